@@ -1,0 +1,2 @@
+//! Agent binary.
+fn main() {}

@@ -1,0 +1,2 @@
+//! analyze.
+fn main() {}

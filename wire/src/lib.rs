@@ -1,0 +1,28 @@
+//! The contract between the agent on the board and the analyser on the desk.
+//!
+//! ```text
+//!  agent:  records ─▶ postcard ─▶ frame (kind, seq, len, CRC-32C) ─▶ COBS ─▶ 0x00 ─▶ link
+//!  host:   link ─▶ accumulator (cut at 0x00) ─▶ frame or named damage ─▶ postcard ─▶ records
+//! ```
+//!
+//! A stream is one [`hello::Hello`] (64 fixed bytes) and then frames; a recording is the
+//! bytes of the stream and nothing else. The crate is `no_std`, never allocates, never does
+//! I/O and has no `unsafe`. Decoding foreign bytes never panics: it yields records or
+//! [`accumulator::Damage`]. The byte-level specification is `docs/wire-format.md`, whose
+//! examples are this crate's test vectors.
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod accumulator;
+pub mod frame;
+pub mod hello;
+pub mod record;
+pub mod span;
+pub mod varint;
+
+/// Version of the wire format written by this build.
+pub const WIRE_VERSION: u16 = 1;
+
+/// Every version that this build can read. A version stays here until its page in
+/// `docs/wire-format.md` says it is withdrawn.
+pub const SUPPORTED_VERSIONS: &[u16] = &[1];

@@ -1,0 +1,43 @@
+//! Host to agent: what to capture, start, stop.
+
+use serde::{Deserialize, Serialize};
+
+/// Bits of [`Plan::levels`].
+pub mod level {
+    /// Token level.
+    pub const TOKEN: u32 = 1;
+    /// Graph level.
+    pub const GRAPH: u32 = 2;
+    /// Operator level; needs the graph level's probes and attaches them too.
+    pub const OP: u32 = 4;
+    /// All levels that this build knows.
+    pub const ALL: u32 = TOKEN | GRAPH | OP;
+}
+
+/// What to capture. The host resolves the board profile; the agent only obeys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan<'a> {
+    /// Version of the wire format that the host reads.
+    pub wire_version: u16,
+    /// Board profile that the plan was made from.
+    pub board: &'a str,
+    /// Levels to capture, see [`level`].
+    pub levels: u32,
+    /// Process name to wait for; empty to trace what the agent's own command line names.
+    pub target: &'a str,
+}
+
+/// Begin capturing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {}
+
+/// End capturing: the agent detaches, sends what it still has, and `End`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {}
+
+/// The agent's answer to a plan that it cannot carry out; the last frame of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused<'a> {
+    /// What was tried, what the system answered, what to do.
+    pub reason: &'a str,
+}

@@ -1,0 +1,124 @@
+//! Graph level: structure, sent once per shape, and calls.
+
+use serde::{Deserialize, Serialize};
+
+/// Head of a graph's structure. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
+/// engine's order, then the leafs (tensors that nodes read and no node of the graph computes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Number of the shape in the session, from 1.
+    pub id: u32,
+    /// Process.
+    pub pid: u32,
+    /// Nodes.
+    pub n_nodes: u32,
+    /// Leafs.
+    pub n_leafs: u32,
+}
+
+/// Some tensors of a shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tensors<'a> {
+    /// The shape.
+    pub shape: u32,
+    /// Index of the first tensor in this part.
+    pub first: u32,
+    /// How many.
+    pub count: u16,
+    /// That many [`Tensor`]s, postcard-encoded one after the other; see [`Tensors::iter`].
+    pub bytes: &'a [u8],
+}
+
+/// Most sources a tensor has: the engine's `GGML_MAX_SRC`.
+pub const MAX_SRC: usize = 10;
+
+/// What a tensor is to its graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Role {
+    /// Computed by the graph.
+    Node,
+    /// A weight of the model.
+    Weight,
+    /// The KV cache or another state that outlives the graph.
+    Cache,
+    /// Set by the engine before the graph runs: tokens, positions, masks.
+    Input,
+    /// A leaf that is none of these, as far as its name and flags tell.
+    Other,
+}
+
+/// One tensor of a shape. Text fields are ids of [`super::session::Text`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tensor {
+    /// Tensor name.
+    pub name: u32,
+    /// Operator as the engine's table names it, for example `MUL_MAT`; `NONE` for leafs.
+    pub op: u32,
+    /// Operator as the engine describes it: for `UNARY` and `GLU` the function (`SILU`, `SWIGLU`).
+    pub desc: u32,
+    /// Element type, for example `q4_K`.
+    pub dtype: u32,
+    /// What it is to the graph.
+    pub role: Role,
+    /// Elements per dimension, the fastest first.
+    pub ne: [u64; 4],
+    /// Bytes of the tensor's elements, by its type's block size; 0 when the type is unknown.
+    pub bytes: u64,
+    /// Address of the tensor's struct in the engine.
+    pub address: u64,
+    /// Address of its data; 0 when unset.
+    pub data: u64,
+    /// Index of the tensor that it is a view of, plus 1; 0 when none.
+    pub view_of: u32,
+    /// Index of each source plus 1, in the engine's order; 0 for an empty slot.
+    pub src: [u32; MAX_SRC],
+}
+
+impl<'a> Tensors<'a> {
+    /// Decodes the tensors; ends early where the bytes stop making sense.
+    pub fn iter(&self) -> impl Iterator<Item = Tensor> + use<'a> {
+        let mut bytes = self.bytes;
+        (0..self.count).map_while(move |_| {
+            let (tensor, rest) = postcard::take_from_bytes::<Tensor>(bytes).ok()?;
+            bytes = rest;
+            Some(tensor)
+        })
+    }
+}
+
+/// Layer values of [`GraphCall::layer`].
+pub mod layer {
+    /// The whole graph, given to the backend scheduler (`ggml_backend_sched_graph_compute_async`).
+    pub const SCHEDULER: u8 = 0;
+    /// A part of it, computed by one backend (`ggml_graph_compute` for the CPU).
+    pub const BACKEND: u8 = 1;
+}
+
+/// One finished computation of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphCall {
+    /// Number of the call in the session, from 1.
+    pub id: u32,
+    /// Shape, 0 when the structure was not read (level off, or layer scheduler).
+    pub shape: u32,
+    /// Process.
+    pub pid: u32,
+    /// Calling thread.
+    pub tid: u32,
+    /// See [`layer`].
+    pub layer: u8,
+    /// Text id of the backend's name, for example `CPU`; 0 for the scheduler.
+    pub backend: u32,
+    /// Nodes in the graph.
+    pub n_nodes: u32,
+    /// Tokens in the graph's batch (`ne[1]` of its first node), 0 when it could not be told.
+    pub n_tokens: u32,
+    /// Number of the token-level call around it on the same thread, 0 when none was seen.
+    pub decode: u32,
+    /// Number of the scheduler-layer call around it on the same thread, 0 when none was seen.
+    pub parent: u32,
+    /// Entry, ns.
+    pub start_ns: u64,
+    /// Length of the call, ns.
+    pub duration_ns: u64,
+}

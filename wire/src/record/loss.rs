@@ -1,0 +1,74 @@
+//! Loss at the source, and the end of a session.
+//!
+//! Loss is data: every probe hit in the kernel is either delivered or counted here.
+
+use serde::{Deserialize, Serialize};
+
+/// Totals since the session began; the last one received holds.
+///
+/// `span_ends = spans_sent + spans_ring_full + spans_queue_full + spans_no_start + spans_no_graph`
+/// holds in every record taken while no operator event is between kernel and queue, and always in
+/// [`End`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// When the totals were taken, ns.
+    pub at_ns: u64,
+    /// Hits of the operator start probes, fused ones included.
+    pub span_starts: u64,
+    /// Hits of the operator end probe.
+    pub span_ends: u64,
+    /// Spans handed to the link.
+    pub spans_sent: u64,
+    /// Spans lost because the kernel's ring buffer was full.
+    pub spans_ring_full: u64,
+    /// Spans lost because the link was too slow and its queue full.
+    pub spans_queue_full: u64,
+    /// Ends without a start: operators that were running when the probes were attached.
+    pub spans_no_start: u64,
+    /// Starts without an end: operators still running, or left by another way, when the session ended.
+    pub spans_no_end: u64,
+    /// Spans whose tensor belongs to no graph whose structure is known.
+    pub spans_no_graph: u64,
+    /// Token and graph events lost because the ring buffer was full.
+    pub calls_ring_full: u64,
+    /// Parts of graph structures lost because the ring buffer was full; the shape is read again.
+    pub tensors_ring_full: u64,
+    /// Frames of any kind dropped at the link's queue.
+    pub frames_queue_full: u64,
+    /// Their bytes.
+    pub bytes_queue_full: u64,
+    /// Probe hits in threads for which the kernel had no room to keep state.
+    pub no_state: u64,
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EndReason {
+    /// The traced process ended.
+    EngineEnded,
+    /// The host sent `Stop`, or went away.
+    HostStopped,
+    /// The agent was interrupted.
+    Interrupted,
+    /// The agent met an error, told in a probe record or on its terminal.
+    Error,
+}
+
+/// Last record of a session. A stream without it was cut short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// Why.
+    pub reason: EndReason,
+    /// Frames made before this one, dropped ones included: the sequence number of this frame.
+    pub frames: u32,
+    /// Final totals.
+    pub loss: Loss,
+    /// Run time of the agent's BPF programs, ns, by the kernel's bpf_stats; 0 when not measured.
+    pub bpf_run_ns: u64,
+    /// Runs of the agent's BPF programs by bpf_stats; 0 when not measured.
+    pub bpf_runs: u64,
+    /// CPU time that the agent itself used, ns.
+    pub agent_cpu_ns: u64,
+    /// Largest resident set of the agent, bytes.
+    pub agent_rss_bytes: u64,
+}

@@ -1,0 +1,165 @@
+//! The records, one file a family, named as the same family is named in every other room.
+//!
+//! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
+
+pub mod clock;
+pub mod control;
+pub mod graph;
+pub mod loss;
+pub mod op;
+pub mod session;
+pub mod token;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::{Frame, MAX_PAYLOAD};
+
+/// Kind numbers, the first field of a frame. 0xF000 and above are for private use.
+pub mod kind {
+    /// [`super::session::Session`].
+    pub const SESSION: u16 = 0x01;
+    /// [`super::session::Text`].
+    pub const TEXT: u16 = 0x02;
+    /// [`super::session::Process`].
+    pub const PROCESS: u16 = 0x03;
+    /// [`super::session::Library`].
+    pub const LIBRARY: u16 = 0x04;
+    /// [`super::session::Thread`].
+    pub const THREAD: u16 = 0x05;
+    /// [`super::session::Probe`].
+    pub const PROBE: u16 = 0x06;
+    /// [`super::token::Decode`].
+    pub const DECODE: u16 = 0x10;
+    /// [`super::graph::Shape`].
+    pub const SHAPE: u16 = 0x20;
+    /// [`super::graph::Tensors`].
+    pub const TENSORS: u16 = 0x21;
+    /// [`super::graph::GraphCall`].
+    pub const GRAPH_CALL: u16 = 0x22;
+    /// [`super::op::SpanBatch`].
+    pub const SPAN_BATCH: u16 = 0x30;
+    /// [`super::clock::Clock`].
+    pub const CLOCK: u16 = 0x70;
+    /// [`super::loss::Loss`].
+    pub const LOSS: u16 = 0x7e;
+    /// [`super::loss::End`].
+    pub const END: u16 = 0x7f;
+    /// [`super::control::Plan`], host to agent.
+    pub const PLAN: u16 = 0x100;
+    /// [`super::control::Start`], host to agent.
+    pub const START: u16 = 0x101;
+    /// [`super::control::Stop`], host to agent.
+    pub const STOP: u16 = 0x102;
+    /// [`super::control::Refused`], agent to host.
+    pub const REFUSED: u16 = 0x103;
+}
+
+/// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
+/// and not to the other.
+macro_rules! records {
+    ($($(#[$doc:meta])* $name:ident = $kind:path => $ty:ty,)*) => {
+        /// Any record.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Record<'a> {
+            $($(#[$doc])* $name($ty),)*
+        }
+
+        impl<'a> Record<'a> {
+            /// Decodes the record in a frame.
+            ///
+            /// # Errors
+            /// [`RecordError::Unknown`] for a kind that this build does not know: skip and count it.
+            /// [`RecordError::Malformed`] when the payload is not such a record.
+            pub fn decode(frame: &Frame<'a>) -> Result<Self, RecordError> {
+                match frame.kind {
+                    $($kind => whole(frame.payload).map(Record::$name),)*
+                    kind => Err(RecordError::Unknown { kind }),
+                }
+                .map_err(|e| match e {
+                    RecordError::Malformed { .. } => RecordError::Malformed { kind: frame.kind },
+                    e @ RecordError::Unknown { .. } => e,
+                })
+            }
+
+            /// The record's kind number.
+            #[must_use]
+            pub const fn kind(&self) -> u16 {
+                match self {
+                    $(Record::$name(_) => $kind,)*
+                }
+            }
+
+            /// Encodes the payload into `out`; `None` when it is longer than [`MAX_PAYLOAD`].
+            #[must_use]
+            pub fn encode<'b>(&self, out: &'b mut [u8; MAX_PAYLOAD]) -> Option<&'b [u8]> {
+                match self {
+                    $(Record::$name(r) => postcard::to_slice(r, out),)*
+                }
+                .ok()
+                .map(|s| &*s)
+            }
+        }
+    };
+}
+
+records! {
+    /// First record of a session.
+    Session = kind::SESSION => session::Session<'a>,
+    /// An interned string.
+    Text = kind::TEXT => session::Text<'a>,
+    /// A traced process.
+    Process = kind::PROCESS => session::Process<'a>,
+    /// A library of the engine in a traced process.
+    Library = kind::LIBRARY => session::Library<'a>,
+    /// A thread of a traced process.
+    Thread = kind::THREAD => session::Thread<'a>,
+    /// What became of a probe.
+    Probe = kind::PROBE => session::Probe<'a>,
+    /// A token-level call.
+    Decode = kind::DECODE => token::Decode,
+    /// Head of a graph's structure.
+    Shape = kind::SHAPE => graph::Shape,
+    /// A part of a graph's structure.
+    Tensors = kind::TENSORS => graph::Tensors<'a>,
+    /// One computation of a graph.
+    GraphCall = kind::GRAPH_CALL => graph::GraphCall,
+    /// Operator spans of one thread in one graph call.
+    SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
+    /// Several clocks read at once.
+    Clock = kind::CLOCK => clock::Clock,
+    /// What was counted and what was lost so far.
+    Loss = kind::LOSS => loss::Loss,
+    /// Last record of a session.
+    End = kind::END => loss::End,
+    /// What to capture.
+    Plan = kind::PLAN => control::Plan<'a>,
+    /// Begin capturing.
+    Start = kind::START => control::Start,
+    /// End capturing.
+    Stop = kind::STOP => control::Stop,
+    /// The agent cannot do what the plan asks.
+    Refused = kind::REFUSED => control::Refused<'a>,
+}
+
+/// Why a frame's payload is not a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordError {
+    /// A kind that this build does not know.
+    Unknown {
+        /// The kind number.
+        kind: u16,
+    },
+    /// The bytes are not a record of that kind.
+    Malformed {
+        /// The kind number.
+        kind: u16,
+    },
+}
+
+/// Decodes a whole payload; bytes left over are an error, since a record never grows.
+fn whole<'a, T: Deserialize<'a> + Serialize>(payload: &'a [u8]) -> Result<T, RecordError> {
+    match postcard::take_from_bytes::<T>(payload) {
+        Ok((record, [])) => Ok(record),
+        _ => Err(RecordError::Malformed { kind: 0 }),
+    }
+}

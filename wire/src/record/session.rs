@@ -1,0 +1,95 @@
+//! Who is traced, on what machine, and what could be attached.
+
+use serde::{Deserialize, Serialize};
+
+/// First record of a session. Repeats the wire version, because the hello may be damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session<'a> {
+    /// Version of the wire format.
+    pub wire_version: u16,
+    /// The agent's version, for example `0.1.0`.
+    pub agent: &'a str,
+    /// `uname -r`.
+    pub kernel: &'a str,
+    /// `uname -m`.
+    pub machine: &'a str,
+    /// CPU model as /proc/cpuinfo or the device tree names it; empty when unknown.
+    pub cpu_model: &'a str,
+    /// Board profile that the plan was made from.
+    pub board: &'a str,
+    /// CPUs online when the session began.
+    pub cpus: u16,
+    /// Levels that the plan asks for, see [`super::control::level`].
+    pub levels: u32,
+    /// CLOCK_MONOTONIC when the session began, ns. All times of the stream are of this clock.
+    pub start_ns: u64,
+    /// CLOCK_REALTIME at the same moment, ns since 1970.
+    pub start_unix_ns: u64,
+}
+
+/// An interned string, defined before its first use. Id 0 is the empty string and never sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Text<'a> {
+    /// The id that other records use.
+    pub id: u32,
+    /// The text; engine bytes that are not UTF-8 were replaced.
+    pub text: &'a str,
+}
+
+/// A traced process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process<'a> {
+    /// Process id.
+    pub pid: u32,
+    /// Short name, /proc/PID/comm.
+    pub name: &'a str,
+    /// Command line, arguments separated by spaces, cut to fit a frame.
+    pub command: &'a str,
+    /// What the engine says of its own version; empty when it exports none.
+    pub engine_version: &'a str,
+}
+
+/// A library (or static executable) that holds a part of the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Library<'a> {
+    /// Process that maps it.
+    pub pid: u32,
+    /// Path as the process sees it.
+    pub path: &'a str,
+    /// GNU build id, empty when the file has none.
+    pub build_id: &'a [u8],
+    /// What was found in it, in words, for example `CPU operators, graph`.
+    pub role: &'a str,
+}
+
+/// A thread of a traced process, sent before its first span and again when its name changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread<'a> {
+    /// Thread id.
+    pub tid: u32,
+    /// Its process.
+    pub pid: u32,
+    /// Thread name, /proc/PID/task/TID/comm.
+    pub name: &'a str,
+}
+
+/// What became of one probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe<'a> {
+    /// Process it was meant for.
+    pub pid: u32,
+    /// Level it serves, one bit of [`super::control::level`].
+    pub level: u32,
+    /// What it marks, for example `operator start`.
+    pub what: &'a str,
+    /// Function it lies in, or the symbol that was looked for.
+    pub symbol: &'a str,
+    /// Path of the file.
+    pub library: &'a str,
+    /// File offset of the instruction, 0 when not attached.
+    pub offset: u64,
+    /// Whether it is attached.
+    pub attached: bool,
+    /// How the place was found; or, when not attached, why not.
+    pub note: &'a str,
+}

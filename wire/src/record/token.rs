@@ -1,0 +1,36 @@
+//! Token level: calls of `llama_decode` and its kin.
+
+use serde::{Deserialize, Serialize};
+
+/// Function values of [`Decode::function`].
+pub mod function {
+    /// `llama_decode`.
+    pub const LLAMA_DECODE: u8 = 0;
+    /// `llama_process` (llama.cpp 0.6.0 and later).
+    pub const LLAMA_PROCESS: u8 = 1;
+    /// `llama_encode`.
+    pub const LLAMA_ENCODE: u8 = 2;
+}
+
+/// One finished call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decode {
+    /// Number of the call in the session, from 1.
+    pub id: u32,
+    /// Calling process.
+    pub pid: u32,
+    /// Calling thread.
+    pub tid: u32,
+    /// Which function, see [`function`].
+    pub function: u8,
+    /// Address of the `llama_context`: tells draft from target.
+    pub context: u64,
+    /// Entry, ns.
+    pub start_ns: u64,
+    /// Length of the call, ns.
+    pub duration_ns: u64,
+    /// Tokens in the batch where the argument could be read; the graph tells them otherwise.
+    pub n_tokens: Option<u32>,
+    /// What the call returned; 0 is success.
+    pub status: i32,
+}
