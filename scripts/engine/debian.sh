@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# The recipe `debian`: Debian unstable's llama.cpp with the C library it was built for,
+# unpacked into a folder of its own. Sourced by engine.sh.
+
+# What the project was last checked with. If the archive has moved on, its present version is taken.
+DEBIAN_LLAMA=0.7.0
+DEBIAN_PACKAGES=(llama.cpp-tools llama.cpp-examples llama.cpp-tools-extra libllama0 libggml0
+	libc6 libgcc-s1 libstdc++6 libgomp1 libssl3t64 libzstd1 zlib1g)
+
+# engine_debian NEW FINAL: fills NEW, which will be moved to FINAL
+engine_debian() {
+	local new=$1 final=$2 root=$1/root l deb lib version
+	say "llama.cpp of Debian unstable"
+	apt_private "$new/apt" sid
+	mkdir -p "$new/debs" "$root/usr/lib" "$root/usr/lib64" "$root/usr/bin"
+	apt-get "${APT[@]}" update || die "apt-get could not read the lists of Debian unstable"
+	(cd "$new/debs" && apt-get "${APT[@]}" download "${DEBIAN_PACKAGES[@]}" >&2) ||
+		die "Debian unstable does not have all of: ${DEBIAN_PACKAGES[*]}" "Try another engine: scripts/engine.sh npm:v0.5.0"
+	version=$(dpkg-deb -f "$new"/debs/llama.cpp-tools_*.deb Version)
+	version=${version#*:}
+	case $version in "$DEBIAN_LLAMA"[-+]*) ;; *)
+		note "Debian has llama.cpp $version now, instead of the $DEBIAN_LLAMA this project was last checked with" ;;
+	esac
+	for l in lib lib64 bin; do ln -s "usr/$l" "$root/$l"; done
+	for deb in "$new"/debs/*.deb; do dpkg-deb -x "$deb" "$root"; done
+	rm -rf "$new/debs" "$new/apt"
+	echo "$version, from Debian" >"$new/VERSION"
+
+	# How the tools run here. Each is started through the loader that came with it, under a hard
+	# link that carries the tool's name: the process is then called llama-bench, not ld-linux.
+	# llama.cpp looks for its CPU variants beside the running program, which is that link: so
+	# links to all variants lie there too, and the engine chooses the best by itself as ever.
+	lib=usr/lib/x86_64-linux-gnu
+	mkdir "$new/exe"
+	for l in "$root/$lib"/ggml/backends0/*.so; do ln -s "../root/$lib/ggml/backends0/${l##*/}" "$new/exe/"; done
+	for l in "$root"/usr/bin/llama-*; do
+		l=${l##*/}
+		ln "$root/$lib/ld-linux-x86-64.so.2" "$new/exe/$l"
+		launcher "$new/bin/$l" "$final/exe/$l" "$final/root/$lib:$final/root/$lib/llama" "$final/root/usr/bin/$l"
+	done
+	[ -e "$new/bin/llama-eval-callback" ] || die "Debian's llama.cpp $version has no llama-eval-callback" \
+		"The tests compare with its word; pin another version in scripts/engine/debian.sh."
+}
+
+# launcher FILE LOADER LIBRARY_PATH PROGRAM
+launcher() {
+	cat >"$1" <<X
+#!/bin/sh
+exec '$2' --library-path '$3' '$4' "\$@"
+X
+	chmod +x "$1"
+}
