@@ -1,0 +1,167 @@
+//! What an engine's files say about themselves: where to probe, how its structs are laid out, what its
+//! operators and types are called. Facts come from the target, not from tables in this code.
+//!
+//! Stage: before attaching. From: the ELF files that a process maps. To: [`EnginePlan`], which
+//! `attach` turns into probes and `lower` uses to read tensors. Promises: never panics on any
+//! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
+
+use profinfer_wire::record::control::level;
+
+/// Where a probe goes and what it marks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// Entry and return of `llama_decode`.
+    LlamaDecode,
+    /// Entry and return of `llama_process`.
+    LlamaProcess,
+    /// Entry and return of `llama_encode`.
+    LlamaEncode,
+    /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds: `…_sched_graph_compute`).
+    SchedulerGraph,
+    /// Entry and return of `ggml_graph_compute`.
+    CpuGraph,
+    /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
+    OpStart,
+    /// A `call` to a fused kernel with `(params, first, last)` in the argument registers.
+    OpFused,
+    /// An instruction that every operator reaches when its work is done.
+    OpEnd,
+    /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a function of its own: start and end.
+    OpFunction,
+}
+
+impl Mark {
+    /// Level that the mark serves.
+    #[must_use]
+    pub const fn level(self) -> u32 {
+        match self {
+            Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => level::TOKEN,
+            Self::SchedulerGraph | Self::CpuGraph => level::GRAPH,
+            Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => level::OP,
+        }
+    }
+
+    /// Name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => "token call",
+            Self::SchedulerGraph => "scheduler graph",
+            Self::CpuGraph => "CPU graph",
+            Self::OpStart => "operator start",
+            Self::OpFused => "fused operator start",
+            Self::OpEnd => "operator end",
+            Self::OpFunction => "operator function",
+        }
+    }
+
+    /// Whether the return is probed as well as the entry.
+    #[must_use]
+    pub const fn has_return(self) -> bool {
+        !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd)
+    }
+}
+
+/// One instruction to probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// What it marks.
+    pub mark: Mark,
+    /// Index of the file in the slice given to [`examine`].
+    pub file: usize,
+    /// File offset of the instruction. For marks with a return it lies where the stack pointer (x86-64) or the
+    /// link register (arm64) still are as at entry, so that a uretprobe works there too.
+    pub offset: u64,
+    /// Symbol that led there.
+    pub symbol: String,
+    /// How it was found, and whether the kernel emulates the instruction (cheap) or single-steps it (dear).
+    pub note: String,
+}
+
+/// Something that was looked for in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The mark.
+    pub mark: Mark,
+    /// Symbol looked for.
+    pub symbol: String,
+    /// Why not, in words a user can act on.
+    pub reason: String,
+}
+
+/// Offsets in bytes of the fields that are read from the engine's memory. Field names are the engine's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "names of the engine's own fields")]
+pub struct Layout {
+    pub tensor_size: u32,
+    pub tensor_type: u32,
+    pub tensor_buffer: u32,
+    pub tensor_ne: u32,
+    pub tensor_nb: u32,
+    pub tensor_op: u32,
+    pub tensor_op_params: u32,
+    pub tensor_flags: u32,
+    pub tensor_src: u32,
+    pub tensor_view_src: u32,
+    pub tensor_data: u32,
+    pub tensor_name: u32,
+    pub graph_n_nodes: u32,
+    pub graph_nodes: u32,
+    /// Offset of `ggml_cgraph::uid`, where the engine has it: equal non-zero values mean equal graphs.
+    pub graph_uid: Option<u32>,
+    pub params_ith: u32,
+    /// Old builds run every node in three phases, told apart by the first field: only 1 (COMPUTE) is work.
+    pub params_phase: bool,
+}
+
+/// One tensor element type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataType {
+    /// Name, for example `q4_K`; empty for a number that the engine no longer uses.
+    pub name: String,
+    /// Elements per block.
+    pub block_elements: u32,
+    /// Bytes per block.
+    pub block_bytes: u32,
+}
+
+/// Names from the engine's own tables, indexed by the engine's numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// `ggml_op`.
+    pub ops: Vec<String>,
+    /// `ggml_unary_op`, for operator `UNARY` (number in the first op parameter).
+    pub unary: Vec<String>,
+    /// `ggml_glu_op`, for operator `GLU`.
+    pub glu: Vec<String>,
+    /// `ggml_type`.
+    pub types: Vec<DataType>,
+}
+
+/// What was found in one file, in words, empty when it is no part of an engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileFindings {
+    /// For example `token, graph` or `CPU operators`.
+    pub role: String,
+    /// GNU build id.
+    pub build_id: Vec<u8>,
+}
+
+/// Everything needed to trace an engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EnginePlan {
+    /// Where to probe.
+    pub sites: Vec<Site>,
+    /// What could not be found.
+    pub missing: Vec<Missing>,
+    /// Struct offsets; without them neither structure nor operators can be read.
+    pub layout: Option<Layout>,
+    /// How the layout was obtained, or why not.
+    pub layout_note: String,
+    /// Names.
+    pub tables: Tables,
+    /// Version that the engine exports or carries; empty when none was found.
+    pub version: String,
+    /// Per file, in the order given.
+    pub files: Vec<FileFindings>,
+}

@@ -1,0 +1,165 @@
+//! Structures of graphs, and their computations.
+
+use super::text::Text;
+use super::thread::ThreadId;
+use super::token::DecodeId;
+
+/// Position in [`Shapes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ShapeId(pub u32);
+
+/// Position in [`Shape::nodes`]: first the nodes in the engine's order, then the leafs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeIdx(pub u32);
+
+/// Position in [`GraphCalls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GraphCallId(pub u32);
+
+/// What a tensor is to its graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Computed by the graph.
+    Node,
+    /// Weight of the model.
+    Weight,
+    /// KV cache or another state that outlives the graph.
+    Cache,
+    /// Set before the graph runs.
+    Input,
+    /// None of these, as far as name and flags tell.
+    Other,
+}
+
+impl Role {
+    /// Name in views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Node => "node",
+            Self::Weight => "weight",
+            Self::Cache => "cache",
+            Self::Input => "input",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// One tensor of a shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Tensor name.
+    pub name: Text,
+    /// Operator, for example `MUL_MAT`; `NONE` for leafs.
+    pub op: Text,
+    /// Operator as the engine describes it (`SILU` for a `UNARY`).
+    pub desc: Text,
+    /// Element type.
+    pub dtype: Text,
+    /// What it is.
+    pub role: Role,
+    /// Elements per dimension, the fastest first.
+    pub ne: [u64; 4],
+    /// Bytes of its elements; 0 when the type is unknown.
+    pub bytes: u64,
+    /// Address of the struct in the engine.
+    pub address: u64,
+    /// Address of the data; 0 when unset.
+    pub data: u64,
+    /// The tensor that it is a view of.
+    pub view_of: Option<NodeIdx>,
+    /// Sources with their slot, empty slots left out.
+    pub src: Vec<(u8, NodeIdx)>,
+}
+
+/// Structure of one graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Process that computes it.
+    pub pid: u32,
+    /// Number of nodes; the rest of `nodes` are leafs.
+    pub n_nodes: u32,
+    /// Nodes, then leafs. A tensor that was lost on the way has an empty name and operator.
+    pub nodes: Vec<Node>,
+    /// Every tensor arrived.
+    pub complete: bool,
+}
+
+impl Shape {
+    /// One tensor.
+    #[must_use]
+    pub fn node(&self, i: NodeIdx) -> &Node {
+        &self.nodes[i.0 as usize]
+    }
+}
+
+/// All shapes of a session.
+#[derive(Debug, Default)]
+pub struct Shapes {
+    /// By position.
+    pub rows: Vec<Shape>,
+}
+
+impl Shapes {
+    /// One shape.
+    #[must_use]
+    pub fn get(&self, id: ShapeId) -> &Shape {
+        &self.rows[id.0 as usize]
+    }
+
+    /// All shapes with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (ShapeId, &Shape)> + '_ {
+        (0..).map(ShapeId).zip(&self.rows)
+    }
+}
+
+/// Where in the engine a call was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Whole graph, given to the backend scheduler.
+    Scheduler,
+    /// Part of it, computed by one backend.
+    Backend,
+}
+
+/// Name of a backend; the empty text for the scheduler.
+pub type Backend = Text;
+
+/// Columns, one row a call, by start time.
+#[derive(Debug, Default)]
+pub struct GraphCalls {
+    /// Entry, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+    /// Layer.
+    pub layer: Vec<Layer>,
+    /// Backend.
+    pub backend: Vec<Backend>,
+    /// Structure, where it was read.
+    pub shape: Vec<Option<ShapeId>>,
+    /// Nodes.
+    pub n_nodes: Vec<u32>,
+    /// Tokens in the batch, 0 when not known.
+    pub n_tokens: Vec<u32>,
+    /// Calling thread.
+    pub thread: Vec<ThreadId>,
+    /// Token-level call around it.
+    pub decode: Vec<Option<DecodeId>>,
+    /// Scheduler-layer call around it.
+    pub parent: Vec<Option<GraphCallId>>,
+}
+
+impl GraphCalls {
+    /// Number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// No call was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+}

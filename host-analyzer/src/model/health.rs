@@ -1,0 +1,168 @@
+//! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
+
+/// Totals counted by the agent; field meanings as in the wire's `Loss` record.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the wire's Loss record documents each; one name in every layer")]
+pub struct Ledger {
+    pub at_ns: u64,
+    pub span_starts: u64,
+    pub span_ends: u64,
+    pub spans_sent: u64,
+    pub spans_ring_full: u64,
+    pub spans_queue_full: u64,
+    pub spans_no_start: u64,
+    pub spans_no_end: u64,
+    pub spans_no_graph: u64,
+    pub calls_ring_full: u64,
+    pub tensors_ring_full: u64,
+    pub frames_queue_full: u64,
+    pub bytes_queue_full: u64,
+    pub no_state: u64,
+}
+
+impl Ledger {
+    /// Spans lost at the source: ring buffer full, link queue full, no known graph, no room for state.
+    #[must_use]
+    pub const fn spans_dropped(&self) -> u64 {
+        self.spans_ring_full + self.spans_queue_full + self.spans_no_graph + self.no_state
+    }
+
+    /// The agent's own sum: every end of an operator is sent or counted as lost.
+    #[must_use]
+    pub const fn balances(&self) -> bool {
+        self.span_ends
+            == self.spans_sent
+                + self.spans_ring_full
+                + self.spans_queue_full
+                + self.spans_no_start
+                + self.spans_no_graph
+    }
+}
+
+/// Why bytes or records could not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DamageKind {
+    /// The hello is recognisable and its checksum wrong.
+    Hello,
+    /// Too many bytes without a frame's end.
+    Overlong,
+    /// Not valid COBS.
+    Cobs,
+    /// Shorter than a frame.
+    Short,
+    /// Length field and bytes disagree.
+    Length,
+    /// Checksum disagrees.
+    Checksum,
+    /// Sequence numbers are missing: frames lost between the agent's encoder and the reader.
+    Gap,
+    /// The frame is whole and its payload is not a record of its kind.
+    Malformed,
+    /// A kind of record that this build does not know.
+    UnknownKind,
+    /// A record refers to something (text, shape, thread) that never arrived, or contradicts another.
+    Unresolved,
+}
+
+impl DamageKind {
+    /// Name in views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hello => "hello damaged",
+            Self::Overlong => "bytes without a frame",
+            Self::Cobs => "not COBS",
+            Self::Short => "frame too short",
+            Self::Length => "length mismatch",
+            Self::Checksum => "checksum mismatch",
+            Self::Gap => "frames missing",
+            Self::Malformed => "malformed record",
+            Self::UnknownKind => "unknown record kind",
+            Self::Unresolved => "reference to a lost record",
+        }
+    }
+}
+
+/// One kind of damage, summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damage {
+    /// Kind.
+    pub kind: DamageKind,
+    /// How often. For [`DamageKind::Gap`] the number of missing frames.
+    pub count: u64,
+    /// Bytes that it cost, where that can be told.
+    pub bytes: u64,
+    /// Offset in the stream where it was first met.
+    pub first_offset: u64,
+}
+
+/// Why the session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndReason {
+    /// The traced process ended.
+    EngineEnded,
+    /// The host stopped it.
+    HostStopped,
+    /// The agent was interrupted.
+    Interrupted,
+    /// The agent met an error.
+    Error,
+}
+
+/// The agent's closing words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// Why.
+    pub reason: EndReason,
+    /// Frames that the agent made before `End`.
+    pub frames: u32,
+    /// Run time of the BPF programs, ns; 0 when not measured.
+    pub bpf_run_ns: u64,
+    /// Runs of the BPF programs; 0 when not measured.
+    pub bpf_runs: u64,
+    /// CPU time of the agent, ns.
+    pub agent_cpu_ns: u64,
+    /// Largest resident set of the agent, bytes.
+    pub agent_rss_bytes: u64,
+}
+
+/// Health of a recording.
+#[derive(Debug, Default, Clone)]
+pub struct Health {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Frames read whole.
+    pub frames: u64,
+    /// Spans read.
+    pub spans_received: u64,
+    /// Latest totals of the agent; `None` when no such record arrived.
+    pub ledger: Option<Ledger>,
+    /// Damage by kind, the worst first.
+    pub damage: Vec<Damage>,
+    /// The agent's closing words; `None`: the stream was cut short.
+    pub end: Option<End>,
+    /// The agent's refusal, when it could not carry out the plan.
+    pub refused: Option<String>,
+}
+
+impl Health {
+    /// The stream has no `End`.
+    #[must_use]
+    pub const fn cut_short(&self) -> bool {
+        self.end.is_none()
+    }
+
+    /// Nothing dropped, nothing damaged, not cut short.
+    #[must_use]
+    pub fn perfect(&self) -> bool {
+        self.damage.is_empty()
+            && !self.cut_short()
+            && self.ledger.is_some_and(|l| {
+                l.balances()
+                    && l.spans_dropped() == 0
+                    && l.calls_ring_full == 0
+                    && l.tensors_ring_full == 0
+                    && l.frames_queue_full == 0
+            })
+    }
+}

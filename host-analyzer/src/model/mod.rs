@@ -1,0 +1,42 @@
+//! Tables of one session, in columns, with newtype ids.
+//!
+//! Stage: storage. From `ingest`; to `analyses` and `views`. Promises: every id stored in a table is
+//! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
+//! of time as each table says. It knows nothing of the wire.
+
+pub mod graph;
+pub mod health;
+pub mod op;
+pub mod session;
+pub mod text;
+pub mod thread;
+pub mod token;
+
+pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
+pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger};
+pub use op::{SpanId, Spans, WAIT_UNKNOWN};
+pub use session::{Level, Library, Process, Probe, Session};
+pub use text::{Text, Texts};
+pub use thread::{Thread, ThreadId, Threads};
+pub use token::{DecodeFunction, DecodeId, Decodes};
+
+/// Everything known of one session.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Who was traced, where, when.
+    pub session: Session,
+    /// Interned strings.
+    pub texts: Texts,
+    /// Threads, in order of first appearance.
+    pub threads: Threads,
+    /// Token-level calls, by start.
+    pub decodes: Decodes,
+    /// Structures of graphs.
+    pub shapes: Shapes,
+    /// Graph-level calls, by start.
+    pub graph_calls: GraphCalls,
+    /// Operator spans, by graph call, then thread, then start.
+    pub spans: Spans,
+    /// What was lost, and what with it.
+    pub health: Health,
+}

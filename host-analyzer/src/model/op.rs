@@ -1,0 +1,50 @@
+//! Operator spans.
+
+use super::graph::{GraphCallId, NodeIdx};
+use super::thread::ThreadId;
+
+/// Position in [`Spans`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpanId(pub u32);
+
+/// Value of [`Spans::wait_ns`] where the end of the wait was not seen.
+pub const WAIT_UNKNOWN: u32 = u32::MAX;
+
+/// Columns, one row a span: one operator run by one thread. Ordered by graph call, then thread, then
+/// start. A span's graph call always has a shape.
+#[derive(Debug, Default)]
+pub struct Spans {
+    /// Graph call.
+    pub graph_call: Vec<GraphCallId>,
+    /// Thread.
+    pub thread: Vec<ThreadId>,
+    /// Node of the call's shape.
+    pub node: Vec<NodeIdx>,
+    /// Last node that the same kernel computed too; equal to `node` when not fused.
+    pub last_node: Vec<NodeIdx>,
+    /// Start of work, ns.
+    pub start_ns: Vec<u64>,
+    /// Length of work, ns.
+    pub work_ns: Vec<u64>,
+    /// Wait at the barrier behind it, ns: up to the thread's next span in the same graph call, for the
+    /// last span up to the end of the graph call; [`WAIT_UNKNOWN`] when that was not seen.
+    pub wait_ns: Vec<u32>,
+    /// CPU on which the work ended.
+    pub cpu: Vec<u16>,
+    /// Work began on another CPU.
+    pub migrated: Vec<bool>,
+}
+
+impl Spans {
+    /// Number of spans.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// No span was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+}

@@ -1,0 +1,100 @@
+//! Who was traced, on what machine, with what attached.
+
+/// The session; empty strings where the stream did not tell.
+#[derive(Debug, Default, Clone)]
+pub struct Session {
+    /// Agent version.
+    pub agent: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Machine, for example `aarch64`.
+    pub machine: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// Board profile.
+    pub board: String,
+    /// CPUs online.
+    pub cpus: u16,
+    /// Levels asked for.
+    pub levels: Vec<Level>,
+    /// Monotonic clock at the start, ns.
+    pub start_ns: u64,
+    /// Wall clock at the start, ns since 1970.
+    pub start_unix_ns: u64,
+    /// Traced processes.
+    pub processes: Vec<Process>,
+    /// Libraries of the engine.
+    pub libraries: Vec<Library>,
+    /// Probes, attached and not.
+    pub probes: Vec<Probe>,
+}
+
+/// Level of detail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// `llama_decode` and its kin.
+    Token,
+    /// Backend graphs.
+    Graph,
+    /// Operators.
+    Op,
+}
+
+impl Level {
+    /// The level's name in views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Graph => "graph",
+            Self::Op => "operator",
+        }
+    }
+}
+
+/// A traced process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Short name.
+    pub name: String,
+    /// Command line.
+    pub command: String,
+    /// Engine version as it says itself; empty when it does not.
+    pub engine_version: String,
+}
+
+/// A file that holds a part of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// Process that maps it.
+    pub pid: u32,
+    /// Path as the process sees it.
+    pub path: String,
+    /// GNU build id in hex; empty when it has none.
+    pub build_id: String,
+    /// What was found in it.
+    pub role: String,
+}
+
+/// What became of a probe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// Process.
+    pub pid: u32,
+    /// Level it serves; `None` when the stream names one that this build does not know.
+    pub level: Option<Level>,
+    /// What it marks.
+    pub what: String,
+    /// Function or symbol.
+    pub symbol: String,
+    /// File.
+    pub library: String,
+    /// File offset, 0 when not attached.
+    pub offset: u64,
+    /// Whether it is attached.
+    pub attached: bool,
+    /// How it was found, or why it is not attached.
+    pub note: String,
+}

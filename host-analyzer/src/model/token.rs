@@ -1,0 +1,67 @@
+//! Token-level calls.
+
+use super::thread::ThreadId;
+
+/// Position in [`Decodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DecodeId(pub u32);
+
+/// The function that was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DecodeFunction {
+    /// `llama_decode`.
+    LlamaDecode,
+    /// `llama_process`.
+    LlamaProcess,
+    /// `llama_encode`.
+    LlamaEncode,
+    /// One that this build does not know.
+    Unknown,
+}
+
+impl DecodeFunction {
+    /// Name of the function.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LlamaDecode => "llama_decode",
+            Self::LlamaProcess => "llama_process",
+            Self::LlamaEncode => "llama_encode",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Columns, one row a call, by start time.
+#[derive(Debug, Default)]
+pub struct Decodes {
+    /// Entry, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+    /// Function.
+    pub function: Vec<DecodeFunction>,
+    /// Calling thread.
+    pub thread: Vec<ThreadId>,
+    /// Address of the context.
+    pub context: Vec<u64>,
+    /// Tokens in the batch: what the scheduler graphs inside processed, else the call's argument;
+    /// 0 when neither was seen.
+    pub n_tokens: Vec<u32>,
+    /// Returned value, 0 is success.
+    pub status: Vec<i32>,
+}
+
+impl Decodes {
+    /// Number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// No call was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+}
