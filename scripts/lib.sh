@@ -88,6 +88,7 @@ apt_private() {
 	for suite in "$@"; do
 		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
 	done >"$dir/sources.list"
+	# shellcheck disable=SC2034  # for the caller
 	APT=(-qq "-oDir::State::Lists=$dir/lists" "-oDir::Cache=$dir/cache" "-oDir::Etc::SourceList=$dir/sources.list"
 		-oDir::Etc::SourceParts=/dev/null -oDir::State::status=/dev/null -oAPT::Architecture=amd64
 		-oAcquire::Languages=none -oAcquire::Check-Valid-Until=false -oAPT::Sandbox::User=root
@@ -107,12 +108,11 @@ with_lock() {
 	else "$@"; fi
 }
 
-# ensure_venv [tests]: the Python venv in the cache, with the pinned packages.
+# ensure_venv tools|tests: the Python venv in the cache, with the pinned packages for either.
 VENV=$CACHE/venv
 ensure_venv() {
-	local req=("$REPO/scripts/requirements.txt") stamp
-	[ "${1:-}" != tests ] || req+=("$REPO/scripts/requirements-tests.txt")
-	stamp=$VENV/.stamp${1:+-$1}
+	local req=("$REPO/scripts/requirements.txt") stamp=$VENV/.stamp-$1
+	[ "$1" != tests ] || req+=("$REPO/scripts/requirements-tests.txt")
 	[ -x "$VENV/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(cat "${req[@]}" | sha256sum)" ] && return 0
 	have python3 || need_pkgs python3
 	python3 -c 'import venv, ensurepip' 2>/dev/null || need_pkgs python3-venv
@@ -122,10 +122,10 @@ make_venv() {
 	local stamp=$1 r args=()
 	shift
 	for r in "$@"; do args+=(-r "$r"); done
-	say "Python packages for tools: $(cat "$@" | sed 's/[;#].*//' | xargs)"
+	say "Python packages of ${*#"$REPO/"}"
 	[ -x "$VENV/bin/python" ] || python3 -m venv "$VENV"
 	"$VENV/bin/python" -m pip install -q --disable-pip-version-check "${args[@]}" >&2 ||
-		die "pip could not install the packages of $*" "Is the Python package index reachable from here?"
+		die "pip could not install the packages of ${*#"$REPO/"}" "Is the Python package index reachable from here?"
 	cat "$@" | sha256sum >"$stamp"
 }
 

@@ -14,7 +14,7 @@ SMOLLM2_SHA256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 
 list() {
 	echo "smollm2        SmolLM2-135M-Instruct, Q4_1: real weights (98 MB)"
-	ensure_venv
+	ensure_venv tools
 	"$VENV/bin/python" "$REPO/scripts/gen_models.py" --list
 }
 
@@ -55,7 +55,7 @@ esac
 mkdir -p "$models"
 for name; do
 	if ! ready "$name"; then
-		ensure_venv
+		ensure_venv tools
 		case $name in
 		smollm2) with_lock model-smollm2 fetch_smollm2 ;;
 		*) with_lock "model-$name" generate "$name" ;;

@@ -5,7 +5,7 @@
 # What the project was last checked with. If the archive has moved on, its present version is taken.
 DEBIAN_LLAMA=0.7.0
 DEBIAN_PACKAGES=(llama.cpp-tools llama.cpp-examples llama.cpp-tools-extra libllama0 libggml0
-	libc6 libgcc-s1 libstdc++6 libgomp1 libssl3t64 libzstd1 zlib1g)
+	libllama-dev libggml-dev libc6 libgcc-s1 libstdc++6 libgomp1 libssl3t64 libzstd1 zlib1g)
 
 # engine_debian NEW FINAL: fills NEW, which will be moved to FINAL
 engine_debian() {
@@ -34,19 +34,22 @@ engine_debian() {
 	mkdir "$new/exe"
 	for l in "$root/$lib"/ggml/backends0/*.so; do ln -s "../root/$lib/ggml/backends0/${l##*/}" "$new/exe/"; done
 	for l in "$root"/usr/bin/llama-*; do
-		l=${l##*/}
-		ln "$root/$lib/ld-linux-x86-64.so.2" "$new/exe/$l"
-		launcher "$new/bin/$l" "$final/exe/$l" "$final/root/$lib:$final/root/$lib/llama" "$final/root/usr/bin/$l"
+		start_through_loader "${l##*/}"
 	done
+
+	# Our own driver, against the same libraries.
+	build_nodes "$root/usr/bin/nodes" "$root/usr/include" -Wl,--no-as-needed "$root/$lib"/libllama.so "$root/$lib"/libggml.so "$root/$lib"/libggml-base.so
+	start_through_loader nodes
 	[ -e "$new/bin/llama-eval-callback" ] || die "Debian's llama.cpp $version has no llama-eval-callback" \
 		"The tests compare with its word; pin another version in scripts/engine/debian.sh."
 }
 
-# launcher FILE LOADER LIBRARY_PATH PROGRAM
-launcher() {
-	cat >"$1" <<X
+# start_through_loader TOOL, within engine_debian
+start_through_loader() {
+	ln "$root/$lib/ld-linux-x86-64.so.2" "$new/exe/$1"
+	cat >"$new/bin/$1" <<X
 #!/bin/sh
-exec '$2' --library-path '$3' '$4' "\$@"
+exec '$final/exe/$1' --library-path '$final/root/$lib:$final/root/$lib/llama' '$final/root/usr/bin/$1' "\$@"
 X
-	chmod +x "$1"
+	chmod +x "$new/bin/$1"
 }

@@ -1,0 +1,17 @@
+# shellcheck shell=bash
+# Compiles ci/drivers/nodes.cpp against one release's headers and libraries. Sourced by engine.sh.
+
+# build_nodes OUT INCLUDE_DIRS LIBRARIES_AND_LINKER_OPTIONS...
+build_nodes() {
+	local out=$1 includes=$2 dir flags=() inc=()
+	shift 2
+	for dir in $includes; do
+		inc+=("-I$dir")
+		! grep -qs llama_vocab_n_tokens "$dir/llama.h" || flags+=(-DNODES_NEW_NAMES)
+		! grep -qs ggml_backend_load_all "$dir/ggml-backend.h" || flags+=(-DNODES_LOAD_ALL)
+	done
+	have g++ || need_pkgs g++ libc6-dev
+	# The libraries may have been made for a newer libstdc++ than the compiler's own.
+	g++ -std=c++17 -O2 -Wall "${flags[@]}" "${inc[@]}" "$REPO/ci/drivers/nodes.cpp" -o "$out" \
+		-Wl,--allow-shlib-undefined "$@" >&2 || die "the driver ci/drivers/nodes.cpp does not compile against this release"
+}

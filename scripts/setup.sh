@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# setup.sh [--tests]      bring in what the build needs; a second when nothing is missing
+#
+#   --tests   also what scripts/test.sh needs: shellcheck, headless Chromium, Python readers
+#
+# Debian and Ubuntu packages are installed with apt-get (as root, or through sudo). Rust
+# itself is only checked for, unless the distribution packages rustup. Python packages go
+# into a venv of the project's own in the cache (~/.cache/profinfer, or $PROFINFER_CACHE).
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+tests=
+for arg; do
+	case $arg in
+	--tests) tests=tests ;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	*) die "unknown argument '$arg'" "$(usage_from_head "$0" | head -n 1)" ;;
+	esac
+done
+
+BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
+	file git ca-certificates)
+TEST_PACKAGES=(shellcheck)
+
+# The oldest Rust the workspace builds with, as its Cargo.toml says.
+rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")
+
+check_rust() {
+	local how="Install Rust $rust_needed or newer, for example with rustup (https://rustup.rs), then run this again."
+	if ! have cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH=$HOME/.cargo/bin:$PATH; fi
+	if ! have cargo; then
+		apt_get_update_once
+		[ -n "$(apt-cache madison rustup 2>/dev/null)" ] || die "there is no cargo here, and this distribution does not package rustup" "$how"
+		need_pkgs rustup
+		say "Rust, with rustup"
+		rustup default stable >&2 || die "rustup could not fetch a toolchain" "$how"
+	fi
+	local have_version
+	have_version=$(rustc -V 2>/dev/null | awk '{print $2}')
+	[ -n "$have_version" ] || die "cargo is here, but 'rustc -V' does not answer" "$how"
+	[ "$(printf '%s\n' "$rust_needed" "$have_version" | sort -V | head -n 1)" = "$rust_needed" ] ||
+		die "Rust $have_version is too old, this project needs $rust_needed" "$how"
+	rust=$have_version
+}
+
+# Compiling for BPF is the one thing a compiler may have been built without.
+check_clang() {
+	: | clang -target bpf -mcpu=v3 -x c -c -o /dev/null - 2>/dev/null ||
+		die "clang is here, but cannot compile for BPF" "Install the distribution's own clang, 11 or newer, and put it first in PATH."
+}
+
+need_pkgs "${BUILD_PACKAGES[@]}"
+check_clang
+check_rust
+ensure_venv "${tests:-tools}"
+if [ -n "$tests" ]; then
+	need_pkgs "${TEST_PACKAGES[@]}"
+	if ! have chromium && ! have chromium-browser && ! have google-chrome; then
+		apt_get_update_once
+		# Ubuntu's `chromium` is a wrapper around a snap, which does not run everywhere
+		if [ "$(os_id)" = debian ]; then need_pkgs chromium
+		else note "no Chromium: the test that opens report.html needs one in PATH"; fi
+	fi
+fi
+say "setup: ready (Rust $rust, $(clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/clang \1/p'), cache $CACHE)"
