@@ -145,3 +145,14 @@ have_bpf() {
 		return 1
 	fi
 }
+
+# rust_target TARGET: has the toolchain its own std for TARGET, or can rustup add it now?
+# (PROFINFER_NO_RUSTUP=1 acts as if not, to try the other way.)
+rust_target() {
+	[ -z "${PROFINFER_NO_RUSTUP:-}" ] || return 1
+	! ls "$(rustc --print sysroot)/lib/rustlib/$1/lib/"libcore-*.rlib >/dev/null 2>&1 || return 0
+	have rustup || return 1
+	say "Rust's standard library for $1, from rustup"
+	timeout 90 rustup target add "$1" >"$CACHE/rustup.log" 2>&1 ||
+		{ note "rustup could not add it ($(tail -n 1 "$CACHE/rustup.log")); building it instead"; return 1; }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# build-agent.sh [--arch aarch64|x86_64]      build the static agent for boards (default: aarch64), without Docker
+#
+# Makes one file that needs nothing on the board but a kernel: musl, libelf and zlib are
+# linked in. Prints its path; the first run also prepares the target (a minute or two where
+# rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+arch=aarch64
+while [ $# -gt 0 ]; do
+	case $1 in
+	--arch) arch=${2:-}; shift 2 || die "--arch needs aarch64 or x86_64" ;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+	esac
+done
+case $arch in aarch64 | x86_64) ;; *) die "no static agent for '$arch'" "Known: aarch64, x86_64" ;; esac
+"$REPO/scripts/setup.sh"
+target=$arch-unknown-linux-musl
+
+# All of it lies in one folder per architecture, compiler version and recipe: cargo does not
+# notice when a sysroot changes, so a changed one must have another name.
+recipe=$({ rustc -V; cat "$REPO"/ci/static/musl-*.sh; echo "${PROFINFER_NO_RUSTUP:-}"; } | sha256sum | cut -c1-12)
+musl=$CACHE/musl/$arch-$recipe
+prepare() {
+	[ ! -e "$musl/ready" ] || return 0
+	"$REPO/ci/static/musl-cc.sh" "$arch" "$musl"
+	rust_target "$target" || "$REPO/ci/static/musl-std.sh" "$arch" "$musl"
+	touch "$musl/ready"
+}
+with_lock "musl-$arch" prepare
+
+cd "$REPO"
+version=$(sed -n '/^name = "libbpf-sys"/{n;s/version = "\(.*\)"/\1/p;}' Cargo.lock)
+libs=$musl/libbpf-sys-$version
+if [ ! -f "$libs/lib/libz.a" ]; then
+	say "libelf.a and libz.a for $target"
+	CC="$musl/cc" ci/static/static-libs.sh "$libs"
+fi
+
+T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
+rustflags="--remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
+[ ! -d "$musl/sysroot" ] || rustflags="--sysroot=$musl/sysroot $rustflags"
+export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
+export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
+unset RUSTFLAGS
+say "profinfer-agent for $target"
+cargo build --release --features static --target "$target" -p profinfer-agent >&2
+
+out=$CACHE/out/$arch/profinfer-agent
+mkdir -p "${out%/*}"
+cp "$CARGO_TARGET_DIR/$target/release/profinfer-agent" "$out"
+kind=$(file -b "$out")
+note "$kind"
+case $kind in *"statically linked"* | *"static-pie linked"*) ;; *) die "this is not a static binary: $out" ;; esac
+note "$(stat -c %s "$out") bytes"
+echo "$out"
