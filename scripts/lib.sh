@@ -63,13 +63,13 @@ apt_get_update_once() {
 	APT_UPDATED=1
 }
 
-# The Debian mirror this machine itself uses, asked of apt; no address of our own.
+# The Debian mirror this machine itself uses, asked of apt; no address of our own. Fails elsewhere than on Debian.
 debian_mirror() {
 	local uri
 	# shellcheck disable=SC2016  # apt expands these, not the shell
 	uri=$(apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
 		awk -F'|' '$1=="Debian" && $2=="Debian" {print $3; exit}')
-	if [ -z "$uri" ]; then # no lists fetched yet: read the sources themselves
+	if [ -z "$uri" ] && [ "$(os_id)" = debian ]; then # no lists fetched yet: read the sources themselves
 		uri=$({ cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list; } 2>/dev/null |
 			awk '/^URIs:/ {print $2; exit} $1=="deb" {for (i=2; i<=NF; i++) if ($i ~ /^[a-z+]+:\//) {print $i; exit}}')
 	fi

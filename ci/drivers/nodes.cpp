@@ -2,7 +2,7 @@
 //
 // Compiled by scripts/engine.sh against the headers of the very release whose unmodified
 // libraries it then drives; from b3889 (2024-10) on. It decodes a prompt of P tokens
-// (ids 1..P) and then N greedily chosen ones, and can list every node of every graph in
+// (ids 1..P, or a text's) and then N greedily chosen ones, and can list every node of every graph in
 // the order of execution, as the engine's own eval callback is asked about them. The
 // callback answers "not interested" each time, so the graph still runs in one piece.
 //
@@ -10,7 +10,8 @@
 //   ready  PID
 //   decode CALL MODEL N_TOKENS START END NEXT_TOKEN     one call of llama_decode
 //   node   CALL INDEX OP NAME TYPE NE0,NE1,NE2,NE3 [SOURCE_NAME:NE0,NE1,NE2,NE3 ...]
-// `node` lines come before the `decode` line of the call they belong to.
+// `node` lines come before the `decode` line of the call they belong to. With --prompt the
+// text goes to stderr.
 
 #include "ggml-backend.h"
 #include "ggml.h"
@@ -31,20 +32,23 @@
 #ifdef NODES_NEW_NAMES
 static llama_model * load(const char * path) { return llama_model_load_from_file(path, llama_model_default_params()); }
 static llama_context * make_context(llama_model * m, llama_context_params p) { return llama_init_from_model(m, p); }
-static int vocab_size(const llama_model * m) { return llama_vocab_n_tokens(llama_model_get_vocab(m)); }
+static const llama_vocab * vocab_of(const llama_model * m) { return llama_model_get_vocab(m); }
+static int vocab_size(const llama_model * m) { return llama_vocab_n_tokens(vocab_of(m)); }
 static void unload(llama_model * m) { llama_model_free(m); }
 #else
 static llama_model * load(const char * path) { return llama_load_model_from_file(path, llama_model_default_params()); }
 static llama_context * make_context(llama_model * m, llama_context_params p) { return llama_new_context_with_model(m, p); }
+static const llama_model * vocab_of(const llama_model * m) { return m; }
 static int vocab_size(const llama_model * m) { return llama_n_vocab(m); }
 static void unload(llama_model * m) { llama_free_model(m); }
 #endif
 
 struct Session { // one loaded model and its context
-    llama_model *   model;
-    llama_context * ctx;
-    int             n_vocab;
-    int             n_past = 0;
+    llama_model *            model   = nullptr;
+    llama_context *          ctx     = nullptr;
+    int                      n_vocab = 0;
+    int                      n_past  = 0;
+    std::vector<llama_token> prompt;
 };
 
 struct Lister { // what the eval callback writes to
@@ -113,6 +117,21 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
     return best;
 }
 
+static std::vector<llama_token> tokenize(const llama_model * m, const char * text) {
+    std::vector<llama_token> tokens(strlen(text) + 8);
+    const int n = llama_tokenize(vocab_of(m), text, (int) strlen(text), tokens.data(), (int) tokens.size(), true, true);
+    tokens.resize(n > 0 ? (size_t) n : 0);
+    return tokens;
+}
+
+static void print_text(const llama_model * m, llama_token token) {
+    char piece[256];
+    const int n = llama_token_to_piece(vocab_of(m), token, piece, (int) sizeof piece, 0, false);
+    if (n > 0) {
+        fwrite(piece, 1, (size_t) n, stderr);
+    }
+}
+
 static void quiet(ggml_log_level level, const char * text, void *) {
     if (level == GGML_LOG_LEVEL_ERROR) {
         fputs(text, stderr);
@@ -121,49 +140,115 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-r ROUNDS] [--list] [--pause] [--verbose]\n"
+          "      [-c CONTEXT] [-r ROUNDS] [--prompt TEXT] [--list] [--pause] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
           "  -c  context size (512, or more if needed)\n"
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
+          "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
           "  --list   print every node of every graph, in order\n"
           "  --pause  after loading, print `ready` and wait for a line on stdin\n",
           out);
 }
 
-int main(int argc, char ** argv) {
-    std::vector<const char *> paths;
+struct Options {
+    std::vector<const char *> models;
+    const char * text = nullptr;
     int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1;
     bool list = false, pause = false, verbose = false;
-    enum { LIST = 256, PAUSE, VERBOSE };
+};
+
+static bool parse(int argc, char ** argv, Options & o) {
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
-        { "verbose", no_argument, nullptr, VERBOSE }, { "help", no_argument, nullptr, 'h' },
-        { nullptr, 0, nullptr, 0 },
+        { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
+        { "help", no_argument, nullptr, 'h' },        { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:h", longs, nullptr)) != -1;) {
         switch (c) {
-            case 'm': paths.push_back(optarg); break;
-            case 't': n_threads = atoi(optarg); break;
-            case 'p': n_prompt = atoi(optarg); break;
-            case 'n': n_gen = atoi(optarg); break;
-            case 'c': n_ctx = atoi(optarg); break;
-            case 'r': rounds = atoi(optarg); break;
-            case LIST: list = true; break;
-            case PAUSE: pause = true; break;
-            case VERBOSE: verbose = true; break;
-            case 'h': usage(stdout); return 0;
-            default: usage(stderr); return 2;
+            case 'm': o.models.push_back(optarg); break;
+            case 't': o.n_threads = atoi(optarg); break;
+            case 'p': o.n_prompt = atoi(optarg); break;
+            case 'n': o.n_gen = atoi(optarg); break;
+            case 'c': o.n_ctx = atoi(optarg); break;
+            case 'r': o.rounds = atoi(optarg); break;
+            case PROMPT: o.text = optarg; break;
+            case LIST: o.list = true; break;
+            case PAUSE: o.pause = true; break;
+            case VERBOSE: o.verbose = true; break;
+            case 'h': usage(stdout); exit(0);
+            default: return false;
         }
     }
-    if (paths.empty() || optind < argc || n_threads < 1 || n_prompt < 1 || n_gen < 0 || rounds < 1) {
+    return !o.models.empty() && optind == argc && o.n_threads > 0 && o.n_prompt > 0 && o.n_gen >= 0 && o.rounds > 0;
+}
+
+static bool open_session(const char * path, const Options & o, Lister & lister, Session & s) {
+    s.model = load(path);
+    if (!s.model) {
+        fprintf(stderr, "nodes: cannot load the model '%s'\n", path);
+        return false;
+    }
+    s.n_vocab = vocab_size(s.model);
+    if (o.text) {
+        s.prompt = tokenize(s.model, o.text);
+    } else if (o.n_prompt < s.n_vocab) {
+        for (int i = 1; i <= o.n_prompt; i++) {
+            s.prompt.push_back(i);
+        }
+    }
+    if (s.prompt.empty()) {
+        fprintf(stderr, "nodes: the vocabulary of '%s' (%d tokens) cannot make that prompt\n", path, s.n_vocab);
+        return false;
+    }
+    const int            needed = o.rounds * ((int) s.prompt.size() + o.n_gen);
+    llama_context_params p      = llama_context_default_params();
+    p.n_ctx                     = (uint32_t) (o.n_ctx < needed ? needed : o.n_ctx);
+    p.n_batch                   = p.n_ctx;
+    p.n_threads                 = o.n_threads;
+    p.n_threads_batch           = o.n_threads;
+    if (o.list) {
+        p.cb_eval           = list_node;
+        p.cb_eval_user_data = &lister;
+    }
+    s.ctx = make_context(s.model, p);
+    if (!s.ctx) {
+        fprintf(stderr, "nodes: cannot make a context of %u tokens for '%s'\n", p.n_ctx, path);
+        return false;
+    }
+    return true;
+}
+
+static void wait_for_a_line() {
+    printf("ready\t%d\n", (int) getpid());
+    fflush(stdout);
+    for (int c = getchar(); c != '\n' && c != EOF; c = getchar()) {
+    }
+}
+
+// One round: every session's prompt, then n_gen times every session's next token.
+static void run_round(std::vector<Session> & sessions, const Options & o, Lister & lister) {
+    std::vector<llama_token> last(sessions.size());
+    for (int i = 0; i <= o.n_gen; i++) {
+        for (size_t k = 0; k < sessions.size(); k++) {
+            Session & s = sessions[k];
+            last[k]     = decode(s, (int) k, i == 0 ? s.prompt : std::vector<llama_token>{ last[k] }, lister);
+            if (o.text && i < o.n_gen) {
+                print_text(s.model, last[k]);
+            }
+        }
+    }
+}
+
+int main(int argc, char ** argv) {
+    Options o;
+    if (!parse(argc, argv, o)) {
         usage(stderr);
         return 2;
     }
-    const int needed = rounds * (n_prompt + n_gen);
-
-    if (!verbose) {
+    if (!o.verbose) {
         llama_log_set(quiet, nullptr);
     }
 #ifdef NODES_LOAD_ALL
@@ -171,60 +256,25 @@ int main(int argc, char ** argv) {
 #endif
     llama_backend_init();
 
-    Lister lister;
-    std::vector<Session> sessions;
-    for (const char * path : paths) {
-        Session s{};
-        s.model = load(path);
-        if (!s.model) {
-            fprintf(stderr, "nodes: cannot load the model '%s'\n", path);
+    Lister               lister;
+    std::vector<Session> sessions(o.models.size());
+    for (size_t k = 0; k < sessions.size(); k++) {
+        if (!open_session(o.models[k], o, lister, sessions[k])) {
             return 1;
         }
-        llama_context_params p = llama_context_default_params();
-        p.n_ctx           = (uint32_t) (n_ctx < needed ? needed : n_ctx);
-        p.n_batch         = p.n_ctx;
-        p.n_threads       = n_threads;
-        p.n_threads_batch = n_threads;
-        if (list) {
-            p.cb_eval           = list_node;
-            p.cb_eval_user_data = &lister;
-        }
-        s.ctx = make_context(s.model, p);
-        if (!s.ctx) {
-            fprintf(stderr, "nodes: cannot make a context of %u tokens for '%s'\n", p.n_ctx, path);
-            return 1;
-        }
-        s.n_vocab = vocab_size(s.model);
-        if (n_prompt >= s.n_vocab) {
-            fprintf(stderr, "nodes: '%s' has only %d tokens, a prompt of 1..%d needs more\n", path, s.n_vocab, n_prompt);
-            return 1;
-        }
-        sessions.push_back(s);
     }
-
-    if (pause) {
-        printf("ready\t%d\n", (int) getpid());
-        fflush(stdout);
-        while (int c = getchar()) {
-            if (c == '\n' || c == EOF) {
-                break;
-            }
-        }
+    if (o.pause) {
+        wait_for_a_line();
     }
-
-    std::vector<llama_token> prompt;
-    for (int i = 1; i <= n_prompt; i++) {
-        prompt.push_back(i);
+    if (o.text) {
+        fputs(o.text, stderr);
     }
-    std::vector<llama_token> last(sessions.size());
-    for (int r = 0; r < rounds; r++) {
-        for (int i = 0; i <= n_gen; i++) {
-            for (size_t k = 0; k < sessions.size(); k++) {
-                last[k] = decode(sessions[k], (int) k, i == 0 ? prompt : std::vector<llama_token>{ last[k] }, lister);
-            }
-        }
+    for (int r = 0; r < o.rounds; r++) {
+        run_round(sessions, o, lister);
     }
-
+    if (o.text) {
+        fputc('\n', stderr);
+    }
     for (Session & s : sessions) {
         llama_free(s.ctx);
         unload(s.model);

@@ -11,7 +11,7 @@ arch=$1 dir=$2
 case $arch in aarch64) deb=arm64 ;; x86_64) deb=amd64 ;; *) die "no musl target for '$arch'" "Known: aarch64, x86_64" ;; esac
 mkdir -p "$dir"
 
-if debian_mirror >/dev/null && [ "$(os_id)" = debian ]; then
+if debian_mirror >/dev/null; then
 	say "C headers of $arch musl, from Debian"
 	apt_private "$dir/apt" bookworm
 	APT+=("-oAPT::Architectures::=amd64" "-oAPT::Architectures::=arm64")
