@@ -25,13 +25,8 @@ usage_from_head() { sed -n '2,/^[^#]/{/^#/s/^# \{0,1\}//p;}' "$1"; }
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Runs "$@" as root: directly, or through sudo where there is one.
-as_root() {
-	if [ "$(id -u)" = 0 ]; then "$@"
-	elif have sudo; then sudo "$@"
-	else die "this needs root: $*" "Run the script as root, or install sudo."
-	fi
-}
+# Runs "$@" as root: directly, or through sudo.
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
 os_id() { (. /etc/os-release 2>/dev/null && echo "${ID:-unknown}") || echo unknown; }
 
@@ -49,9 +44,11 @@ need_pkgs() {
 		[ -n "$ok" ] || missing+=("${want%%|*}")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || have sudo || die "packages are missing, and installing them needs root: ${missing[*]}" \
+		"Run this as root, or have someone run: apt-get install ${missing[*]}"
 	say "installing ${#missing[@]} missing packages: ${missing[*]}"
 	apt_get_update_once
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -oDPkg::Lock::Timeout=300 \
 		"${missing[@]}" >"$CACHE/apt.log" 2>&1 ||
 		die "apt-get could not install: ${missing[*]}" "$(tail -n 3 "$CACHE/apt.log")" "All of its output: $CACHE/apt.log"
 }
