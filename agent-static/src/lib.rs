@@ -1,1 +1,3 @@
 //! Agent.
+
+pub mod engine;
