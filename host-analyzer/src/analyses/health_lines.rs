@@ -1,6 +1,7 @@
 //! The sentences of health: what happened, how much of it, what to do. Worst first.
 
 use super::health::Health;
+use super::words::{count, one_line};
 use crate::model::{DamageKind, EndReason, Level, Model, Probe};
 
 /// All sentences; a single one when there is nothing to report.
@@ -219,27 +220,9 @@ fn edges(health: &Health, lines: &mut Vec<String>) {
     line(health.spans.no_end, "the session ended");
 }
 
-/// A number with its thousands apart.
-pub(super) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
 fn percent(n: u64, of: u64) -> String {
     match of {
         0 => "all".into(),
         _ => format!("{:.2} %", n as f64 * 100.0 / of as f64),
     }
-}
-
-/// Foreign text in a sentence: no line breaks or other control characters.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -19,6 +19,7 @@ pub mod session;
 pub mod tally;
 pub mod thread;
 pub mod token;
+pub mod words;
 
 use crate::model::Model;
 

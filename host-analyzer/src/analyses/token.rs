@@ -43,6 +43,10 @@ pub struct PhaseTotals {
     pub median_ns: Option<u64>,
     /// 95th percentile of the length of a call, ns.
     pub p95_ns: Option<u64>,
+    /// Time in graph-level calls, ns; `None` when none was seen inside.
+    pub graph_ns: Option<u64>,
+    /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
+    pub op_wall_ns: Option<u64>,
 }
 
 /// One token-level call.
@@ -147,7 +151,14 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
         tokens_per_s: per_s(tokens, time_ns),
         median_ns: percentile(&mut lengths, 50),
         p95_ns: percentile(&mut lengths, 95),
+        graph_ns: sum(calls().filter_map(|c| c.graph_ns)),
+        op_wall_ns: sum(calls().filter_map(|c| c.op_wall_ns)),
     }
+}
+
+/// The sum of some times; `None` of none.
+fn sum(times: impl Iterator<Item = u64>) -> Option<u64> {
+    times.reduce(u64::saturating_add)
 }
 
 /// Events per second; `None` when no time passed.
