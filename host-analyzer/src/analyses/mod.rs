@@ -19,6 +19,7 @@ pub mod session;
 pub mod tally;
 pub mod thread;
 pub mod token;
+pub mod track;
 pub mod words;
 
 use crate::model::Model;
@@ -42,6 +43,8 @@ pub struct Analysis {
     pub thread: Vec<thread::Thread>,
     /// Graphs with the times of their nodes.
     pub dag: Vec<dag::Dag>,
+    /// Tracks of the timeline.
+    pub track: Vec<track::Track>,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -62,6 +65,7 @@ impl Analysis {
             op: op::Op::of(model, &groups, &executions, &tallies),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
+            track: track::tracks(model),
             cost: cost::Cost::of(model),
             phases,
         }

@@ -14,6 +14,7 @@ use crate::analyses::health::Health;
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
+use crate::analyses::track::Track;
 use crate::model::{self, Level, Model};
 
 #[derive(Serialize)]
@@ -26,6 +27,7 @@ struct Summary<'a> {
     op_types: &'a [OpType],
     operators: &'a [Operator],
     threads: &'a [Thread],
+    tracks: &'a [Track],
     cost: &'a Cost,
 }
 
@@ -87,6 +89,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
         threads: &analysis.thread,
+        tracks: &analysis.track,
         cost: &analysis.cost,
     };
     serde_json::to_writer(&mut *out, &summary)?;
