@@ -4,6 +4,7 @@
 //! function, through the procedure linkage table or not. Promises: a call site found by its bytes is
 //! only a candidate; [`Body`](super::body::Body) confirms that an instruction starts there.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::code::Flow;
@@ -16,21 +17,35 @@ use super::trace::{Trace, Value};
 #[derive(Debug)]
 pub(crate) struct Calls<'p, 'd> {
     pub(crate) image: &'p Image<'d>,
-    pub(crate) names: &'p Names<'d>,
-    pub(crate) relocations: &'p Relocations<'d>,
+    pub(crate) names: Names<'d>,
+    relocations: OnceCell<Relocations<'d>>,
 }
 
-impl<'d> Calls<'_, 'd> {
+impl<'p, 'd> Calls<'p, 'd> {
+    pub(crate) fn new(image: &'p Image<'d>) -> Self {
+        Self { image, names: Names::read(image), relocations: OnceCell::new() }
+    }
+
+    /// The file's relocations, read when first needed.
+    pub(crate) fn relocations(&self) -> &Relocations<'d> {
+        self.relocations.get_or_init(|| Relocations::read(self.image))
+    }
+
+    /// Address of the function of GGML or llama.cpp with this name.
+    pub(crate) fn function(&self, name: &str) -> Option<u64> {
+        Some(self.names.get(name).filter(|s| self.image.is_code(s.address))?.address)
+    }
+
     /// Name of the function that a call of this address ends up in.
     pub(crate) fn callee(&self, address: u64) -> Option<&'d str> {
-        self.names.at(address).or_else(|| self.relocations.slot(self.stub_slot(address)?))
+        self.names.at(address).or_else(|| self.relocations().slot(self.stub_slot(address)?))
     }
 
     /// Name of the function that the instruction calls.
     pub(crate) fn called_by(&self, flow: Flow) -> Option<&'d str> {
         match flow {
             Flow::Call(target) => self.callee(target),
-            Flow::CallSlot(slot) => self.relocations.slot(slot),
+            Flow::CallSlot(slot) => self.relocations().slot(slot),
             _ => None,
         }
     }

@@ -51,6 +51,8 @@ pub(crate) enum Effect {
     Load { to: Register, base: Register, offset: i64 },
     /// Reads memory at `base + offset` without keeping it in a general register (a comparison, a vector load).
     Look { base: Register, offset: i64 },
+    /// `to` becomes a result that depends on the memory word at `base + offset`.
+    Combine { to: Register, base: Register, offset: i64 },
     /// Both become what is in memory, from `base + offset` on.
     LoadPair { to: [Register; 2], base: Register, offset: i64 },
     /// Stores or signs the return address that a register holds: from here on it is not taken from there as it was.
@@ -61,6 +63,23 @@ pub(crate) enum Effect {
     Write { to: Register },
     /// Anything else: every register may have changed.
     Unknown,
+}
+
+impl Effect {
+    /// Whether the register may hold something else afterwards.
+    pub(crate) fn may_write(self, register: Register) -> bool {
+        match self {
+            Self::None | Self::Look { .. } | Self::Store { .. } | Self::SaveLink => false,
+            Self::Copy { to, .. }
+            | Self::Add { to, .. }
+            | Self::Constant { to, .. }
+            | Self::Load { to, .. }
+            | Self::Combine { to, .. }
+            | Self::Write { to } => to == register,
+            Self::LoadPair { to, .. } => to.contains(&register),
+            Self::Unknown => true,
+        }
+    }
 }
 
 /// One decoded instruction.

@@ -12,12 +12,15 @@ use std::collections::BTreeSet;
 
 use super::body::Body;
 use super::calls::Calls;
-use super::code::{self, Flow, Instruction};
+use super::code::{self, Flow};
 use super::names::plain;
 use super::paths::Paths;
 
 /// The call that every dispatched node makes first.
 pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
+
+/// What the functions that compute operators are called.
+const KERNEL: &str = "ggml_compute_forward_";
 
 /// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
 const FEWEST_JUMPS: u32 = 24;
@@ -65,25 +68,28 @@ pub(crate) fn dispatchers(calls: &Calls<'_, '_>) -> Result<Vec<Dispatcher>, Stri
 }
 
 fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
-    let called = |wanted: &dyn Fn(&str) -> bool| -> Vec<(usize, &str)> {
-        let callee = |i: &Instruction| calls.called_by(i.flow).map(plain).filter(|n| wanted(n));
-        body.code.iter().enumerate().filter_map(|(n, i)| Some((n, callee(i)?))).collect()
-    };
-    let starts = called(&|name| name == START);
-    let fused = called(&|name| name.starts_with("ggml_compute_forward_") && name.contains("fused"));
+    let called: Vec<(usize, &str)> =
+        (0..).zip(&body.code).filter_map(|(n, i)| Some((n, calls.called_by(i.flow).map(plain)?))).collect();
+    let starts: Vec<_> = called.iter().copied().filter(|(_, name)| *name == START).collect();
     let paths = Paths::new(&body, calls);
-    let walls: Vec<usize> = starts.iter().chain(&fused).map(|(n, _)| *n).collect();
-    let end = end(calls, &body, &starts, &walls, &paths);
-    // Every operator is behind the function's entry or behind the end of the one before it.
-    let mut unseen = paths.reached(0, &walls);
-    if let Ok((end, _)) = &end {
-        unseen.extend(paths.reached(*end, &walls));
-    }
-    let kernel = |n: &usize| {
-        let name = calls.called_by(body.code[*n].flow).map(plain)?;
-        (name.starts_with("ggml_compute_forward_") && !walls.contains(n)).then(|| name.to_owned())
+    let end = end(calls, &body, &starts);
+    // Every operator is behind the function's entry or behind the end of the one before it: a kernel that is
+    // reached from there without passing a start computes operators on a way of its own.
+    let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
+        let mut open = paths.reached(0, walls);
+        if let Ok((end, _)) = &end {
+            open.extend(paths.reached(*end, walls));
+        }
+        let kernel =
+            |(n, name): &(usize, &str)| name.starts_with(KERNEL) && open.contains(n) && !walls.contains(n);
+        called.iter().copied().filter(kernel).collect()
     };
-    let unseen = unseen.iter().filter_map(kernel).collect::<BTreeSet<_>>().into_iter().collect();
+    let mut walls: Vec<usize> = starts.iter().map(|(n, _)| *n).collect();
+    let fused: Vec<_> = bypassing(&walls).into_iter().filter(|(_, name)| name.contains("fused")).collect();
+    walls.extend(fused.iter().map(|(n, _)| *n));
+    let unseen = bypassing(&walls).into_iter().map(|(_, name)| name.to_owned()).collect::<BTreeSet<_>>();
+    let unseen = unseen.into_iter().collect();
+    let end = end.and_then(|(n, place)| closed(&body, &paths, &walls, n).map(|()| place));
     let place = |(n, name): &(usize, &str)| {
         let i = &body.code[*n];
         let mnemonic = code::mnemonic(calls.image, i);
@@ -96,17 +102,11 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
     };
     let starts = starts.iter().map(place).collect();
     let fused = fused.iter().map(place).collect();
-    Dispatcher { starts, fused, end: end.map(|(_, place)| place), unseen, body }
+    Dispatcher { starts, fused, end, unseen, body }
 }
 
 /// Index and description of the instruction that ends an operator.
-fn end(
-    calls: &Calls<'_, '_>,
-    body: &Body,
-    starts: &[(usize, &str)],
-    walls: &[usize],
-    paths: &Paths,
-) -> Result<(usize, Place), String> {
+fn end(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<(usize, Place), String> {
     let (join, jumps) = join(body).ok_or("the dispatch function has no jumps")?;
     if jumps < FEWEST_JUMPS {
         return Err(format!(
@@ -124,18 +124,23 @@ fn end(
     let end = first_emulated(body, join).ok_or_else(|| {
         format!("no instruction behind {join:#x}, where the operators meet, can be probed cheaply")
     })?;
-    for &start in walls {
-        if let Some(missed) = paths.reached(start, &[end]).into_iter().find(|n| walls.contains(n)) {
+    let at = &body.code[end];
+    let note = format!("`{}` behind {join:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
+    let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
+    Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
+}
+
+/// Checks that no start is reached from another one, or from itself, without passing the end between them.
+fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<(), String> {
+    for &start in starts {
+        if let Some(missed) = paths.reached(start, &[end]).into_iter().find(|n| starts.contains(n)) {
             let (from, to) = (body.code[start].address, body.code[missed].address);
             return Err(format!(
                 "the start at {to:#x} is reached from the one at {from:#x} without passing the end"
             ));
         }
     }
-    let at = &body.code[end];
-    let note = format!("`{}` behind {join:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
-    let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
-    Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
+    Ok(())
 }
 
 /// The place in the function to which most jumps go, and how many.

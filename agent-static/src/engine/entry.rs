@@ -64,20 +64,9 @@ const fn calls(flow: Flow) -> bool {
 /// Whether arguments or the return address are no longer where they were at entry.
 fn spoils(image: &Image<'_>, instruction: &Instruction) -> bool {
     let convention = image.machine.convention();
-    let precious = |register| {
-        convention.arguments.contains(&register)
-            || convention.link == Some(register)
-            // On arm64 the return address is in a register: the stack may move.
-            || (convention.link.is_none() && register == convention.stack)
-    };
-    match code::effect(image, instruction) {
-        Effect::None | Effect::Look { .. } | Effect::Store { .. } => false,
-        Effect::Copy { to, .. }
-        | Effect::Add { to, .. }
-        | Effect::Constant { to, .. }
-        | Effect::Load { to, .. }
-        | Effect::Write { to } => precious(to),
-        Effect::LoadPair { to: [a, b], .. } => precious(a) || precious(b),
-        Effect::SaveLink | Effect::Unknown => true,
-    }
+    let effect = code::effect(image, instruction);
+    // On arm64 the return address is in a register: the stack may move.
+    let home = convention.link.unwrap_or(convention.stack);
+    let mut precious = convention.arguments.into_iter().chain([home]);
+    effect == Effect::SaveLink || precious.any(|register| effect.may_write(register))
 }

@@ -2,10 +2,10 @@
 
 use super::calls::Calls;
 use super::elf::Image;
-use super::names::Names;
 use super::operators::{self, describe_entry};
-use super::relocs::Relocations;
-use super::{EnginePlan, FileFindings, Mark, Missing, Site, entry, layout, note, tables, uid, version};
+use super::{
+    EnginePlan, FileFindings, Mark, Missing, Site, dispatch, entry, layout, note, tables, uid, version,
+};
 
 /// Functions whose entry and return are probed.
 const FUNCTIONS: [(Mark, &[&str]); 5] = [
@@ -17,19 +17,18 @@ const FUNCTIONS: [(Mark, &[&str]); 5] = [
     (Mark::CpuGraph, &["ggml_graph_compute"]),
 ];
 
+/// The accessor that tells the layout apart; where it is, the other accessors and the names are.
+const ACCESSOR: &str = "ggml_get_name";
+
 /// Whether a file has something to say: a function that is probed, an accessor or a table.
 ///
 /// Cheap for files that have not: it looks at names of symbols, then at pointers to strings.
 #[must_use]
 pub fn is_engine_part(image: &Image<'_>) -> bool {
-    let names = Names::read(image);
-    is_part(image, &names, || tables::read(image, &Relocations::read(image)).ops.len() > 1)
-}
-
-fn is_part(image: &Image<'_>, names: &Names<'_>, has_table: impl FnOnce() -> bool) -> bool {
-    let known = |name: &str| names.get(name).is_some_and(|s| image.is_code(s.address));
+    let calls = Calls::new(image);
     let functions = FUNCTIONS.iter().flat_map(|(_, names)| names.iter());
-    functions.copied().any(known) || known(super::dispatch::START) || known("ggml_get_name") || has_table()
+    let known = functions.chain([&dispatch::START, &ACCESSOR]).any(|name| calls.function(name).is_some());
+    known || !tables::read(&calls).ops.is_empty()
 }
 
 /// File offset of the function that the dynamic linker calls when the list of loaded libraries changes
@@ -43,15 +42,14 @@ pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
 /// Makes a plan from the files that a process maps, in any order.
 #[must_use]
 pub fn examine(files: &[Image<'_>]) -> EnginePlan {
-    let mut plan =
-        EnginePlan { layout_note: "no file defines ggml_get_name".into(), ..EnginePlan::default() };
-    let names: Vec<_> = files.iter().map(Names::read).collect();
-    for (image, names) in files.iter().zip(&names) {
-        plan.read_base(image, names);
-    }
-    for (file, (image, names)) in files.iter().zip(&names).enumerate() {
-        let role = plan.read_sites(file, image, names);
-        let build_id = note::build_id(image).unwrap_or_default().to_vec();
+    let calls: Vec<_> = files.iter().map(Calls::new).collect();
+    let mut plan = EnginePlan::default();
+    plan.read_layout(&calls);
+    plan.read_tables(&calls);
+    plan.read_version(&calls);
+    for (file, calls) in calls.iter().enumerate() {
+        let role = plan.read_sites(file, calls);
+        let build_id = note::build_id(calls.image).unwrap_or_default().to_vec();
         plan.files.push(FileFindings { role, build_id });
     }
     plan.miss();
@@ -59,62 +57,55 @@ pub fn examine(files: &[Image<'_>]) -> EnginePlan {
 }
 
 impl EnginePlan {
-    /// Layout, names and version: the first file that has them says it for all.
-    fn read_base(&mut self, image: &Image<'_>, names: &Names<'_>) {
-        let accessors = names.get("ggml_get_name").is_some_and(|s| image.is_code(s.address));
-        if self.layout.is_none() && accessors {
-            match layout::read(image, names) {
-                Ok((mut layout, note)) => {
-                    let relocations = Relocations::read(image);
-                    layout.graph_uid = uid::offset(&Calls { image, names, relocations: &relocations });
-                    self.layout = Some(layout);
-                    self.layout_note = note;
-                }
-                Err(reason) => self.layout_note = reason,
+    /// The layout: the first file with accessors says it for all.
+    fn read_layout(&mut self, files: &[Calls<'_, '_>]) {
+        let Some(calls) = files.iter().find(|c| c.function(ACCESSOR).is_some()) else {
+            self.layout_note =
+                format!("no file defines {ACCESSOR}: GGML's base library is not loaded, or stripped");
+            return;
+        };
+        match layout::read(calls) {
+            Ok((mut layout, note)) => {
+                layout.graph_uid = uid::offset(calls);
+                self.layout = Some(layout);
+                self.layout_note = note;
             }
-        }
-        if self.tables.ops.is_empty() && (accessors || names.is_empty()) {
-            let found = tables::read(image, &Relocations::read(image));
-            if !found.ops.is_empty() {
-                self.tables = found;
-            }
-        }
-        if self.version.is_empty() {
-            self.version = version::read(image, names);
+            Err(reason) => self.layout_note = reason,
         }
     }
 
+    /// Names: from where the accessors are, else from any file.
+    fn read_tables(&mut self, files: &[Calls<'_, '_>]) {
+        let mut files: Vec<_> = files.iter().collect();
+        files.sort_by_key(|c| c.function(ACCESSOR).is_none());
+        let found = files.into_iter().map(tables::read).find(|t| !t.ops.is_empty());
+        self.tables = found.unwrap_or_default();
+    }
+
+    fn read_version(&mut self, files: &[Calls<'_, '_>]) {
+        let parts = [files.iter().find_map(version::llama), files.iter().find_map(version::ggml)];
+        self.version = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    }
+
     /// Sites in one file; returns its role.
-    fn read_sites(&mut self, file: usize, image: &Image<'_>, names: &Names<'_>) -> String {
+    fn read_sites(&mut self, file: usize, calls: &Calls<'_, '_>) -> String {
         let mut roles = Vec::new();
         for (mark, wanted) in FUNCTIONS {
-            let Some(symbol) = wanted.iter().find_map(|n| names.get(n)).filter(|s| image.is_code(s.address))
-            else {
-                continue;
-            };
-            let Some(entry) = entry::entry(image, symbol.address, symbol.size) else { continue };
-            let Some(offset) = image.file_offset(entry.address) else { continue };
-            let note = describe_entry(&entry, &symbol);
-            self.sites.push(Site { mark, file, offset, symbol: symbol.name.to_owned(), note });
-            roles.push(match mark {
+            let site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            roles.extend(site.is_some().then_some(match mark {
                 Mark::LlamaDecode | Mark::LlamaProcess | Mark::LlamaEncode => "token",
                 Mark::SchedulerGraph => "graph",
                 _ => "CPU graph",
-            });
+            }));
+            self.sites.extend(site);
         }
-        if names.get("ggml_graph_compute").or_else(|| names.get(super::dispatch::START)).is_some() {
-            let relocations = Relocations::read(image);
-            let calls = Calls { image, names, relocations: &relocations };
-            let found = operators::find(&calls, file, self.layout.as_ref());
-            if !found.sites.is_empty() {
-                roles.push("CPU operators");
-            }
+        if roles.contains(&"CPU graph") || calls.function(dispatch::START).is_some() {
+            let found = operators::find(calls, file, self.layout.as_ref());
+            roles.extend((!found.sites.is_empty()).then_some("CPU operators"));
             self.sites.extend(found.sites);
             self.missing.extend(found.missing);
         }
-        if names.get("ggml_get_name").is_some() {
-            roles.push("names and layout");
-        }
+        roles.extend(calls.function(ACCESSOR).map(|_| "names and layout"));
         roles.dedup();
         roles.join(", ")
     }
@@ -139,9 +130,16 @@ impl EnginePlan {
             let reason = "no file defines it: the CPU backend is not loaded, or its symbols are stripped";
             miss(Mark::CpuGraph, "ggml_graph_compute", reason);
             if self.missing.is_empty() && !has(&[Mark::OpStart, Mark::OpFunction]) {
-                miss(Mark::OpStart, super::dispatch::START, reason);
+                miss(Mark::OpStart, dispatch::START, reason);
             }
         }
         self.missing.extend(missing);
     }
+}
+
+fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> Option<Site> {
+    let symbol = calls.names.get(name)?;
+    let entry = entry::entry(calls.image, symbol.address, symbol.size)?;
+    let offset = calls.image.file_offset(entry.address)?;
+    Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
 }

@@ -6,8 +6,7 @@
 //! Promises: an accessor that disagrees means no layout, for a wrong offset would give wrong numbers.
 
 use super::Layout;
-use super::elf::Image;
-use super::names::Names;
+use super::calls::Calls;
 use super::trace::{Trace, Value};
 
 /// `GGML_OBJECT_SIZE`: what `ggml_tensor_overhead` counts besides the tensor.
@@ -66,8 +65,8 @@ struct Shown {
 }
 
 /// The layout, and how it was obtained; or why there is none.
-pub(crate) fn read(image: &Image<'_>, names: &Names<'_>) -> Result<(Layout, String), String> {
-    let shown = shown(image, names);
+pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<(Layout, String), String> {
+    let shown = shown(calls);
     let name = shown.iter().find(|s| s.field == "name").ok_or(
         "ggml_get_name is not exported or not understood, so the offsets of ggml_tensor are not known",
     )?;
@@ -137,15 +136,13 @@ impl Family {
 }
 
 /// What the accessors show.
-fn shown(image: &Image<'_>, names: &Names<'_>) -> Vec<Shown> {
+fn shown(calls: &Calls<'_, '_>) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut show = |field, accessor, offset: Option<i64>| {
         let offset = offset.and_then(|o| u32::try_from(o).ok());
         shown.extend(offset.map(|offset| Shown { field, accessor, offset }));
     };
-    let trace = |name: &str| {
-        Some(Trace::of(image, names.get(name).filter(|s| image.is_code(s.address))?.address, 48))
-    };
+    let trace = |name: &str| Some(Trace::of(calls.image, calls.function(name)?, 48));
     let field = |name: &str| match trace(name)?.returned? {
         Value::Field(0, offset) => Some(offset),
         _ => None,

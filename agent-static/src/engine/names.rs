@@ -31,7 +31,7 @@ impl<'d> Names<'d> {
         for symbol in image.symbols() {
             by_address.push((symbol.address, symbol.name));
             let plain = plain(symbol.name);
-            if plain.starts_with("ggml_") || plain.starts_with("llama_") {
+            if ["ggml_", "llama_", "LLAMA_"].iter().any(|own| plain.starts_with(own)) {
                 // Exported ones come first and stay.
                 own.entry(plain).or_insert(symbol);
             }
@@ -44,11 +44,6 @@ impl<'d> Names<'d> {
     /// The symbol of GGML or llama.cpp with this name, with or without a vendor's prefix.
     pub(crate) fn get(&self, name: &str) -> Option<Symbol<'d>> {
         self.own.get(name).copied()
-    }
-
-    /// Whether the file defines no symbol at all.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.by_address.is_empty()
     }
 
     /// Symbols of GGML and llama.cpp that pass a test on the name without prefix, in order of address.

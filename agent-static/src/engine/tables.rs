@@ -4,6 +4,7 @@
 //! [`Tables`]. Promises: only what the engine itself would print; an array counts when it begins with the
 //! strings that it has begun with in every release.
 
+use super::calls::Calls;
 use super::elf::Image;
 use super::relocs::{POINTER, Relocations};
 use super::{DataType, Tables};
@@ -19,7 +20,8 @@ const MOST_NAMES: u64 = 512;
 const MOST_TYPES: u64 = 256;
 
 /// Reads all arrays; those that the file does not have stay empty.
-pub(crate) fn read(image: &Image<'_>, relocations: &Relocations<'_>) -> Tables {
+pub(crate) fn read(calls: &Calls<'_, '_>) -> Tables {
+    let (image, relocations) = (calls.image, calls.relocations());
     let mut tables = Tables::default();
     for (word, target) in relocations.pointers() {
         let Some(first) = image.text(target, 24) else { continue };

@@ -137,6 +137,7 @@ impl Registers {
     fn accessed(&self, effect: Effect) -> Option<(u8, i64)> {
         let (Effect::Load { base, offset, .. }
         | Effect::LoadPair { base, offset, .. }
+        | Effect::Combine { base, offset, .. }
         | Effect::Look { base, offset }
         | Effect::Store { base, offset, .. }) = effect
         else {
@@ -164,7 +165,7 @@ impl Registers {
                 self.set(a, values[0]);
                 self.set(b, values[1]);
             }
-            Effect::Write { to } => self.set(to, Value::Unknown),
+            Effect::Write { to } | Effect::Combine { to, .. } => self.set(to, Value::Unknown),
             Effect::Unknown => self.values = [Value::Unknown; 32],
         }
     }

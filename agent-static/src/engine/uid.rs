@@ -30,17 +30,14 @@ pub(crate) fn offset(calls: &Calls<'_, '_>) -> Option<u32> {
         if instruction.flow != Flow::Next {
             return None;
         }
-        match code::effect(calls.image, instruction) {
+        let effect = code::effect(calls.image, instruction);
+        match effect {
             Effect::Store { base, offset, from }
                 if from == Some(convention.result) && base != convention.stack =>
             {
                 return u32::try_from(offset).ok();
             }
-            Effect::Load { to, .. } | Effect::Write { to } | Effect::Copy { to, .. }
-                if to == convention.result =>
-            {
-                return None;
-            }
+            _ if effect.may_write(convention.result) => return None,
             _ => {}
         }
     }

@@ -74,7 +74,7 @@ pub(crate) fn effect(bytes: &[u8], address: u64) -> Effect {
         None => Effect::None,
     };
     match i.mnemonic() {
-        Mnemonic::Endbr64 | Mnemonic::Nop | Mnemonic::Ret => Effect::None,
+        Mnemonic::Endbr64 | Mnemonic::Nop | Mnemonic::Ret | Mnemonic::Vzeroupper => Effect::None,
         Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Comiss | Mnemonic::Vcomiss => match memory(&i) {
             Some((base, offset)) => Effect::Look { base, offset },
             None => Effect::None,
@@ -118,7 +118,7 @@ pub(crate) fn effect(bytes: &[u8], address: u64) -> Effect {
             if first == OpKind::Register =>
         {
             match (memory(&i), number(i.op_register(0))) {
-                (Some((base, offset)), Some(to)) => Effect::Load { to, base, offset },
+                (Some((base, offset)), Some(to)) => Effect::Combine { to, base, offset },
                 _ if i.mnemonic() == Mnemonic::Xor && i.op_register(0) == i.op_register(1) => {
                     number(i.op_register(0)).map_or(Effect::None, |to| Effect::Constant { to, value: 0 })
                 }
