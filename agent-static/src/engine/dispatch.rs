@@ -22,6 +22,9 @@ pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
 /// What the functions that compute operators are called.
 const KERNEL: &str = "ggml_compute_forward_";
 
+/// Most calls of [`START`] in a file; builds seen have one.
+const MOST_CALLS: usize = 16;
+
 /// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
 const FEWEST_JUMPS: u32 = 24;
 
@@ -49,6 +52,9 @@ pub(crate) struct Dispatcher {
 /// The functions that call [`START`], or why there are none.
 pub(crate) fn dispatchers(calls: &Calls<'_, '_>) -> Result<Vec<Dispatcher>, String> {
     let sites = calls.sites(|name| plain(name) == START);
+    if sites.len() > MOST_CALLS {
+        return Err(format!("{START} is called from {} places: not by one loop over the nodes", sites.len()));
+    }
     let mut found: Vec<Dispatcher> = Vec::new();
     let mut reason = format!("nothing in this file calls {START}");
     for (site, _) in sites {
@@ -76,12 +82,11 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
     // Every operator is behind the function's entry or behind the end of the one before it: a kernel that is
     // reached from there without passing a start computes operators on a way of its own.
     let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
-        let mut open = paths.reached(0, walls);
-        if let Ok((end, _)) = &end {
-            open.extend(paths.reached(*end, walls));
-        }
-        let kernel =
-            |(n, name): &(usize, &str)| name.starts_with(KERNEL) && open.contains(n) && !walls.contains(n);
+        let ways = std::iter::once(0).chain(end.iter().map(|(end, _)| *end));
+        let reached: Vec<_> = ways.map(|from| paths.reached(from, walls)).collect();
+        let kernel = |(n, name): &(usize, &str)| {
+            name.starts_with(KERNEL) && reached.iter().any(|r| r[*n]) && !walls.contains(n)
+        };
         called.iter().copied().filter(kernel).collect()
     };
     let mut walls: Vec<usize> = starts.iter().map(|(n, _)| *n).collect();
@@ -133,8 +138,9 @@ fn end(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<(
 /// Checks that no start is reached from another one, or from itself, without passing the end between them.
 fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<(), String> {
     for &start in starts {
-        if let Some(missed) = paths.reached(start, &[end]).into_iter().find(|n| starts.contains(n)) {
-            let (from, to) = (body.code[start].address, body.code[missed].address);
+        let reached = paths.reached(start, &[end]);
+        if let Some(missed) = starts.iter().find(|n| reached[**n]) {
+            let (from, to) = (body.code[start].address, body.code[*missed].address);
             return Err(format!(
                 "the start at {to:#x} is reached from the one at {from:#x} without passing the end"
             ));

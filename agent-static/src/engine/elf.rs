@@ -13,6 +13,12 @@ use goblin::elf::{Dynamic, Header, ProgramHeader, SectionHeader, header};
 
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 const SYMBOL_SIZE: u64 = 24;
+/// Addresses of programs are below half of what 64 bits can say.
+const HIGHEST: u64 = i64::MAX.cast_unsigned();
+/// More loaded segments than any linker makes.
+const MOST_SEGMENTS: usize = 64;
+/// Symbols with longer names are left out; none that matters here has one.
+const LONGEST_NAME: usize = 1024;
 
 /// Why a file cannot be examined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -141,9 +147,16 @@ impl<'d> Image<'d> {
             if end > size {
                 return cut(path, "a loaded segment", end);
             }
-            if segment.p_vaddr.checked_add(segment.p_memsz.max(segment.p_filesz)).is_none() {
+            let last = segment.p_vaddr.checked_add(segment.p_memsz.max(segment.p_filesz));
+            if last.is_none_or(|last| last > HIGHEST) {
                 return Err(ElfError::Broken { path, what: "a segment's address overflows".into() });
             }
+        }
+        if segments.iter().filter(|s| s.p_type == PT_LOAD).count() > MOST_SEGMENTS {
+            return Err(ElfError::Broken {
+                path,
+                what: format!("more than {MOST_SEGMENTS} loaded segments"),
+            });
         }
         // Sections may be stripped or lie past a cut: a process runs without them, so do we.
         let sections = sections(bytes, &head);
@@ -300,7 +313,7 @@ fn sections(bytes: &[u8], head: &Header) -> Vec<SectionHeader> {
 
 fn name_at(names: &[u8], start: usize) -> Option<&str> {
     let rest = names.get(start..)?;
-    let end = rest.iter().position(|&b| b == 0)?;
+    let end = rest.iter().take(LONGEST_NAME).position(|&b| b == 0)?;
     std::str::from_utf8(&rest[..end]).ok()
 }
 

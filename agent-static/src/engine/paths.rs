@@ -1,13 +1,14 @@
-//! Which paths through the dispatch function pass which probe sites.
+//! Which instructions of a function are reached from which, and past which.
 //!
 //! A start that reaches the next start without passing the end would leave an operator open; an operator's
-//! code reached without passing a start would go unseen. Both are looked for here, in the control flow
-//! graph, before anything is attached. Promises: a finding is a path that exists in the graph; the
-//! targets of a jump table are taken to be the blocks that nothing else leads to.
+//! code reached without passing a start would go unseen. [`dispatch`](super::dispatch) looks for both in
+//! this control flow graph before anything is attached. Promises: a path that is found exists in the graph;
+//! the targets of a jump table are taken to be the blocks that nothing else leads to.
 
 use super::body::Body;
 use super::calls::Calls;
 use super::code::{self, Flow};
+use super::names::plain;
 
 /// Functions that never return, so that what lies behind their call is not reached from it.
 const NEVER_RETURN: [&str; 8] = [
@@ -21,78 +22,79 @@ const NEVER_RETURN: [&str; 8] = [
     "ggml_abort",
 ];
 
-/// Instructions that nothing leads to directly: where jump tables go.
-fn orphans(body: &Body, calls: &Calls<'_, '_>, next: &[Vec<usize>]) -> Vec<usize> {
-    let mut led_to = vec![false; next.len()];
-    if let Some(first) = led_to.first_mut() {
-        *first = true;
-    }
-    let padding = |index: usize| code::is_padding(calls.image, &body.code[index]);
-    let mut orphans = Vec::new();
-    for &to in next.iter().flatten() {
-        led_to[to] = true;
-    }
-    for index in 0..next.len() {
-        if !led_to[index] && padding(index) {
-            // Padding leads nowhere: what lies behind it has to be led to by others.
-            continue;
-        }
-        let behind_padding = || (0..index).rev().take_while(|&i| padding(i)).any(|i| !led_to[i]);
-        let only_padding = || !body.is_target(body.code[index].address) && index > 0 && padding(index - 1);
-        if !led_to[index] || (only_padding() && behind_padding()) {
-            orphans.push(index);
-        }
-    }
-    orphans
-}
-
-/// Control flow graph of a function: for every instruction the indices of those that may follow.
+/// Control flow graph of a function, by index of its instructions.
 #[derive(Debug)]
 pub(crate) struct Paths {
-    next: Vec<Vec<usize>>,
+    /// What may follow an instruction directly.
+    next: Vec<[Option<usize>; 2]>,
+    /// Which instructions jump through a table.
+    jumps: Vec<bool>,
+    /// Where all tables together lead.
+    table: Vec<usize>,
 }
 
 impl Paths {
     pub(crate) fn new(body: &Body, calls: &Calls<'_, '_>) -> Self {
         let count = body.code.len();
-        let follows = |index: usize| (index + 1 < count).then_some(index + 1);
         let mut next = Vec::with_capacity(count);
         for (index, instruction) in body.code.iter().enumerate() {
-            let returns = || {
-                let callee = calls.called_by(instruction.flow).map(super::names::plain);
-                !callee.is_some_and(|name| NEVER_RETURN.contains(&name))
-            };
+            let behind = (index + 1 < count).then_some(index + 1);
+            let callee = || calls.called_by(instruction.flow).map(plain);
             next.push(match instruction.flow {
-                Flow::Next => follows(index).into_iter().collect(),
-                Flow::Jump(to) => body.index(to).into_iter().collect(),
-                Flow::Branch(to) => body.index(to).into_iter().chain(follows(index)).collect(),
-                Flow::Call(_) | Flow::CallSlot(_) | Flow::CallAny if returns() => {
-                    follows(index).into_iter().collect()
+                Flow::Next => [behind, None],
+                Flow::Jump(to) => [body.index(to), None],
+                Flow::Branch(to) => [body.index(to), behind],
+                Flow::Call(_) | Flow::CallSlot(_) | Flow::CallAny => {
+                    [behind.filter(|_| !callee().is_some_and(|name| NEVER_RETURN.contains(&name))), None]
                 }
-                _ => Vec::new(),
+                Flow::JumpSlot(_) | Flow::JumpAny | Flow::Return | Flow::Stop => [None, None],
             });
         }
-        let orphans = orphans(body, calls, &next);
-        for (index, instruction) in body.code.iter().enumerate() {
-            if instruction.flow == Flow::JumpAny {
-                next[index].clone_from(&orphans);
-            }
+        let jumps = body.code.iter().map(|i| i.flow == Flow::JumpAny).collect();
+        let table = orphans(body, calls, &next);
+        Self { next, jumps, table }
+    }
+
+    /// Which instructions are reached from behind `from` without passing through a wall. Walls that were met
+    /// are reached.
+    pub(crate) fn reached(&self, from: usize, walls: &[usize]) -> Vec<bool> {
+        let mut wall = vec![false; self.next.len()];
+        for &index in walls {
+            wall[index] = true;
         }
-        Self { next }
-    }
-
-    /// Indices reached from behind `from` without passing through any of `walls`; the walls that were met are included.
-    pub(crate) fn reached(&self, from: usize, walls: &[usize]) -> Vec<usize> {
-        self.flood(self.next[from].clone(), walls, &self.next)
-    }
-
-    fn flood(&self, mut open: Vec<usize>, walls: &[usize], edges: &[Vec<usize>]) -> Vec<usize> {
         let mut seen = vec![false; self.next.len()];
+        let mut through_table = false;
+        let mut open = vec![from];
+        let mut first = true;
         while let Some(index) = open.pop() {
-            if !std::mem::replace(&mut seen[index], true) && !walls.contains(&index) {
-                open.extend(&edges[index]);
+            if !first && (std::mem::replace(&mut seen[index], true) || wall[index]) {
+                continue;
+            }
+            first = false;
+            open.extend(self.next[index].into_iter().flatten());
+            if self.jumps[index] && !std::mem::replace(&mut through_table, true) {
+                open.extend(&self.table);
             }
         }
-        (0..seen.len()).filter(|&i| seen[i]).collect()
+        seen
     }
+}
+
+/// Instructions that nothing leads to directly: where jump tables go.
+fn orphans(body: &Body, calls: &Calls<'_, '_>, next: &[[Option<usize>; 2]]) -> Vec<usize> {
+    let mut led_to = vec![false; next.len()];
+    for to in next.iter().flatten().flatten() {
+        led_to[*to] = true;
+    }
+    let mut orphans = Vec::new();
+    // Padding leads nowhere: what lies behind it has to be led to by something else.
+    let mut behind_padding = false;
+    for (index, instruction) in body.code.iter().enumerate().skip(1) {
+        let unled = !led_to[index] || (behind_padding && !body.is_target(instruction.address));
+        behind_padding = unled && code::is_padding(calls.image, instruction);
+        if unled && !behind_padding {
+            orphans.push(index);
+        }
+    }
+    orphans
 }

@@ -4,8 +4,6 @@
 //! reads arrays of strings and [`calls`](super::calls) learns what a call goes to. Promises: what
 //! the dynamic linker would write, for RELA and RELR, without symbols of other files.
 
-use std::collections::BTreeMap;
-
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::RelocSection;
 use goblin::elf::dynamic::{DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ};
@@ -21,9 +19,9 @@ const DT_RELR: u64 = 36;
 #[derive(Debug, Default)]
 pub(crate) struct Relocations<'d> {
     /// Address of a word → address that it will point to, for targets in the same file.
-    pointers: BTreeMap<u64, u64>,
+    pointers: Vec<(u64, u64)>,
     /// Address of a word → symbol whose address it will hold.
-    slots: BTreeMap<u64, &'d str>,
+    slots: Vec<(u64, &'d str)>,
     /// Pointers are final in the file (`ET_EXEC`).
     fixed: bool,
 }
@@ -35,6 +33,9 @@ impl<'d> Relocations<'d> {
             all.read_rela(image, table, size);
         }
         all.read_relr(image);
+        // Both are looked up by address.
+        all.pointers.sort_by_key(|(word, _)| *word);
+        all.slots.sort_by_key(|(word, _)| *word);
         all
     }
 
@@ -53,12 +54,12 @@ impl<'d> Relocations<'d> {
         for entry in entries.iter() {
             let addend = entry.r_addend.unwrap_or(0);
             if entry.r_type == relative {
-                self.pointers.insert(entry.r_offset, addend.cast_unsigned());
+                self.pointers.push((entry.r_offset, addend.cast_unsigned()));
             } else if entry.r_type == absolute || slots.contains(&entry.r_type) {
                 let Some((name, address)) = symbols.get(entry.r_sym) else { continue };
-                self.slots.insert(entry.r_offset, name);
+                self.slots.push((entry.r_offset, name));
                 if address != 0 && entry.r_type == absolute {
-                    self.pointers.insert(entry.r_offset, address.wrapping_add_signed(addend));
+                    self.pointers.push((entry.r_offset, address.wrapping_add_signed(addend)));
                 }
             }
         }
@@ -86,31 +87,37 @@ impl<'d> Relocations<'d> {
     }
 
     fn pointer_in_place(&mut self, image: &Image<'_>, address: u64) {
-        if let Some(target) = image.u64(address) {
-            self.pointers.insert(address, target);
+        // A file has no more words than that, however often a broken table names them.
+        if let Some(target) = image.u64(address).filter(|_| self.pointers.len() < image.data.len() / 8) {
+            self.pointers.push((address, target));
         }
     }
 
     /// Where the word at `address` will point to, in the same file.
     pub(crate) fn pointer(&self, image: &Image<'_>, address: u64) -> Option<u64> {
-        let relocated = self.pointers.get(&address).copied();
+        let relocated = find(&self.pointers, address).copied();
         if self.fixed { relocated.or_else(|| image.u64(address)) } else { relocated }
     }
 
     /// Words that will be pointers into the same file, in order of address: (word, target).
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.pointers.iter().map(|(&word, &target)| (word, target))
+        self.pointers.iter().copied()
     }
 
     /// Symbol whose address the word will hold.
     pub(crate) fn slot(&self, address: u64) -> Option<&'d str> {
-        self.slots.get(&address).copied()
+        find(&self.slots, address).copied()
     }
 
     /// Text that the word at `address` will point to.
     pub(crate) fn text<'i>(&self, image: &Image<'i>, address: u64, limit: usize) -> Option<&'i str> {
         image.text(self.pointer(image, address)?, limit)
     }
+}
+
+fn find<T>(table: &[(u64, T)], address: u64) -> Option<&T> {
+    let first = table.partition_point(|(word, _)| *word < address);
+    table.get(first).filter(|(word, _)| *word == address).map(|(_, value)| value)
 }
 
 /// Number of bytes in a pointer of the engines that can be examined.
