@@ -1,1 +1,73 @@
-//! analyses
+//! Results: pure functions of the model.
+//!
+//! Stage: analysis. From: `model`. To: [`Analysis`], which the views write out. Promises: the same model
+//! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
+//! in single passes with dense arrays, and what several results need is computed once.
+
+pub mod cost;
+pub mod dag;
+pub mod execution;
+pub mod graph;
+pub mod group;
+pub mod health;
+mod health_lines;
+pub mod op;
+pub mod percentile;
+pub mod phase;
+pub mod request;
+pub mod session;
+pub mod tally;
+pub mod thread;
+pub mod token;
+pub mod track;
+pub mod words;
+
+use crate::model::Model;
+
+/// All results for one session.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// What was lost; every view shows it first.
+    pub health: health::Health,
+    /// Length of the session, ns.
+    pub duration_ns: u64,
+    /// Phase of every call.
+    pub phases: phase::Phases,
+    /// Token level.
+    pub token: token::Token,
+    /// Graph level.
+    pub graph: Vec<graph::Graph>,
+    /// Operator level.
+    pub op: op::Op,
+    /// Threads.
+    pub thread: Vec<thread::Thread>,
+    /// Graphs with the times of their nodes.
+    pub dag: Vec<dag::Dag>,
+    /// Tracks of the timeline.
+    pub track: Vec<track::Track>,
+    /// What the measuring cost.
+    pub cost: cost::Cost,
+}
+
+impl Analysis {
+    /// The results for `model`.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        let phases = phase::Phases::of(model);
+        let executions = execution::Executions::of(model);
+        let groups = group::Groups::of(model, &phases);
+        let tallies = tally::Tallies::of(model, &groups, &executions);
+        Self {
+            health: health::Health::of(model),
+            duration_ns: session::duration_ns(model),
+            token: token::Token::of(model, &phases, &executions),
+            graph: graph::graphs(model),
+            op: op::Op::of(model, &groups, &executions, &tallies),
+            thread: thread::threads(model, &phases),
+            dag: dag::dags(model, &groups, &executions, &tallies),
+            track: track::tracks(model),
+            cost: cost::Cost::of(model),
+            phases,
+        }
+    }
+}

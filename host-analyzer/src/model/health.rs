@@ -135,6 +135,8 @@ pub struct Health {
     pub frames: u64,
     /// Spans read.
     pub spans_received: u64,
+    /// Bytes of the frames that carried them, as they are in the stream.
+    pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
     /// Damage by kind, the worst first.

@@ -15,7 +15,7 @@ pub mod token;
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
 pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger};
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
-pub use session::{Level, Library, Process, Probe, Session};
+pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
 pub use token::{DecodeFunction, DecodeId, Decodes};

@@ -1,1 +1,13 @@
-//! views
+//! Bytes for people and programs.
+//!
+//! Stage: last. From: `model` and `analyses`. To: bytes in a writer; `commands` knows the files. Promises: a view
+//! computes nothing that an analysis should; text from the traced process is always escaped.
+
+pub mod dag;
+pub mod dot;
+pub mod summary;
+pub mod tables;
+pub mod terminal;
+
+/// Version of the JSON files, see docs/output-schema.md.
+pub const SCHEMA: u32 = 1;

@@ -1,0 +1,234 @@
+//! ProfDAG: the graphs that were computed, with what each node took.
+//!
+//! Stage: analysis. From: groups of graph calls, shapes, sums per node. To: one [`Dag`] per group: the shape
+//! that the group computed most often, of equals the one computed last. Promises: `nodes[i].index == i`;
+//! edges name existing nodes.
+
+use serde::Serialize;
+
+use super::execution::Executions;
+use super::group::{Groups, context_name};
+use super::op::share;
+use super::phase::Phase;
+use super::tally::{Cell, Computed, Tallies};
+use crate::model::{GraphCallId, Model, Node, NodeIdx, Shape, Text};
+
+/// One graph.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Dag {
+    /// Position among the graphs.
+    pub id: u32,
+    /// Phase.
+    pub phase: Phase,
+    /// Process.
+    pub pid: u32,
+    /// Address of the context in hex; `None` when there was no token-level call around.
+    pub context: Option<String>,
+    /// Position among the parts into which the scheduler cut the graph, from 0.
+    pub split: u32,
+    /// Row of the shape in the session.
+    pub shape: u32,
+    /// Backend of the latest call.
+    pub backend: String,
+    /// Tokens in the latest call; `None` when not known.
+    pub n_tokens: Option<u32>,
+    /// Graph calls with this shape.
+    pub calls: u64,
+    /// Nodes.
+    pub n_nodes: u32,
+    /// Leafs.
+    pub n_leafs: u32,
+    /// The whole structure arrived.
+    pub complete: bool,
+    /// Nodes in the engine's order, then leafs.
+    pub nodes: Vec<DagNode>,
+    /// Who reads whom.
+    pub edges: Vec<Edge>,
+}
+
+/// A tensor of a graph. Times are means over the executions with this shape.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DagNode {
+    /// Position in [`Dag::nodes`].
+    pub index: u32,
+    /// Tensor name.
+    pub name: String,
+    /// Operator; `NONE` for leafs.
+    pub op: String,
+    /// Operator as the engine describes it.
+    pub desc: String,
+    /// Element type.
+    pub dtype: String,
+    /// Elements per dimension.
+    pub ne: [u64; 4],
+    /// Bytes of the elements; `None` when not known.
+    pub bytes: Option<u64>,
+    /// `node`, `weight`, `cache`, `input` or `other`.
+    pub role: &'static str,
+    /// The tensor that it is a view of.
+    pub view_of: Option<u32>,
+    /// Position in the order of execution, from 0; `None` for nodes that are never run by themselves.
+    pub order: Option<u32>,
+    /// The node whose execution computed this one too.
+    pub fused_with: Option<u32>,
+    /// Executions.
+    pub executions: u64,
+    /// First start to last end over the threads, ns.
+    pub wall_ns: Option<u64>,
+    /// Work, summed over the threads, ns.
+    pub work_ns: Option<u64>,
+    /// Wait at the barrier, summed over the threads, ns.
+    pub wait_ns: Option<u64>,
+    /// Part of the wall time of all operators of this graph, 0 to 1.
+    pub share: f64,
+}
+
+/// A node reads a tensor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Edge {
+    /// The tensor that is read.
+    pub from: u32,
+    /// The node that reads.
+    pub to: u32,
+    /// In which of its source slots.
+    pub slot: u8,
+    /// Elements per dimension of what is read.
+    pub ne: [u64; 4],
+    /// Its element type.
+    pub dtype: String,
+    /// Its bytes; `None` when not known.
+    pub bytes: Option<u64>,
+}
+
+/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
+/// nodes; the list is that of its `ggml_op_is_empty`.
+#[must_use]
+pub fn is_empty_op(op: &str) -> bool {
+    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
+}
+
+/// The graphs of a session, by group.
+#[must_use]
+pub fn dags(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Vec<Dag> {
+    let mut dags: Vec<Dag> = (0..groups.rows.len())
+        .filter_map(|g| usual(tallies, g))
+        .map(|c| dag(model, groups, executions, tallies, c))
+        .collect();
+    dags.sort_by_key(|d| d.phase);
+    (0..).zip(&mut dags).for_each(|(id, d)| d.id = id);
+    dags
+}
+
+/// What a group computed most often; of equals, what it computed last.
+fn usual(tallies: &Tallies, group: usize) -> Option<&Computed> {
+    let of_group = |c: &&Computed| c.group.0 as usize == group;
+    tallies.computed.iter().filter(of_group).max_by_key(|c| (c.calls, c.last_call))
+}
+
+fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies, c: &Computed) -> Dag {
+    let group = groups.get(c.group);
+    let shape = model.shapes.get(c.shape);
+    let last_call = c.last_call.0 as usize;
+    let n_tokens = model.graph_calls.n_tokens[last_call];
+    Dag {
+        id: 0,
+        phase: group.phase,
+        pid: group.pid,
+        context: context_name(group.context),
+        split: group.split,
+        shape: c.shape.0,
+        backend: model.texts.get(model.graph_calls.backend[last_call]).to_owned(),
+        n_tokens: (n_tokens != 0).then_some(n_tokens),
+        calls: c.calls,
+        n_nodes: shape.n_nodes,
+        n_leafs: index(shape.nodes.len()).saturating_sub(shape.n_nodes),
+        complete: shape.complete,
+        nodes: nodes(model, shape, tallies.cells(c), &order(executions, c, shape)),
+        edges: edges(model, shape),
+    }
+}
+
+fn nodes(model: &Model, shape: &Shape, cells: &[Cell], order: &[Option<u32>]) -> Vec<DagNode> {
+    let text = |t: Text| model.texts.get(t).to_owned();
+    let fused_with = fused_with(model, shape, cells);
+    let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
+    shape
+        .nodes
+        .iter()
+        .zip(cells)
+        .enumerate()
+        .map(|(i, (node, cell))| DagNode {
+            index: index(i),
+            name: text(node.name),
+            op: text(node.op),
+            desc: text(node.desc),
+            dtype: text(node.dtype),
+            ne: node.ne,
+            bytes: (node.bytes != 0).then_some(node.bytes),
+            role: node.role.name(),
+            view_of: node.view_of.map(|v| v.0),
+            order: order[i],
+            fused_with: fused_with[i],
+            executions: cell.executions,
+            wall_ns: mean(cell.wall_ns, cell.executions),
+            work_ns: mean(cell.work_ns, cell.executions),
+            wait_ns: mean(cell.wait_ns, cell.executions),
+            share: share(cell.wall_ns, whole),
+        })
+        .collect()
+}
+
+/// The position of each node in the order of execution, as seen in the fullest call: the first start of a node
+/// over all threads. A barrier lies between any two nodes, so every thread has the same order.
+fn order(executions: &Executions, c: &Computed, shape: &Shape) -> Vec<Option<u32>> {
+    let mut order = vec![None; shape.nodes.len()];
+    let Some(GraphCallId(call)) = c.fullest_call else { return order };
+    let first = executions.graph_call.partition_point(|g| g.0 < call);
+    let end = executions.graph_call.partition_point(|g| g.0 <= call);
+    let mut rows: Vec<usize> = (first..end).collect();
+    rows.sort_by_key(|r| (executions.start_ns[*r], executions.node[*r]));
+    for (position, row) in (0..).zip(rows) {
+        order[executions.node[row].0 as usize] = Some(position);
+    }
+    order
+}
+
+/// For each node that was computed by the execution of another, that other one.
+fn fused_with(model: &Model, shape: &Shape, cells: &[Cell]) -> Vec<Option<u32>> {
+    let mut with = vec![None; cells.len()];
+    for (first, cell) in (0_u32..).zip(cells).filter(|(_, c)| c.executions > 0) {
+        for i in first.saturating_add(1)..=cell.last_node {
+            let node = shape.node(NodeIdx(i));
+            if cells[i as usize].executions == 0 && !is_empty_op(model.texts.get(node.op)) {
+                with[i as usize] = Some(first);
+            }
+        }
+    }
+    with
+}
+
+fn edges(model: &Model, shape: &Shape) -> Vec<Edge> {
+    let of_node = |(to, node): (usize, &Node)| {
+        let edge = move |(slot, from): &(u8, NodeIdx)| {
+            let read = shape.node(*from);
+            Edge {
+                from: from.0,
+                to: index(to),
+                slot: *slot,
+                ne: read.ne,
+                dtype: model.texts.get(read.dtype).to_owned(),
+                bytes: (read.bytes != 0).then_some(read.bytes),
+            }
+        };
+        node.src.iter().map(edge).collect::<Vec<_>>()
+    };
+    shape.nodes.iter().enumerate().flat_map(of_node).collect()
+}
+
+fn mean(sum: u64, n: u64) -> Option<u64> {
+    (n > 0).then(|| sum.saturating_add(n / 2) / n)
+}
+
+fn index(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
+}

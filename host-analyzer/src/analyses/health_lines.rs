@@ -1,0 +1,228 @@
+//! The sentences of health: what happened, how much of it, what to do. Worst first.
+
+use super::health::Health;
+use super::words::{count, one_line};
+use crate::model::{DamageKind, EndReason, Level, Model, Probe};
+
+/// All sentences; a single one when there is nothing to report.
+pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
+    let mut lines = Vec::new();
+    refused(model, &mut lines);
+    dropped(health, &mut lines);
+    damaged(model, health, &mut lines);
+    cut_short(model, health, &mut lines);
+    unaccounted(model, health, &mut lines);
+    probes(model, &mut lines);
+    if health.perfect {
+        let what = match health.spans.received {
+            0 => format!("{} token-level calls", count(model.decodes.len() as u64)),
+            n => format!("{} spans", count(n)),
+        };
+        lines.push(format!("complete: {what}, nothing lost"));
+    }
+    levels(model, &mut lines);
+    edges(health, &mut lines);
+    lines
+}
+
+fn refused(model: &Model, lines: &mut Vec<String>) {
+    if let Some(reason) = &model.health.refused {
+        lines.push(format!("refused: the agent could not carry out the plan: {}", one_line(reason)));
+    }
+    if model.health.end.is_some_and(|e| e.reason == EndReason::Error) {
+        lines.push("error: the agent ended with an error; its terminal or the probes below say which".into());
+    }
+}
+
+fn dropped(health: &Health, lines: &mut Vec<String>) {
+    let Some(d) = health.dropped else { return };
+    let kernel = health.spans.kernel.unwrap_or(0);
+    let mut line = |n: u64, what: &str, why: &str| {
+        if n > 0 {
+            lines.push(format!("dropped: {} {what}: {why}", count(n)));
+        }
+    };
+    let of = |n: u64| format!("of {} operator spans ({})", count(kernel), percent(n, kernel));
+    line(
+        d.ring_full,
+        &of(d.ring_full),
+        "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less), or record \
+         fewer levels (--levels token,graph)",
+    );
+    line(
+        d.queue_full,
+        &of(d.queue_full),
+        "the link is slower than the trace. Record into a file on the board, take a faster link, or record fewer \
+         levels (--levels token,graph)",
+    );
+    line(
+        d.no_graph,
+        &of(d.no_graph),
+        "the structure of their graph is not known, because they ran before it was read or it could not be read. \
+         Let the agent start the engine to see it from the first graph on",
+    );
+    line(
+        d.no_state,
+        "probe hits",
+        "the kernel had no room for the state of more threads. Trace one process at a time",
+    );
+    line(
+        d.calls,
+        "token-level or graph-level calls",
+        "the kernel's ring buffer was full. Times per call and TPOT may miss them; leave the agent some CPU time",
+    );
+    line(
+        d.tensors,
+        "parts of graph structures",
+        "the kernel's ring buffer was full. They were read again at the next call of the graph",
+    );
+    line(d.frames, "frames", &format!("the queue to the link was full ({} bytes)", count(d.frame_bytes)));
+}
+
+fn damaged(model: &Model, health: &Health, lines: &mut Vec<String>) {
+    let dropped_frames = health.dropped.map_or(0, |d| d.frames);
+    for d in &model.health.damage {
+        // Frames dropped at the agent's queue leave the same gap in the numbers, and are named already.
+        let n = match d.kind {
+            DamageKind::Gap => d.count.saturating_sub(dropped_frames),
+            _ => d.count,
+        };
+        if n > 0 {
+            lines.push(format!(
+                "damaged: {}, {} times, first at byte {}: {}",
+                d.kind.name(),
+                count(n),
+                count(d.first_offset),
+                advice(d.kind)
+            ));
+        }
+    }
+    let incomplete = model.shapes.rows.iter().filter(|s| !s.complete).count() as u64;
+    if incomplete > 0 {
+        lines.push(format!(
+            "damaged: {} of {} graph structures arrived in part; their lost tensors have no name here",
+            count(incomplete),
+            count(model.shapes.rows.len() as u64)
+        ));
+    }
+}
+
+const fn advice(kind: DamageKind) -> &'static str {
+    match kind {
+        DamageKind::Hello => {
+            "the first bytes were changed on the way. A console rewrites line ends: use a raw line (stty raw), or \
+             `adb exec-out` in place of `adb shell`"
+        }
+        DamageKind::Overlong | DamageKind::Cobs | DamageKind::Short | DamageKind::Length => {
+            "bytes were lost or changed on the way. Other programs must not write to the same line; check cable and \
+             speed, or use TCP"
+        }
+        DamageKind::Checksum => {
+            "bytes were changed on the way: noise on the line. Check the cable, lower the speed, or use TCP"
+        }
+        DamageKind::Gap => "frames were lost on the way. Check cable and flow control, or use TCP",
+        DamageKind::Malformed => {
+            "the frame is whole and its contents are not: use agent and analyze of the same version"
+        }
+        DamageKind::UnknownKind => "the agent is newer than this analyze: use the same version of both",
+        DamageKind::Unresolved => "what they refer to was lost, so they are not shown",
+    }
+}
+
+fn cut_short(model: &Model, health: &Health, lines: &mut Vec<String>) {
+    if health.cut_short && model.health.refused.is_none() {
+        lines.push(format!(
+            "cut short: the stream stops after {} bytes without an end. The link broke, or the agent was killed: \
+             stop it with Ctrl-C once and wait",
+            count(model.health.bytes)
+        ));
+    }
+    if model.health.ledger.is_none() && model.health.refused.is_none() {
+        lines.push("unknown: the agent's totals did not arrive, so what it dropped cannot be told".into());
+    }
+}
+
+fn unaccounted(model: &Model, health: &Health, lines: &mut Vec<String>) {
+    if let Some(n) = health.spans.unaccounted.filter(|n| *n > 0) {
+        lines.push(format!(
+            "lost: {} operator spans that the kernel saw are neither here nor counted as dropped",
+            count(n.unsigned_abs())
+        ));
+    }
+    // While a session runs, spans may be between the kernel and the queue; at its end none are.
+    if !health.cut_short && model.health.ledger.is_some_and(|l| !l.balances()) {
+        lines.push("unsound: the agent's own totals do not add up; please report this".into());
+    }
+}
+
+fn probes(model: &Model, lines: &mut Vec<String>) {
+    for level in [Some(Level::Token), Some(Level::Graph), Some(Level::Op), None] {
+        let of_level = || model.session.probes.iter().filter(|p| p.level == level);
+        let missing: Vec<&Probe> = of_level().filter(|p| !p.attached).collect();
+        let Some(first) = missing.first() else { continue };
+        let name = level.map_or("unknown", Level::name);
+        let whole = match of_level().count() == missing.len() {
+            true => format!("not attached: nothing of the {name} level"),
+            false => format!("not attached: {} probes of the {name} level", missing.len()),
+        };
+        let others = match missing.len() {
+            1 => String::new(),
+            n => format!("; and {} more", n - 1),
+        };
+        lines.push(format!(
+            "{whole}: {} at {} in {}: {}{others}",
+            one_line(&first.what),
+            one_line(&first.symbol),
+            one_line(&first.library),
+            one_line(&first.note)
+        ));
+    }
+}
+
+fn levels(model: &Model, lines: &mut Vec<String>) {
+    let asked = &model.session.levels;
+    // Without a session record nothing is known of the levels.
+    if asked.is_empty() {
+        return;
+    }
+    let off: Vec<_> = [Level::Token, Level::Graph, Level::Op]
+        .into_iter()
+        .filter(|l| !asked.contains(l))
+        .map(Level::name)
+        .collect();
+    if !off.is_empty() {
+        lines.push(format!("off: the {} level, as asked", off.join(" and the ")));
+    }
+    let nothing = [
+        (Level::Token, model.decodes.is_empty()),
+        (Level::Graph, model.graph_calls.is_empty()),
+        (Level::Op, model.spans.is_empty()),
+    ];
+    for (level, nothing) in nothing {
+        if nothing && asked.contains(&level) {
+            lines.push(format!(
+                "nothing seen: no event of the {} level. The engine computed nothing while the probes were attached, \
+                 or computes elsewhere",
+                level.name()
+            ));
+        }
+    }
+}
+
+/// Operators that ran across the edges of the session: not lost, only not whole.
+fn edges(health: &Health, lines: &mut Vec<String>) {
+    let mut line = |n: Option<u64>, what: &str| {
+        if let Some(n) = n.filter(|n| *n > 0) {
+            lines.push(format!("edge: {} operators were running when {what}", count(n)));
+        }
+    };
+    line(health.spans.no_start, "the probes were attached");
+    line(health.spans.no_end, "the session ended");
+}
+
+fn percent(n: u64, of: u64) -> String {
+    match of {
+        0 => "all".into(),
+        _ => format!("{:.2} %", n as f64 * 100.0 / of as f64),
+    }
+}

@@ -1,0 +1,296 @@
+//! Operators: per type, and per tensor.
+//!
+//! Stage: analysis. From: sums per node, executions. To: [`OpTypes`] and [`Operators`] rows. Promises: in each
+//! phase the sums over types equal the sums over operators.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::execution::Executions;
+use super::group::{Groups, context_name};
+use super::percentile::percentile;
+use super::phase::Phase;
+use super::tally::{Cell, Computed, Tallies};
+use crate::model::{GraphCallId, Model, Node, NodeIdx, Shape, ShapeId, Text};
+
+/// All operators of one type in one phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OpType {
+    /// Phase.
+    pub phase: Phase,
+    /// Operator, for example `MUL_MAT`.
+    pub op: String,
+    /// As the engine describes it, for example `SILU` for a `UNARY`.
+    pub desc: String,
+    /// Executions.
+    pub executions: u64,
+    /// First start to last end over the threads, summed over executions, ns.
+    pub wall_ns: u64,
+    /// Work, summed over threads and executions, ns.
+    pub work_ns: u64,
+    /// Wait at the barrier, summed over threads and executions, ns.
+    pub wait_ns: u64,
+    /// Part of the phase's operator wall time, 0 to 1.
+    pub share: f64,
+}
+
+/// One operator of a graph: all its executions in one phase of one context.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Operator {
+    /// Phase.
+    pub phase: Phase,
+    /// Process.
+    pub pid: u32,
+    /// Address of the context in hex; `None` when there was no token-level call around.
+    pub context: Option<String>,
+    /// Tensor name.
+    pub name: String,
+    /// Operator.
+    pub op: String,
+    /// As the engine describes it.
+    pub desc: String,
+    /// Which of the nodes of this name and operator it is, in the graph's order, from 1.
+    pub nth: u32,
+    /// Element type.
+    pub dtype: String,
+    /// Elements per dimension in the latest graph.
+    pub ne: [u64; 4],
+    /// Sources in the latest graph.
+    pub src: Vec<Source>,
+    /// Executions.
+    pub executions: u64,
+    /// First start to last end over the threads, summed over executions, ns.
+    pub wall_ns: u64,
+    /// Median of the wall time of one execution, ns.
+    pub median_ns: Option<u64>,
+    /// 95th percentile of the same, ns.
+    pub p95_ns: Option<u64>,
+    /// Work, summed over threads and executions, ns.
+    pub work_ns: u64,
+    /// Wait at the barrier, summed over threads and executions, ns.
+    pub wait_ns: u64,
+    /// Part of the phase's operator wall time, 0 to 1.
+    pub share: f64,
+    /// Name of the last tensor that the same kernel computed too; `None` when not fused.
+    pub fused: Option<String>,
+}
+
+/// A tensor that an operator reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Tensor name.
+    pub name: String,
+    /// Element type.
+    pub dtype: String,
+    /// Elements per dimension.
+    pub ne: [u64; 4],
+    /// What it is: `node`, `weight`, `cache`, `input` or `other`.
+    pub role: &'static str,
+}
+
+/// Operators, in two groupings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Op {
+    /// Per phase and type; within a phase the longest wall time first.
+    pub types: Vec<OpType>,
+    /// Per phase, context and tensor; within a phase the longest wall time first.
+    pub operators: Vec<Operator>,
+    /// Operator wall time, summed over executions, by [`Phase::index`], ns.
+    pub wall_ns: [u64; 3],
+}
+
+/// What makes two nodes of different shapes the same operator. Names alone do not: an engine gives one name to
+/// a matrix product and to the rotation of its result, and to the two norms of one layer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    phase: Phase,
+    pid: u32,
+    context: u64,
+    name: Text,
+    op: Text,
+    desc: Text,
+    nth: u32,
+}
+
+struct Row {
+    key: Key,
+    sum: Cell,
+    /// Where its latest dimensions are.
+    shape: ShapeId,
+    node: NodeIdx,
+    last_call: GraphCallId,
+}
+
+impl Op {
+    /// The operators of a session.
+    #[must_use]
+    pub fn of(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Self {
+        let (rows, row_of_cell) = rows(model, groups, tallies);
+        let mut wall_ns = [0_u64; 3];
+        for row in &rows {
+            let sum = &mut wall_ns[row.key.phase.index()];
+            *sum = sum.saturating_add(row.sum.wall_ns);
+        }
+        let percentiles = percentiles(rows.len(), &row_of_cell, executions, tallies);
+        let mut operators: Vec<_> = rows
+            .iter()
+            .zip(percentiles)
+            .map(|(row, (median_ns, p95_ns))| Operator {
+                median_ns,
+                p95_ns,
+                share: share(row.sum.wall_ns, wall_ns[row.key.phase.index()]),
+                ..describe(model, row)
+            })
+            .collect();
+        operators.sort_by_key(|o| (o.phase, Reverse(o.wall_ns)));
+        Self { types: types(model, &rows, &wall_ns), operators, wall_ns }
+    }
+}
+
+/// Joins the cells of one operator over all shapes; returns the row of each cell too.
+fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32>) {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut ids: HashMap<Key, usize> = HashMap::new();
+    let mut row_of_cell = vec![u32::MAX; tallies.len()];
+    for computed in &tallies.computed {
+        let group = groups.get(computed.group);
+        let shape = model.shapes.get(computed.shape);
+        let nth = occurrences(shape);
+        let cells = computed.cell_range().zip(tallies.cells(computed));
+        for (((at, cell), node), (i, nth)) in cells.zip(&shape.nodes).zip((0..).map(NodeIdx).zip(nth)) {
+            if cell.executions == 0 {
+                continue;
+            }
+            let Node { name, op, desc, .. } = *node;
+            let key = Key { phase: group.phase, pid: group.pid, context: group.context, name, op, desc, nth };
+            let row = *ids.entry(key).or_insert_with(|| {
+                rows.push(new_row(key, computed, i));
+                rows.len() - 1
+            });
+            row_of_cell[at] = u32::try_from(row).unwrap_or(u32::MAX);
+            rows[row].add(computed, i, cell);
+        }
+    }
+    (rows, row_of_cell)
+}
+
+fn new_row(key: Key, computed: &Computed, node: NodeIdx) -> Row {
+    Row { key, sum: Cell::default(), shape: computed.shape, node, last_call: computed.last_call }
+}
+
+impl Row {
+    fn add(&mut self, computed: &Computed, node: NodeIdx, cell: &Cell) {
+        self.sum.add(cell);
+        if computed.last_call >= self.last_call {
+            self.last_call = computed.last_call;
+            self.shape = computed.shape;
+            self.node = node;
+            self.sum.last_node = cell.last_node;
+        }
+    }
+}
+
+/// For each node, which of those with its name and operator it is, from 1.
+fn occurrences(shape: &Shape) -> Vec<u32> {
+    let mut seen: HashMap<(Text, Text, Text), u32> = HashMap::with_capacity(shape.nodes.len());
+    let count = |n: &Node| {
+        let nth = seen.entry((n.name, n.op, n.desc)).or_default();
+        *nth += 1;
+        *nth
+    };
+    shape.nodes.iter().map(count).collect()
+}
+
+/// Median and 95th percentile of every row's wall times.
+fn percentiles(
+    rows: usize,
+    row_of_cell: &[u32],
+    executions: &Executions,
+    tallies: &Tallies,
+) -> Vec<(Option<u64>, Option<u64>)> {
+    // A counting sort: each row's values lie side by side.
+    let row = |e: usize| row_of_cell[tallies.cell_of_execution[e] as usize] as usize;
+    let mut ends = vec![0_usize; rows + 1];
+    for e in 0..executions.len() {
+        ends[row(e) + 1] += 1;
+    }
+    for r in 0..rows {
+        ends[r + 1] += ends[r];
+    }
+    let mut next = ends.clone();
+    let mut values = vec![0_u64; executions.len()];
+    for (e, wall_ns) in executions.wall_ns.iter().enumerate() {
+        let at = &mut next[row(e)];
+        values[*at] = *wall_ns;
+        *at += 1;
+    }
+    ends.windows(2)
+        .map(|w| {
+            let values = &mut values[w[0]..w[1]];
+            (percentile(values, 50), percentile(values, 95))
+        })
+        .collect()
+}
+
+fn describe(model: &Model, row: &Row) -> Operator {
+    let text = |t: Text| model.texts.get(t).to_owned();
+    let shape = model.shapes.get(row.shape);
+    let node = shape.node(row.node);
+    let source = |i: &(u8, NodeIdx)| {
+        let n = shape.node(i.1);
+        Source { name: text(n.name), dtype: text(n.dtype), ne: n.ne, role: n.role.name() }
+    };
+    Operator {
+        phase: row.key.phase,
+        pid: row.key.pid,
+        context: context_name(row.key.context),
+        name: text(node.name),
+        op: text(node.op),
+        desc: text(node.desc),
+        nth: row.key.nth,
+        dtype: text(node.dtype),
+        ne: node.ne,
+        src: node.src.iter().map(source).collect(),
+        executions: row.sum.executions,
+        wall_ns: row.sum.wall_ns,
+        median_ns: None,
+        p95_ns: None,
+        work_ns: row.sum.work_ns,
+        wait_ns: row.sum.wait_ns,
+        share: 0.0,
+        fused: (row.sum.last_node != row.node.0).then(|| text(shape.node(NodeIdx(row.sum.last_node)).name)),
+    }
+}
+
+fn types(model: &Model, rows: &[Row], wall_ns: &[u64; 3]) -> Vec<OpType> {
+    let mut sums: Vec<((Phase, Text, Text), Cell)> = Vec::new();
+    let mut ids: HashMap<(Phase, Text, Text), usize> = HashMap::new();
+    for row in rows {
+        let key = (row.key.phase, row.key.op, row.key.desc);
+        let at = *ids.entry(key).or_insert_with(|| {
+            sums.push((key, Cell::default()));
+            sums.len() - 1
+        });
+        sums[at].1.add(&row.sum);
+    }
+    sums.sort_by_key(|((phase, ..), sum)| (*phase, Reverse(sum.wall_ns)));
+    sums.into_iter()
+        .map(|((phase, op, desc), sum)| OpType {
+            phase,
+            op: model.texts.get(op).to_owned(),
+            desc: model.texts.get(desc).to_owned(),
+            executions: sum.executions,
+            wall_ns: sum.wall_ns,
+            work_ns: sum.work_ns,
+            wait_ns: sum.wait_ns,
+            share: share(sum.wall_ns, wall_ns[phase.index()]),
+        })
+        .collect()
+}
+
+/// A part of a whole, 0 to 1; 0 of nothing.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

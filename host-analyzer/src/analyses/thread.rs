@@ -1,0 +1,79 @@
+//! Threads: work, and wait at the barrier.
+//!
+//! Stage: analysis. From: the spans, in one pass. To: one [`Thread`] row per thread. Promises: sums over
+//! threads equal sums over spans.
+
+use serde::Serialize;
+
+use super::execution::known;
+use super::phase::Phases;
+use crate::model::Model;
+
+/// One thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Thread {
+    /// Thread id of the kernel.
+    pub tid: u32,
+    /// Its process; 0 when the stream did not tell.
+    pub pid: u32,
+    /// Name.
+    pub name: String,
+    /// Spans.
+    pub spans: u64,
+    /// Spans that began on another CPU than they ended on.
+    pub migrated: u64,
+    /// Work, ns.
+    pub work_ns: u64,
+    /// Wait at the barrier, where it was seen, ns.
+    pub wait_ns: u64,
+    /// Work in prefill calls, ns.
+    pub prefill_work_ns: u64,
+    /// Wait in prefill calls, ns.
+    pub prefill_wait_ns: u64,
+    /// Work in decode calls, ns.
+    pub decode_work_ns: u64,
+    /// Wait in decode calls, ns.
+    pub decode_wait_ns: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    spans: u64,
+    migrated: u64,
+    /// Work and wait by phase.
+    ns: [(u64, u64); 3],
+}
+
+/// All threads, in order of first appearance; those that only called, too.
+#[must_use]
+pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
+    let spans = &model.spans;
+    let mut sums = vec![Sum::default(); model.threads.len()];
+    for i in 0..spans.len() {
+        let sum = &mut sums[spans.thread[i].0 as usize];
+        let phase = phases.graph_calls[spans.graph_call[i].0 as usize];
+        let (work, wait) = &mut sum.ns[phase.index()];
+        *work = work.saturating_add(spans.work_ns[i]);
+        *wait = wait.saturating_add(known(spans.wait_ns[i]));
+        sum.spans += 1;
+        sum.migrated += u64::from(spans.migrated[i]);
+    }
+    model
+        .threads
+        .iter()
+        .zip(sums)
+        .map(|((_, t), Sum { spans, migrated, ns: [prefill, decode, unknown] })| Thread {
+            tid: t.tid,
+            pid: t.pid,
+            name: model.texts.get(t.name).to_owned(),
+            spans,
+            migrated,
+            work_ns: prefill.0.saturating_add(decode.0).saturating_add(unknown.0),
+            wait_ns: prefill.1.saturating_add(decode.1).saturating_add(unknown.1),
+            prefill_work_ns: prefill.0,
+            prefill_wait_ns: prefill.1,
+            decode_work_ns: decode.0,
+            decode_wait_ns: decode.1,
+        })
+        .collect()
+}

@@ -1,0 +1,103 @@
+//! Slices that overlap without nesting are moved to lanes of their own.
+//!
+//! Viewers draw a track as a stack of slices, so that a slice which begins inside another and ends behind it
+//! cannot be drawn. Calls of one thread always nest; damaged or foreign streams may claim otherwise.
+
+/// So many lanes are tried for a slice before it gets a new one. It bounds the time that a stream made to be
+/// slow can cost.
+const LANES_TRIED: usize = 32;
+
+/// Open slices of one lane, by their ends, the innermost last.
+#[derive(Debug, Default)]
+pub(super) struct Stack {
+    ends: Vec<u64>,
+    last_start: u64,
+}
+
+impl Stack {
+    /// Puts a slice on the stack, if it nests with those before it.
+    pub(super) fn push(&mut self, start: u64, end: u64) -> bool {
+        if start < self.last_start {
+            return false;
+        }
+        while self.ends.last().is_some_and(|e| *e <= start) {
+            self.ends.pop();
+        }
+        if self.ends.last().is_some_and(|e| *e < end) {
+            return false;
+        }
+        self.ends.push(end);
+        self.last_start = start;
+        true
+    }
+}
+
+/// Lanes for `slices`, given with their bounds. One lane in the same order when they nest as they are; else
+/// they are sorted by start, the longer first, and each goes into the first of the latest lanes where it nests.
+pub(super) fn lanes<T: Copy>(slices: Vec<T>, bounds: impl Fn(T) -> (u64, u64)) -> Vec<Vec<T>> {
+    let mut stack = Stack::default();
+    if slices.iter().all(|s| {
+        let (start, end) = bounds(*s);
+        stack.push(start, end)
+    }) {
+        return vec![slices];
+    }
+    let mut sorted = slices;
+    sorted.sort_by_key(|s| {
+        let (start, end) = bounds(*s);
+        (start, std::cmp::Reverse(end))
+    });
+    let mut lanes: Vec<(Stack, Vec<T>)> = Vec::new();
+    for slice in sorted {
+        let (start, end) = bounds(slice);
+        let tried = lanes.len().saturating_sub(LANES_TRIED);
+        match lanes[tried..].iter_mut().find_map(|(stack, lane)| stack.push(start, end).then_some(lane)) {
+            Some(lane) => lane.push(slice),
+            None => {
+                let mut stack = Stack::default();
+                stack.push(start, end);
+                lanes.push((stack, vec![slice]));
+            }
+        }
+    }
+    lanes.into_iter().map(|(_, lane)| lane).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lanes;
+
+    fn split(slices: &[(u64, u64)]) -> Vec<Vec<(u64, u64)>> {
+        lanes(slices.to_vec(), |s| s)
+    }
+
+    #[test]
+    fn nested_and_touching_slices_stay_as_they_are() {
+        let nested = [(0, 100), (0, 40), (10, 40), (40, 100), (100, 100), (100, 120)];
+        assert_eq!(split(&nested), [nested.to_vec()]);
+    }
+
+    #[test]
+    fn an_empty_slice_fits_at_every_edge() {
+        let edges = [(5, 5), (5, 10), (5, 5), (10, 10), (10, 10)];
+        assert_eq!(split(&edges), [edges.to_vec()]);
+    }
+
+    #[test]
+    fn slices_out_of_order_are_sorted() {
+        assert_eq!(split(&[(50, 60), (0, 10), (0, 60)]), [[(0, 60), (0, 10), (50, 60)]]);
+    }
+
+    #[test]
+    fn overlaps_get_lanes() {
+        assert_eq!(
+            split(&[(0, 10), (5, 15), (8, 30), (10, 12), (16, 20)]),
+            [vec![(0, 10), (10, 12), (16, 20)], vec![(5, 15)], vec![(8, 30)]]
+        );
+    }
+
+    #[test]
+    fn nothing_is_one_empty_lane() {
+        assert_eq!(split(&[]), [vec![]]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Numbers and foreign text, fit for a sentence.
+
+/// A number with its thousands apart: `1,234,567`.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A time with three significant digits and its unit: `12.3 µs`.
+#[must_use]
+pub fn duration(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        _ => scaled(ns as f64, 1_000.0, &["ns", "µs", "ms", "s"]),
+    }
+}
+
+/// A size with three significant digits and its unit: `12.3 MiB`.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        _ => scaled(bytes as f64, 1_024.0, &["B", "KiB", "MiB", "GiB", "TiB"]),
+    }
+}
+
+fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    // 999.5 would be written as 1000.
+    while value >= step.min(999.5) && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    let decimals = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {}", units[unit])
+}
+
+/// Foreign text on one line: control characters, which could steer a terminal or break a format, become
+/// the replacement character.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        let got = [0, 999, 1_000, 9_994, 9_996, 99_949, 999_499, 999_500, 3_600_000_000_000].map(duration);
+        let want =
+            ["0 ns", "999 ns", "1.00 µs", "9.99 µs", "10.0 µs", "99.9 µs", "999 µs", "1.00 ms", "3600 s"];
+        assert_eq!(got, want);
+        assert_eq!(
+            [1_023, 1_024, 1_022_976, 1_048_576].map(size),
+            ["1023 B", "1.00 KiB", "999 KiB", "1.00 MiB"]
+        );
+    }
+
+    #[test]
+    fn control_characters_do_not_pass() {
+        assert_eq!(one_line("a\u{1b}[31m\nb\u{7f}ü"), "a\u{fffd}[31m\u{fffd}b\u{fffd}ü");
+    }
+}

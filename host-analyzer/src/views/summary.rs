@@ -1,0 +1,135 @@
+//! `summary.json`: every figure of a session but the single spans.
+//!
+//! Stage: view. From: session, analysis. To: one JSON object, as docs/output-schema.md says.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::SCHEMA;
+use crate::analyses::Analysis;
+use crate::analyses::cost::Cost;
+use crate::analyses::graph::Graph;
+use crate::analyses::health::Health;
+use crate::analyses::op::{OpType, Operator};
+use crate::analyses::thread::Thread;
+use crate::analyses::token::Token;
+use crate::analyses::track::Track;
+use crate::model::{self, Level, Model};
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: u32,
+    session: Session<'a>,
+    health: &'a Health,
+    tokens: &'a Token,
+    graphs: &'a [Graph],
+    op_types: &'a [OpType],
+    operators: &'a [Operator],
+    threads: &'a [Thread],
+    tracks: &'a [Track],
+    cost: &'a Cost,
+}
+
+#[derive(Serialize)]
+struct Session<'a> {
+    agent: &'a str,
+    kernel: &'a str,
+    machine: &'a str,
+    cpu_model: &'a str,
+    board: &'a str,
+    cpus: u16,
+    levels: Vec<&'static str>,
+    start_unix_ns: u64,
+    duration_ns: u64,
+    processes: Vec<Process<'a>>,
+    libraries: Vec<Library<'a>>,
+    probes: Vec<Probe<'a>>,
+}
+
+#[derive(Serialize)]
+struct Process<'a> {
+    pid: u32,
+    name: &'a str,
+    command: &'a str,
+    engine_version: &'a str,
+}
+
+#[derive(Serialize)]
+struct Library<'a> {
+    pid: u32,
+    path: &'a str,
+    build_id: &'a str,
+    role: &'a str,
+}
+
+#[derive(Serialize)]
+struct Probe<'a> {
+    pid: u32,
+    level: Option<&'static str>,
+    what: &'a str,
+    symbol: &'a str,
+    library: &'a str,
+    offset: u64,
+    attached: bool,
+    note: &'a str,
+}
+
+/// Writes the summary.
+///
+/// # Errors
+/// Those of `out`.
+pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let summary = Summary {
+        schema: SCHEMA,
+        session: session(&model.session, analysis.duration_ns),
+        health: &analysis.health,
+        tokens: &analysis.token,
+        graphs: &analysis.graph,
+        op_types: &analysis.op.types,
+        operators: &analysis.op.operators,
+        threads: &analysis.thread,
+        tracks: &analysis.track,
+        cost: &analysis.cost,
+    };
+    serde_json::to_writer(&mut *out, &summary)?;
+    out.write_all(b"\n")
+}
+
+fn session(s: &model::Session, duration_ns: u64) -> Session<'_> {
+    Session {
+        agent: &s.agent,
+        kernel: &s.kernel,
+        machine: &s.machine,
+        cpu_model: &s.cpu_model,
+        board: &s.board,
+        cpus: s.cpus,
+        levels: s.levels.iter().map(|l| l.name()).collect(),
+        start_unix_ns: s.start_unix_ns,
+        duration_ns,
+        processes: s.processes.iter().map(process).collect(),
+        libraries: s.libraries.iter().map(library).collect(),
+        probes: s.probes.iter().map(probe).collect(),
+    }
+}
+
+fn process(p: &model::Process) -> Process<'_> {
+    Process { pid: p.pid, name: &p.name, command: &p.command, engine_version: &p.engine_version }
+}
+
+fn library(l: &model::Library) -> Library<'_> {
+    Library { pid: l.pid, path: &l.path, build_id: &l.build_id, role: &l.role }
+}
+
+fn probe(p: &model::Probe) -> Probe<'_> {
+    Probe {
+        pid: p.pid,
+        level: p.level.map(Level::name),
+        what: &p.what,
+        symbol: &p.symbol,
+        library: &p.library,
+        offset: p.offset,
+        attached: p.attached,
+        note: &p.note,
+    }
+}

@@ -1,0 +1,91 @@
+//! CSV by RFC 4180: commas, a line of names first, CRLF not used (as most tools write and all read it), quotes
+//! where a value needs them; unknown values are empty.
+
+use std::io::{self, Write};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, UInt16Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::DataType;
+
+use super::Table;
+
+/// One column of a part, ready to be written cell by cell.
+enum Column<'a> {
+    I64(&'a Int64Array),
+    I32(&'a Int32Array),
+    U64(&'a UInt64Array),
+    U32(&'a UInt32Array),
+    U16(&'a UInt16Array),
+    Bool(&'a BooleanArray),
+    Text(&'a StringArray),
+    /// Keys, and the quoted texts that they stand for.
+    Keys(&'a UInt32Array, Vec<String>),
+}
+
+/// Writes a table.
+pub(super) fn write(table: &impl Table, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    let first = table.rows(0..0).map_err(io::Error::other)?;
+    let names: Vec<_> = first.schema().fields().iter().map(|f| quoted(f.name())).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for rows in table.parts() {
+        let part = table.rows(rows).map_err(io::Error::other)?;
+        let columns = part.columns().iter().map(column).collect::<io::Result<Vec<_>>>()?;
+        for row in 0..part.num_rows() {
+            for column in &columns {
+                cell(column, row, &mut line);
+                line.push(b',');
+            }
+            line.pop();
+            line.push(b'\n');
+            if line.len() > 1 << 16 {
+                out.write_all(&line)?;
+                line.clear();
+            }
+        }
+    }
+    out.write_all(&line)
+}
+
+fn column(array: &ArrayRef) -> io::Result<Column<'_>> {
+    Ok(match array.data_type() {
+        DataType::Int64 => Column::I64(array.as_primitive()),
+        DataType::Int32 => Column::I32(array.as_primitive()),
+        DataType::UInt64 => Column::U64(array.as_primitive()),
+        DataType::UInt32 => Column::U32(array.as_primitive()),
+        DataType::UInt16 => Column::U16(array.as_primitive()),
+        DataType::Boolean => Column::Bool(array.as_boolean()),
+        DataType::Utf8 => Column::Text(array.as_string()),
+        DataType::Dictionary(..) => {
+            let texts = array.as_dictionary::<UInt32Type>();
+            let list = texts.values().as_string::<i32>();
+            Column::Keys(texts.keys(), list.iter().map(|t| quoted(t.unwrap_or_default())).collect())
+        }
+        other => return Err(io::Error::other(format!("no CSV for a column of type {other}"))),
+    })
+}
+
+fn cell(column: &Column<'_>, row: usize, line: &mut Vec<u8>) {
+    let mut digits = itoa::Buffer::new();
+    match column {
+        Column::I64(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
+        Column::I32(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
+        Column::U64(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
+        Column::U32(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
+        Column::U16(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
+        Column::Bool(a) => line.extend(if a.value(row) { "true" } else { "false" }.as_bytes()),
+        Column::Text(a) if a.is_valid(row) => line.extend(quoted(a.value(row)).as_bytes()),
+        Column::Keys(keys, list) => line.extend(list[keys.value(row) as usize].as_bytes()),
+        _ => {}
+    }
+}
+
+/// A value, in quotes where it needs them. A value that begins as a formula would is quoted as well, though
+/// that alone does not keep every spreadsheet from reading it as one.
+fn quoted(text: &str) -> String {
+    let plain = !text.contains(['"', ',', '\n', '\r']) && !text.starts_with([' ', '=', '+', '-', '@']);
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}

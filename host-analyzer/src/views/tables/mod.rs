@@ -1,0 +1,109 @@
+//! Tables: spans, token-level calls and threads, as Parquet and CSV.
+//!
+//! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and `csv`
+//! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
+//! made and written in chunks, so that memory does not grow with it twice.
+
+mod csv;
+mod ops;
+mod parquet;
+mod threads;
+mod tokens;
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::types::UInt32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
+use arrow_schema::ArrowError;
+
+use crate::analyses::Analysis;
+use crate::model::Model;
+
+/// Rows per chunk: small enough to stay in memory, large enough to compress well.
+const CHUNK: usize = 1 << 17;
+
+/// A table that can be made in parts.
+trait Table {
+    /// Number of rows.
+    fn len(&self) -> usize;
+    /// Some of them. All parts have the same columns, also those without rows.
+    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError>;
+    /// Parts that cover all rows; at least one, as a file without rows has columns too.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let len = self.len();
+        (0..len.max(1)).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(len))
+    }
+}
+
+macro_rules! views {
+    ($($(#[$doc:meta])* $name:ident = $write:path, $table:path;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// Those of `out`.
+            pub fn $name(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+                $write(&$table(model, analysis), out)
+            }
+        )*
+    };
+}
+
+views! {
+    /// `ops.parquet`: one row per span.
+    ops_parquet = parquet::write, ops::Ops::new;
+    /// `ops.csv`: one row per span.
+    ops_csv = csv::write, ops::Ops::new;
+    /// `tokens.parquet`: one row per token-level call.
+    tokens_parquet = parquet::write, tokens::Tokens::new;
+    /// `tokens.csv`: one row per token-level call.
+    tokens_csv = csv::write, tokens::Tokens::new;
+    /// `threads.parquet`: one row per thread.
+    threads_parquet = parquet::write, threads::Threads::new;
+    /// `threads.csv`: one row per thread.
+    threads_csv = csv::write, threads::Threads::new;
+}
+
+/// A column of times. Signed, so that differences of columns do not wrap in the tools that read them.
+fn ns(values: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values.map(signed)))
+}
+
+/// A column of times that may be unknown.
+fn maybe_ns(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    Arc::new(values.map(|v| v.map(signed)).collect::<Int64Array>())
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// A column of ids, indices or counts.
+fn u32s(values: impl Iterator<Item = u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(values))
+}
+
+/// A column of sizes.
+fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(values))
+}
+
+/// A column of ids, indices or counts that may be unknown.
+fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt32Array>())
+}
+
+/// A column of texts that repeat: keys into a list.
+fn texts(keys: impl Iterator<Item = u32>, list: &Arc<StringArray>) -> Result<ArrayRef, ArrowError> {
+    let list: ArrayRef = Arc::<StringArray>::clone(list);
+    Ok(Arc::new(DictionaryArray::<UInt32Type>::try_new(UInt32Array::from_iter_values(keys), list)?))
+}
+
+/// A column of texts.
+fn strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    Arc::new(values.collect::<StringArray>())
+}

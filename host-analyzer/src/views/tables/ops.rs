@@ -1,0 +1,116 @@
+//! One row per span.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt16Array};
+use arrow_schema::ArrowError;
+
+use super::{Table, maybe_ns, maybe_u32s, ns, texts, u32s, u64s};
+use crate::analyses::Analysis;
+use crate::analyses::phase::{Phase, Phases};
+use crate::model::{Model, Node, Text, WAIT_UNKNOWN};
+
+/// The table.
+pub(super) struct Ops<'a> {
+    model: &'a Model,
+    phases: &'a Phases,
+    phase_names: Arc<StringArray>,
+    /// Texts that nodes use, and for each text of the model its place there.
+    names: Arc<StringArray>,
+    name_keys: Vec<u32>,
+}
+
+impl<'a> Ops<'a> {
+    pub(super) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
+        let (names, name_keys) = names(model);
+        let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
+        Self { model, phases: &analysis.phases, phase_names, names, name_keys }
+    }
+
+    fn node(&self, span: usize) -> &Node {
+        let spans = &self.model.spans;
+        let call = spans.graph_call[span].0 as usize;
+        // A span's graph call always has a shape: the model promises it.
+        let shape = self.model.graph_calls.shape[call].map_or(0, |s| s.0 as usize);
+        self.model.shapes.rows[shape].node(spans.node[span])
+    }
+
+    fn names(&self, rows: Range<usize>, text: fn(&Node) -> Text) -> Result<ArrayRef, ArrowError> {
+        texts(rows.map(|i| self.name_keys[text(self.node(i)).index()]), &self.names)
+    }
+}
+
+/// The texts that nodes use, each once, and for each text of the model its place among them.
+fn names(model: &Model) -> (Arc<StringArray>, Vec<u32>) {
+    let mut keys = vec![u32::MAX; model.texts.len()];
+    let mut list = Vec::new();
+    for node in model.shapes.rows.iter().flat_map(|s| &s.nodes) {
+        for text in [node.name, node.op, node.desc, node.dtype] {
+            let key = &mut keys[text.index()];
+            if *key == u32::MAX {
+                *key = u32::try_from(list.len()).unwrap_or(u32::MAX);
+                list.push(model.texts.get(text));
+            }
+        }
+    }
+    (Arc::new(StringArray::from_iter_values(list)), keys)
+}
+
+impl Table for Ops<'_> {
+    fn len(&self) -> usize {
+        self.model.spans.len()
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let (spans, calls) = (&self.model.spans, &self.model.graph_calls);
+        let call = |i: usize| spans.graph_call[i].0 as usize;
+        let thread = |i: usize| self.model.threads.get(spans.thread[i]);
+        let start = self.model.session.start_ns;
+        let ne = |d: usize| u64s(rows.clone().map(|i| self.node(i).ne[d]));
+        RecordBatch::try_from_iter_with_nullable([
+            ("call", maybe_u32s(rows.clone().map(|i| calls.decode[call(i)].map(|d| d.0))), true),
+            ("graph_call", u32s(rows.clone().map(|i| spans.graph_call[i].0)), false),
+            (
+                "phase",
+                texts(
+                    rows.clone().map(|i| self.phases.graph_calls[call(i)].index() as u32),
+                    &self.phase_names,
+                )?,
+                false,
+            ),
+            ("pid", u32s(rows.clone().map(|i| thread(i).pid)), false),
+            ("tid", u32s(rows.clone().map(|i| thread(i).tid)), false),
+            ("node", u32s(rows.clone().map(|i| spans.node[i].0)), false),
+            ("last_node", u32s(rows.clone().map(|i| spans.last_node[i].0)), false),
+            ("name", self.names(rows.clone(), |n| n.name)?, false),
+            ("op", self.names(rows.clone(), |n| n.op)?, false),
+            ("desc", self.names(rows.clone(), |n| n.desc)?, false),
+            ("dtype", self.names(rows.clone(), |n| n.dtype)?, false),
+            ("ne0", ne(0), false),
+            ("ne1", ne(1), false),
+            ("ne2", ne(2), false),
+            ("ne3", ne(3), false),
+            ("start_ns", ns(rows.clone().map(|i| spans.start_ns[i].saturating_sub(start))), false),
+            ("work_ns", ns(rows.clone().map(|i| spans.work_ns[i])), false),
+            (
+                "wait_ns",
+                maybe_ns(rows.clone().map(|i| {
+                    let wait = spans.wait_ns[i];
+                    (wait != WAIT_UNKNOWN).then_some(u64::from(wait))
+                })),
+                true,
+            ),
+            (
+                "cpu",
+                Arc::new(UInt16Array::from_iter_values(rows.clone().map(|i| spans.cpu[i]))) as ArrayRef,
+                false,
+            ),
+            (
+                "migrated",
+                Arc::new(BooleanArray::from_iter(rows.map(|i| Some(spans.migrated[i])))) as ArrayRef,
+                false,
+            ),
+        ])
+    }
+}

@@ -1,0 +1,43 @@
+//! One row per thread.
+
+use std::ops::Range;
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+
+use super::{Table, ns, strings, u32s, u64s};
+use crate::analyses::Analysis;
+use crate::analyses::thread::Thread;
+use crate::model::Model;
+
+/// The table.
+pub(super) struct Threads<'a>(&'a [Thread]);
+
+impl<'a> Threads<'a> {
+    pub(super) fn new(_model: &'a Model, analysis: &'a Analysis) -> Self {
+        Self(&analysis.thread)
+    }
+}
+
+impl Table for Threads<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let threads = || self.0[rows.clone()].iter();
+        RecordBatch::try_from_iter_with_nullable([
+            ("tid", u32s(threads().map(|t| t.tid)), false),
+            ("pid", u32s(threads().map(|t| t.pid)), false),
+            ("name", strings(threads().map(|t| Some(t.name.as_str()))), false),
+            ("spans", u64s(threads().map(|t| t.spans)), false),
+            ("migrated", u64s(threads().map(|t| t.migrated)), false),
+            ("work_ns", ns(threads().map(|t| t.work_ns)), false),
+            ("wait_ns", ns(threads().map(|t| t.wait_ns)), false),
+            ("prefill_work_ns", ns(threads().map(|t| t.prefill_work_ns)), false),
+            ("prefill_wait_ns", ns(threads().map(|t| t.prefill_wait_ns)), false),
+            ("decode_work_ns", ns(threads().map(|t| t.decode_work_ns)), false),
+            ("decode_wait_ns", ns(threads().map(|t| t.decode_wait_ns)), false),
+        ])
+    }
+}

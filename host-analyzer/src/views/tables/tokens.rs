@@ -1,0 +1,45 @@
+//! One row per token-level call.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use arrow_schema::ArrowError;
+
+use super::{Table, maybe_ns, maybe_u32s, ns, strings, u32s};
+use crate::analyses::Analysis;
+use crate::analyses::token::Call;
+use crate::model::Model;
+
+/// The table.
+pub(super) struct Tokens<'a>(&'a [Call]);
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(_model: &'a Model, analysis: &'a Analysis) -> Self {
+        Self(&analysis.token.calls)
+    }
+}
+
+impl Table for Tokens<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let calls = || self.0[rows.clone()].iter();
+        let status: ArrayRef = Arc::new(Int32Array::from_iter_values(calls().map(|c| c.status)));
+        RecordBatch::try_from_iter_with_nullable([
+            ("id", u32s(calls().map(|c| c.id)), false),
+            ("phase", strings(calls().map(|c| Some(c.phase.name()))), false),
+            ("function", strings(calls().map(|c| Some(c.function))), false),
+            ("context", strings(calls().map(|c| c.context.as_deref())), true),
+            ("thread", u32s(calls().map(|c| c.thread)), false),
+            ("start_ns", ns(calls().map(|c| c.start_ns)), false),
+            ("duration_ns", ns(calls().map(|c| c.duration_ns)), false),
+            ("n_tokens", maybe_u32s(calls().map(|c| c.n_tokens)), true),
+            ("graph_ns", maybe_ns(calls().map(|c| c.graph_ns)), true),
+            ("op_wall_ns", maybe_ns(calls().map(|c| c.op_wall_ns)), true),
+            ("status", status, false),
+        ])
+    }
+}

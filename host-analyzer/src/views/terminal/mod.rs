@@ -1,0 +1,90 @@
+//! The summary on the terminal: health first, then what the session was, its speed, where the time went, and
+//! what the measuring cost; at most about 40 lines of 100 columns.
+//!
+//! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
+//! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
+
+mod operators;
+mod speed;
+mod style;
+mod threads;
+
+use std::io::{self, Write};
+
+use crate::analyses::Analysis;
+use crate::analyses::cost::Cost;
+use crate::analyses::words::{count, duration, one_line, size};
+use crate::model::{Model, Session};
+use style::{Colour, WIDTH, cut, wrapped};
+
+/// Writes the summary.
+///
+/// # Errors
+/// Those of `out`.
+pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    health(analysis, out)?;
+    session(&model.session, analysis.duration_ns, out)?;
+    speed::write(&analysis.token, out)?;
+    operators::write(&analysis.op, out)?;
+    threads::write(&analysis.thread, out)?;
+    cost(&analysis.cost, analysis.duration_ns, out)
+}
+
+fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    for line in &analysis.health.lines {
+        let word = line.split(':').next().unwrap_or_default();
+        let colour = match word {
+            "complete" => Colour::Good,
+            "off" | "edge" => Colour::Dim,
+            "not attached" | "nothing seen" | "unknown" | "cut short" => Colour::Warn,
+            _ => Colour::Bad,
+        };
+        for (i, part) in wrapped(line, WIDTH - 2).iter().enumerate() {
+            writeln!(out, "{}", colour.paint(&format!("{} {part}", if i == 0 { "●" } else { " " })))?;
+        }
+    }
+    writeln!(out)
+}
+
+fn session(s: &Session, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+    let machine = match (s.cpus, s.machine.as_str()) {
+        (0, machine) => machine.to_owned(),
+        (1, machine) => format!("1 CPU {machine}"),
+        (n, machine) => format!("{n} CPUs {machine}"),
+    };
+    let kernel = if s.kernel.is_empty() { String::new() } else { format!("Linux {}", s.kernel) };
+    let parts = [&s.board, &s.cpu_model, &machine, &kernel, &duration(duration_ns)];
+    let parts: Vec<_> = parts.iter().filter(|p| !p.is_empty()).map(|p| one_line(p)).collect();
+    writeln!(out, "{}", cut(&parts.join(" · "), WIDTH))?;
+    for p in s.processes.iter().take(3) {
+        let version = if p.engine_version.is_empty() { "" } else { &format!(" {}", p.engine_version) };
+        let line = format!("{}{version}, process {}: {}", p.name, p.pid, p.command);
+        writeln!(out, "{}", Colour::Dim.paint(&cut(&one_line(&line), WIDTH)))?;
+    }
+    Ok(())
+}
+
+fn cost(cost: &Cost, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+    let share = |ns: u64| match duration_ns {
+        0 => String::new(),
+        whole => format!(" ({:.2} % of one CPU)", ns as f64 * 100.0 / whole as f64),
+    };
+    let mut parts = vec![format!("stream {}", size(cost.stream_bytes))];
+    if let Some(bytes) = cost.bytes_per_span {
+        parts.push(format!("{bytes:.2} bytes per span"));
+    }
+    if let (Some(ns), Some(runs)) = (cost.bpf_run_ns, cost.bpf_runs) {
+        parts.push(format!("probes {} in {} runs{}", duration(ns), count(runs), share(ns)));
+    }
+    if let Some(ns) = cost.agent_cpu_ns {
+        parts.push(format!("agent {}{}", duration(ns), share(ns)));
+    }
+    if let Some(bytes) = cost.agent_rss_bytes {
+        parts.push(size(bytes));
+    }
+    writeln!(out)?;
+    for (i, line) in wrapped(&parts.join(" · "), WIDTH - 6).iter().enumerate() {
+        writeln!(out, "{}", Colour::Dim.paint(&format!("{:5} {line}", if i == 0 { "cost" } else { "" })))?;
+    }
+    Ok(())
+}

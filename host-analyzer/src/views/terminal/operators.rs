@@ -1,0 +1,58 @@
+//! Operator types: where the time of each phase went.
+
+use std::io::{self, Write};
+
+use comfy_table::{Cell, Color};
+
+use super::style::{bar, cut, percent, table, write_table};
+use crate::analyses::op::{Op, OpType};
+use crate::analyses::phase::Phase;
+use crate::analyses::words::{count, duration, one_line};
+
+/// Types shown; the others are in summary.json.
+const SHOWN: usize = 8;
+/// Columns of a name, and of a bar.
+const NAME: usize = 20;
+const BAR: usize = 14;
+
+pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
+    // The engine spends most of its life in decode, so that phase has the details and gives the order.
+    let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
+    let mut phases = [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().filter(seen);
+    let Some(first) = phases.next() else { return Ok(()) };
+    let second = phases.next();
+    let mut headers = vec!["operator", first.name(), "runs", "mean", "share", ""];
+    if let Some(second) = second {
+        headers.extend([second.name(), "share"]);
+    }
+    let mut t = table(&headers);
+    let types = || op.types.iter().filter(|t| t.phase == first);
+    for kind in types().take(SHOWN) {
+        let mut row = cells(kind);
+        if let Some(second) = second {
+            let same = |t: &&OpType| t.phase == second && t.op == kind.op && t.desc == kind.desc;
+            row.extend(op.types.iter().find(same).map_or_else(
+                || [Cell::new("–"), Cell::new("–")],
+                |t| [Cell::new(duration(t.wall_ns)), Cell::new(percent(t.share))],
+            ));
+        }
+        t.add_row(row);
+    }
+    write_table(&t, out)?;
+    match types().count().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        n => writeln!(out, " and {n} other types"),
+    }
+}
+
+fn cells(t: &OpType) -> Vec<Cell> {
+    let mean = t.wall_ns.checked_div(t.executions).unwrap_or(0);
+    vec![
+        Cell::new(cut(&one_line(&t.desc), NAME)),
+        Cell::new(duration(t.wall_ns)),
+        Cell::new(count(t.executions)),
+        Cell::new(duration(mean)),
+        Cell::new(percent(t.share)),
+        Cell::new(bar(t.share, BAR)).fg(Color::Cyan),
+    ]
+}

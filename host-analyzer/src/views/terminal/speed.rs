@@ -1,0 +1,80 @@
+//! Token level: how fast, and how much of it in graphs and operators.
+
+use std::io::{self, Write};
+
+use super::style::{percent, table, write_table};
+use crate::analyses::request::Request;
+use crate::analyses::token::{PhaseTotals, Token};
+use crate::analyses::words::{count, duration};
+
+/// Requests shown; the others are in summary.json.
+const SHOWN: usize = 4;
+
+pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
+    if token.calls.is_empty() {
+        return Ok(());
+    }
+    let mut t =
+        table(&["", "calls", "tokens", "time", "tok/s", "median", "p95", "in graphs", "in operators"]);
+    for (name, totals) in [("prefill", &token.prefill), ("decode", &token.decode)] {
+        t.add_row(row(name, totals));
+    }
+    write_table(&t, out)?;
+    if token.failed_calls > 0 {
+        writeln!(out, " {} calls failed and are counted nowhere above", count(token.failed_calls))?;
+    }
+    requests(&token.requests, out)
+}
+
+fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
+    let part = |ns: Option<u64>| match (ns, t.time_ns) {
+        (Some(ns), 1..) => percent(ns as f64 / t.time_ns as f64),
+        _ => "–".into(),
+    };
+    vec![
+        name.into(),
+        count(t.calls),
+        count(t.tokens),
+        duration(t.time_ns),
+        per_s(t.tokens_per_s),
+        maybe(t.median_ns),
+        maybe(t.p95_ns),
+        part(t.graph_ns),
+        part(t.op_wall_ns),
+    ]
+}
+
+/// The longest requests, in order of time.
+fn requests(all: &[Request], out: &mut dyn Write) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let mut shown: Vec<&Request> = all.iter().collect();
+    shown.sort_by_key(|r| std::cmp::Reverse((r.generated, r.prompt_tokens)));
+    shown.truncate(SHOWN);
+    shown.sort_by_key(|r| r.index);
+    let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "tok/s"]);
+    for r in shown {
+        t.add_row(vec![
+            format!("{}", r.index),
+            count(r.prompt_tokens),
+            maybe(r.ttft_ns),
+            count(r.generated),
+            maybe(r.tpot_ns),
+            per_s(r.decode_tokens_per_s),
+        ]);
+    }
+    write_table(&t, out)?;
+    if all.len() > SHOWN {
+        writeln!(out, " and {} shorter ones", count((all.len() - SHOWN) as u64))?;
+    }
+    Ok(())
+}
+
+fn maybe(ns: Option<u64>) -> String {
+    ns.map_or("–".into(), duration)
+}
+
+fn per_s(rate: Option<f64>) -> String {
+    rate.map_or("–".into(), |r| format!("{r:.2}"))
+}

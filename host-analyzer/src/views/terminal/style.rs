@@ -1,0 +1,118 @@
+//! Colours, bars, and text that fits.
+
+use std::io::{self, Write};
+
+use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+
+/// Columns that the summary fills at most.
+pub(super) const WIDTH: usize = 100;
+
+/// What a colour says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Colour {
+    Good,
+    Warn,
+    Bad,
+    Dim,
+}
+
+impl Colour {
+    /// `text` in this colour.
+    pub(super) fn paint(self, text: &str) -> String {
+        let code = match self {
+            Self::Good => "32",
+            Self::Warn => "33",
+            Self::Bad => "1;31",
+            Self::Dim => "2",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// A table without lines: the first column to the left, the others to the right.
+pub(super) fn table(headers: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).enforce_styling();
+    table.set_header(headers.iter().map(|h| Cell::new(h).add_attribute(Attribute::Dim)));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// Writes a table behind an empty line.
+pub(super) fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// A bar for a part of a whole, in eighths of a column.
+pub(super) fn bar(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * 8.0 * width as f64).round() as usize;
+    let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    let used = bar.chars().count();
+    bar + &" ".repeat(width.saturating_sub(used))
+}
+
+/// `12.3 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Text of at most `width` characters.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width - 1).chain(['…']).collect()
+}
+
+/// Text in lines of at most `width` characters, broken at spaces.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split(' ') {
+        let word = cut(word, width);
+        let long = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if used == 0 || used + 1 + long <= width => {
+                if used > 0 {
+                    line.push(' ');
+                    used += 1;
+                }
+                line.push_str(&word);
+                used += long;
+            }
+            _ => {
+                lines.push(word);
+                used = long;
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_have_one_width_and_grow() {
+        assert_eq!(bar(0.0, 4), "    ");
+        assert_eq!(bar(0.5, 4), "██  ");
+        assert_eq!(bar(0.53125, 4), "██▏ ");
+        assert_eq!(bar(1.0, 4), "████");
+        assert_eq!(bar(7.0, 4), "████");
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_nothing_is_lost() {
+        assert_eq!(wrapped("a bb ccc dddd", 5), ["a bb", "ccc", "dddd"]);
+        assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("abcdefgh i", 5), ["abcd…", "i"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! Threads: how evenly the work lies.
+
+use std::io::{self, Write};
+
+use comfy_table::{Cell, Color};
+
+use super::style::{bar, cut, percent, table, write_table};
+use crate::analyses::thread::Thread;
+use crate::analyses::words::{count, duration, one_line};
+
+/// Threads shown; the others are in summary.json.
+const SHOWN: usize = 8;
+const NAME: usize = 20;
+const BAR: usize = 14;
+
+pub(super) fn write(threads: &[Thread], out: &mut dyn Write) -> io::Result<()> {
+    // Threads that only called ran no operator.
+    let workers = || threads.iter().filter(|t| t.spans > 0);
+    if workers().next().is_none() {
+        return Ok(());
+    }
+    let mut t = table(&["thread", "spans", "work", "at barriers", "busy", ""]);
+    for thread in workers().take(SHOWN) {
+        let busy = match thread.work_ns.saturating_add(thread.wait_ns) {
+            0 => 0.0,
+            whole => thread.work_ns as f64 / whole as f64,
+        };
+        t.add_row(vec![
+            Cell::new(cut(&one_line(&format!("{} {}", thread.tid, thread.name)), NAME)),
+            Cell::new(count(thread.spans)),
+            Cell::new(duration(thread.work_ns)),
+            Cell::new(duration(thread.wait_ns)),
+            Cell::new(percent(busy)),
+            Cell::new(bar(busy, BAR)).fg(Color::Cyan),
+        ]);
+    }
+    write_table(&t, out)?;
+    match workers().count().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        n => writeln!(out, " and {n} other threads"),
+    }
+}
