@@ -1,5 +1,5 @@
-// `node tools/shot.mjs PAGE OUT.png [--dark] [--width N] [--at SELECTOR]`: a picture of a report, for
-// looking at it and for the README.
+// `node tools/shot.mjs PAGE OUT.png [--dark] [--width N] [--at SELECTOR | --from Y --tall N]
+// [--do SCRIPT]`: a picture of a report, for looking at it and for the README.
 
 import { pathToFileURL } from "node:url";
 import { launch } from "./browser.mjs";
@@ -23,5 +23,6 @@ for (const step of args.flatMap((a, i) => (a === "--do" ? [args[i + 1]] : []))) 
   await page.waitForTimeout(200);
 }
 const at = value("--at", null);
-await (at ? page.locator(at) : page).screenshot({ path: out, ...(at ? {} : { fullPage: true }) });
+const clip = args.includes("--from") ? { x: 0, y: Number(value("--from")), width: page.viewportSize().width, height: Number(value("--tall", 1100)) } : undefined;
+await (at ? page.locator(at) : page).screenshot({ path: out, ...(at ? {} : { fullPage: true, clip }) });
 await browser.close();

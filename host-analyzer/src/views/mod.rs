@@ -5,6 +5,8 @@
 
 pub mod dag;
 pub mod dot;
+pub mod report;
+mod report_timeline;
 pub mod summary;
 pub mod tables;
 pub mod terminal;

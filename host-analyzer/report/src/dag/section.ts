@@ -10,17 +10,38 @@ import { Viewer } from "./viewer.ts";
 
 const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
 
-/** Name of a graph among the others: its phase, and its number where the phase alone does not tell. */
+/** Position of a graph's value among the different ones of its phase, from 1; empty when there is one only. */
+function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGraph) => unknown): string {
+  const values = [...new Set(all.filter((g) => g.phase === graph.phase).map(value))];
+  return values.length > 1 ? `${word} ${values.indexOf(value(graph)) + 1}` : "";
+}
+
+/** Name of a graph among the others: its phase, and what tells it from others of the phase. */
 function title(graph: DagGraph, all: DagGraph[]): string {
-  const same = all.filter((g) => g.phase === graph.phase);
-  const phase = graph.phase ?? "graph";
-  return same.length > 1 ? `${phase} ${same.indexOf(graph) + 1}` : phase;
+  const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
+  const part = among(graph, all, "part", (g) => g.split);
+  return [graph.phase ?? "graph", context, part].filter(Boolean).join(", ");
+}
+
+/** Buttons for a few graphs, a list for many. */
+function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElement | null {
+  if (graphs.length < 2) {
+    return null;
+  }
+  const names = graphs.map((g) => title(g, graphs));
+  if (graphs.length <= 4) {
+    return choice("Graph", names, (i) => pick(graphs[i]!));
+  }
+  const options = names.map((name, i) => h("option", { value: i }, name));
+  const select = h("select", { "aria-label": "Graph", on: { change: () => pick(graphs[Number(select.value)]!) } }, ...options);
+  return select;
 }
 
 function about(graph: DagGraph): string {
   const tokens = graph.n_tokens == null ? "" : `${plural(graph.n_tokens, "token")} a call, `;
   const calls = graph.calls == null ? "" : `computed ${count(graph.calls)} times in this form.`;
-  return tokens + calls;
+  const where = graph.backend ? `On ${graph.backend}. ` : "";
+  return where + tokens + calls;
 }
 
 export function dagSection(dag: Dag | null): HTMLElement {
@@ -77,8 +98,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
   const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()));
-  const switcher = graphs.length > 1 ? choice("Graph", graphs.map((g) => title(g, graphs)), (i) => { current = graphs[i]!; show(); }) : null;
-  const tools = h("div", { class: "tools" }, switcher, search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
+  const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
   const element = section("profdag", "Graph", LEAD, warning, h("div", { class: "panel flush" }, tools, viewer.element, viewer.legend), h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));
   // Drawn when the page has a layout, so that the columns suit the real width.
   requestAnimationFrame(show);

@@ -31,9 +31,13 @@ export interface DagEdge {
 }
 
 export interface DagGraph {
-  id: Maybe<number | string>;
+  id: Num;
   phase: Str;
+  pid: Num;
+  context: Str;
+  split: Num;
   shape: Num;
+  backend: Str;
   n_tokens: Num;
   calls: Num;
   n_nodes: Num;
@@ -53,7 +57,9 @@ export function isLeaf(graph: DagGraph, node: DagNode): boolean {
   return node.index >= (graph.n_nodes ?? Number.POSITIVE_INFINITY);
 }
 
-/** A node that is part of the graph and never run: views, reshapes. A fused node was run by another. */
+const VIEWS = new Set(["NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE"]);
+
+/** A node that only gives a tensor another shape, which the engine never runs (its `ggml_op_is_empty`). */
 export function isView(graph: DagGraph, node: DagNode): boolean {
-  return !isLeaf(graph, node) && node.order == null && node.fused_with == null;
+  return !isLeaf(graph, node) && node.order == null && VIEWS.has(node.op ?? "");
 }

@@ -59,6 +59,7 @@ export interface Health {
   damaged: Maybe<Damage[]>;
   cut_short: Maybe<boolean>;
   end_reason: Str;
+  refused: Str;
   spans: Maybe<Record<string, Num>>;
 }
 
@@ -73,7 +74,7 @@ export interface PhaseTotals {
 
 export interface Request {
   index: Num;
-  context: Maybe<number | string>;
+  context: Str;
   first_call: Num;
   prompt_tokens: Num;
   ttft_ns: Num;
@@ -86,7 +87,7 @@ export interface Call {
   id: Num;
   phase: Str;
   function: Str;
-  context: Maybe<number | string>;
+  context: Str;
   thread: Num;
   start_ns: Num;
   duration_ns: Num;
@@ -131,7 +132,11 @@ export interface Operator extends OpType {
   src: Maybe<Source[]>;
   median_ns: Num;
   p95_ns: Num;
-  fused: Maybe<boolean | number | string[]>;
+  pid: Num;
+  context: Str;
+  nth: Num;
+  /** Last tensor that the same kernel computed too. */
+  fused: Str;
 }
 
 export interface Thread {
@@ -139,6 +144,7 @@ export interface Thread {
   pid: Num;
   name: Str;
   spans: Num;
+  migrated: Num;
   work_ns: Num;
   wait_ns: Num;
   prefill_work_ns: Num;
@@ -154,6 +160,7 @@ export interface Summary {
   tokens: Maybe<{
     prefill: Maybe<PhaseTotals>;
     decode: Maybe<PhaseTotals>;
+    failed_calls: Num;
     requests: Maybe<Request[]>;
     calls: Maybe<Call[]>;
   }>;

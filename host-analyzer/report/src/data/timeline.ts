@@ -1,20 +1,21 @@
 // Shape of the timeline cut inside the page; host-analyzer/src/views/report_timeline.rs writes it.
 //
-// Slices are flat arrays of integers, `stride` numbers each; times are ns from `start_ns`.
+// Slices are flat arrays of four integers each, times in ns from `start_ns`:
 //   token:  start, length, phase (0 unknown, 1 prefill, 2 decode), tokens
-//   graph:  start, length, depth, nodes, backend (index into `texts`)
-//   thread: start, work, wait (-1 unknown), node (index into `nodes`), last node, cpu
+//   graph:  start, length, nodes, backend (index into `texts`; -1: the scheduler's whole graph)
+//   thread: start, length, node (index into `nodes`; -1: waiting at the barrier), cpu
 
 export type TrackKind = "token" | "graph" | "thread";
 
 export interface Track {
   kind: TrackKind;
-  pid: number;
-  tid: number;
-  process: string;
-  name: string;
+  process: number;
+  track: string;
   slices: number[];
 }
+
+/** Name, operator, description, type, last tensor that was computed too: indices into `texts`; dimensions. */
+export type TimelineNode = [number, number, number, number, number | null, number[]];
 
 export interface Timeline {
   schema: number;
@@ -26,9 +27,8 @@ export interface Timeline {
   spans_total: number;
   complete: boolean;
   texts: string[];
-  /** name, operator, description, type (indices into `texts`), then ne. */
-  nodes: [number, number, number, number, ...number[]][];
+  nodes: TimelineNode[];
   tracks: Track[];
 }
 
-export const STRIDE: Record<TrackKind, number> = { token: 4, graph: 5, thread: 6 };
+export const STRIDE = 4;

@@ -15,23 +15,23 @@ function tone(health: Health | null | undefined): Tone {
     return "good";
   }
   const dropped = Object.values(health.dropped ?? {}).some((n) => (n ?? 0) > 0);
-  return dropped || list(health.damaged).length > 0 ? "bad" : "warn";
+  return dropped || health.refused || list(health.damaged).length > 0 ? "bad" : "warn";
 }
 
 const TITLE: Record<Tone, string> = {
   good: "Complete recording",
   warn: "Not everything is known",
-  bad: "Data was lost",
+  bad: "Something was lost",
 };
 
-function pairs(title: string, record: Record<string, Num> | null | undefined): Child {
+function pairs(title: string, prefix: string, record: Record<string, Num> | null | undefined): Child {
   const entries = Object.entries(record ?? {});
   if (entries.length === 0) {
     return null;
   }
   const rows = entries.flatMap(([name, n]) => [
     h("dt", {}, name.replaceAll("_", " ")),
-    h("dd", { class: "num", data: { key: name, value: n ?? "" } }, count(n)),
+    h("dd", { class: "num", data: { key: `${prefix}.${name}`, value: n ?? "" } }, count(n)),
   ]);
   return h("div", {}, h("h4", {}, title), h("dl", { class: "pairs" }, ...rows));
 }
@@ -52,8 +52,8 @@ export function healthBanner(health: Health | null | undefined): HTMLElement {
   const lines = list(health?.lines);
   const said = lines.length > 0 ? lines : ["The summary says nothing about losses."];
   const [first, ...rest] = said;
-  const spans = pairs("Operator spans", health?.spans);
-  const dropped = kind === "good" ? null : pairs("Dropped at the source", health?.dropped);
+  const spans = pairs("Operator spans", "spans", health?.spans);
+  const dropped = kind === "good" ? null : pairs("Dropped at the source", "dropped", health?.dropped);
   const details = h(
     "details",
     {},

@@ -9,11 +9,6 @@ import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { opName } from "./op_types.ts";
 
-/** Fused operators: a list of partners, their number, or a plain yes. */
-function isFused(row: Operator): boolean {
-  return Array.isArray(row.fused) ? row.fused.length > 0 : Boolean(row.fused);
-}
-
 function sources(row: Operator): string {
   return list(row.src).map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`).join("\n");
 }
@@ -36,7 +31,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
     limit: 40,
     sort: { key: "wall_ns", down: true },
     columns: [
-      { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", isFused(r) ? h("em", { class: "tag", title: "Computed together with a neighbour by one kernel" }, "fused") : null) },
+      { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
       { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },

@@ -16,7 +16,7 @@ function columns(calls: Call[]): [number[], Point[], Point[], Point[], Point[]] 
   const lastEnd = new Map<string, number>();
   const out: [number[], Point[], Point[], Point[], Point[]] = [[], [], [], [], []];
   for (const c of calls) {
-    if (c.start_ns == null || c.duration_ns == null) {
+    if (c.start_ns == null || c.duration_ns == null || (c.status ?? 0) !== 0) {
       continue;
     }
     const context = String(c.context);

@@ -162,6 +162,7 @@ export class TimelineCanvas {
     const place = (s: Slice): [number, number] => [GEOMETRY.gutter + (s.start - w.from) * scale, s.length * scale];
     c.font = "11px ui-monospace, monospace";
     c.textAlign = "left";
+    const plain = cssVar("--wait");
     const fills = new Map<string, ReturnType<TimelineCanvas["fill"]>>();
     for (let i = firstVisible(row.slices, w.from); i < row.slices.length; i++) {
       const s = row.slices[i]!;
@@ -175,7 +176,8 @@ export class TimelineCanvas {
         look = this.fill(s, pattern);
         fills.set(key, look);
       }
-      c.fillStyle = look.colour;
+      // The hatching of a short wait would only flicker.
+      c.fillStyle = s.kind === "barrier" && width < 7 ? plain : look.colour;
       // A hair of the row's ground between neighbours once there is room for it.
       c.fillRect(x, y, Math.max(0.4, width > 4 ? width - 1 : width), GEOMETRY.row);
       if (width > 34) {

@@ -1,6 +1,7 @@
 // From tracks to rows of the drawing: which slices stand in which row, and what each is.
 
 import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
+import { dims, plural } from "../ui/format.ts";
 
 export interface Slice {
   row: number;
@@ -16,76 +17,73 @@ export interface Slice {
 
 export interface Row {
   title: string;
-  note: string;
   slices: Slice[];
 }
 
+type Numbers = [number, number, number, number];
+
 const PHASE = ["call", "prefill", "decode"] as const;
 
-type Source = Pick<Timeline, "texts" | "nodes">;
-
-function nodeOf(t: Source, index: number): { name: string; desc: string; op: string; dtype: string; ne: number[] } {
-  const [name = 0, op = 0, desc = 0, dtype = 0, ...ne] = t.nodes[index] ?? [];
-  const text = (i: number): string => t.texts[i] ?? "";
-  return { name: text(name), op: text(op), desc: text(desc) || text(op), dtype: text(dtype), ne };
+function fours(track: Track): Numbers[] {
+  const out: Numbers[] = [];
+  for (let i = 0; i + STRIDE <= track.slices.length; i += STRIDE) {
+    out.push(track.slices.slice(i, i + STRIDE) as Numbers);
+  }
+  return out;
 }
 
-function dimensions(ne: number[]): string {
-  return ne.join("×") || "?";
-}
-
-function tokenRow(track: Track, row: number): Slice[] {
-  const out: Slice[] = [];
-  for (let i = 0; i + 3 < track.slices.length; i += STRIDE.token) {
-    const [start, length, phase, tokens] = track.slices.slice(i, i + 4) as [number, number, number, number];
+function tokenSlices(track: Track, row: number): Slice[] {
+  return fours(track).map(([start, length, phase, tokens]) => {
     const kind = PHASE[phase] ?? "call";
-    out.push({ row, start, length, kind, op: "", label: kind === "prefill" ? `prefill n=${tokens}` : kind, facts: () => [`${tokens} tokens`] });
-  }
-  return out;
+    const label = kind === "prefill" ? `prefill n=${tokens}` : kind;
+    return { row, start, length, kind, op: "", label, facts: () => (tokens > 0 ? [plural(tokens, "token")] : []) };
+  });
 }
 
-function graphRow(t: Source, track: Track, row: number, depth: number): Slice[] {
-  const out: Slice[] = [];
-  for (let i = 0; i + 4 < track.slices.length; i += STRIDE.graph) {
-    const [start, length, level, nodes, backend] = track.slices.slice(i, i + 5) as [number, number, number, number, number];
-    if (level === depth) {
-      const name = t.texts[backend] || "";
-      out.push({ row, start, length, kind: "graph", op: "", label: `graph${name ? ` ${name}` : ""} (${nodes} nodes)`, facts: () => [depth === 0 ? "scheduler" : "backend"] });
+function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Slice[] {
+  return fours(track)
+    .filter(([, , , backend]) => backend < 0 === whole)
+    .map(([start, length, nodes, backend]) => {
+      const name = whole ? "" : `${t.texts[backend] || "?"} `;
+      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "part, by one backend"] };
+    });
+}
+
+function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
+  const text = (i: number | null | undefined): string => (i == null ? "" : (t.texts[i] ?? ""));
+  let before = "";
+  return fours(track).map(([start, length, index, cpu]) => {
+    const node = t.nodes[index];
+    if (!node) {
+      const after = before;
+      return { row, start, length, kind: "barrier", op: "", label: "barrier", facts: () => [`after ${after || "?"}`] };
     }
-  }
-  return out;
+    const [name, op, desc, dtype, last, ne] = node;
+    const what = text(desc) || text(op);
+    before = text(name);
+    const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
+    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, `CPU ${cpu}`] };
+  });
 }
 
-function threadRow(t: Source, track: Track, row: number): Slice[] {
-  const out: Slice[] = [];
-  for (let i = 0; i + 5 < track.slices.length; i += STRIDE.thread) {
-    const [start, work, wait, index, last, cpu] = track.slices.slice(i, i + 6) as [number, number, number, number, number, number];
-    const n = nodeOf(t, index);
-    const fused = last === index ? [] : [`fused with ${nodeOf(t, last).name}`];
-    out.push({ row, start, length: work, kind: "op", op: n.desc, label: n.name || "(lost)", facts: () => [`${n.desc} · ${n.dtype} · ${dimensions(n.ne)}`, ...fused, `CPU ${cpu}`] });
-    if (wait > 0) {
-      out.push({ row, start: start + work, length: wait, kind: "barrier", op: "", label: "barrier", facts: () => [`after ${n.name}`] });
-    }
-  }
-  return out;
-}
-
-/** Rows from top to bottom: calls, graphs, threads, process by process as the tracks come. */
+/** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for parts. */
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
+  const several = new Set(t.tracks.map((track) => track.process)).size > 1;
+  const add = (track: Track, title: string, slices: (row: number) => Slice[]): void => {
+    const found = slices(rows.length);
+    if (found.length > 0) {
+      rows.push({ title: several ? `${track.process} ${title}` : title, slices: found });
+    }
+  };
   for (const track of t.tracks) {
-    const note = `${track.process || "process"} ${track.pid}`;
     if (track.kind === "token") {
-      rows.push({ title: "calls", note, slices: tokenRow(track, rows.length) });
+      add(track, track.track, (row) => tokenSlices(track, row));
     } else if (track.kind === "graph") {
-      for (const depth of [0, 1]) {
-        const slices = graphRow(t, track, rows.length, depth);
-        if (slices.length > 0) {
-          rows.push({ title: depth === 0 ? "graphs" : "backends", note, slices });
-        }
-      }
+      add(track, track.track, (row) => graphSlices(t, track, row, true));
+      add(track, `${track.track}, backends`, (row) => graphSlices(t, track, row, false));
     } else {
-      rows.push({ title: `${track.name || "thread"} ${track.tid}`, note, slices: threadRow(t, track, rows.length) });
+      add(track, track.track, (row) => threadSlices(t, track, row));
     }
   }
   return rows;

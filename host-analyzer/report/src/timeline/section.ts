@@ -163,7 +163,7 @@ class View {
   caption(): string {
     const { t } = this;
     const calls = t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
-    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", the last call cut at the page's limit"}.`;
+    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", cut inside a call at the page's limit"}.`;
   }
 }
 
