@@ -163,7 +163,11 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
         let name = level.map_or("unknown", Level::name);
         let whole = match of_level().count() == missing.len() {
             true => format!("not attached: nothing of the {name} level"),
-            false => format!("not attached: {} probes of the {name} level", missing.len()),
+            false => format!(
+                "not attached: {} of {} probes of the {name} level",
+                missing.len(),
+                of_level().count()
+            ),
         };
         let others = match missing.len() {
             1 => String::new(),

@@ -24,18 +24,23 @@ impl Ledger {
     /// Spans lost at the source: ring buffer full, link queue full, no known graph, no room for state.
     #[must_use]
     pub const fn spans_dropped(&self) -> u64 {
-        self.spans_ring_full + self.spans_queue_full + self.spans_no_graph + self.no_state
+        // Saturating, as a foreign stream may claim anything.
+        self.spans_ring_full
+            .saturating_add(self.spans_queue_full)
+            .saturating_add(self.spans_no_graph)
+            .saturating_add(self.no_state)
     }
 
     /// The agent's own sum: every end of an operator is sent or counted as lost.
     #[must_use]
     pub const fn balances(&self) -> bool {
         self.span_ends
-            == self.spans_sent
-                + self.spans_ring_full
-                + self.spans_queue_full
-                + self.spans_no_start
-                + self.spans_no_graph
+            == self
+                .spans_sent
+                .saturating_add(self.spans_ring_full)
+                .saturating_add(self.spans_queue_full)
+                .saturating_add(self.spans_no_start)
+                .saturating_add(self.spans_no_graph)
     }
 }
 

@@ -1,0 +1,93 @@
+//! Prints what analyses and views take for a session of about a million spans.
+//!
+//! `taskset -c 1 cargo run --release --example bench_views [SPANS]`
+
+#[path = "../tests/results/models/synthetic.rs"]
+mod synthetic;
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::{
+    cost, dag, execution, graph, group, health, op, phase, session, tally, thread, token,
+};
+use host_analyzer::model::Model;
+use host_analyzer::views::{dag as dag_view, dot, summary, tables, terminal};
+use synthetic::Spec;
+
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+const VIEWS: [(&str, View); 10] = [
+    ("summary.json", summary::summary),
+    ("dag.json", dag_view::dag),
+    ("dag.dot", dot::dot),
+    ("terminal", terminal::terminal),
+    ("ops.parquet", tables::ops_parquet),
+    ("tokens.parquet", tables::tokens_parquet),
+    ("threads.parquet", tables::threads_parquet),
+    ("ops.csv (--csv)", tables::ops_csv),
+    ("tokens.csv (--csv)", tables::tokens_csv),
+    ("threads.csv (--csv)", tables::threads_csv),
+];
+
+/// The shortest of five runs, and the last result.
+fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
+    let mut run = || {
+        let start = Instant::now();
+        let result = f();
+        (start.elapsed(), result)
+    };
+    let (mut shortest, mut last) = run();
+    for _ in 0..4 {
+        let (time, result) = run();
+        shortest = shortest.min(time);
+        last = result;
+    }
+    (shortest, last)
+}
+
+fn print(name: &str, time: Duration, note: &str) {
+    println!("{name:22}{:9.2} ms  {note}", time.as_secs_f64() * 1e3);
+}
+
+fn main() -> io::Result<()> {
+    let wanted: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    // 16 layers of 13 operators that run, 2 threads.
+    let tokens = u32::try_from(wanted / (16 * 13 * 2)).unwrap_or(u32::MAX);
+    let model = synthetic::model(&Spec { layers: 16, tokens, ..Spec::default() });
+    println!("{} spans in {} token-level calls", model.spans.len(), model.decodes.len());
+
+    let (time, phases) = best(|| phase::Phases::of(&model));
+    print("phases", time, "");
+    let (time, executions) = best(|| execution::Executions::of(&model));
+    print("executions", time, &format!("{} rows", executions.len()));
+    let (time, groups) = best(|| group::Groups::of(&model, &phases));
+    print("groups", time, "");
+    let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
+    print("tallies", time, "");
+    print("health", best(|| health::Health::of(&model)).0, "");
+    print("session", best(|| session::duration_ns(&model)).0, "");
+    print("token", best(|| token::Token::of(&model, &phases, &executions)).0, "");
+    print("graph", best(|| graph::graphs(&model)).0, "");
+    print("op", best(|| op::Op::of(&model, &groups, &executions, &tallies)).0, "");
+    print("thread", best(|| thread::threads(&model, &phases)).0, "");
+    print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies)).0, "");
+    print("cost", best(|| cost::Cost::of(&model)).0, "");
+    let (time, analysis) = best(|| Analysis::of(&model));
+    print("= all analyses", time, "");
+
+    let mut all = Duration::ZERO;
+    for (name, view) in VIEWS {
+        let (time, bytes) = best(|| {
+            let mut bytes = Vec::new();
+            view(&model, &analysis, &mut bytes).map(|()| bytes)
+        });
+        print(name, time, &format!("{} bytes", bytes?.len()));
+        if !name.contains("--csv") {
+            all += time;
+        }
+    }
+    print("= all views but csv", all, "");
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! From a model to results and views: figures computed by hand, sums computed in another way, and bytes read by
+//! other programs.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod health;
+mod invariants;
+mod models;
+mod requests;
+mod small;
+mod tables;
+mod views;

@@ -1,0 +1,245 @@
+//! JSON, DOT and terminal: their figures are those of the analysis, their bytes are read by other programs, and
+//! hostile names stay names.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::model::*;
+use host_analyzer::views::{dag, dot, summary, terminal};
+use serde_json::{Value, json};
+
+use crate::models::small;
+use crate::models::synthetic::{self, Spec};
+
+pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+pub(crate) fn bytes(view: View, model: &Model) -> Vec<u8> {
+    let mut out = Vec::new();
+    view(model, &Analysis::of(model), &mut out).unwrap();
+    out
+}
+
+fn text(view: View, model: &Model) -> String {
+    String::from_utf8(bytes(view, model)).unwrap()
+}
+
+fn json_of(view: View, model: &Model) -> Value {
+    serde_json::from_slice(&bytes(view, model)).unwrap()
+}
+
+/// The small session with names that try to break out of every format.
+pub(crate) fn hostile() -> Model {
+    let mut m = small::model();
+    let names = [
+        "</script><img src=x onerror=alert(1)>",
+        "\"]; graph { \\N &lt;",
+        "a,\"b\"\r\nc",
+        "\u{1b}[2J\u{7}\u{0}é漢🦀\u{202e}",
+        "=1+1",
+    ];
+    for (i, node) in m.shapes.rows.iter_mut().flat_map(|s| &mut s.nodes).enumerate() {
+        node.name = m.texts.intern(names[i % names.len()]);
+        node.op = m.texts.intern(names[(i + 1) % names.len()]);
+        node.desc = node.op;
+        node.dtype = m.texts.intern(names[(i + 2) % names.len()]);
+    }
+    m.session.board = names[3].into();
+    m.session.processes.push(Process {
+        pid: 7,
+        name: names[3].into(),
+        command: names.join(" "),
+        engine_version: names[1].into(),
+    });
+    m
+}
+
+#[test]
+fn summary_holds_the_figures_of_the_small_session() {
+    let s = json_of(summary::summary, &small::model());
+    assert_eq!(s["schema"], 1);
+    assert_eq!(s["session"]["levels"], json!(["token", "graph", "operator"]));
+    assert_eq!(s["health"]["lines"], json!(["complete: 18 spans, nothing lost"]));
+    assert_eq!(s["health"]["spans"]["kernel"], 18);
+    assert_eq!(s["tokens"]["requests"][0]["tpot_ns"], 510);
+    assert_eq!(s["tokens"]["calls"][1]["phase"], "decode");
+    assert_eq!(s["tokens"]["calls"][1]["op_wall_ns"], 144);
+    assert_eq!(s["graphs"][1]["backend"], "CPU");
+    assert_eq!(s["op_types"][2]["wall_ns"], 235);
+    assert_eq!(s["operators"][4]["fused"], "attn_norm-0");
+    assert_eq!(s["operators"][3]["fused"], Value::Null);
+    assert_eq!(s["threads"][1]["work_ns"], 800);
+    assert_eq!(s["cost"]["bytes_per_span"], 6.0);
+}
+
+#[test]
+fn dag_holds_the_figures_of_the_small_session() {
+    let d = json_of(dag::dag, &small::model());
+    assert_eq!(d["schema"], 1);
+    assert_eq!(d["graphs"][1]["phase"], "decode");
+    assert_eq!(d["graphs"][1]["nodes"][0]["wall_ns"], 118);
+    assert_eq!(d["graphs"][1]["nodes"][3]["fused_with"], 2);
+    assert_eq!(
+        d["graphs"][1]["edges"][5],
+        json!({"from": 7, "to": 3, "slot": 1, "ne": [64, 1, 1, 1], "dtype": "q8_0", "bytes": 256})
+    );
+}
+
+/// Keys of all objects in a value.
+fn keys(v: &Value, into: &mut BTreeSet<String>) {
+    match v {
+        Value::Object(o) => o.iter().for_each(|(k, v)| {
+            into.insert(k.clone());
+            keys(v, into);
+        }),
+        Value::Array(a) => a.iter().for_each(|v| keys(v, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schema_page_lists_exactly_the_keys_that_are_written() {
+    let page = include_str!("../../../docs/output-schema.md");
+    for (section, view) in [("## summary.json", summary::summary as View), ("## dag.json", dag::dag)] {
+        let block = page.split(section).nth(1).unwrap().split("```").nth(1).unwrap();
+        let block = block.strip_prefix("text").unwrap();
+        // Remarks are in brackets, or behind four spaces after the fields.
+        let plain: String = block.split('(').enumerate().fold(String::new(), |s, (i, part)| {
+            s + if i == 0 { part } else { part.split_once(')').unwrap().1 }
+        });
+        let plain = plain.lines().map(|l| l.split("]    ").next().unwrap()).collect::<Vec<_>>().join("\n");
+        let word = |c: char| !(c.is_alphanumeric() || c == '_');
+        let listed: BTreeSet<_> =
+            plain.split(word).filter(|w| w.starts_with(|c: char| c.is_ascii_lowercase())).collect();
+        let mut m = hostile();
+        m.session.libraries.push(Library {
+            pid: 7,
+            path: String::new(),
+            build_id: String::new(),
+            role: String::new(),
+        });
+        m.session.probes.push(Probe {
+            pid: 7,
+            level: None,
+            what: String::new(),
+            symbol: String::new(),
+            library: String::new(),
+            offset: 0,
+            attached: true,
+            note: String::new(),
+        });
+        m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
+        let mut written = BTreeSet::new();
+        keys(&json_of(view, &m), &mut written);
+        let mut missing: Vec<_> = written.iter().filter(|k| !listed.contains(k.as_str())).collect();
+        assert!(missing.is_empty(), "{section}: not on the page: {missing:?}");
+        missing = written.iter().collect();
+        let extra: Vec<_> = listed.iter().filter(|k| !missing.iter().any(|m| m == *k)).collect();
+        // Words of the page that are no keys.
+        let words = ["the", "same", "name", "text"];
+        let extra: Vec<_> = extra.iter().filter(|k| !words.contains(k)).collect();
+        assert!(extra.is_empty(), "{section}: not written: {extra:?}");
+    }
+}
+
+#[test]
+fn hostile_names_survive_json_unchanged() {
+    let m = hostile();
+    let d = json_of(dag::dag, &m);
+    for (i, node) in m.shapes.rows[1].nodes.iter().enumerate() {
+        assert_eq!(d["graphs"][1]["nodes"][i]["name"], m.texts.get(node.name));
+        assert_eq!(d["graphs"][1]["nodes"][i]["dtype"], m.texts.get(node.dtype));
+    }
+}
+
+#[test]
+fn an_empty_session_has_all_views() {
+    let m = Model::default();
+    assert_eq!(json_of(summary::summary, &m)["operators"], json!([]));
+    assert_eq!(json_of(dag::dag, &m)["graphs"], json!([]));
+    assert!(text(dot::dot, &m).contains("digraph"));
+    assert!(text(terminal::terminal, &m).contains("cut short"));
+}
+
+/// Runs Graphviz; `None` when it is not installed.
+fn graphviz(args: &[&str], input: &str) -> Option<String> {
+    let child = Command::new("dot")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(e) => {
+            eprintln!("skipped: Graphviz cannot be run ({e}); install graphviz");
+            return None;
+        }
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && errors.is_empty(), "dot: {errors}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn graphviz_draws_every_node_and_edge() {
+    for m in [small::model(), hostile(), synthetic::model(&Spec { splits: 2, ..Spec::default() })] {
+        let analysis = Analysis::of(&m);
+        let dot = text(dot::dot, &m);
+        // Sources of the labels alone, without laying out: one graph after the other.
+        let Some(json) = graphviz(&["-Tjson0"], &dot) else { return };
+        let graphs: Vec<Value> =
+            serde_json::Deserializer::from_str(&json).into_iter().collect::<Result<_, _>>().unwrap();
+        assert_eq!(graphs.len(), analysis.dag.len());
+        for (drawn, d) in graphs.iter().zip(&analysis.dag) {
+            assert_eq!(drawn["objects"].as_array().unwrap().len(), d.nodes.len());
+            let fused = d.nodes.iter().filter(|n| n.fused_with.is_some()).count();
+            assert_eq!(drawn["edges"].as_array().unwrap().len(), d.edges.len() + fused);
+        }
+    }
+}
+
+#[test]
+fn graphviz_shows_names_as_they_are() {
+    let Some(svg) = graphviz(&["-Tsvg"], &text(dot::dot, &hostile())) else { return };
+    assert!(svg.contains("&quot;]; graph { \\N &amp;lt;"), "{svg}");
+    assert!(svg.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"));
+    assert!(svg.contains("é漢🦀"));
+}
+
+#[test]
+fn terminal_begins_with_health_and_fits() {
+    let mut big = synthetic::model(&Spec { contexts: 3, requests: 5, threads: 12, ..Spec::default() });
+    big.session.cpu_model = "A CPU with a rather long name ".repeat(5);
+    for m in [small::model(), hostile(), big] {
+        let coloured = text(terminal::terminal, &m);
+        let plain = anstream::adapter::strip_str(&coloured).to_string();
+        let health = &Analysis::of(&m).health.lines[0];
+        assert!(plain.starts_with(&format!("● {}", &health[..20])), "{plain}");
+        assert!(plain.lines().count() <= 40, "{plain}");
+        let widest = plain.lines().max_by_key(|l| l.chars().count()).unwrap();
+        assert!(widest.chars().count() <= 100, "{} columns: {widest}", widest.chars().count());
+        assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain:?}");
+    }
+}
+
+#[test]
+fn terminal_shows_the_figures_of_the_small_session() {
+    let coloured = text(terminal::terminal, &small::model());
+    let plain = anstream::adapter::strip_str(&coloured).to_string();
+    let has = |words: &[&str]| {
+        let mut lines = plain.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
+        assert!(lines.any(|l| l.windows(words.len()).any(|w| w == words)), "{words:?} not in\n{plain}");
+    };
+    has(&["prefill", "1", "3", "1.00", "µs", "3000000.00"]);
+    has(&["decode", "2", "2", "820", "ns"]);
+    has(&["0", "3", "1.00", "µs", "2", "510", "ns"]);
+    has(&["MUL_MAT", "235", "ns", "2", "117", "ns", "72.8", "%"]);
+    has(&["101", "engine", "9", "800", "ns", "41", "ns", "95.1", "%"]);
+}
