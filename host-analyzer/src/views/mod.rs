@@ -7,6 +7,8 @@ pub mod chrome;
 pub mod dag;
 pub mod dot;
 pub mod perfetto;
+pub mod report;
+mod report_timeline;
 pub mod summary;
 pub mod tables;
 pub mod terminal;
