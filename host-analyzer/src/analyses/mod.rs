@@ -6,6 +6,7 @@
 
 pub mod cost;
 pub mod dag;
+pub mod excerpt;
 pub mod execution;
 pub mod graph;
 pub mod group;

@@ -3,11 +3,16 @@
 //! Stage: last. From: `model` and `analyses`. To: bytes in a writer; `commands` knows the files. Promises: a view
 //! computes nothing that an analysis should; text from the traced process is always escaped.
 
+pub mod chrome;
 pub mod dag;
 pub mod dot;
+pub mod perfetto;
+pub mod report;
+mod report_timeline;
 pub mod summary;
 pub mod tables;
 pub mod terminal;
+mod timeline;
 
 /// Version of the JSON files, see docs/output-schema.md.
 pub const SCHEMA: u32 = 1;

@@ -1,0 +1,68 @@
+//! Prints what the timeline files take, for a session of about a million spans: time, bytes, bytes a slice.
+//!
+//! `taskset -c 1 cargo run --release --example bench_timeline [SPANS]`
+
+#[path = "../tests/timeline/large.rs"]
+mod large;
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use host_analyzer::analyses::{Analysis, track};
+use host_analyzer::model::Model;
+use host_analyzer::views::{chrome::chrome, perfetto::perfetto};
+
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// The shortest of five runs, and the last result.
+fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
+    let mut run = || {
+        let start = Instant::now();
+        let result = f();
+        (start.elapsed(), result)
+    };
+    let (mut shortest, mut last) = run();
+    for _ in 0..4 {
+        let (time, result) = run();
+        shortest = shortest.min(time);
+        last = result;
+    }
+    (shortest, last)
+}
+
+/// Counts the bytes, so that the writers are measured and not the disk.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn main() -> io::Result<()> {
+    let wanted = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let model = large::model(wanted, 2, 30);
+    let (time, tracks) = best(|| track::tracks(&model));
+    let slices: u64 = tracks.iter().map(|t| t.slices).sum();
+    println!("{} spans, {} tracks, {slices} slices", model.spans.len(), tracks.len());
+    println!("{:18}{:9.2} ms", "tracks", time.as_secs_f64() * 1e3);
+    let analysis = Analysis::of(&model);
+    for (name, view) in [("timeline.json", chrome as View), ("timeline.pftrace", perfetto)] {
+        let (time, bytes) = best(|| {
+            let mut count = Count(0);
+            view(&model, &analysis, &mut count).map(|()| count.0)
+        });
+        let bytes = bytes?;
+        println!(
+            "{name:18}{:9.2} ms  {bytes} bytes, {:.1} a slice",
+            time.as_secs_f64() * 1e3,
+            bytes as f64 / slices as f64
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+// The part of dagre that is used, under types of our own: its own declarations name a package that they
+// do not bring.
+
+import * as dagre from "@dagrejs/dagre";
+
+export interface DagreGraph {
+  setGraph(label: Record<string, unknown>): void;
+  setNode(key: string, label: Record<string, unknown>): void;
+  setEdge(from: string, to: string, label: Record<string, unknown>): void;
+  nodes(): string[];
+  node(key: string): unknown;
+  edge(from: string, to: string): unknown;
+  graph(): unknown;
+}
+
+const library = dagre as unknown as {
+  graphlib: { Graph: new (options: Record<string, unknown>) => DagreGraph };
+  layout: (graph: DagreGraph) => void;
+};
+
+export const Graph = library.graphlib.Graph;
+export const layout = library.layout;

@@ -1,0 +1,172 @@
+// The layout as SVG. Every tensor of dag.json is one element with `data-node`, every edge one with
+// `data-edge`; references and trunks are extra and carry neither.
+
+import { isLeaf, isView, type DagNode } from "../data/dag.ts";
+import { HeatScale, inkOn } from "../ui/colour.ts";
+import { s } from "../ui/dom.ts";
+import { dims, shorten, time } from "../ui/format.ts";
+import type { Layout, Line, Rect } from "./layout.ts";
+import type { Point } from "./place.ts";
+import type { Prepared } from "./prepare.ts";
+
+export interface Drawing {
+  root: SVGGElement;
+  nodes: Map<number, SVGGElement>;
+  /** Elements to light up with a node: its lines and references, by node. */
+  touching: Map<number, SVGElement[]>;
+}
+
+const SCALE_FALLBACK = { min: 1, max: 10 };
+
+/** Scale over the mean wall times of a graph. */
+export function heatOf(p: Prepared): HeatScale {
+  const times = p.computed.map((n) => p.node.get(n)?.wall_ns ?? 0).filter((t) => t > 0);
+  const min = times.length > 0 ? Math.min(...times) : SCALE_FALLBACK.min;
+  const max = times.length > 0 ? Math.max(...times) : SCALE_FALLBACK.max;
+  return new HeatScale(min, Math.max(max, min * 1.01));
+}
+
+function curve(points: Point[]): string {
+  const [first, ...rest] = points;
+  let d = `M${first!.x.toFixed(1)} ${first!.y.toFixed(1)}`;
+  let at = first!;
+  for (const q of rest) {
+    if (Math.abs(q.x - at.x) < 0.5) {
+      d += `V${q.y.toFixed(1)}`;
+    } else {
+      const mid = ((at.y + q.y) / 2).toFixed(1);
+      d += `C${at.x.toFixed(1)} ${mid} ${q.x.toFixed(1)} ${mid} ${q.x.toFixed(1)} ${q.y.toFixed(1)}`;
+    }
+    at = q;
+  }
+  return d;
+}
+
+function angular(points: Point[]): string {
+  return points.map((q, i) => `${i === 0 ? "M" : "L"}${q.x.toFixed(1)} ${q.y.toFixed(1)}`).join("");
+}
+
+/** Middle of a line: of its longest piece. */
+function middle(points: Point[]): Point {
+  let best = { x: points[0]!.x, y: points[0]!.y, length: -1 };
+  for (let i = 1; i < points.length; i++) {
+    const [a, b] = [points[i - 1]!, points[i]!];
+    const length = Math.abs(a.y - b.y);
+    if (length > best.length) {
+      best = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, length };
+    }
+  }
+  return best;
+}
+
+/** Name of a leaf in its small box, whose outline says already that it is a weight. */
+function shortName(n: DagNode): string {
+  return (n.name || "(lost)").replace(/\.weight$/, "");
+}
+
+/** Name of the operator and the time, the second line of a node. */
+function subtitle(n: DagNode): string {
+  const what = n.desc || n.op || "?";
+  if (n.fused_with != null) {
+    return `${what} · fused`;
+  }
+  return n.wall_ns == null ? what : `${what} · ${time(n.wall_ns)}`;
+}
+
+export class Painter {
+  readonly out: Drawing;
+  private readonly labels = s("g", { class: "labels" });
+
+  constructor(private readonly p: Prepared, private readonly layout: Layout, private readonly heat: HeatScale) {
+    this.out = { root: s("g"), nodes: new Map(), touching: new Map() };
+  }
+
+  paint(): Drawing {
+    const { root } = this.out;
+    const blocks = s("g", { class: "blocks" });
+    for (const b of this.layout.blocks) {
+      blocks.append(
+        s("rect", { x: b.x - 4, y: b.y - 6, width: b.width + 8, height: b.height + 12, rx: 10 }),
+        s("text", { x: b.x + 6, y: b.y + 4 }, b.label),
+      );
+    }
+    const lines = s("g", { class: "lines" });
+    this.layout.lines.forEach((l) => lines.append(this.line(l)));
+    const references = s("g", { class: "references" });
+    this.layout.references.forEach((r) => {
+      const e = this.small("reference", r, this.p.node.get(r.source)!);
+      e.dataset.jump = String(r.source);
+      references.append(e);
+      this.touch(r.source, e);
+      this.touch(r.edge.to, e);
+    });
+    const nodes = s("g", { class: "nodes" });
+    this.layout.boxes.forEach((box, index) => {
+      const n = this.p.node.get(index)!;
+      const e = isLeaf(this.p.graph, n) ? this.leaf(n, box) : this.node(n, box);
+      e.dataset.node = String(index);
+      this.out.nodes.set(index, e);
+      nodes.append(e);
+    });
+    root.append(blocks, lines, references, this.labels, nodes);
+    return this.out;
+  }
+
+  private touch(index: number, element: SVGElement): void {
+    const there = this.out.touching.get(index);
+    if (there) {
+      there.push(element);
+    } else {
+      this.out.touching.set(index, [element]);
+    }
+  }
+
+  private line(l: Line): SVGElement {
+    const path = s("path", { class: l.edge ? "edge" : "trunk", d: l.square ? angular(l.points) : curve(l.points) });
+    this.touch(l.source, path);
+    if (l.edge) {
+      path.dataset.edge = `${l.edge.from}-${l.edge.to}-${l.edge.slot ?? 0}`;
+      this.touch(l.edge.to, path);
+      if (this.p.kind.get(l.edge) === "flow") {
+        const at = middle(l.points);
+        this.labels.append(s("text", { x: at.x + 3, y: at.y + 3 }, dims(l.edge.ne)));
+      }
+    }
+    return path;
+  }
+
+  private node(n: DagNode, box: Rect): SVGGElement {
+    const view = isView(this.p.graph, n);
+    const e = s("g", { class: view ? "node view" : "node", transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})` });
+    const rect = s("rect", { width: box.width, height: box.height, rx: view ? 9 : 6 });
+    if (n.fused_with != null) {
+      e.classList.add("fused");
+    }
+    if (!view && n.wall_ns != null && n.wall_ns > 0) {
+      const colour = this.heat.colour(n.wall_ns);
+      rect.style.fill = colour;
+      e.style.setProperty("--ink", inkOn(colour));
+    }
+    e.append(rect);
+    const name = n.name || "(lost)";
+    if (view) {
+      e.append(s("text", { x: box.width / 2, y: 12.5, class: "one" }, shorten(`${(n.desc || n.op || "").toLowerCase()} ${name}`, 23)));
+    } else {
+      e.append(s("text", { x: 9, y: 14.5, class: "name" }, shorten(name, 22)));
+      e.append(s("text", { x: 9, y: 27, class: "sub" }, subtitle(n)));
+    }
+    return e;
+  }
+
+  private small(kind: string, box: Rect, n: DagNode): SVGGElement {
+    const e = s("g", { class: kind, transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})` });
+    e.append(s("rect", { width: box.width, height: box.height, rx: 3 }), s("text", { x: box.width / 2, y: 10.5 }, shorten(shortName(n), 16)));
+    return e;
+  }
+
+  private leaf(n: DagNode, box: Rect): SVGGElement {
+    const e = this.small("node leaf", box, n);
+    e.classList.add(n.role ?? "other");
+    return e;
+  }
+}

@@ -1,0 +1,21 @@
+// Tells from tensor names which layer of the model a run of nodes belongs to.
+
+import type { Prepared } from "./prepare.ts";
+
+// llama.cpp names: "ffn_out-3", "Qcur-3 (view)", "blk.3.attn_q.weight", "cache_k_l3".
+const LAYER = /(?:-|\bblk\.|cache_[kvrs]_l)(\d+)(?!\d)/;
+
+/** "layer 3" when most of the nodes that name a layer name that one, else null. */
+export function layerOf(p: Prepared, nodes: number[]): string | null {
+  const votes = new Map<string, number>();
+  let named = 0;
+  for (const n of nodes) {
+    const number = LAYER.exec(p.node.get(n)?.name ?? "")?.[1];
+    if (number !== undefined) {
+      named += 1;
+      votes.set(number, (votes.get(number) ?? 0) + 1);
+    }
+  }
+  const [best] = [...votes].sort((a, b) => b[1] - a[1]);
+  return best && best[1] * 2 > named && named * 3 >= nodes.length ? `layer ${best[0]}` : null;
+}

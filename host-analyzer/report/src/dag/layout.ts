@@ -1,0 +1,221 @@
+// Puts the placed segments together: absolute boxes, lines and labels of a whole graph.
+
+import type { DagEdge } from "../data/dag.ts";
+import { columns, GAP, type Columns } from "./columns.ts";
+import { DOCK, nodeSize, Placer, type Dock, type Placed, type Point } from "./place.ts";
+import type { Prepared } from "./prepare.ts";
+import { segments, type Segment } from "./segments.ts";
+import { layerOf } from "./layer.ts";
+
+export interface Rect extends Point {
+  width: number;
+  height: number;
+}
+
+export interface Line {
+  points: Point[];
+  /** The edge that ends here; null for a trunk, which several edges share. */
+  edge: DagEdge | null;
+  source: number;
+  /** Drawn as a right-angled way around instead of a curve. */
+  square: boolean;
+}
+
+export interface Reference extends Rect {
+  source: number;
+  edge: DagEdge;
+}
+
+export interface Block extends Rect {
+  label: string;
+}
+
+export interface Layout {
+  width: number;
+  height: number;
+  boxes: Map<number, Rect>;
+  references: Reference[];
+  lines: Line[];
+  blocks: Block[];
+}
+
+const ORIGIN = { x: 0, y: 0 };
+const top = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y });
+const bottom = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y + r.height });
+
+/** Docks of each node, in the order of its sources. */
+function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) => Dock[] {
+  const map = new Map<number, Dock[]>();
+  for (const n of p.computed) {
+    const docks = (p.into.get(n) ?? [])
+      .filter((e) => p.kind.get(e) !== "flow" && shown(e.from))
+      .map((e) => ({ source: e.from, ref: p.kind.get(e) === "ref", edge: e }));
+    map.set(n, docks);
+  }
+  return (node) => map.get(node) ?? [];
+}
+
+/**
+ * Bends of a line that dagre gives for every rank and half rank, thinned out. Between its ends the line
+ * keeps to its lane, from just below the first rank to just above the last one's gap.
+ */
+function thin(points: Point[]): Point[] {
+  const inner = points.slice(1, -1);
+  const [first, last] = [inner[0], inner[inner.length - 1]];
+  if (!first || !last) {
+    return [];
+  }
+  const turns = inner.filter((q, i) => Math.abs((inner[i - 1] ?? q).x - q.x) > 1 || Math.abs((inner[i + 1] ?? q).x - q.x) > 1);
+  const lane = (q: Point, y: number): Point => ({ x: q.x, y });
+  return [lane(first, points[0]!.y + 10), ...turns, lane(last, points[points.length - 1]!.y - 10)];
+}
+
+/** A segment in its place; `width`: what its docks take left of every node. */
+interface Part {
+  s: Segment;
+  placed: Placed;
+  width: number;
+  o: Point;
+}
+
+/** Where a value enters or leaves a segment: in line with the boxes, which stand right of their docks. */
+function gate(placed: Placed, key: string, width: number, o: Point): Point {
+  const at = placed.at.get(key)!;
+  return { x: at.x + o.x + width / 2, y: at.y + o.y };
+}
+
+class Composer {
+  readonly out: Layout = { width: 0, height: 0, boxes: new Map(), references: [], lines: [], blocks: [] };
+
+  constructor(private readonly p: Prepared, private readonly docks: (node: number) => Dock[]) {}
+
+  /** Boxes of one segment's nodes, docked leafs and references. */
+  boxes(s: Segment, placed: Placed, width: number, o: Point): void {
+    for (const n of s.nodes) {
+      const c = placed.at.get(String(n))!;
+      const size = nodeSize(this.p, n);
+      const box = { x: o.x + c.x + width / 2 - size.width / 2, y: o.y + c.y - size.height / 2, ...size };
+      this.out.boxes.set(n, box);
+      const docks = this.docks(n);
+      docks.forEach((d, i) => {
+        const y = o.y + c.y + (i - (docks.length - 1) / 2) * DOCK.step;
+        const rect = { x: box.x - DOCK.gap - DOCK.width, y: y - DOCK.height / 2, width: DOCK.width, height: DOCK.height };
+        if (d.ref) {
+          this.out.references.push({ ...rect, source: d.source, edge: d.edge });
+        } else {
+          this.out.boxes.set(d.source, rect);
+        }
+        const end = { x: box.x, y: Math.min(box.y + box.height - 3, Math.max(box.y + 3, y)) };
+        this.out.lines.push({ points: [{ x: rect.x + rect.width, y }, end], edge: d.edge, source: d.source, square: true });
+      });
+    }
+  }
+
+  /** Lines inside one segment; what enters and leaves meets the trunks at its upper and lower edge. */
+  lines(s: Segment, placed: Placed, width: number, o: Point): void {
+    const inside = new Set(s.nodes);
+    const shift = (q: Point): Point => ({ x: q.x + o.x, y: q.y + o.y });
+    const start = (key: string, n: number): Point =>
+      inside.has(n) ? bottom(this.out.boxes.get(n)!) : gate(placed, key, width, o);
+    const draw = (from: string, to: string, source: number, end: Point, edge: DagEdge | null): void => {
+      const bends = placed.bends.get(`${from}>${to}`);
+      this.out.lines.push({ points: [start(from, source), ...thin(bends ?? []).map(shift), end], edge, source, square: false });
+    };
+    const key = (n: number): string => (inside.has(n) ? String(n) : `in:${n}`);
+    for (const n of s.nodes) {
+      for (const e of this.p.into.get(n) ?? []) {
+        if (this.p.kind.get(e) === "flow") {
+          draw(key(e.from), String(n), e.from, top(this.out.boxes.get(n)!), e);
+        }
+      }
+    }
+    for (const l of s.leave) {
+      draw(key(l), `out:${l}`, l, gate(placed, `out:${l}`, width, o), null);
+    }
+  }
+
+  /** From one segment's lower edge to the next one's upper edge, around by the gutter if need be. */
+  trunks(above: Part, below: Part, gutter: number | null): void {
+    below.s.enter.forEach((source, i) => {
+      const from = gate(above.placed, `out:${source}`, above.width, above.o);
+      const to = gate(below.placed, `in:${source}`, below.width, below.o);
+      const points = [from];
+      if (gutter != null) {
+        const x = gutter - i * 6;
+        points.push({ x: from.x, y: from.y + GAP / 2 + i * 4 }, { x, y: from.y + GAP / 2 + i * 4 }, { x, y: to.y - GAP / 2 - i * 4 }, { x: to.x, y: to.y - GAP / 2 - i * 4 });
+      }
+      points.push(to);
+      this.out.lines.push({ points, edge: null, source, square: gutter != null });
+    });
+  }
+
+  /** Leafs that no node reads stand in rows below everything. */
+  loose(leafs: number[]): void {
+    const perRow = Math.max(1, Math.floor(this.out.width / (DOCK.width + 8)));
+    leafs.forEach((l, i) => {
+      const x = 8 + (i % perRow) * (DOCK.width + 8);
+      const y = this.out.height + GAP + Math.floor(i / perRow) * DOCK.step;
+      this.out.boxes.set(l, { x, y, width: DOCK.width, height: DOCK.height });
+    });
+    if (leafs.length > 0) {
+      this.out.height += GAP + Math.ceil(leafs.length / perRow) * DOCK.step;
+    }
+  }
+
+  /** Layers as frames: neighbours in a column that belong to the same layer. */
+  blocks(parts: Segment[], placed: Placed[], grid: Columns): void {
+    let last: (Block & { column: number }) | null = null;
+    parts.forEach((s, i) => {
+      const label = layerOf(this.p, s.nodes);
+      const spot = grid.spots[i]!;
+      const box = { x: spot.x, y: spot.y, width: placed[i]!.width, height: placed[i]!.height };
+      if (last && label && last.label === label && last.column === spot.column) {
+        const right = Math.max(last.x + last.width, box.x + box.width);
+        last.x = Math.min(last.x, box.x);
+        last.width = right - last.x;
+        last.height = box.y + box.height - last.y;
+      } else {
+        last = { ...box, label: label ?? "", column: spot.column };
+        if (label) {
+          this.out.blocks.push(last);
+        }
+      }
+    });
+  }
+}
+
+/** Layout of a whole graph. `weights`: leafs of that role are shown; `aspect`: of the view. */
+export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: number }): Layout {
+  const shown = (leaf: number): boolean => options.weights || p.node.get(leaf)?.role !== "weight";
+  const docks = docksOf(p, shown);
+  const parts = segments(p);
+  const placer = new Placer();
+  const places = parts.map((s) => {
+    const width = s.nodes.some((n) => docks(n).length > 0) ? DOCK.width + DOCK.gap : 0;
+    return { s, width, placed: placer.place(p, s, { of: docks, width }) };
+  });
+  const boxes = places.map((x, i) => ({
+    width: x.placed.width,
+    height: x.placed.height,
+    // Where its first value enters, and where the next segment's does: columns are set along this line.
+    entry: x.s.enter.length > 0 ? gate(x.placed, `in:${x.s.enter[0]!}`, x.width, ORIGIN).x : null,
+    exit: places[i + 1]?.s.enter[0] === undefined ? null : gate(x.placed, `out:${places[i + 1]!.s.enter[0]!}`, x.width, ORIGIN).x,
+  }));
+  const grid = columns(boxes, options.aspect);
+  const c = new Composer(p, docks);
+  c.out.width = grid.width;
+  c.out.height = grid.height;
+  const set: Part[] = places.map((x, i) => ({ ...x, o: grid.spots[i]! }));
+  set.forEach((x) => c.boxes(x.s, x.placed, x.width, x.o));
+  set.forEach((x) => c.lines(x.s, x.placed, x.width, x.o));
+  set.forEach((x, i) => {
+    if (i > 0) {
+      const { column } = grid.spots[i]!;
+      const wraps = grid.spots[i - 1]!.column !== column;
+      c.trunks(set[i - 1]!, x, wraps ? grid.left[column]! + 34 : null);
+    }
+  });
+  c.blocks(parts, places.map((x) => x.placed), grid);
+  c.loose(p.leafs.filter((l) => shown(l) && !c.out.boxes.has(l)));
+  return c.out;
+}

@@ -1,0 +1,73 @@
+// From dag.json's lists to a graph that can be walked, with each edge's way of being drawn decided.
+//
+//   flow   node to later node: a line that the layout routes
+//   dock   leaf to the first node that reads it: the leaf is a small box beside that node
+//   ref    any further reader of a leaf, or a far reader of a node that very many read (a mask that
+//          every layer uses): a small reference beside the reader instead of a line across the graph
+
+import { list } from "../data/read.ts";
+import { isLeaf, type DagEdge, type DagGraph, type DagNode } from "../data/dag.ts";
+
+export type EdgeKind = "flow" | "dock" | "ref";
+
+export interface Prepared {
+  graph: DagGraph;
+  node: Map<number, DagNode>;
+  /** Computed nodes in the engine's order, then leafs. */
+  computed: number[];
+  leafs: number[];
+  kind: Map<DagEdge, EdgeKind>;
+  into: Map<number, DagEdge[]>;
+  from: Map<number, DagEdge[]>;
+}
+
+/** A computed node with at least this many readers is a hub … */
+const HUB_READERS = 6;
+/** … and a reader at least this far behind it, in the engine's order, gets a reference. */
+const HUB_DISTANCE = 48;
+
+function group(edges: DagEdge[], end: "from" | "to"): Map<number, DagEdge[]> {
+  const map = new Map<number, DagEdge[]>();
+  for (const edge of edges) {
+    const there = map.get(edge[end]);
+    if (there) {
+      there.push(edge);
+    } else {
+      map.set(edge[end], [edge]);
+    }
+  }
+  return map;
+}
+
+export function prepare(graph: DagGraph): Prepared {
+  const node = new Map(list(graph.nodes).map((n) => [n.index, n]));
+  const edges = list(graph.edges).filter((e) => node.has(e.from) && node.has(e.to));
+  const computed: number[] = [];
+  const leafs: number[] = [];
+  for (const n of node.values()) {
+    (isLeaf(graph, n) ? leafs : computed).push(n.index);
+  }
+  const ascending = (a: number, b: number): number => a - b;
+  computed.sort(ascending);
+  leafs.sort(ascending);
+  const from = group(edges, "from");
+  const into = group(edges, "to");
+  const leaf = new Set(leafs);
+  const kind = new Map<DagEdge, EdgeKind>();
+  for (const [source, out] of from) {
+    const readers = out.filter((e) => !leaf.has(e.to));
+    const home = readers.length > 0 ? Math.min(...readers.map((e) => e.to)) : -1;
+    const hub = readers.length >= HUB_READERS;
+    let docked = false;
+    for (const e of out) {
+      if (leaf.has(source)) {
+        kind.set(e, e.to === home && !docked ? "dock" : "ref");
+        docked ||= e.to === home;
+      } else {
+        const far = hub && e.to - source >= HUB_DISTANCE;
+        kind.set(e, e.to > source && !far && !leaf.has(e.to) ? "flow" : "ref");
+      }
+    }
+  }
+  return { graph, node, computed, leafs, kind, from, into };
+}

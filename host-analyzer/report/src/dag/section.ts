@@ -1,0 +1,107 @@
+// ProfDAG: the operator graph with its tools.
+
+import { list } from "../data/read.ts";
+import type { Dag, DagGraph } from "../data/dag.ts";
+import { h } from "../ui/dom.ts";
+import { count, plural } from "../ui/format.ts";
+import { absent, choice, section } from "../ui/parts.ts";
+import { onTheme } from "../ui/theme.ts";
+import { Viewer } from "./viewer.ts";
+
+const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
+
+/** Position of a graph's value among the different ones of its phase, from 1; empty when there is one only. */
+function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGraph) => unknown): string {
+  const values = [...new Set(all.filter((g) => g.phase === graph.phase).map(value))];
+  return values.length > 1 ? `${word} ${values.indexOf(value(graph)) + 1}` : "";
+}
+
+/** Name of a graph among the others: its phase, and what tells it from others of the phase. */
+function title(graph: DagGraph, all: DagGraph[]): string {
+  const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
+  const part = among(graph, all, "part", (g) => g.split);
+  return [graph.phase ?? "graph", context, part].filter(Boolean).join(", ");
+}
+
+/** Buttons for a few graphs, a list for many. */
+function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElement | null {
+  if (graphs.length < 2) {
+    return null;
+  }
+  const names = graphs.map((g) => title(g, graphs));
+  if (graphs.length <= 4) {
+    return choice("Graph", names, (i) => pick(graphs[i]!));
+  }
+  const options = names.map((name, i) => h("option", { value: i }, name));
+  const select = h("select", { "aria-label": "Graph", on: { change: () => pick(graphs[Number(select.value)]!) } }, ...options);
+  return select;
+}
+
+function about(graph: DagGraph): string {
+  const tokens = graph.n_tokens == null ? "" : `${plural(graph.n_tokens, "token")} a call, `;
+  const calls = graph.calls == null ? "" : `computed ${count(graph.calls)} times in this form.`;
+  const where = graph.backend ? `On ${graph.backend}. ` : "";
+  return where + tokens + calls;
+}
+
+export function dagSection(dag: Dag | null): HTMLElement {
+  const graphs = list(dag?.graphs);
+  const order = ["decode", "prefill"];
+  const rank = (g: DagGraph): number => (order.includes(g.phase ?? "") ? order.indexOf(g.phase ?? "") : order.length);
+  graphs.sort((a, b) => rank(a) - rank(b));
+  if (graphs.length === 0) {
+    return section("profdag", "Graph", LEAD, absent("No graph structure was recorded: the operator level was off or not attached."));
+  }
+  const viewer = new Viewer();
+  let current = graphs[0]!;
+  let weights = true;
+  let hits: number[] = [];
+  let at = -1;
+  const caption = h("span", { class: "muted" });
+  const warning = h("p", { class: "warning", hidden: true });
+  const matches = h("span", { class: "muted", "aria-live": "polite" });
+
+  function show(): void {
+    viewer.show(current, weights);
+    caption.textContent = `${about(current)} ${viewer.caption()}.`;
+    warning.hidden = current.complete !== false;
+    warning.textContent = "Parts of this graph were lost on the way: some tensors or edges are missing.";
+    find(search.value);
+  }
+  function find(text: string): void {
+    hits = viewer.search(text);
+    at = -1;
+    matches.textContent = text.trim() ? plural(hits.length, "match", "matches") : "";
+  }
+  function next(by: number): void {
+    if (hits.length > 0) {
+      at = (at + by + hits.length) % hits.length;
+      viewer.go(hits[at]!);
+      matches.textContent = `${at + 1} of ${count(hits.length)}`;
+    }
+  }
+  const search = h("input", {
+    type: "search",
+    id: "dag-search",
+    placeholder: "Find a tensor or operator; Enter goes to the next",
+    "aria-label": "Find in the graph",
+    on: {
+      input: () => find(search.value),
+      keydown: (e: KeyboardEvent) => {
+        if (e.key === "Enter") {
+          next(e.shiftKey ? -1 : 1);
+        }
+      },
+    },
+  });
+  const box = h("input", { type: "checkbox", checked: true, on: { change: () => { weights = box.checked; show(); } } });
+  const button = (name: string, label: string, act: () => void): HTMLElement =>
+    h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
+  const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()));
+  const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
+  const element = section("profdag", "Graph", LEAD, warning, h("div", { class: "panel flush" }, tools, viewer.element, viewer.legend), h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));
+  // Drawn when the page has a layout, so that the columns suit the real width.
+  requestAnimationFrame(show);
+  onTheme(() => viewer.repaint());
+  return element;
+}

@@ -1,0 +1,76 @@
+// Cuts the computed nodes, in the engine's order, into segments at waists: places that only one value
+// (in a transformer the residual stream) crosses. Each segment is laid out alone, which is quick, gives
+// equal layers equal pictures, and lets a long graph run over several columns.
+
+import type { Prepared } from "./prepare.ts";
+
+export interface Segment {
+  nodes: number[];
+  /** Earlier nodes that are read here or later: they come in at the top … */
+  enter: number[];
+  /** … and these, from here or earlier and read later, go out at the bottom. */
+  leave: number[];
+}
+
+const MIN_NODES = 6;
+/** When a segment is larger than this, more values may cross a waist. */
+const LARGE = 220;
+const MAX_CROSSING = 6;
+
+/** For every position the number of values that cross from it to the next. */
+function crossings(p: Prepared, position: Map<number, number>): { count: number[]; lastUse: Map<number, number> } {
+  const lastUse = new Map<number, number>();
+  for (const [edge, kind] of p.kind) {
+    if (kind === "flow") {
+      const at = position.get(edge.to)!;
+      lastUse.set(edge.from, Math.max(at, lastUse.get(edge.from) ?? 0));
+    }
+  }
+  const steps = new Array<number>(p.computed.length + 1).fill(0);
+  for (const [source, last] of lastUse) {
+    steps[position.get(source)!]! += 1;
+    steps[last]! -= 1;
+  }
+  let now = 0;
+  return { count: steps.map((step) => (now += step)), lastUse };
+}
+
+function cut(p: Prepared, count: number[], allowed: number): number[][] {
+  const parts: number[][] = [];
+  let part: number[] = [];
+  p.computed.forEach((index, i) => {
+    part.push(index);
+    if (part.length >= MIN_NODES && count[i]! <= allowed) {
+      parts.push(part);
+      part = [];
+    }
+  });
+  if (part.length > 0) {
+    const before = parts[parts.length - 1];
+    if (before && part.length < MIN_NODES) {
+      before.push(...part);
+    } else {
+      parts.push(part);
+    }
+  }
+  return parts;
+}
+
+export function segments(p: Prepared): Segment[] {
+  const position = new Map(p.computed.map((index, i) => [index, i]));
+  const { count, lastUse } = crossings(p, position);
+  let parts: number[][] = [];
+  for (let allowed = 1; allowed <= MAX_CROSSING; allowed++) {
+    parts = cut(p, count, allowed);
+    if (parts.every((part) => part.length <= LARGE)) {
+      break;
+    }
+  }
+  let open: number[] = [];
+  return parts.map((nodes) => {
+    const enter = open;
+    const end = position.get(nodes[nodes.length - 1]!)!;
+    open = [...enter, ...nodes].filter((n) => (lastUse.get(n) ?? -1) > end);
+    return { nodes, enter, leave: open };
+  });
+}

@@ -1,0 +1,203 @@
+// One graph on the screen: drawing, tooltip, selection, search.
+
+import type { DagGraph } from "../data/dag.ts";
+import { h, s } from "../ui/dom.ts";
+import { count, plural } from "../ui/format.ts";
+import { detail, tip } from "./detail.ts";
+import { heatOf, Painter, type Drawing } from "./draw.ts";
+import { layoutGraph, type Layout } from "./layout.ts";
+import { legend } from "./legend.ts";
+import { panZoom, type PanZoom } from "./panzoom.ts";
+import { prepare, type Prepared } from "./prepare.ts";
+
+/** Scale at which a node's text can be read, and at which dimensions appear. */
+const READABLE = 0.85;
+const LOD: [number, string][] = [[0.75, "near"], [0.42, "middle"], [0, "far"]];
+
+export class Viewer {
+  readonly element: HTMLElement;
+  readonly legend = h("div");
+  private readonly svg = s("svg", { "aria-hidden": "true" });
+  private readonly tooltip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  private readonly panel = h("aside", { class: "detail", hidden: true, tabindex: 0, "aria-label": "Selected tensor", data: { overlay: true } });
+  private readonly pan: PanZoom;
+  private p: Prepared | null = null;
+  private layout: Layout | null = null;
+  private drawing: Drawing | null = null;
+  private selected: number | null = null;
+  private lit: Element[] = [];
+  private stale = false;
+
+  constructor() {
+    this.element = h("div", { class: "dag-view", tabindex: 0, role: "application", "aria-label": "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order." }, this.svg, this.tooltip, this.panel);
+    this.pan = panZoom(this.element, (v) => {
+      this.drawing?.root.setAttribute("transform", `translate(${v.x.toFixed(2)} ${v.y.toFixed(2)}) scale(${v.k.toFixed(4)})`);
+      this.svg.dataset.lod = LOD.find(([k]) => v.k >= k)![1];
+      this.svg.style.setProperty("--k", String(v.k));
+    });
+    this.listen();
+    new ResizeObserver(() => {
+      if (this.stale && this.element.clientWidth > 0) {
+        this.stale = false;
+        this.fit();
+      }
+    }).observe(this.element);
+  }
+
+  /** Draws a graph, whole. */
+  show(graph: DagGraph, weights: boolean): void {
+    const began = performance.now();
+    const p = prepare(graph);
+    const aspect = Math.max(0.5, this.element.clientWidth / Math.max(1, this.element.clientHeight));
+    this.p = p;
+    this.layout = layoutGraph(p, { weights, aspect });
+    this.paint();
+    this.select(null);
+    this.fit();
+    // Drawn before its place on the page is known: fitted again when it is.
+    this.stale = this.element.clientWidth === 0;
+    Object.assign(this.element.dataset, {
+      phase: graph.phase ?? "",
+      nodes: String(this.drawing!.nodes.size),
+      edges: String(this.svg.querySelectorAll("[data-edge]").length),
+      layoutMs: String(Math.round(performance.now() - began)),
+    });
+  }
+
+  /** Draws again in the colours of the scheme. */
+  repaint(): void {
+    if (this.p && this.layout) {
+      this.paint();
+      this.pan.set(this.pan.view());
+      this.select(this.selected);
+    }
+  }
+
+  fit(): void {
+    if (this.layout) {
+      this.pan.fit(this.layout.width, this.layout.height);
+    }
+  }
+
+  zoom(factor: number): void {
+    this.pan.zoom(factor);
+  }
+
+  /** Nodes whose name, operator or index match; they are marked in the drawing. */
+  search(text: string): number[] {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const hits: number[] = [];
+    this.drawing?.nodes.forEach((element, index) => {
+      const n = this.p!.node.get(index)!;
+      const hay = `${n.name ?? ""} ${n.op ?? ""} ${n.desc ?? ""} #${index}`.toLowerCase();
+      const hit = words.length > 0 && words.every((w) => hay.includes(w));
+      element.classList.toggle("hit", hit);
+      if (hit) {
+        hits.push(index);
+      }
+    });
+    this.svg.classList.toggle("searching", words.length > 0);
+    return hits.sort((a, b) => a - b);
+  }
+
+  /** Selects a tensor and brings it into sight. */
+  go(index: number): void {
+    const box = this.layout?.boxes.get(index);
+    if (box) {
+      this.pan.centre(box.x + box.width / 2, box.y + box.height / 2, READABLE);
+    }
+    this.select(index);
+  }
+
+  private paint(): void {
+    const heat = heatOf(this.p!);
+    this.drawing = new Painter(this.p!, this.layout!, heat).paint();
+    this.svg.replaceChildren(this.drawing.root);
+    this.legend.replaceChildren(legend(heat));
+  }
+
+  private select(index: number | null): void {
+    this.lit.forEach((e) => e.classList.remove("lit", "selected"));
+    this.lit = [];
+    this.selected = index;
+    const node = index == null ? null : this.p?.node.get(index);
+    this.panel.hidden = !node;
+    if (index == null || !node) {
+      return;
+    }
+    const element = this.drawing?.nodes.get(index);
+    element?.classList.add("selected");
+    this.lit = [...(element ? [element] : []), ...(this.drawing?.touching.get(index) ?? [])];
+    this.drawing?.touching.get(index)?.forEach((e) => e.classList.add("lit"));
+    const close = h("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => { this.select(null); this.element.focus(); } } }, "×");
+    this.panel.replaceChildren(close, ...detail(this.p!, node, (i) => this.go(i)));
+    this.panel.scrollTop = 0;
+  }
+
+  /** The node under an event: itself, or what a reference stands for. */
+  private under(e: Event): { index: number; jump: boolean } | null {
+    const hit = (e.target as Element).closest<SVGElement>("[data-node],[data-jump]");
+    if (!hit) {
+      return null;
+    }
+    const jump = hit.dataset.jump !== undefined;
+    return { index: Number(jump ? hit.dataset.jump : hit.dataset.node), jump };
+  }
+
+  private hover(e: PointerEvent): void {
+    const hit = this.under(e);
+    const node = hit && this.p?.node.get(hit.index);
+    this.tooltip.hidden = !node || e.buttons > 0;
+    if (node && !this.tooltip.hidden) {
+      this.tooltip.replaceChildren(...tip(this.p!, node));
+      const box = this.element.getBoundingClientRect();
+      const x = e.clientX - box.left;
+      const y = e.clientY - box.top;
+      const left = x + 14 + this.tooltip.offsetWidth > box.width ? x - 14 - this.tooltip.offsetWidth : x + 14;
+      this.tooltip.style.transform = `translate(${Math.max(4, left)}px, ${Math.min(y + 12, box.height - this.tooltip.offsetHeight - 6)}px)`;
+    }
+  }
+
+  /** Next or previous node in the order of execution. */
+  private step(by: number): void {
+    const order = this.p!.computed.filter((i) => this.layout!.boxes.has(i));
+    const at = this.selected == null ? (by > 0 ? -1 : order.length) : order.indexOf(this.selected);
+    const next = order[Math.min(order.length - 1, Math.max(0, at + by))];
+    if (next !== undefined) {
+      this.go(next);
+    }
+  }
+
+  private listen(): void {
+    this.svg.addEventListener("click", (e) => {
+      const hit = this.under(e);
+      if (hit?.jump) {
+        this.go(hit.index);
+      } else {
+        this.select(hit ? hit.index : null);
+      }
+    });
+    this.svg.addEventListener("pointermove", (e) => this.hover(e));
+    this.svg.addEventListener("pointerleave", () => (this.tooltip.hidden = true));
+    this.element.addEventListener("keydown", (e) => {
+      if (e.key === "Escape") {
+        this.select(null);
+        this.element.focus();
+      } else if (e.target === this.element && e.key === "0") {
+        this.fit();
+      } else if (e.target === this.element && (e.key === "," || e.key === ".")) {
+        this.step(e.key === "." ? 1 : -1);
+      }
+    });
+  }
+
+  /** What is shown, in words. */
+  caption(): string {
+    const g = this.p?.graph;
+    if (!g) {
+      return "";
+    }
+    const hidden = this.p!.node.size - this.drawing!.nodes.size;
+    return `${plural(this.p!.computed.length, "node")}, ${plural(this.p!.leafs.length, "leaf", "leafs")}${hidden > 0 ? ` (${count(hidden)} hidden)` : ""}, ${plural(this.p!.kind.size, "edge")}`;
+  }
+}

@@ -1,0 +1,172 @@
+// Shape of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
+// go through the optional types below, and a missing value is shown as a dash, never as zero.
+
+export type Maybe<T> = T | null | undefined;
+export type Num = Maybe<number>;
+export type Str = Maybe<string>;
+
+export interface Process {
+  pid: Num;
+  name: Str;
+  command: Str;
+  engine_version: Str;
+}
+
+export interface Library {
+  pid: Num;
+  path: Str;
+  build_id: Str;
+  role: Str;
+}
+
+export interface Probe {
+  pid: Num;
+  level: Str;
+  what: Str;
+  symbol: Str;
+  library: Str;
+  offset: Num;
+  attached: Maybe<boolean>;
+  note: Str;
+}
+
+export interface Session {
+  agent: Str;
+  kernel: Str;
+  machine: Str;
+  cpu_model: Str;
+  board: Str;
+  cpus: Num;
+  levels: Maybe<string[]>;
+  start_unix_ns: Num;
+  duration_ns: Num;
+  processes: Maybe<Process[]>;
+  libraries: Maybe<Library[]>;
+  probes: Maybe<Probe[]>;
+}
+
+export interface Damage {
+  kind: Str;
+  count: Num;
+  bytes: Num;
+  first_offset: Num;
+}
+
+export interface Health {
+  perfect: Maybe<boolean>;
+  lines: Maybe<string[]>;
+  dropped: Maybe<Record<string, Num>>;
+  damaged: Maybe<Damage[]>;
+  cut_short: Maybe<boolean>;
+  end_reason: Str;
+  refused: Str;
+  spans: Maybe<Record<string, Num>>;
+}
+
+export interface PhaseTotals {
+  calls: Num;
+  tokens: Num;
+  time_ns: Num;
+  tokens_per_s: Num;
+  median_ns?: Num;
+  p95_ns?: Num;
+}
+
+export interface Request {
+  index: Num;
+  context: Str;
+  first_call: Num;
+  prompt_tokens: Num;
+  ttft_ns: Num;
+  generated: Num;
+  tpot_ns: Num;
+  decode_tokens_per_s: Num;
+}
+
+export interface Call {
+  id: Num;
+  phase: Str;
+  function: Str;
+  context: Str;
+  thread: Num;
+  start_ns: Num;
+  duration_ns: Num;
+  n_tokens: Num;
+  graph_ns: Num;
+  op_wall_ns: Num;
+  status: Num;
+}
+
+export interface GraphRow {
+  layer: Str;
+  backend: Str;
+  calls: Num;
+  shapes: Num;
+  min_nodes: Num;
+  max_nodes: Num;
+  time_ns: Num;
+}
+
+export interface OpType {
+  phase: Str;
+  op: Str;
+  desc: Str;
+  executions: Num;
+  wall_ns: Num;
+  work_ns: Num;
+  wait_ns: Num;
+  share: Num;
+}
+
+export interface Source {
+  name: Str;
+  dtype: Str;
+  ne: Maybe<number[]>;
+  role: Str;
+}
+
+export interface Operator extends OpType {
+  name: Str;
+  dtype: Str;
+  ne: Maybe<number[]>;
+  src: Maybe<Source[]>;
+  median_ns: Num;
+  p95_ns: Num;
+  pid: Num;
+  context: Str;
+  nth: Num;
+  /** Last tensor that the same kernel computed too. */
+  fused: Str;
+}
+
+export interface Thread {
+  tid: Num;
+  pid: Num;
+  name: Str;
+  spans: Num;
+  migrated: Num;
+  work_ns: Num;
+  wait_ns: Num;
+  prefill_work_ns: Num;
+  prefill_wait_ns: Num;
+  decode_work_ns: Num;
+  decode_wait_ns: Num;
+}
+
+export interface Summary {
+  schema: Num;
+  session: Maybe<Session>;
+  health: Maybe<Health>;
+  tokens: Maybe<{
+    prefill: Maybe<PhaseTotals>;
+    decode: Maybe<PhaseTotals>;
+    failed_calls: Num;
+    requests: Maybe<Request[]>;
+    calls: Maybe<Call[]>;
+  }>;
+  graphs: Maybe<GraphRow[]>;
+  op_types: Maybe<OpType[]>;
+  operators: Maybe<Operator[]>;
+  threads: Maybe<Thread[]>;
+  cost: Maybe<Record<string, Num>>;
+}

@@ -1,0 +1,34 @@
+// Shape of the timeline cut inside the page; host-analyzer/src/views/report_timeline.rs writes it.
+//
+// Slices are flat arrays of four integers each, times in ns from `start_ns`:
+//   token:  start, length, phase (0 unknown, 1 prefill, 2 decode), tokens
+//   graph:  start, length, nodes, backend (index into `texts`; -1: the scheduler's whole graph)
+//   thread: start, length, node (index into `nodes`; -1: waiting at the barrier), cpu
+
+export type TrackKind = "token" | "graph" | "thread";
+
+export interface Track {
+  kind: TrackKind;
+  process: number;
+  track: string;
+  slices: number[];
+}
+
+/** Name, operator, description, type, last tensor that was computed too: indices into `texts`; dimensions. */
+export type TimelineNode = [number, number, number, number, number | null, number[]];
+
+export interface Timeline {
+  schema: number;
+  start_ns: number;
+  end_ns: number;
+  calls: number;
+  calls_total: number;
+  spans: number;
+  spans_total: number;
+  complete: boolean;
+  texts: string[];
+  nodes: TimelineNode[];
+  tracks: Track[];
+}
+
+export const STRIDE = 4;

@@ -1,0 +1,92 @@
+// The page: data in, sections out. Each section stands alone; one that fails says so in its place.
+
+import "uplot/dist/uPlot.min.css";
+import "./style/base.css";
+import "./style/parts.css";
+import "./style/sections.css";
+import "./style/views.css";
+import { dagSection } from "./dag/section.ts";
+import type { Dag } from "./data/dag.ts";
+import { list, readJson } from "./data/read.ts";
+import type { Summary } from "./data/summary.ts";
+import type { Timeline } from "./data/timeline.ts";
+import { about } from "./sections/about.ts";
+import { costSection } from "./sections/cost.ts";
+import { figures } from "./sections/figures.ts";
+import { graphSection } from "./sections/graphs.ts";
+import { header } from "./sections/header.ts";
+import { healthBanner } from "./sections/health.ts";
+import { opName, opTypeSection } from "./sections/op_types.ts";
+import { operatorSection } from "./sections/operators.ts";
+import { probeSection } from "./sections/probes.ts";
+import { threadSection } from "./sections/threads.ts";
+import { tokenSection } from "./sections/tokens.ts";
+import { timelineSection } from "./timeline/section.ts";
+import { OperatorColours } from "./ui/colour.ts";
+import { h } from "./ui/dom.ts";
+
+const KNOWN_SCHEMA = 1;
+
+/** Operators by falling time over both phases. */
+function coloursOf(summary: Summary): OperatorColours {
+  const time = new Map<string, number>();
+  for (const row of list(summary.op_types)) {
+    time.set(opName(row), (time.get(opName(row)) ?? 0) + (row.share ?? 0));
+  }
+  return new OperatorColours([...time].sort((a, b) => b[1] - a[1]).map(([name]) => name));
+}
+
+function guarded(what: string, build: () => HTMLElement): HTMLElement {
+  try {
+    return build();
+  } catch (error) {
+    console.error(what, error);
+    return h("p", { class: "warning" }, `The ${what} could not be drawn: ${String(error)}.`);
+  }
+}
+
+function navigation(): HTMLElement {
+  const links: [string, string][] = [
+    ["tokens", "Tokens"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+  ];
+  return h(
+    "nav",
+    { class: "top", "aria-label": "Sections" },
+    h("a", { href: "#top", class: "brand" }, "Prof", h("b", {}, "Infer")),
+    h("div", { class: "links" }, ...links.map(([id, name]) => h("a", { href: `#${id}` }, name))),
+  );
+}
+
+function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTMLElement[] {
+  const colours = coloursOf(summary);
+  const newer = (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA ? h("p", { class: "warning" }, "The data in this page is of a newer schema than its program: figures may be missing.") : null;
+  const main = h(
+    "main",
+    { id: "top" },
+    newer,
+    guarded("health", () => healthBanner(summary.health)),
+    guarded("header", () => header(summary.session)),
+    guarded("key figures", () => figures(summary)),
+    guarded("token statistics", () => tokenSection(summary)),
+    guarded("operator types", () => opTypeSection(summary, colours)),
+    guarded("operators", () => operatorSection(summary, colours)),
+    guarded("graph", () => dagSection(dag)),
+    guarded("timeline", () => timelineSection(timeline, colours)),
+    guarded("threads", () => threadSection(summary)),
+    guarded("graph calls", () => graphSection(summary)),
+    guarded("cost", () => costSection(summary)),
+    guarded("probes", () => probeSection(summary.session)),
+  );
+  return [navigation(), main, about(summary.session?.agent)];
+}
+
+const summary = readJson<Summary>("summary");
+document.body.replaceChildren(
+  ...document.body.querySelectorAll('script[type="application/json"]'),
+  ...(summary
+    ? page(summary, readJson<Dag>("dag"), readJson<Timeline>("timeline"))
+    : [h("p", { class: "warning" }, "This page holds no summary, or a damaged one: write it again with analyze.")]),
+);
+const command = list(summary?.session?.processes)[0]?.name;
+document.title = command ? `${command} · ProfInfer` : "ProfInfer report";
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,60 @@
+// Key figures, and the requests they come from.
+
+import { list } from "../data/read.ts";
+import type { Num, Request, Summary } from "../data/summary.ts";
+import { figure, h } from "../ui/dom.ts";
+import { count, figureText, plural, time } from "../ui/format.ts";
+import { table } from "../ui/table.ts";
+
+function card(title: string, tip: string, key: string, value: Num, text: string, note: string): HTMLElement {
+  return h(
+    "div",
+    { class: "card", title: tip },
+    h("div", { class: "title" }, title),
+    h("div", { class: "value" }, figure(key, value, text)),
+    h("div", { class: "note" }, note),
+  );
+}
+
+/** The request that stands for the session: the first that generated something. */
+export function mainRequest(requests: Request[]): Request | undefined {
+  return requests.find((r) => r.ttft_ns != null && (r.generated ?? 0) > 0) ?? requests[0];
+}
+
+export function figures(summary: Summary): HTMLElement {
+  const requests = list(summary.tokens?.requests);
+  const main = mainRequest(requests);
+  const prefill = summary.tokens?.prefill;
+  const decode = summary.tokens?.decode;
+  const which =
+    requests.length > 1 && main ? `request ${(main.index ?? 0) + 1} of ${requests.length}` : "";
+  const prompt = main?.prompt_tokens == null ? which : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
+  const generated = main?.generated == null ? which : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
+  const spread = decode?.median_ns == null ? "" : `median ${time(decode.median_ns)} · p95 ${time(decode.p95_ns)}`;
+  const calls = (prefill?.calls ?? 0) + (decode?.calls ?? 0);
+  return h(
+    "div",
+    { class: "cards", id: "figures" },
+    card("TTFT", "Time to first token: start of the first prefill call to the end of the last", "ttft_ns", main?.ttft_ns, time(main?.ttft_ns), prompt),
+    card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included", "tpot_ns", main?.tpot_ns, time(main?.tpot_ns), generated),
+    card("Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, `${figureText(prefill?.tokens_per_s)} tok/s`, prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
+    card("Decode", "Tokens per second of all decode calls", "decode_tokens_per_s", decode?.tokens_per_s, `${figureText(decode?.tokens_per_s)} tok/s`, spread),
+    card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : "–", summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
+  );
+}
+
+export function requestTable(requests: Request[]): HTMLElement {
+  return table<Request>({
+    name: "requests",
+    rows: requests,
+    limit: 20,
+    columns: [
+      { key: "index", title: "Request", numeric: true, value: (r) => r.index, cell: (r) => count(r.index == null ? null : r.index + 1) },
+      { key: "prompt_tokens", title: "Prompt tokens", numeric: true, value: (r) => r.prompt_tokens, cell: (r) => count(r.prompt_tokens) },
+      { key: "ttft_ns", title: "TTFT", numeric: true, value: (r) => r.ttft_ns, cell: (r) => time(r.ttft_ns) },
+      { key: "generated", title: "Generated", numeric: true, value: (r) => r.generated, cell: (r) => count(r.generated) },
+      { key: "tpot_ns", title: "TPOT", numeric: true, value: (r) => r.tpot_ns, cell: (r) => time(r.tpot_ns) },
+      { key: "decode_tokens_per_s", title: "Decode tok/s", numeric: true, value: (r) => r.decode_tokens_per_s, cell: (r) => figureText(r.decode_tokens_per_s) },
+    ],
+  }).element;
+}

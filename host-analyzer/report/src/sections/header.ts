@@ -1,0 +1,38 @@
+// Who was traced, where and when.
+
+import { list } from "../data/read.ts";
+import type { Session } from "../data/summary.ts";
+import { h } from "../ui/dom.ts";
+import { date, DASH, time } from "../ui/format.ts";
+
+function field(name: string, value: string | null | undefined): HTMLElement {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value || DASH));
+}
+
+export function header(session: Session | null | undefined): HTMLElement {
+  const processes = list(session?.processes);
+  const engines = [...new Set(processes.map((p) => p.engine_version).filter(Boolean))];
+  const commands = processes.map((p) =>
+    h("code", { class: "command", title: p.command, tabindex: 0 }, p.command || p.name || DASH),
+  );
+  const cpu = session?.cpus ? `${session.cpu_model || "unknown CPU"} · ${session.cpus} CPUs` : session?.cpu_model;
+  const names = [...new Set(processes.map((p) => p.name).filter(Boolean))].join(", ");
+  return h(
+    "header",
+    { class: "head" },
+    h("h1", {}, names || "Recording"),
+    ...commands,
+    h(
+      "dl",
+      { class: "facts" },
+      field("Board", session?.board),
+      field("CPU", cpu),
+      field("Engine", engines.join(", ") || "version not told"),
+      field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
+      field("Recorded", date(session?.start_unix_ns)),
+      field("Length", time(session?.duration_ns)),
+      field("Levels", list(session?.levels).join(", ")),
+      field("Agent", session?.agent),
+    ),
+  );
+}

@@ -1,0 +1,50 @@
+// Time per operator type, prefill and decode side by side.
+
+import { list } from "../data/read.ts";
+import type { OpType, Summary } from "../data/summary.ts";
+import type { OperatorColours } from "../ui/colour.ts";
+import { h } from "../ui/dom.ts";
+import { count, time } from "../ui/format.ts";
+import { panel, section, shareBar, swatch } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+
+const PHASES: [string, string][] = [["prefill", "Prefill"], ["decode", "Decode"]];
+
+/** Operator as the engine describes it, with the operator's own name where they differ. */
+export function opName(row: { op?: string | null | undefined; desc?: string | null | undefined }): string {
+  return row.desc || row.op || "?";
+}
+
+function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTMLElement {
+  return table<OpType>({
+    name: `op_types ${phase}`,
+    rows,
+    sort: { key: "wall_ns", down: true },
+    limit: 14,
+    columns: [
+      {
+        key: "desc",
+        title: "Operator",
+        value: (r) => opName(r),
+        cell: (r) =>
+          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r)),
+      },
+      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+      { key: "wall_ns", title: "Wall", numeric: true, tip: "First start to last end of work over all threads, summed over executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
+      { key: "work_ns", title: "Work", numeric: true, tip: "Work, summed over threads", value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
+      { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
+      { key: "executions", title: "Runs", numeric: true, tip: "Executions", value: (r) => r.executions, cell: (r) => count(r.executions) },
+    ],
+  }).element;
+}
+
+export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLElement {
+  const rows = list(summary.op_types);
+  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) }));
+  const unknown = rows.filter((r) => !PHASES.some(([key]) => key === r.phase));
+  const panels = known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours)));
+  if (unknown.length > 0) {
+    panels.push(panel("Phase unknown", typeTable("unknown", unknown, colours)));
+  }
+  return section("op-types", "Operator types", "Where the operator time of each phase goes.", h("div", { class: "halves" }, ...panels));
+}

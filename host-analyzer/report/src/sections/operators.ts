@@ -1,0 +1,62 @@
+// Every operator by tensor name: sortable, with a filter.
+
+import { list } from "../data/read.ts";
+import type { Operator, Summary } from "../data/summary.ts";
+import type { OperatorColours } from "../ui/colour.ts";
+import { h } from "../ui/dom.ts";
+import { count, dims, plural, time } from "../ui/format.ts";
+import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+import { opName } from "./op_types.ts";
+
+function sources(row: Operator): string {
+  return list(row.src).map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`).join("\n");
+}
+
+function haystack(row: Operator): string {
+  return [row.name, row.op, row.desc, row.dtype, ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
+}
+
+export function operatorSection(summary: Summary, colours: OperatorColours): HTMLElement {
+  const rows = list(summary.operators);
+  const text = new Map(rows.map((r) => [r, haystack(r)]));
+  const present = ["decode", "prefill", "unknown"].filter((p) => rows.some((r) => r.phase === p));
+  const phases = present.length > 0 ? present : ["decode"];
+  let phase = phases[0]!;
+  let query = "";
+  const found = h("span", { class: "muted", "aria-live": "polite" });
+  const grid = table<Operator>({
+    name: "operators",
+    rows: [],
+    limit: 40,
+    sort: { key: "wall_ns", down: true },
+    columns: [
+      { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
+      { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
+      { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
+      { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },
+      { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
+      { key: "median_ns", title: "Median", numeric: true, tip: "Median wall time of one execution", value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
+      { key: "p95_ns", title: "p95", numeric: true, tip: "95th percentile of one execution", value: (r) => r.p95_ns, cell: (r) => time(r.p95_ns) },
+      { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
+      { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
+      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+    ],
+  });
+  function show(): void {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const hits = rows.filter((r) => r.phase === phase && words.every((w) => text.get(r)!.includes(w)));
+    found.textContent = plural(hits.length, "operator");
+    grid.show(hits);
+  }
+  const filter = h("input", {
+    type: "search",
+    id: "operator-filter",
+    placeholder: "Filter by tensor, operator, type or source",
+    "aria-label": "Filter operators",
+    on: { input: (e: Event) => { query = (e.target as HTMLInputElement).value; show(); } },
+  });
+  show();
+  const pick = phases.length > 1 ? choice("Phase", phases, (i) => { phase = phases[i]!; show(); }) : null;
+  return section("operators", "Operators", "Each operator by the tensor it computes.", panel("", h("div", { class: "tools" }, pick, filter, found), grid.element));
+}

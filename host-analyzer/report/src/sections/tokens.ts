@@ -1,0 +1,112 @@
+// Time per output token over the decode calls.
+
+import uPlot from "uplot";
+import { list } from "../data/read.ts";
+import type { Call, Summary } from "../data/summary.ts";
+import { h } from "../ui/dom.ts";
+import { time } from "../ui/format.ts";
+import { absent, panel, section } from "../ui/parts.ts";
+import { cssVar, onTheme } from "../ui/theme.ts";
+import { requestTable } from "./figures.ts";
+
+type Point = number | null;
+
+/** Columns of the chart: running number of the decode call, then ns per series. */
+function columns(calls: Call[]): [number[], Point[], Point[], Point[], Point[]] {
+  const lastEnd = new Map<string, number>();
+  const out: [number[], Point[], Point[], Point[], Point[]] = [[], [], [], [], []];
+  for (const c of calls) {
+    if (c.start_ns == null || c.duration_ns == null || (c.status ?? 0) !== 0) {
+      continue;
+    }
+    const context = String(c.context);
+    const end = c.start_ns + c.duration_ns;
+    if (c.phase === "decode") {
+      const before = lastEnd.get(context);
+      out[0].push(out[0].length + 1);
+      out[1].push(before === undefined ? null : end - before);
+      out[2].push(c.duration_ns);
+      out[3].push(c.graph_ns ?? null);
+      out[4].push(c.op_wall_ns ?? null);
+    }
+    lastEnd.set(context, end);
+  }
+  return out;
+}
+
+const SERIES: [string, string, number][] = [
+  ["Token to token (TPOT)", "--series-1", 1.75],
+  ["Decode call", "--series-2", 1.25],
+  ["Graphs", "--series-3", 1.25],
+  ["Operators", "--series-4", 1.25],
+];
+
+function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
+  const axis = (): Partial<uPlot.Axis> => ({
+    stroke: cssVar("--muted"),
+    grid: { stroke: cssVar("--line"), width: 1 },
+    ticks: { stroke: cssVar("--line"), width: 1 },
+    font: "12px system-ui, sans-serif",
+    labelFont: "12px system-ui, sans-serif",
+  });
+  const whole = data[0].length <= 12 ? { incrs: [1, 2, 5] } : {};
+  return new uPlot(
+    {
+      width: Math.max(320, host.clientWidth),
+      height: 300,
+      scales: { x: { time: false }, y: { range: (_, min, max) => [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1] } },
+      legend: { live: true },
+      cursor: { points: { size: 6 } },
+      axes: [
+        { ...axis(), ...whole, label: "decode call" },
+        { ...axis(), size: 76, values: (_, ticks) => ticks.map((t) => time(t)) },
+      ],
+      series: [
+        { label: "Decode call no.", value: (_, v) => (v == null ? "–" : String(v)) },
+        ...SERIES.map(([label, colour, width]): uPlot.Series => ({
+          label,
+          stroke: cssVar(colour),
+          width,
+          points: { show: data[0].length <= 80, size: 5 },
+          value: (_, v) => time(v),
+        })),
+      ],
+    },
+    data,
+    host,
+  );
+}
+
+/** The chart, kept at the width of its place and in the colours of the scheme. */
+function tokenChart(calls: Call[]): HTMLElement {
+  const data = columns(calls);
+  if (data[0].length === 0) {
+    return absent("No decode call was recorded.");
+  }
+  const host = h("div", { class: "chart", data: { chart: "tpot", count: data[0].length } });
+  let plot: uPlot | null = null;
+  const build = (): void => {
+    plot?.destroy();
+    plot = chart(data, host);
+  };
+  onTheme(build);
+  new ResizeObserver(() => {
+    if (plot) {
+      plot.setSize({ width: Math.max(320, host.clientWidth), height: 300 });
+    } else {
+      build();
+    }
+  }).observe(host);
+  return host;
+}
+
+export function tokenSection(summary: Summary): HTMLElement {
+  const requests = list(summary.tokens?.requests);
+  return section(
+    "tokens",
+    "Tokens",
+    "ProfStat across tokens: what one output token costs, and how much of it is graphs and operators.",
+    panel("Time per output token", tokenChart(list(summary.tokens?.calls))),
+    requests.length > 0 ? panel("Requests", requestTable(requests)) : null,
+  );
+}

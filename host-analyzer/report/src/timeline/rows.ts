@@ -1,0 +1,90 @@
+// From tracks to rows of the drawing: which slices stand in which row, and what each is.
+
+import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
+import { dims, plural } from "../ui/format.ts";
+
+export interface Slice {
+  row: number;
+  start: number;
+  length: number;
+  label: string;
+  /** What the colour goes by: a phase, an operator's description, "graph", "barrier". */
+  kind: "prefill" | "decode" | "call" | "graph" | "op" | "barrier";
+  op: string;
+  /** Lines for the tooltip, after the label. */
+  facts: () => string[];
+}
+
+export interface Row {
+  title: string;
+  slices: Slice[];
+}
+
+type Numbers = [number, number, number, number];
+
+const PHASE = ["call", "prefill", "decode"] as const;
+
+function fours(track: Track): Numbers[] {
+  const out: Numbers[] = [];
+  for (let i = 0; i + STRIDE <= track.slices.length; i += STRIDE) {
+    out.push(track.slices.slice(i, i + STRIDE) as Numbers);
+  }
+  return out;
+}
+
+function tokenSlices(track: Track, row: number): Slice[] {
+  return fours(track).map(([start, length, phase, tokens]) => {
+    const kind = PHASE[phase] ?? "call";
+    const label = kind === "prefill" ? `prefill n=${tokens}` : kind;
+    return { row, start, length, kind, op: "", label, facts: () => (tokens > 0 ? [plural(tokens, "token")] : []) };
+  });
+}
+
+function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Slice[] {
+  return fours(track)
+    .filter(([, , , backend]) => backend < 0 === whole)
+    .map(([start, length, nodes, backend]) => {
+      const name = whole ? "" : `${t.texts[backend] || "?"} `;
+      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "part, by one backend"] };
+    });
+}
+
+function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
+  const text = (i: number | null | undefined): string => (i == null ? "" : (t.texts[i] ?? ""));
+  let before = "";
+  return fours(track).map(([start, length, index, cpu]) => {
+    const node = t.nodes[index];
+    if (!node) {
+      const after = before;
+      return { row, start, length, kind: "barrier", op: "", label: "barrier", facts: () => [`after ${after || "?"}`] };
+    }
+    const [name, op, desc, dtype, last, ne] = node;
+    const what = text(desc) || text(op);
+    before = text(name);
+    const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
+    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, `CPU ${cpu}`] };
+  });
+}
+
+/** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for parts. */
+export function rowsOf(t: Timeline): Row[] {
+  const rows: Row[] = [];
+  const several = new Set(t.tracks.map((track) => track.process)).size > 1;
+  const add = (track: Track, title: string, slices: (row: number) => Slice[]): void => {
+    const found = slices(rows.length);
+    if (found.length > 0) {
+      rows.push({ title: several ? `${track.process} ${title}` : title, slices: found });
+    }
+  };
+  for (const track of t.tracks) {
+    if (track.kind === "token") {
+      add(track, track.track, (row) => tokenSlices(track, row));
+    } else if (track.kind === "graph") {
+      add(track, track.track, (row) => graphSlices(t, track, row, true));
+      add(track, `${track.track}, backends`, (row) => graphSlices(t, track, row, false));
+    } else {
+      add(track, track.track, (row) => threadSlices(t, track, row));
+    }
+  }
+  return rows;
+}

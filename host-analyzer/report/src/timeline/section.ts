@@ -1,0 +1,189 @@
+// ProfTime: the cut of the timeline that the page carries, zoomable.
+
+import type { Timeline } from "../data/timeline.ts";
+import type { OperatorColours } from "../ui/colour.ts";
+import { h } from "../ui/dom.ts";
+import { count, plural, time } from "../ui/format.ts";
+import { absent, section, swatch } from "../ui/parts.ts";
+import { onTheme } from "../ui/theme.ts";
+import { GEOMETRY, TimelineCanvas, type Window } from "./canvas.ts";
+import { rowsOf, type Slice } from "./rows.ts";
+
+const LEAD = "ProfTime: threads over time, operators and the waits between them.";
+
+function pointer(): HTMLElement {
+  return h(
+    "p",
+    { class: "hint" },
+    "The whole recording is in ",
+    h("a", { href: "timeline.pftrace" }, "timeline.pftrace"),
+    ", beside this page: open it at ",
+    h("a", { href: "https://ui.perfetto.dev", rel: "noreferrer" }, "ui.perfetto.dev"),
+    " (Open trace file). ",
+    h("a", { href: "timeline.json" }, "timeline.json"),
+    " is the same for chrome://tracing.",
+  );
+}
+
+class View {
+  readonly element: HTMLElement;
+  private readonly canvas: TimelineCanvas;
+  private readonly tooltip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  private readonly end: number;
+  private window: Window;
+  private marked: Slice | null = null;
+  private drag: { x: number; w: Window } | null = null;
+  private queued = false;
+
+  constructor(private readonly t: Timeline, colours: OperatorColours) {
+    const rows = rowsOf(t);
+    this.end = Math.max(1, t.end_ns - t.start_ns);
+    this.window = { from: 0, to: this.end };
+    this.canvas = new TimelineCanvas(rows, colours);
+    const slices = rows.reduce((n, r) => n + r.slices.length, 0);
+    this.element = h("div", { class: "time-view", tabindex: 0, role: "application", "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.", data: { rows: rows.length, slices } }, this.canvas.element, this.tooltip);
+    this.listen();
+    new ResizeObserver(() => {
+      if (this.element.clientWidth > 0) {
+        this.canvas.resize(this.element.clientWidth);
+        this.canvas.draw(this.window, this.marked);
+      }
+    }).observe(this.element);
+  }
+
+  redraw(): void {
+    if (!this.queued) {
+      this.queued = true;
+      requestAnimationFrame(() => {
+        this.queued = false;
+        this.canvas.draw(this.window, this.marked);
+      });
+    }
+  }
+
+  fit(): void {
+    this.move(0, this.end);
+  }
+
+  /** Scales time around a fraction of the window. */
+  zoom(factor: number, around = 0.5): void {
+    const { from, to } = this.window;
+    const span = Math.min(this.end, Math.max(200, (to - from) / factor));
+    const at = from + (to - from) * around;
+    this.move(at - span * around, at + span * (1 - around));
+  }
+
+  private move(from: number, to: number): void {
+    const span = Math.min(to - from, this.end);
+    const left = Math.min(Math.max(0, from), this.end - span);
+    this.window = { from: left, to: left + span };
+    this.redraw();
+  }
+
+  private pan(share: number): void {
+    const by = (this.window.to - this.window.from) * share;
+    this.move(this.window.from + by, this.window.to + by);
+  }
+
+  private hover(x: number, y: number): void {
+    this.marked = this.canvas.at(this.window, x, y);
+    this.tooltip.hidden = !this.marked;
+    if (this.marked) {
+      const m = this.marked;
+      const lines = m.facts().map((f) => h("span", { class: "muted" }, f));
+      this.tooltip.replaceChildren(h("strong", { class: "mono" }, m.label), h("span", {}, time(m.length)), ...lines, h("span", { class: "muted" }, `at ${time(m.start)}`));
+      const left = x + 14 + this.tooltip.offsetWidth > this.element.clientWidth ? x - 14 - this.tooltip.offsetWidth : x + 14;
+      const below = y + 16 + this.tooltip.offsetHeight > this.element.clientHeight ? y - 12 - this.tooltip.offsetHeight : y + 16;
+      this.tooltip.style.transform = `translate(${Math.max(2, left)}px, ${below}px)`;
+    }
+    this.redraw();
+  }
+
+  private listen(): void {
+    const { element } = this;
+    const at = (e: MouseEvent): { x: number; y: number } => {
+      const box = element.getBoundingClientRect();
+      return { x: e.clientX - box.left, y: e.clientY - box.top };
+    };
+    element.addEventListener("wheel", (e) => {
+      const active = e.ctrlKey || e.metaKey || document.activeElement === element;
+      if (active || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+        e.preventDefault();
+        if (active && Math.abs(e.deltaY) >= Math.abs(e.deltaX)) {
+          this.zoom(Math.exp(-e.deltaY / 420), Math.min(1, Math.max(0, (at(e).x - GEOMETRY.gutter) / this.canvas.span)));
+        } else {
+          this.pan(e.deltaX / this.canvas.span);
+        }
+      }
+    }, { passive: false });
+    element.addEventListener("pointerdown", (e) => {
+      this.drag = { x: e.clientX, w: this.window };
+      element.setPointerCapture(e.pointerId);
+    });
+    element.addEventListener("pointerup", () => (this.drag = null));
+    element.addEventListener("pointercancel", () => (this.drag = null));
+    element.addEventListener("pointermove", (e) => {
+      if (this.drag && Math.abs(e.clientX - this.drag.x) > 2) {
+        const by = ((this.drag.x - e.clientX) / this.canvas.span) * (this.drag.w.to - this.drag.w.from);
+        this.tooltip.hidden = true;
+        this.move(this.drag.w.from + by, this.drag.w.to + by);
+      } else {
+        this.hover(at(e).x, at(e).y);
+      }
+    });
+    element.addEventListener("pointerleave", () => {
+      this.marked = null;
+      this.tooltip.hidden = true;
+      this.redraw();
+    });
+    element.addEventListener("dblclick", (e) => {
+      const hit = this.canvas.at(this.window, at(e).x, at(e).y);
+      if (hit) {
+        this.move(hit.start - hit.length * 0.15, hit.start + hit.length * 1.15);
+      }
+    });
+    element.addEventListener("keydown", (e) => {
+      const acts: Record<string, () => void> = {
+        ArrowLeft: () => this.pan(-0.15),
+        ArrowRight: () => this.pan(0.15),
+        "+": () => this.zoom(1.4),
+        "=": () => this.zoom(1.4),
+        "-": () => this.zoom(1 / 1.4),
+        "0": () => this.fit(),
+      };
+      const act = e.ctrlKey || e.metaKey || e.altKey ? undefined : acts[e.key];
+      if (act) {
+        e.preventDefault();
+        act();
+      }
+    });
+  }
+
+  /** How much of the recording is shown, in words. */
+  caption(): string {
+    const { t } = this;
+    const calls = t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
+    return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", cut inside a call at the page's limit"}.`;
+  }
+}
+
+export function timelineSection(t: Timeline | null, colours: OperatorColours): HTMLElement {
+  if (!t || t.tracks.every((track) => track.slices.length === 0)) {
+    return section("proftime", "Timeline", LEAD, absent("No call was recorded."), pointer());
+  }
+  const view = new View(t, colours);
+  const button = (name: string, label: string, act: () => void): HTMLElement =>
+    h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
+  const legend = colours.legend().map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name));
+  const barrier = h("span", { class: "key" }, h("span", { class: "swatch wait" }), "barrier");
+  const tools = h(
+    "div",
+    { class: "tools" },
+    h("span", { class: "keys" }, ...legend, barrier),
+    h("span", { class: "grow" }),
+    h("div", { class: "choice" }, button("−", "Zoom out", () => view.zoom(1 / 1.6)), button("+", "Zoom in", () => view.zoom(1.6)), button("Fit", "Show all", () => view.fit())),
+  );
+  onTheme(() => view.redraw());
+  const hint = h("p", { class: "hint" }, view.caption(), " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.");
+  return section("proftime", "Timeline", LEAD, h("div", { class: "panel flush" }, tools, view.element), hint, pointer());
+}

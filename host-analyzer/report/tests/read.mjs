@@ -1,0 +1,143 @@
+// `node read.mjs PAGE`: opens a report in headless Chromium and prints, as JSON, what a reader would see:
+// figures, table rows, graphs as drawn, and everything that went wrong. host-analyzer/tests/report compares
+// it with the data the page was made from. Exit code 2: Chromium or the packages are not installed.
+
+import { pathToFileURL } from "node:url";
+import { launch } from "../tools/browser.mjs";
+
+const [file] = process.argv.slice(2);
+const browser = await launch();
+const problems = [];
+const requests = [];
+
+async function open(options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`));
+  page.on("pageerror", (e) => problems.push(`uncaught: ${e.message}`));
+  page.on("request", (r) => requests.push(r.url()));
+  await page.goto(pathToFileURL(file).href);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return page;
+}
+
+/** Rows of all tables, as keys and values; tables that hold rows back are asked for all. */
+async function tables(page) {
+  const more = page.locator("button.more:visible");
+  while ((await more.count()) > 0) {
+    await more.first().click();
+  }
+  return page.evaluate(() => {
+    const out = {};
+    for (const t of document.querySelectorAll("[data-table]")) {
+      out[t.dataset.table] = [...t.querySelectorAll("tbody tr:not(.none)")].map((row) =>
+        Object.fromEntries([...row.children].map((cell) => [cell.dataset.key, cell.dataset.value])));
+    }
+    return out;
+  });
+}
+
+/** Each graph as drawn, by switching through them. */
+async function graphs(page) {
+  const names = await page.locator("#profdag .choice[aria-label=Graph] button").allTextContents();
+  const out = [];
+  for (const name of names.length > 0 ? names : [null]) {
+    if (name !== null) {
+      await page.locator("#profdag .choice[aria-label=Graph] button", { hasText: name }).first().click();
+    }
+    out.push(await page.evaluate(() => {
+      const view = document.querySelector(".dag-view");
+      const boxes = [...view.querySelectorAll("[data-node]")];
+      const rects = boxes.map((b) => b.getBoundingClientRect());
+      let overlaps = 0;
+      for (let i = 0; i < rects.length; i++) {
+        for (let k = i + 1; k < rects.length; k++) {
+          const [a, b] = [rects[i], rects[k]];
+          overlaps += a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom ? 1 : 0;
+        }
+      }
+      return {
+        phase: view.dataset.phase,
+        nodes: boxes.map((b) => Number(b.dataset.node)).sort((a, b) => a - b),
+        edges: [...view.querySelectorAll("[data-edge]")].map((e) => e.dataset.edge).sort(),
+        names: boxes.map((b) => b.querySelector("text").textContent),
+        overlaps,
+        outside: rects.filter((r) => r.width <= 0 || !Number.isFinite(r.left)).length,
+        layout_ms: Number(view.dataset.layoutMs),
+      };
+    }));
+  }
+  return out;
+}
+
+/** Goes through the page as a person would, so that code behind clicks and keys runs too. */
+async function exercise(page) {
+  await page.locator("#dag-search").fill("ffn_out");
+  await page.locator("#dag-search").press("Enter");
+  const found = await page.locator("#profdag .detail h4").textContent();
+  await page.locator(".dag-view").focus();
+  for (const key of [".", ",", "+", "-", "ArrowLeft", "0", "Escape"]) {
+    await page.keyboard.press(key);
+  }
+  await page.locator("#profdag .check input").click();
+  const withoutWeights = await page.locator(".dag-view [data-node]").count();
+  await page.locator("#profdag .check input").click();
+  await page.locator(".time-view").focus();
+  for (const key of ["+", "ArrowRight", "-", "0"]) {
+    await page.keyboard.press(key);
+  }
+  await page.locator(".time-view").hover({ position: { x: 400, y: 40 } });
+  const slice = await page.locator(".time-view .tip strong").textContent();
+  await page.locator("#operator-filter").fill("ffn_out-0");
+  const filtered = await page.locator('[data-table="operators"] tbody tr').count();
+  await page.locator("#operator-filter").fill("");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  return { found, without_weights: withoutWeights, slice, filtered };
+}
+
+const page = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+const facts = await page.evaluate(() => {
+  const health = document.getElementById("health");
+  const figures = [...document.querySelectorAll(".num[data-key]")];
+  return {
+    title: document.title,
+    heading: document.querySelector("h1")?.textContent ?? null,
+    command: document.querySelector(".command")?.textContent ?? null,
+    health: {
+      kind: health.className,
+      lines: [...health.querySelectorAll("[data-health-line]")].map((e) => e.textContent),
+    },
+    figures: Object.fromEntries(figures.map((e) => [e.dataset.key, { value: e.dataset.value, text: e.textContent }])),
+    threads: [...document.querySelectorAll("#threads .work, #threads .wait")].filter((e) => e.dataset.key).map((e) => ({
+      tid: e.closest("[data-tid]").dataset.tid, key: e.dataset.key, value: e.dataset.value,
+    })),
+    timeline: { ...document.querySelector(".time-view")?.dataset },
+    chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
+  };
+});
+facts.tables = await tables(page);
+facts.operators = {};
+for (const phase of ["decode", "prefill"]) {
+  await page.locator("#operators .choice button", { hasText: phase }).click();
+  facts.operators[phase] = (await tables(page)).operators;
+}
+facts.graphs = await graphs(page);
+facts.exercise = await exercise(page);
+// Nothing wider than the window, at the two widths that the page is made for.
+facts.overflow = {};
+for (const width of [1280, 800]) {
+  await page.setViewportSize({ width, height: 900 });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  facts.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+facts.hostile = await page.evaluate(() => ({
+  executed: String(window.__hostile),
+  images: document.images.length,
+  // The page's program removes itself; only the three data elements may be left.
+  scripts: [...document.scripts].map((e) => e.type),
+}));
+await open({ viewport: { width: 800, height: 900 }, colorScheme: "dark" });
+await browser.close();
+console.log(JSON.stringify({ ...facts, problems, requests }));

@@ -1,0 +1,247 @@
+//! `timeline.json`: Chrome Trace Event Format, for chrome://tracing, Perfetto and other readers of it.
+//!
+//! Stage: view. From: the `track` analysis. To: a JSON object with complete (`X`) events by track and start.
+//! Promises: times are exact: `ts` and `dur` are microseconds, written as decimals with three digits from
+//! integer nanoseconds. Format: "Trace Event Format", the document of the Chromium project's catapult.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::timeline::buffer::Buffer;
+use super::timeline::label::{self, CPU, Label, MIGRATED, Value};
+use super::timeline::metadata::{self, HEALTH};
+use super::timeline::per_node::PerNode;
+use super::timeline::process::{Process, processes};
+use crate::analyses::Analysis;
+use crate::analyses::track::{Slice, Track, TrackKind};
+use crate::model::{Model, SpanId};
+
+/// Writes the timeline.
+///
+/// # Errors
+/// Those of `out`.
+pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let mut file = File {
+        model,
+        analysis,
+        out: Buffer::new(out),
+        separator: b"\n",
+        free: FreeIds::new(model),
+        nodes: PerNode::new(model),
+        barrier: Tail::new(&label::barrier()),
+    };
+    file.head()?;
+    file.health()?;
+    for process in processes(model, &analysis.track) {
+        file.process(&process)?;
+        for (n, track) in process.tracks.iter().enumerate() {
+            file.track(track, n)?;
+        }
+    }
+    file.out.bytes.extend_from_slice(b"\n]}\n");
+    file.out.flush()
+}
+
+struct File<'a> {
+    model: &'a Model,
+    analysis: &'a Analysis,
+    out: Buffer<'a>,
+    separator: &'static [u8],
+    free: FreeIds,
+    nodes: PerNode<Tail>,
+    barrier: Tail,
+}
+
+impl File<'_> {
+    fn head(&mut self) -> io::Result<()> {
+        let mut other: serde_json::Map<_, _> =
+            metadata::facts(self.model).into_iter().map(|(k, v)| (k.to_owned(), json!(v))).collect();
+        other.insert(HEALTH.to_owned(), json!(self.analysis.health.lines));
+        let bytes = &mut self.out.bytes;
+        bytes.extend_from_slice(br#"{"displayTimeUnit":"ns","otherData":"#);
+        serde_json::to_writer(&mut *bytes, &other)?;
+        bytes.extend_from_slice(br#","traceEvents":["#);
+        Ok(())
+    }
+
+    /// An instant at the start, so that the health is seen in the picture and not only in the metadata.
+    fn health(&mut self) -> io::Result<()> {
+        let pid = self.analysis.track.first().map_or(0, |t| t.process);
+        let tid = self.free.next();
+        self.thread_metadata(pid, tid, HEALTH, 0)?;
+        self.begin_event();
+        let (line, lines) = (metadata::headline(self.analysis), &self.analysis.health.lines);
+        let bytes = &mut self.out.bytes;
+        write!(bytes, r#"{{"ph":"i","s":"g","pid":{pid},"tid":{tid},"ts":"#)?;
+        microseconds(bytes, metadata::first_ns(self.model, self.analysis));
+        bytes.extend_from_slice(br#","name":"#);
+        serde_json::to_writer(&mut *bytes, line)?;
+        bytes.extend_from_slice(br#","cat":"health","args":"#);
+        serde_json::to_writer(&mut *bytes, &json!({ "lines": lines }))?;
+        bytes.push(b'}');
+        Ok(())
+    }
+
+    fn process(&mut self, process: &Process<'_>) -> io::Result<()> {
+        self.metadata(process.pid, None, "process_name", &json!({ "name": process.name }))
+    }
+
+    fn track(&mut self, track: &Track, n: usize) -> io::Result<()> {
+        // Only a thread's own track has the thread's id, all others get one that no thread has.
+        let own = track.kind == TrackKind::Thread && track.lane == 0;
+        let tid = if own { track.tid } else { self.free.next() };
+        // Behind the health's.
+        self.thread_metadata(track.process, tid, &track.track, n + 1)?;
+        let head = format!(r#"{{"ph":"X","pid":{},"tid":{tid},"ts":"#, track.process);
+        for slice in &track.order {
+            self.slice(head.as_bytes(), *slice);
+            self.out.flush_if_full()?;
+        }
+        Ok(())
+    }
+
+    fn slice(&mut self, head: &[u8], slice: Slice) {
+        self.begin_event();
+        let bytes = &mut self.out.bytes;
+        let (start, end) = slice.bounds(self.model);
+        bytes.extend_from_slice(head);
+        microseconds(bytes, start);
+        bytes.extend_from_slice(br#","dur":"#);
+        microseconds(bytes, end - start);
+        match slice {
+            Slice::Decode(id) => {
+                Tail::new(&label::decode(self.model, &self.analysis.phases, id)).close(bytes);
+            }
+            Slice::Graph(id) => Tail::new(&label::graph(self.model, id)).close(bytes),
+            Slice::Barrier(_) => self.barrier.close(bytes),
+            Slice::Work(SpanId(i)) => {
+                let (spans, i) = (&self.model.spans, i as usize);
+                let shape = self.model.graph_calls.shape[spans.graph_call[i].0 as usize];
+                let (node, last) = (spans.node[i], spans.last_node[i]);
+                let make = || Tail::new(&label::operator(self.model, shape, node, last));
+                let tail = self.nodes.get(shape, node, last, make);
+                tail.close_operator(bytes, spans.cpu[i], spans.migrated[i]);
+            }
+        }
+    }
+
+    fn thread_metadata(&mut self, pid: u32, tid: u32, name: &str, index: usize) -> io::Result<()> {
+        self.metadata(pid, Some(tid), "thread_name", &json!({ "name": name }))?;
+        self.metadata(pid, Some(tid), "thread_sort_index", &json!({ "sort_index": index }))
+    }
+
+    fn metadata(
+        &mut self,
+        pid: u32,
+        tid: Option<u32>,
+        name: &str,
+        args: &serde_json::Value,
+    ) -> io::Result<()> {
+        self.begin_event();
+        let bytes = &mut self.out.bytes;
+        write!(bytes, r#"{{"ph":"M","pid":{pid},"#)?;
+        if let Some(tid) = tid {
+            write!(bytes, r#""tid":{tid},"#)?;
+        }
+        write!(bytes, r#""name":"{name}","args":{args}}}"#)
+    }
+
+    fn begin_event(&mut self) {
+        self.out.bytes.extend_from_slice(self.separator);
+        self.separator = b",\n";
+    }
+}
+
+/// What follows the times of an event, in JSON; all but what changes from span to span.
+struct Tail {
+    /// Up to the last argument, without a comma.
+    json: Vec<u8>,
+    has_args: bool,
+}
+
+impl Tail {
+    fn new(label: &Label) -> Self {
+        let mut json =
+            format!(r#","name":{},"cat":{},"args":{{"#, json!(label.name), json!(label.categories.join(",")));
+        for (n, (key, value)) in label.args.iter().enumerate() {
+            let value = match value {
+                Value::Text(text) => json!(text),
+                Value::Number(number) => json!(number),
+            };
+            let comma = if n == 0 { "" } else { "," };
+            json.push_str(&format!(r#"{comma}"{key}":{value}"#));
+        }
+        Self { json: json.into_bytes(), has_args: !label.args.is_empty() }
+    }
+
+    fn close(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.json);
+        bytes.extend_from_slice(b"}}");
+    }
+
+    fn close_operator(&self, bytes: &mut Vec<u8>, cpu: u16, migrated: bool) {
+        bytes.extend_from_slice(&self.json);
+        if self.has_args {
+            bytes.push(b',');
+        }
+        for piece in ["\"", CPU, "\":", itoa::Buffer::new().format(cpu)] {
+            bytes.extend_from_slice(piece.as_bytes());
+        }
+        if migrated {
+            for piece in [",\"", MIGRATED, "\":true"] {
+                bytes.extend_from_slice(piece.as_bytes());
+            }
+        }
+        bytes.extend_from_slice(b"}}");
+    }
+}
+
+/// Thread ids for tracks that are no threads: the smallest that nothing in the recording has.
+struct FreeIds {
+    taken: BTreeSet<u32>,
+    last: u32,
+}
+
+impl FreeIds {
+    fn new(model: &Model) -> Self {
+        let threads = model.threads.iter().flat_map(|(_, t)| [t.tid, t.pid]);
+        let taken = threads.chain(model.session.processes.iter().map(|p| p.pid)).collect();
+        Self { taken, last: 0 }
+    }
+
+    fn next(&mut self) -> u32 {
+        self.last += 1;
+        while self.taken.contains(&self.last) {
+            self.last += 1;
+        }
+        self.last
+    }
+}
+
+/// Nanoseconds as microseconds with three digits behind the point.
+fn microseconds(bytes: &mut Vec<u8>, ns: u64) {
+    bytes.extend_from_slice(itoa::Buffer::new().format(ns / 1000).as_bytes());
+    let rest = ns % 1000;
+    let digit = |n: u64| b'0' + (n % 10) as u8;
+    bytes.extend_from_slice(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn microseconds_are_exact() {
+        let text = |ns| {
+            let mut bytes = Vec::new();
+            microseconds(&mut bytes, ns);
+            String::from_utf8(bytes).expect("ASCII")
+        };
+        assert_eq!(
+            [0, 7, 99, 1000, 1_234_567, u64::MAX].map(text),
+            ["0.000", "0.007", "0.099", "1.000", "1234.567", "18446744073709551.615"]
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! The packets of one track.
+//!
+//! Every track is a packet sequence of its own: its times can then be differences to the packet before, its
+//! track is a default, and a slice costs tens of bytes.
+
+use std::io;
+
+use super::File;
+use super::intern::{Entry, Interner, Kind};
+use super::message::{
+    CLOCK_INCREMENTAL, CLOCK_MONOTONIC, Clock, ClockSnapshot, EventType, INCREMENTAL_STATE_CLEARED,
+    TracePacket, TracePacketDefaults, TrackEventDefaults,
+};
+use super::packet::{Packets, annotate_bool, annotate_uint};
+use super::template::Template;
+use crate::analyses::track::{Slice, Track};
+use crate::model::SpanId;
+use crate::views::timeline::label::{self, CPU, Label, MIGRATED};
+
+/// `TrackEvent { type: TYPE_SLICE_END }`.
+const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
+
+/// Writes the slices of a track.
+pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Result<()> {
+    let id = file.next_sequence();
+    file.packet(&opening(id, uuid, file.base_ns))?;
+    let mut writer = Writer { packets: Packets::new(id), now_ns: file.base_ns, interned: Vec::new(), id };
+    let mut open: Vec<u64> = Vec::new();
+    for slice in &track.order {
+        let (start, end) = slice.bounds(file.model);
+        while let Some(ended) = open.pop_if(|e| *e <= start) {
+            writer.end(file, ended);
+        }
+        writer.begin(file, *slice, start);
+        open.push(end);
+        file.out.flush_if_full()?;
+    }
+    while let Some(ended) = open.pop() {
+        writer.end(file, ended);
+    }
+    Ok(())
+}
+
+/// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
+fn opening(sequence: u32, track_uuid: u64, base_ns: u64) -> TracePacket {
+    let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(base_ns), ..Clock::default() };
+    let incremental = Clock {
+        clock_id: Some(CLOCK_INCREMENTAL),
+        timestamp: Some(base_ns),
+        is_incremental: Some(true),
+        unit_multiplier_ns: Some(1),
+    };
+    TracePacket {
+        timestamp: Some(base_ns),
+        timestamp_clock_id: Some(CLOCK_MONOTONIC),
+        trusted_packet_sequence_id: Some(sequence),
+        sequence_flags: Some(INCREMENTAL_STATE_CLEARED),
+        first_packet_on_sequence: Some(true),
+        clock_snapshot: Some(ClockSnapshot {
+            clocks: vec![monotonic, incremental],
+            primary_trace_clock: Some(CLOCK_MONOTONIC),
+        }),
+        trace_packet_defaults: Some(TracePacketDefaults {
+            timestamp_clock_id: Some(CLOCK_INCREMENTAL),
+            track_event_defaults: Some(TrackEventDefaults { track_uuid: Some(track_uuid) }),
+        }),
+        ..TracePacket::default()
+    }
+}
+
+struct Writer {
+    packets: Packets,
+    now_ns: u64,
+    /// Kept only for its memory.
+    interned: Vec<u8>,
+    id: u32,
+}
+
+impl Writer {
+    fn begin(&mut self, file: &mut File<'_>, slice: Slice, start: u64) {
+        self.interned.clear();
+        match slice {
+            Slice::Work(SpanId(i)) => self.work(file, i as usize, start),
+            Slice::Barrier(_) => {
+                file.barrier.define(&mut file.texts, self.id, &mut self.interned);
+                let delta = self.delta(start);
+                self.packets.event(&mut file.out.bytes, delta, &file.barrier.track_event, &self.interned);
+            }
+            Slice::Decode(id) => {
+                self.call(file, &label::decode(file.model, &file.analysis.phases, id), start)
+            }
+            Slice::Graph(id) => self.call(file, &label::graph(file.model, id), start),
+        }
+    }
+
+    fn call(&mut self, file: &mut File<'_>, label: &Label, start: u64) {
+        let mut template = Template::new(&mut file.texts, label, &[]);
+        template.define(&mut file.texts, self.id, &mut self.interned);
+        let delta = self.delta(start);
+        self.packets.event(&mut file.out.bytes, delta, &template.track_event, &self.interned);
+    }
+
+    fn work(&mut self, file: &mut File<'_>, i: usize, start: u64) {
+        let spans = &file.model.spans;
+        let shape = file.model.graph_calls.shape[spans.graph_call[i].0 as usize];
+        let (node, last) = (spans.node[i], spans.last_node[i]);
+        let (model, texts, names) = (file.model, &mut file.texts, &file.names);
+        let template = file.nodes.get(shape, node, last, || {
+            Template::new(texts, &label::operator(model, shape, node, last), &[names.cpu.1])
+        });
+        template.define(texts, self.id, &mut self.interned);
+        let event = &mut file.event;
+        event.clear();
+        event.extend_from_slice(&template.track_event);
+        annotate_uint(event, names.cpu.0, u64::from(spans.cpu[i]));
+        if spans.migrated[i] {
+            texts.define(&[names.migrated.1], self.id, &mut self.interned);
+            annotate_bool(event, names.migrated.0, true);
+        }
+        let delta = self.delta(start);
+        self.packets.event(&mut file.out.bytes, delta, &file.event, &self.interned);
+    }
+
+    fn end(&mut self, file: &mut File<'_>, at: u64) {
+        let delta = self.delta(at);
+        self.packets.event(&mut file.out.bytes, delta, &SLICE_END, &[]);
+    }
+
+    fn delta(&mut self, at: u64) -> u64 {
+        at - std::mem::replace(&mut self.now_ns, at)
+    }
+}
+
+/// Names of the arguments that are appended to templates.
+pub(super) struct ArgumentNames {
+    cpu: (u64, Entry),
+    migrated: (u64, Entry),
+}
+
+impl ArgumentNames {
+    pub(super) fn new(texts: &mut Interner) -> Self {
+        Self {
+            cpu: texts.intern(Kind::ArgumentName, CPU),
+            migrated: texts.intern(Kind::ArgumentName, MIGRATED),
+        }
+    }
+}

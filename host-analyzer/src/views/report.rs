@@ -1,0 +1,82 @@
+//! `report.html`: one page with everything in it.
+//!
+//! Stage: view. From: the other views' bytes and the built page. To: HTML. Promises: the data is embedded as
+//! JSON in which no `<` occurs, so that no text from the traced process can end its element or open another;
+//! the page loads nothing. Its program is in `report/`, built into `report/dist/report.html`.
+
+use std::io::{self, Write};
+
+use super::report_timeline;
+use crate::analyses::Analysis;
+use crate::model::Model;
+
+/// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
+const PAGE: &str = include_str!("../../report/dist/report.html");
+const MARK: &str = "<!--profinfer:data-->";
+
+/// One of the JSON views.
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// Writes the report.
+///
+/// # Errors
+/// Those of `out`.
+pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
+    out.write_all(head.as_bytes())?;
+    let blocks: [(&str, View); 3] = [
+        ("summary", super::summary::summary),
+        ("dag", super::dag::dag),
+        ("timeline", report_timeline::report_timeline),
+    ];
+    for (id, view) in blocks {
+        write!(out, "<script type=\"application/json\" id=\"{id}\">")?;
+        view(model, analysis, &mut Embedded(out))?;
+        out.write_all(b"</script>\n")?;
+    }
+    out.write_all(tail.as_bytes())
+}
+
+/// JSON on its way into a page: `<` becomes an escape that means the same. JSON has `<` in strings only.
+struct Embedded<'a>(&'a mut dyn Write);
+
+impl Write for Embedded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut parts = bytes.split(|b| *b == b'<');
+        self.0.write_all(parts.next().unwrap_or_default())?;
+        for part in parts {
+            self.0.write_all(br"\u003c")?;
+            self.0.write_all(part)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_one_place_for_data() {
+        assert_eq!(PAGE.matches(MARK).count(), 1);
+    }
+
+    #[test]
+    fn nothing_embedded_can_end_its_element() -> Result<(), Box<dyn std::error::Error>> {
+        let text = "a</script><img onerror=x><!-- <![CDATA[ é";
+        let mut out = Vec::new();
+        serde_json::to_writer(Embedded(&mut out), text)?;
+        assert!(!out.contains(&b'<'));
+        assert_eq!(serde_json::from_slice::<String>(&out)?, text);
+        Ok(())
+    }
+}

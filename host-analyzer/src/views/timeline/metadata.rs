@@ -1,0 +1,39 @@
+//! What a timeline file says of the recording as a whole.
+
+use crate::analyses::Analysis;
+use crate::model::Model;
+
+/// Name of the track that shows the health of the recording.
+pub(crate) const HEALTH: &str = "health";
+
+/// The clock of all times in both files, by its name in Linux.
+const CLOCK: &str = "CLOCK_MONOTONIC";
+
+/// Facts of the session, those left out that the stream did not tell.
+pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
+    let s = &model.session;
+    let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+    let mut facts = vec![
+        ("agent", s.agent.clone()),
+        ("board", s.board.clone()),
+        ("machine", s.machine.clone()),
+        ("cpu_model", s.cpu_model.clone()),
+        ("kernel", s.kernel.clone()),
+        ("clock", CLOCK.to_owned()),
+        ("start_ns", number(s.start_ns)),
+        ("start_unix_ns", number(s.start_unix_ns)),
+    ];
+    facts.retain(|(_, text)| !text.is_empty());
+    facts
+}
+
+/// Start of the first slice, or of the session when there is none; ns of the session's clock.
+pub(crate) fn first_ns(model: &Model, analysis: &Analysis) -> u64 {
+    let starts = analysis.track.iter().filter_map(|t| t.order.first());
+    starts.map(|s| s.bounds(model).0).min().unwrap_or(model.session.start_ns)
+}
+
+/// The health line that a person has to see; the worst one.
+pub(crate) fn headline(analysis: &Analysis) -> &str {
+    analysis.health.lines.first().map_or(HEALTH, |line| line)
+}

@@ -1,0 +1,10 @@
+//! What the timeline files have in common: processes, texts of slices, metadata.
+//!
+//! Stage: view, shared by [`super::chrome`] and [`super::perfetto`]. From: the `track` analysis and the model.
+//! Promises: both files say the same of the same slice.
+
+pub(super) mod buffer;
+pub(super) mod label;
+pub(super) mod metadata;
+pub(super) mod per_node;
+pub(super) mod process;

@@ -1,0 +1,206 @@
+//! A session for the page to show: a real graph, times that the test chooses.
+
+use host_analyzer::model::{
+    DecodeFunction, DecodeId, End, EndReason, GraphCallId, Layer, Ledger, Level, Model, Node, NodeIdx, Probe,
+    Process, Role, Shape, ShapeId, Text, ThreadId,
+};
+
+/// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
+const LISTING: &str = include_str!("../../report/fixtures/dense.tsv");
+
+/// Nothing that is run; the engine's `ggml_op_is_empty`.
+const NEVER_RUN: [&str; 5] = ["NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE"];
+
+/// Length of a prefill call, a decode call, and the pause between calls, ns.
+pub(crate) const PREFILL_NS: u64 = 40_000_000;
+pub(crate) const DECODE_NS: u64 = 12_000_000;
+pub(crate) const PAUSE_NS: u64 = 500_000;
+pub(crate) const DECODES: u64 = 9;
+
+fn leaf_role(name: &str) -> Role {
+    if name.ends_with(".weight") {
+        Role::Weight
+    } else if name.starts_with("cache_") {
+        Role::Cache
+    } else {
+        Role::Input
+    }
+}
+
+fn dimensions(text: &str) -> [u64; 4] {
+    let mut ne = [1; 4];
+    ne.iter_mut().zip(text.split(',')).for_each(|(d, t)| *d = t.parse().unwrap_or(0));
+    ne
+}
+
+/// One call of the listing as a shape; a source is the latest tensor of its name.
+fn shape(m: &mut Model, call: &str) -> Shape {
+    let rows: Vec<Vec<&str>> = LISTING
+        .lines()
+        .map(|l| l.split('\t').collect::<Vec<_>>())
+        .filter(|r| r[0] == "node" && r[1] == call)
+        .collect();
+    let n_nodes = rows.len();
+    let mut names: Vec<String> = rows.iter().map(|r| r[4].trim().to_owned()).collect();
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut leafs: Vec<Node> = Vec::new();
+    let node = |m: &mut Model, op: &str, name: &str, dtype: &str, ne: &str, role, src| {
+        let (op, name, dtype) = (m.texts.intern(op), m.texts.intern(name), m.texts.intern(dtype));
+        let ne = dimensions(ne);
+        let bytes = ne.iter().product::<u64>() * 4;
+        Node { name, op, desc: op, dtype, role, ne, bytes, address: 0, data: 0, view_of: None, src }
+    };
+    for (i, row) in rows.iter().enumerate() {
+        let mut src = Vec::new();
+        for (slot, source) in (0_u8..).zip(&row[7..]) {
+            let (name, ne) = source.rsplit_once(':').expect("NAME:NE");
+            let known = names[..i].iter().rposition(|n| n == name.trim());
+            let at =
+                known.or_else(|| names[n_nodes..].iter().position(|n| n == name.trim()).map(|p| p + n_nodes));
+            let at = at.unwrap_or_else(|| {
+                leafs.push(node(m, "NONE", name.trim(), "f32", ne, leaf_role(name.trim()), vec![]));
+                names.push(name.trim().to_owned());
+                names.len() - 1
+            });
+            src.push((slot, NodeIdx(u32::try_from(at).expect("small"))));
+        }
+        nodes.push(node(m, row[3], row[4].trim(), row[5], row[6], Role::Node, src));
+    }
+    nodes.extend(leafs);
+    Shape { pid: 4711, n_nodes: u32::try_from(n_nodes).expect("small"), nodes, complete: true }
+}
+
+/// Two threads run every node of a call, one after the other; all times differ from node to node.
+fn spans(m: &mut Model, call: GraphCallId, shape: ShapeId, start: u64, threads: [ThreadId; 2]) {
+    let nodes = m.shapes.get(shape).nodes[..m.shapes.get(shape).n_nodes as usize].to_vec();
+    for (t, thread) in (0_u64..).zip(threads) {
+        let mut at = start + 10_000;
+        for (i, node) in (0_u32..).zip(&nodes) {
+            if NEVER_RUN.contains(&m.texts.get(node.op)) {
+                continue;
+            }
+            // The second thread is 200 ns quicker and waits for the first.
+            let (work, wait) = (1_000 + u64::from(i) * 37 - t * 200, 50 + t * 200);
+            m.spans.graph_call.push(call);
+            m.spans.thread.push(thread);
+            m.spans.node.push(NodeIdx(i));
+            m.spans.last_node.push(NodeIdx(i));
+            m.spans.start_ns.push(at);
+            m.spans.work_ns.push(work);
+            m.spans.wait_ns.push(u32::try_from(wait).expect("small"));
+            m.spans.cpu.push(u16::try_from(t).expect("small"));
+            m.spans.migrated.push(false);
+            at += work + wait;
+        }
+    }
+}
+
+fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, shape: ShapeId, threads: [ThreadId; 2]) {
+    let decode = DecodeId(u32::try_from(m.decodes.len()).expect("small"));
+    let graph = GraphCallId(u32::try_from(m.graph_calls.len()).expect("small"));
+    m.decodes.start_ns.push(start);
+    m.decodes.duration_ns.push(length);
+    m.decodes.function.push(DecodeFunction::LlamaDecode);
+    m.decodes.thread.push(threads[0]);
+    m.decodes.context.push(0x5581_0000);
+    m.decodes.n_tokens.push(n_tokens);
+    m.decodes.status.push(0);
+    let cpu = m.texts.intern("CPU");
+    for (layer, backend, inset, parent) in
+        [(Layer::Scheduler, Text::default(), 2_000, None), (Layer::Backend, cpu, 4_000, Some(graph))]
+    {
+        m.graph_calls.start_ns.push(start + inset);
+        m.graph_calls.duration_ns.push(length - 2 * inset);
+        m.graph_calls.layer.push(layer);
+        m.graph_calls.backend.push(backend);
+        m.graph_calls.shape.push(Some(shape));
+        m.graph_calls.n_nodes.push(m.shapes.get(shape).n_nodes);
+        m.graph_calls.n_tokens.push(n_tokens);
+        m.graph_calls.thread.push(threads[0]);
+        m.graph_calls.decode.push(Some(decode));
+        m.graph_calls.parent.push(parent);
+    }
+    spans(m, GraphCallId(graph.0 + 1), shape, start + 4_000, threads);
+}
+
+/// A prompt of four tokens and nine generated ones, nothing lost.
+pub(crate) fn perfect() -> Model {
+    let mut m = Model::default();
+    let main = m.threads.find_or_add(4711);
+    let worker = m.threads.find_or_add(4712);
+    let name = m.texts.intern("llama-cli");
+    m.threads.describe(main, 4711, name);
+    m.threads.describe(worker, 4711, name);
+    for listed in ["0", "1"] {
+        let shape = shape(&mut m, listed);
+        m.shapes.rows.push(shape);
+    }
+    m.session.start_ns = 1_000_000_000;
+    m.session.start_unix_ns = 1_763_700_000_000_000_000;
+    m.session.board = "host".into();
+    m.session.levels = vec![Level::Token, Level::Graph, Level::Op];
+    m.session.processes = vec![Process {
+        pid: 4711,
+        name: "llama-cli".into(),
+        command: "llama-cli -m dense.gguf -p hello".into(),
+        engine_version: "b11669".into(),
+    }];
+    m.session.probes = vec![Probe {
+        pid: 4711,
+        level: Some(Level::Token),
+        what: "decode entry".into(),
+        symbol: "llama_decode".into(),
+        library: "/usr/lib/libllama.so".into(),
+        offset: 4096,
+        attached: true,
+        note: "symbol".into(),
+    }];
+    let mut start = m.session.start_ns + 3_000_000;
+    call(&mut m, start, PREFILL_NS, 4, ShapeId(0), [main, worker]);
+    start += PREFILL_NS + PAUSE_NS;
+    for _ in 0..DECODES {
+        call(&mut m, start, DECODE_NS, 1, ShapeId(1), [main, worker]);
+        start += DECODE_NS + PAUSE_NS;
+    }
+    let n = m.spans.len() as u64;
+    m.health.spans_received = n;
+    m.health.bytes = n * 7;
+    m.health.frames = 20;
+    m.health.ledger =
+        Some(Ledger { at_ns: start, span_starts: n, span_ends: n, spans_sent: n, ..Ledger::default() });
+    m.health.end = Some(End {
+        reason: EndReason::EngineEnded,
+        frames: 20,
+        bpf_run_ns: 0,
+        bpf_runs: 0,
+        agent_cpu_ns: 31_000_000,
+        agent_rss_bytes: 9 << 20,
+    });
+    m
+}
+
+/// The same with losses, and with names that try to become part of the page.
+pub(crate) fn hostile(text: &str) -> Model {
+    let mut m = perfect();
+    let evil = m.texts.intern(text);
+    for shape in &mut m.shapes.rows {
+        let n = shape.n_nodes as usize;
+        shape.nodes[4].name = evil;
+        shape.nodes[n].name = evil;
+    }
+    let worker = m.threads.find_or_add(4712);
+    m.threads.describe(worker, 4711, evil);
+    let process = &mut m.session.processes[0];
+    text.clone_into(&mut process.name);
+    text.clone_into(&mut process.command);
+    text.clone_into(&mut process.engine_version);
+    text.clone_into(&mut m.session.board);
+    text.clone_into(&mut m.session.probes[0].note);
+    m.session.probes[0].attached = false;
+    m.health.end = None;
+    if let Some(ledger) = &mut m.health.ledger {
+        ledger.span_ends += 77;
+        ledger.spans_ring_full = 77;
+    }
+    m
+}
