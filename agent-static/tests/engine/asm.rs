@@ -198,32 +198,21 @@ impl Asm {
         for (at, fixup, to) in std::mem::take(&mut self.fixups) {
             let target =
                 *self.labels.get(&to).or_else(|| outside.get(&to)).unwrap_or_else(|| panic!("no label {to}"));
-            let place = self.base + at as u64;
-            let old =
-                |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
-            let mut put = |at: usize, word: u32| self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            let (place, bytes) = (self.base + at as u64, &mut self.bytes);
+            let mut add = |at: usize, bits: u32| {
+                let word = u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes")) | bits;
+                bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+            };
+            let masked = |value: i64, bits: u32| u32::try_from(value & ((1 << bits) - 1)).expect("masked");
             let by = target.cast_signed() - place.cast_signed();
             match fixup {
-                Fixup::Relative32 => put(at, u32::try_from(by - 4 & 0xffff_ffff).expect("32 bits")),
-                Fixup::Branch26 => {
-                    let bits = u32::try_from(by >> 2 & 0x3ff_ffff).expect("26 bits");
-                    let word = old(&self.bytes, at) | bits;
-                    self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
-                }
-                Fixup::Branch19 => {
-                    let bits = u32::try_from(by >> 2 & 0x7_ffff).expect("19 bits");
-                    let word = old(&self.bytes, at) | bits << 5;
-                    self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
-                }
+                Fixup::Relative32 => add(at, masked(by - 4, 32)),
+                Fixup::Branch26 => add(at, masked(by >> 2, 26)),
+                Fixup::Branch19 => add(at, masked(by >> 2, 19) << 5),
                 Fixup::Page(scale) => {
                     let pages = (target >> 12).cast_signed() - (place >> 12).cast_signed();
-                    let low = u32::try_from(pages & 3).expect("2 bits");
-                    let high = u32::try_from(pages >> 2 & 0x7_ffff).expect("19 bits");
-                    let word = old(&self.bytes, at) | low << 29 | high << 5;
-                    self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
-                    let offset = u32::try_from(target & 0xfff).expect("12 bits") >> scale;
-                    let word = old(&self.bytes, at + 4) | offset << 10;
-                    self.bytes[at + 4..at + 8].copy_from_slice(&word.to_le_bytes());
+                    add(at, masked(pages, 2) << 29 | masked(pages >> 2, 19) << 5);
+                    add(at + 4, (masked(target.cast_signed(), 12) >> scale) << 10);
                 }
             }
         }
