@@ -33,7 +33,11 @@ fn write(out: &mut String, plan: &EnginePlan, files: &[Image<'_>]) -> std::fmt::
         writeln!(out, "missing  {}: {}\n         {}", missing.mark.name(), missing.symbol, missing.reason)?;
     }
     match &plan.layout {
-        Some(layout) => writeln!(out, "layout   {layout:?}\n         {}", plan.layout_note)?,
+        Some(layout) => {
+            let fields = format!("{layout:?}");
+            let fields = fields.trim_start_matches("Layout { ").trim_end_matches(" }");
+            writeln!(out, "layout   {fields}\n         {}", plan.layout_note)?;
+        }
         None => writeln!(out, "layout   none: {}", plan.layout_note)?,
     }
     let tables = &plan.tables;

@@ -160,7 +160,6 @@ impl<'d> Image<'d> {
         }
         // Sections may be stripped or lie past a cut: a process runs without them, so do we.
         let sections = sections(bytes, &head);
-        // goblin translates the addresses of this table without overflow checks of its own.
         let dynamic = Dynamic::parse(bytes, &segments, CTX).ok().flatten();
         Ok(Self {
             path,
@@ -223,8 +222,14 @@ impl<'d> Image<'d> {
 
     /// Virtual address ranges with machine code, with their bytes.
     pub(crate) fn code(&self) -> impl Iterator<Item = (u64, &'d [u8])> + '_ {
-        let executable = self.segments.iter().filter(|s| s.p_type == PT_LOAD && s.p_flags & PF_X != 0);
-        executable.filter_map(|s| Some((s.p_vaddr, self.at(s.p_vaddr)?)))
+        let code = self.segments.iter().filter(|s| s.p_type == PT_LOAD && s.p_flags & PF_X != 0);
+        code.filter_map(|s| Some((s.p_vaddr, self.at(s.p_vaddr)?)))
+    }
+
+    /// Virtual address ranges without machine code, with their bytes.
+    pub(crate) fn data_segments(&self) -> impl Iterator<Item = (u64, &'d [u8])> + '_ {
+        let data = self.segments.iter().filter(|s| s.p_type == PT_LOAD && s.p_flags & PF_X == 0);
+        data.filter_map(|s| Some((s.p_vaddr, self.at(s.p_vaddr)?)))
     }
 
     /// Whether the address is in machine code.

@@ -1,8 +1,8 @@
 //! Struct offsets, read from the engine's own accessors.
 //!
 //! Stage: before attaching. From: exported functions such as `ggml_get_name`, whose whole body is an offset.
-//! To: [`Layout`]. In twelve years of releases `ggml_tensor` has had three layouts; the offset of the name
-//! tells which, every other accessor must agree, and only fields that no accessor shows are filled in from it.
+//! To: [`Layout`]. From December 2023 to autumn 2026 `ggml_tensor` has had three layouts; the offset of the
+//! name tells which, every other accessor must agree, and only fields that no accessor shows are filled in.
 //! Promises: an accessor that disagrees means no layout, for a wrong offset would give wrong numbers.
 
 use super::Layout;
@@ -57,135 +57,77 @@ const fn families() -> [Family; 3] {
     ]
 }
 
-/// A field that some accessor shows.
-struct Shown {
-    field: &'static str,
-    accessor: &'static str,
-    offset: u32,
-}
+/// The engine's name of a field, and where a layout has it.
+type Field = (&'static str, fn(&Layout) -> u32);
+
+const NAME: Field = ("name", |l| l.tensor_name);
+const DATA: Field = ("data", |l| l.tensor_data);
+const SIZE: Field = ("size", |l| l.tensor_size);
+const SRC: Field = ("src", |l| l.tensor_src);
+const N_NODES: Field = ("n_nodes", |l| l.graph_n_nodes);
+const NODES: Field = ("nodes", |l| l.graph_nodes);
+
+/// Functions that cannot do what they do without the field, and which of their arguments is the tensor.
+const TOUCHING: [(&str, u8, Field); 11] = [
+    ("ggml_element_size", 0, ("type", |l| l.tensor_type)),
+    ("ggml_nelements", 0, ("ne", |l| l.tensor_ne)),
+    ("ggml_is_transposed", 0, ("nb", |l| l.tensor_nb)),
+    ("ggml_get_unary_op", 0, ("op", |l| l.tensor_op)),
+    ("ggml_get_unary_op", 0, ("op_params", |l| l.tensor_op_params)),
+    ("ggml_set_input", 0, ("flags", |l| l.tensor_flags)),
+    // They check that the three are empty before they set the first two.
+    ("ggml_backend_tensor_alloc", 1, ("buffer", |l| l.tensor_buffer)),
+    ("ggml_backend_tensor_alloc", 1, DATA),
+    ("ggml_backend_tensor_alloc", 1, ("view_src", |l| l.tensor_view_src)),
+    ("ggml_backend_view_init", 0, ("view_src", |l| l.tensor_view_src)),
+    // Compares the first source with the new third one.
+    ("ggml_soft_max_add_sinks", 0, SRC),
+];
 
 /// The layout, and how it was obtained; or why there is none.
 pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<(Layout, String), String> {
-    let shown = shown(calls);
-    let name = shown.iter().find(|s| s.field == "name").ok_or(
-        "ggml_get_name is not exported or not understood, so the offsets of ggml_tensor are not known",
-    )?;
-    let family = families().into_iter().find(|f| f.layout.tensor_name == name.offset).ok_or_else(|| {
-        format!("this engine has ggml_tensor::name at offset {}, as no release known here", name.offset)
-    })?;
-    for s in &shown {
-        let known = family.value(s.field);
-        if known != Some(s.offset) {
-            let known = known.map_or_else(|| "unknown".to_owned(), |k| k.to_string());
-            return Err(format!(
-                "{} shows field {} at offset {}, but with the name at {} it should be at {known}",
-                s.accessor, s.field, s.offset, name.offset
-            ));
+    let trace = |function: &str| Some(Trace::of(calls.image, calls.function(function)?, 48));
+    let returned = |function: &str| trace(function)?.returned;
+    let Some(Value::Argument(0, name)) = returned("ggml_get_name") else {
+        return Err("ggml_get_name is not understood, so the offsets of ggml_tensor are not known".into());
+    };
+    let family = families()
+        .into_iter()
+        .find(|f| i64::from(f.layout.tensor_name) == name)
+        .ok_or_else(|| format!("ggml_tensor::name is at offset {name} here, as in no release known"))?;
+    let mut seen = vec![NAME.0];
+    let mut see = |function: &str, field: Field, agrees: bool| {
+        if !agrees {
+            let (name, offset) = (field.0, (field.1)(&family.layout));
+            return Err(format!("{function} does not find {name} at {offset}, as in {}", family.releases));
+        }
+        if !seen.contains(&field.0) {
+            seen.push(field.0);
+        }
+        Ok(())
+    };
+    for (function, field) in
+        [("ggml_get_data", DATA), ("ggml_graph_n_nodes", N_NODES), ("ggml_graph_nodes", NODES)]
+    {
+        if let Some(value) = returned(function) {
+            see(function, field, value == Value::Field(0, (field.1)(&family.layout).into()))?;
         }
     }
-    let read: Vec<_> = shown.iter().map(|s| s.field).collect();
-    let mut assumed: Vec<_> = FIELDS.iter().copied().filter(|f| !read.contains(f)).collect();
+    if let Some(value) = returned("ggml_tensor_overhead") {
+        let whole = family.layout.tensor_size + OBJECT_SIZE;
+        see("ggml_tensor_overhead", SIZE, value == Value::Constant(whole.into()))?;
+    }
+    for (function, argument, field) in TOUCHING {
+        // A function that could not be followed to any field says nothing.
+        if let Some(trace) = trace(function).filter(|t| t.touched.iter().any(|(a, _)| *a == argument)) {
+            see(function, field, trace.touches(argument, (field.1)(&family.layout).into()))?;
+        }
+    }
+    let all = TOUCHING.iter().map(|(_, _, field)| field.0).chain([SIZE.0, N_NODES.0, NODES.0]);
+    let mut assumed: Vec<_> = all.filter(|field| !seen.contains(field)).collect();
+    assumed.dedup();
     assumed.extend(["params.ith", "params.type"]);
-    let note = format!(
-        "read from accessors: {}; as in {}: {}",
-        read.join(", "),
-        family.releases,
-        assumed.join(", ")
-    );
+    let note =
+        format!("seen in accessors: {}; as in {}: {}", seen.join(", "), family.releases, assumed.join(", "));
     Ok((family.layout, note))
-}
-
-const FIELDS: [&str; 14] = [
-    "size",
-    "type",
-    "buffer",
-    "ne",
-    "nb",
-    "op",
-    "op_params",
-    "flags",
-    "src",
-    "view_src",
-    "data",
-    "name",
-    "n_nodes",
-    "nodes",
-];
-
-impl Family {
-    fn value(&self, field: &str) -> Option<u32> {
-        let l = &self.layout;
-        Some(match field {
-            "size" => l.tensor_size,
-            "type" => l.tensor_type,
-            "buffer" => l.tensor_buffer,
-            "ne" => l.tensor_ne,
-            "nb" => l.tensor_nb,
-            "op" => l.tensor_op,
-            "op_params" => l.tensor_op_params,
-            "flags" => l.tensor_flags,
-            "src" => l.tensor_src,
-            "view_src" => l.tensor_view_src,
-            "data" => l.tensor_data,
-            "name" => l.tensor_name,
-            "n_nodes" => l.graph_n_nodes,
-            "nodes" => l.graph_nodes,
-            _ => return None,
-        })
-    }
-}
-
-/// What the accessors show.
-fn shown(calls: &Calls<'_, '_>) -> Vec<Shown> {
-    let mut shown = Vec::new();
-    let mut show = |field, accessor, offset: Option<i64>| {
-        let offset = offset.and_then(|o| u32::try_from(o).ok());
-        shown.extend(offset.map(|offset| Shown { field, accessor, offset }));
-    };
-    let trace = |name: &str| Some(Trace::of(calls.image, calls.function(name)?, 48));
-    let field = |name: &str| match trace(name)?.returned? {
-        Value::Field(0, offset) => Some(offset),
-        _ => None,
-    };
-    let touched = |name: &str, argument: u8| -> Vec<i64> {
-        let all = trace(name).map(|t| t.touched).unwrap_or_default();
-        all.into_iter().filter(|(a, _)| *a == argument).map(|(_, offset)| offset).collect()
-    };
-    let name = trace("ggml_get_name").and_then(|t| t.returned).and_then(|value| match value {
-        Value::Argument(0, offset) => Some(offset),
-        _ => None,
-    });
-    show("name", "ggml_get_name", name);
-    show("data", "ggml_get_data", field("ggml_get_data"));
-    show("n_nodes", "ggml_graph_n_nodes", field("ggml_graph_n_nodes"));
-    show("nodes", "ggml_graph_nodes", field("ggml_graph_nodes"));
-    let overhead = trace("ggml_tensor_overhead").and_then(|t| t.returned).and_then(|value| match value {
-        Value::Constant(size) => i64::try_from(size).ok()?.checked_sub(OBJECT_SIZE.into()),
-        _ => None,
-    });
-    show("size", "ggml_tensor_overhead", overhead);
-    show("type", "ggml_element_size", touched("ggml_element_size", 0).first().copied());
-    // `ne` and `nb` are read from their first element on, in any order.
-    show("ne", "ggml_nelements", touched("ggml_nelements", 0).into_iter().min());
-    show("nb", "ggml_is_transposed", touched("ggml_is_transposed", 0).into_iter().min());
-    // Checks the operator, then returns its first parameter.
-    if let [op, op_params] = touched("ggml_get_unary_op", 0)[..] {
-        show("op", "ggml_get_unary_op", Some(op));
-        show("op_params", "ggml_get_unary_op", Some(op_params));
-    }
-    show("flags", "ggml_set_input", touched("ggml_set_input", 0).last().copied());
-    // Checks that the three are empty, in this order.
-    if let [buffer, data, view_src] = touched("ggml_backend_tensor_alloc", 1)[..] {
-        show("buffer", "ggml_backend_tensor_alloc", Some(buffer));
-        show("data", "ggml_backend_tensor_alloc", Some(data));
-        show("view_src", "ggml_backend_tensor_alloc", Some(view_src));
-    }
-    // Checks the operator, sets the third source, compares with the first.
-    if let [_, third, first] = touched("ggml_soft_max_add_sinks", 0)[..]
-        && third == first + 16
-    {
-        show("src", "ggml_soft_max_add_sinks", Some(first));
-    }
-    shown.dedup_by_key(|s| (s.field, s.offset));
-    shown
 }

@@ -8,7 +8,7 @@ use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::RelocSection;
 use goblin::elf::dynamic::{DT_JMPREL, DT_PLTRELSZ, DT_RELA, DT_RELASZ};
 
-use super::elf::{Image, Machine};
+use super::elf::{Image, Machine, offset};
 
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 /// System V gABI, "Relative Relocations".
@@ -22,17 +22,18 @@ pub(crate) struct Relocations<'d> {
     pointers: Vec<(u64, u64)>,
     /// Address of a word → symbol whose address it will hold.
     slots: Vec<(u64, &'d str)>,
-    /// Pointers are final in the file (`ET_EXEC`).
-    fixed: bool,
 }
 
 impl<'d> Relocations<'d> {
     pub(crate) fn read(image: &Image<'d>) -> Self {
-        let mut all = Self { fixed: image.fixed, ..Self::default() };
+        let mut all = Self::default();
         for (table, size) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
             all.read_rela(image, table, size);
         }
         all.read_relr(image);
+        if image.fixed {
+            all.read_fixed(image);
+        }
         // Both are looked up by address.
         all.pointers.sort_by_key(|(word, _)| *word);
         all.slots.sort_by_key(|(word, _)| *word);
@@ -86,6 +87,20 @@ impl<'d> Relocations<'d> {
         }
     }
 
+    /// A file at a fixed address needs no relocations: a pointer is any word that could be one.
+    fn read_fixed(&mut self, image: &Image<'_>) {
+        for (start, bytes) in image.data_segments() {
+            let first = start.next_multiple_of(8);
+            let bytes = bytes.get(offset(first - start)..).unwrap_or_default();
+            for (address, word) in (first..).step_by(8).zip(bytes.chunks_exact(8)) {
+                let target = word.try_into().map_or(0, u64::from_le_bytes);
+                if image.at(target).is_some() {
+                    self.pointers.push((address, target));
+                }
+            }
+        }
+    }
+
     fn pointer_in_place(&mut self, image: &Image<'_>, address: u64) {
         // A file has no more words than that, however often a broken table names them.
         if let Some(target) = image.u64(address).filter(|_| self.pointers.len() < image.data.len() / 8) {
@@ -94,9 +109,8 @@ impl<'d> Relocations<'d> {
     }
 
     /// Where the word at `address` will point to, in the same file.
-    pub(crate) fn pointer(&self, image: &Image<'_>, address: u64) -> Option<u64> {
-        let relocated = find(&self.pointers, address).copied();
-        if self.fixed { relocated.or_else(|| image.u64(address)) } else { relocated }
+    pub(crate) fn pointer(&self, address: u64) -> Option<u64> {
+        find(&self.pointers, address).copied()
     }
 
     /// Words that will be pointers into the same file, in order of address: (word, target).
@@ -111,7 +125,7 @@ impl<'d> Relocations<'d> {
 
     /// Text that the word at `address` will point to.
     pub(crate) fn text<'i>(&self, image: &Image<'i>, address: u64, limit: usize) -> Option<&'i str> {
-        image.text(self.pointer(image, address)?, limit)
+        image.text(self.pointer(address)?, limit)
     }
 }
 

@@ -97,7 +97,7 @@ impl Shape {
     fn entry(&self, image: &Image<'_>, relocations: &Relocations<'_>, index: u64) -> Option<DataType> {
         let at = self.word.checked_add(index * self.stride)?;
         let unused = DataType { name: String::new(), block_elements: 0, block_bytes: 0 };
-        if relocations.pointer(image, at).is_none() {
+        if relocations.pointer(at).is_none() {
             // A number without a type is all zeros up to its flags.
             let blank = image.bytes(at, self.bytes_at + 8)?.iter().all(|&b| b == 0);
             return blank.then_some(unused);

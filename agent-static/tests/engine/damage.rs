@@ -5,6 +5,7 @@ use profinfer_agent::engine::elf::Image;
 use profinfer_agent::engine::{describe, examine, is_engine_part, library_event_site};
 
 use crate::asm::BOTH;
+use crate::elfgen::Pointing;
 use crate::program::{Shape, base, cpu};
 use crate::real::libraries;
 
@@ -45,7 +46,7 @@ fn every_cut_and_every_changed_byte_of_a_small_engine() {
     for arch in BOTH {
         let bypass = Some("ggml_compute_forward_norm_mul_fused");
         let mut relr = base(arch, 256, 248);
-        relr.relr = true;
+        relr.pointing = Pointing::Relr;
         let mut bare = cpu(arch, Shape { imported: true, bypass, operators: 25, ..Shape::default() });
         bare.sections = false;
         for good in

@@ -6,11 +6,22 @@ use crate::asm::{Arch, Asm};
 
 /// Addresses in the file are this much higher than offsets, so that mixing them up shows.
 pub(crate) const BIAS: u64 = 0x1_0000;
-/// ELF header and five program headers, rounded up.
-const HEADERS: u64 = 352;
+/// ELF header and six program headers.
+const HEADERS: u64 = 400;
 
 /// A function: name and address range; the name may be empty.
 pub(crate) type Function = (String, u64, u64);
+
+/// How a file's pointers get their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pointing {
+    /// Relocations with addends.
+    Rela,
+    /// Packed relocations.
+    Relr,
+    /// They have them: the file's address is fixed.
+    Fixed,
+}
 
 /// What goes into a file.
 #[derive(Debug)]
@@ -26,8 +37,8 @@ pub(crate) struct Elf {
     pointers: Vec<(usize, String)>,
     /// Words that hold a symbol of another file: (offset in the data, symbol).
     imports: Vec<(usize, String)>,
-    /// Whether pointers are relocated by RELR instead of RELA.
-    pub(crate) relr: bool,
+    /// How pointers get their values.
+    pub(crate) pointing: Pointing,
     /// Whether the file has section headers.
     pub(crate) sections: bool,
     pub(crate) build_id: Vec<u8>,
@@ -43,7 +54,7 @@ impl Elf {
             data_labels: BTreeMap::new(),
             pointers: Vec::new(),
             imports: Vec::new(),
-            relr: false,
+            pointing: Pointing::Rela,
             sections: true,
             build_id: vec![1, 2, 3, 4, 5, 6, 7, 8],
         }
@@ -125,7 +136,8 @@ impl Elf {
         let dynamic = (dynamic, BIAS + out.len() as u64 - dynamic);
         let section_headers = if self.sections { sections(&mut out, symbols, names) } else { 0 };
         let segments = [
-            (1, 5, (BIAS, out.len() as u64)),
+            (1, 5, (BIAS, data - BIAS)),
+            (1, 6, (data, BIAS + out.len() as u64 - data)),
             (2, 6, dynamic),
             (0x6474_e550, 4, frames),
             (4, 4, note),
@@ -146,8 +158,8 @@ impl Elf {
                 if target == base + self.data.len() as u64 {
                     self.data.extend(text.bytes().chain([0]));
                 }
-                // RELR reads the target from the word itself; RELA from its addend.
-                let stored = if self.relr { target } else { 0 };
+                // Only RELA has the target elsewhere, in its addend.
+                let stored = if self.pointing == Pointing::Rela { 0 } else { target };
                 self.data[at..at + 8].copy_from_slice(&stored.to_le_bytes());
                 self.data_labels.insert(to, target - base);
             }
@@ -195,10 +207,10 @@ impl Elf {
         let mut relr = Vec::new();
         for (at, to) in &self.pointers {
             let (word, target) = (data + *at as u64, data + self.data_labels[to]);
-            if self.relr {
-                relr.push(word);
-            } else {
-                push(&mut rela, &[word, relative, target]);
+            match self.pointing {
+                Pointing::Rela => push(&mut rela, &[word, relative, target]),
+                Pointing::Relr => relr.push(word),
+                Pointing::Fixed => {}
             }
         }
         let rela = range(out, &rela);
@@ -217,7 +229,7 @@ impl Elf {
             Arch::Arm => 183,
         };
         let mut head = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-        head.extend(3_u16.to_le_bytes());
+        head.extend(if self.pointing == Pointing::Fixed { 2_u16 } else { 3 }.to_le_bytes());
         head.extend(machine.to_le_bytes());
         head.extend(1_u32.to_le_bytes());
         push(&mut head, &[0, 64, section_headers]);

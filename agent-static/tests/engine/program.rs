@@ -140,10 +140,11 @@ pub(crate) fn base(arch: Arch, name: u32, data: u32) -> Elf {
         } else {
             elf.text_pointer(text);
         }
-        [elements, 0, bytes, 0, 0].into_iter().for_each(|word| elf.word(word));
+        [elements, 0, bytes, 0].into_iter().for_each(|word| elf.word(word));
     }
-    // What follows is no type.
-    elf.word(7);
-    elf.word(7);
+    // What follows is no type, nor is what follows that, even if it looks like one.
+    [7, 7, 7, 7, 7].into_iter().for_each(|word| elf.word(word));
+    elf.text_pointer("ghost");
+    [32, 0, 18, 0].into_iter().for_each(|word| elf.word(word));
     elf
 }

@@ -4,7 +4,7 @@ use profinfer_agent::engine::elf::{ElfError, Image};
 use profinfer_agent::engine::{EnginePlan, Mark, examine, is_engine_part, library_event_site};
 
 use crate::asm::{Arch, Asm, BOTH};
-use crate::elfgen::Elf;
+use crate::elfgen::{Elf, Pointing};
 use crate::program::{START, Shape, base, cpu, end};
 
 fn plan(files: &mut [&mut Elf]) -> EnginePlan {
@@ -212,14 +212,14 @@ fn the_entry_is_probed_where_nothing_has_changed_yet() {
 #[test]
 fn tables_and_layout_come_from_the_base_library() {
     for arch in BOTH {
-        for relr in [false, true] {
+        for pointing in [Pointing::Rela, Pointing::Relr, Pointing::Fixed] {
             let mut elf = base(arch, 256, 248);
-            elf.relr = relr;
+            elf.pointing = pointing;
             let plan = plan(&mut [&mut elf]);
             assert_eq!(
                 plan.tables.ops,
                 ["NONE", "DUP", "ADD", "MUL_MAT", "UNARY", "GLU"],
-                "{arch:?} relr {relr}"
+                "{arch:?} {pointing:?}"
             );
             assert_eq!(plan.tables.unary, ["ABS", "SGN", "NEG", "SILU"]);
             assert_eq!(plan.tables.glu, ["REGLU", "GEGLU", "SWIGLU"]);
