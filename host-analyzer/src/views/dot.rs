@@ -48,22 +48,14 @@ fn digraph(graph: &Dag, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     for edge in &graph.edges {
-        let Edge { from, to, .. } = edge;
-        writeln!(out, "  n{from} -> n{to} [label={}];", quoted(&dims(&edge.ne)))?;
-    }
-    // The kernel of one node computed another, too: next to each other, joined by a dotted line.
-    for (node, with) in graph.nodes.iter().filter_map(|n| Some((n.index, n.fused_with?))) {
-        writeln!(
-            out,
-            "  n{with} -> n{node} [style=dotted, dir=none, constraint=false, color=\"#c0392b\", label=\"fused\"];"
-        )?;
+        writeln!(out, "  n{} -> n{} [{}];", edge.from, edge.to, edge_style(graph, edge))?;
     }
     writeln!(out, "}}")
 }
 
 fn title(graph: &Dag, scale: &Scale) -> String {
     let context = graph.context.as_deref().map(|c| format!(" of context {c}")).unwrap_or_default();
-    let tokens = graph.n_tokens.map(|n| format!(", {} tokens", count(n.into()))).unwrap_or_default();
+    let tokens = graph.n_tokens.map(|n| format!(", n_tokens {}", count(n.into()))).unwrap_or_default();
     let part = if graph.complete { "" } else { "; a part of the structure was lost" };
     format!(
         "{}{context}{tokens}: {} nodes, {} calls{part}\ncolour: mean wall time, {} (light) to {} (dark)",
@@ -86,6 +78,20 @@ fn label(node: &DagNode) -> String {
         label.push_str(&format!("\n#{order}  {}", duration(wall)));
     }
     label
+}
+
+fn edge_style(graph: &Dag, edge: &Edge) -> String {
+    let dims = dims(&edge.ne);
+    // The kernel that computes a node, by index; leafs have none.
+    let kernel = |i: u32| graph.nodes.get(i as usize).map(|n| n.fused_with.unwrap_or(i));
+    if edge.from >= graph.n_nodes {
+        // Lighter, so that the nodes stay in line and the leafs beside them.
+        format!("label={}", quoted(&dims))
+    } else if kernel(edge.from) == kernel(edge.to) {
+        format!("label={}, weight=20, style=dashed, color=\"#c0392b\"", quoted(&format!("{dims} fused")))
+    } else {
+        format!("label={}, weight=20", quoted(&dims))
+    }
 }
 
 /// Dimensions, the trailing ones left out: `2048×8`.

@@ -56,7 +56,10 @@ fn session(s: &Session, duration_ns: u64, out: &mut dyn Write) -> io::Result<()>
     let parts = [&s.board, &s.cpu_model, &machine, &kernel, &duration(duration_ns)];
     let parts: Vec<_> = parts.iter().filter(|p| !p.is_empty()).map(|p| one_line(p)).collect();
     writeln!(out, "{}", cut(&parts.join(" · "), WIDTH))?;
-    for p in s.processes.iter().take(3) {
+    // A process that runs another program is told again; the last word holds.
+    let later = |i: usize, pid: u32| s.processes[i + 1..].iter().any(|p| p.pid == pid);
+    let processes = s.processes.iter().enumerate().filter(|(i, p)| !later(*i, p.pid));
+    for (_, p) in processes.take(3) {
         let version = if p.engine_version.is_empty() { "" } else { &format!(" {}", p.engine_version) };
         let line = format!("{}{version}, process {}: {}", p.name, p.pid, p.command);
         writeln!(out, "{}", Colour::Dim.paint(&cut(&one_line(&line), WIDTH)))?;
@@ -80,7 +83,7 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
         parts.push(format!("agent {}{}", duration(ns), share(ns)));
     }
     if let Some(bytes) = cost.agent_rss_bytes {
-        parts.push(size(bytes));
+        parts.push(format!("memory {}", size(bytes)));
     }
     writeln!(out)?;
     for (i, line) in wrapped(&parts.join(" · "), WIDTH - 6).iter().enumerate() {

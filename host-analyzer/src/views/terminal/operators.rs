@@ -41,7 +41,7 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     write_table(&t, out)?;
     match types().count().saturating_sub(SHOWN) {
         0 => Ok(()),
-        n => writeln!(out, " and {n} other types"),
+        n => writeln!(out, "and {n} other types"),
     }
 }
 
@@ -53,6 +53,6 @@ fn cells(t: &OpType) -> Vec<Cell> {
         Cell::new(count(t.executions)),
         Cell::new(duration(mean)),
         Cell::new(percent(t.share)),
-        Cell::new(bar(t.share, BAR)).fg(Color::Cyan),
+        Cell::new(bar(t.share, BAR)).fg(Color::DarkCyan),
     ]
 }

@@ -21,7 +21,7 @@ pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
     }
     write_table(&t, out)?;
     if token.failed_calls > 0 {
-        writeln!(out, " {} calls failed and are counted nowhere above", count(token.failed_calls))?;
+        writeln!(out, "{} calls failed and are counted nowhere above", count(token.failed_calls))?;
     }
     requests(&token.requests, out)
 }
@@ -66,7 +66,7 @@ fn requests(all: &[Request], out: &mut dyn Write) -> io::Result<()> {
     }
     write_table(&t, out)?;
     if all.len() > SHOWN {
-        writeln!(out, " and {} shorter ones", count((all.len() - SHOWN) as u64))?;
+        writeln!(out, "and {} shorter ones", count((all.len() - SHOWN) as u64))?;
     }
     Ok(())
 }

@@ -34,8 +34,11 @@ pub(super) fn table(headers: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).enforce_styling();
     table.set_header(headers.iter().map(|h| Cell::new(h).add_attribute(Attribute::Dim)));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if i + 1 == headers.len() { 0 } else { 2 }));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table
 }

@@ -31,12 +31,12 @@ pub(super) fn write(threads: &[Thread], out: &mut dyn Write) -> io::Result<()> {
             Cell::new(duration(thread.work_ns)),
             Cell::new(duration(thread.wait_ns)),
             Cell::new(percent(busy)),
-            Cell::new(bar(busy, BAR)).fg(Color::Cyan),
+            Cell::new(bar(busy, BAR)).fg(Color::DarkCyan),
         ]);
     }
     write_table(&t, out)?;
     match workers().count().saturating_sub(SHOWN) {
         0 => Ok(()),
-        n => writeln!(out, " and {n} other threads"),
+        n => writeln!(out, "and {n} other threads"),
     }
 }
