@@ -83,7 +83,10 @@ pub(crate) fn operator(model: &Model, shape: Option<ShapeId>, node: NodeIdx, las
     let (op, desc) = (model.texts.get(tensor.op), model.texts.get(tensor.desc));
     let mut categories = vec![op];
     categories.extend(Some(desc).filter(|d| *d != op));
-    let mut args = vec![("tensor", Value::Text(tensor_text(model, shape, tensor)))];
+    let mut args = Vec::new();
+    if !is_lost(model, tensor) {
+        args.push(("tensor", Value::Text(tensor_text(model, shape, tensor))));
+    }
     if last != node {
         args.push(("fused", Value::Text(node_name(model, shape, last))));
     }
@@ -104,6 +107,11 @@ fn node_name(model: &Model, shape: &Shape, idx: NodeIdx) -> String {
     }
 }
 
+/// Its description did not arrive.
+fn is_lost(model: &Model, node: &Node) -> bool {
+    model.texts.get(node.name).is_empty() && model.texts.get(node.op).is_empty()
+}
+
 fn lost(NodeIdx(i): NodeIdx) -> String {
     format!("node {i} (description lost)")
 }
@@ -114,7 +122,7 @@ fn tensor_text(model: &Model, shape: &Shape, tensor: &Node) -> String {
     for (n, (_, src)) in tensor.src.iter().enumerate() {
         text.push_str(if n == 0 { " from " } else { ", " });
         text.push_str(&node_name(model, shape, *src));
-        if let Some(src) = shape.nodes.get(src.0 as usize) {
+        if let Some(src) = shape.nodes.get(src.0 as usize).filter(|s| !is_lost(model, s)) {
             text.push(' ');
             text.push_str(&type_and_dimensions(model, src));
         }

@@ -1,0 +1,31 @@
+"""What the readers of both timeline formats have in common: nesting, and the comparison with summary.json."""
+
+from collections import namedtuple
+
+# One slice as a viewer shows it. Times in ns; args as a dict; depth 0 is the outermost.
+Slice = namedtuple("Slice", "process track depth start end name category args")
+
+
+class Invalid(Exception):
+    """The file is not what it should be."""
+
+
+def check(condition, message):
+    if not condition:
+        raise Invalid(message)
+
+
+def compare(slices, tracks, summary):
+    """Counts and durations per track equal those of the summary; `tracks` are all (process, track) of the file."""
+    expected = {}
+    for row in summary["tracks"]:
+        key = (row["process"], row["track"])
+        check(key not in expected, f"summary.json has the track {key} twice")
+        expected[key] = (row["slices"], row["total_ns"])
+    found = {key: [0, 0] for key in tracks}
+    for s in slices:
+        found[s.process, s.track][0] += 1
+        found[s.process, s.track][1] += s.end - s.start
+    for key in sorted(expected.keys() | found.keys()):
+        want, have = expected.get(key), tuple(found[key]) if key in found else None
+        check(want == have, f"track {key}: {have} slices and ns in the file, {want} in summary.json")

@@ -1,0 +1,72 @@
+//! Runs the independent readers of tests/python over written files.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::model::Model;
+use host_analyzer::views::{chrome::chrome, perfetto::perfetto, summary::summary};
+use serde_json::Value;
+
+/// The Python that has the readers' packages. Without it a test that needs it says so and is done.
+pub(crate) fn python() -> Option<PathBuf> {
+    let Some(venv) = std::env::var_os("PROFINFER_VENV").filter(|v| !v.is_empty()) else {
+        eprintln!(
+            "SKIPPED: this test reads timeline files with Python packages (scripts/requirements-tests.txt), and \
+             PROFINFER_VENV does not name a venv that has them. `scripts/test.sh` makes one and sets it."
+        );
+        return None;
+    };
+    Some(Path::new(&venv).join("bin/python"))
+}
+
+/// The three files, in a folder of their own.
+pub(crate) struct Files {
+    folder: tempfile::TempDir,
+}
+
+impl Files {
+    pub(crate) fn write(model: &Model) -> Self {
+        let analysis = Analysis::of(model);
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = Self { folder };
+        let create = |name| std::fs::File::create(files.path(name)).expect("a file");
+        chrome(model, &analysis, &mut create("timeline.json")).expect("written");
+        perfetto(model, &analysis, &mut create("timeline.pftrace")).expect("written");
+        summary(model, &analysis, &mut create("summary.json")).expect("written");
+        files
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Slices of `timeline.json` as its reader sees them.
+    pub(crate) fn chrome_slices(&self, python: &Path) -> Vec<Value> {
+        dump(python, "validate_chrome.py", &self.path("timeline.json"), &self.path("summary.json"))
+    }
+
+    /// Slices of `timeline.pftrace` as its reader sees them.
+    pub(crate) fn perfetto_slices(&self, python: &Path) -> Vec<Value> {
+        dump(python, "read_pftrace.py", &self.path("timeline.pftrace"), &self.path("summary.json"))
+    }
+}
+
+fn dump(python: &Path, reader: &str, file: &Path, summary: &Path) -> Vec<Value> {
+    let out = run(python, reader, [file.as_os_str(), summary.as_os_str(), OsStr::new("--dump")]);
+    assert!(out.status.success(), "{reader}: {}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON array a line")).collect()
+}
+
+/// Runs a script of tests/python.
+pub(crate) fn run<'a>(python: &Path, script: &str, arguments: impl IntoIterator<Item = &'a OsStr>) -> Output {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);
+    Command::new(python)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(script)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|e| panic!("{} of PROFINFER_VENV cannot be run: {e}", python.display()))
+}
