@@ -13,15 +13,16 @@ use host_analyzer::analyses::{
     cost, dag, execution, graph, group, health, op, phase, session, tally, thread, token,
 };
 use host_analyzer::model::Model;
-use host_analyzer::views::{dag as dag_view, dot, summary, tables, terminal};
+use host_analyzer::views::{dag as dag_view, dot, report, summary, tables, terminal};
 use synthetic::Spec;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-const VIEWS: [(&str, View); 10] = [
+const VIEWS: [(&str, View); 11] = [
     ("summary.json", summary::summary),
     ("dag.json", dag_view::dag),
     ("dag.dot", dot::dot),
+    ("report.html", report::report),
     ("terminal", terminal::terminal),
     ("ops.parquet", tables::ops_parquet),
     ("tokens.parquet", tables::tokens_parquet),

@@ -2,6 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Num, Request, Summary } from "../data/summary.ts";
+import { contextColumn } from "../ui/contexts.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, DASH, figureText, plural, time } from "../ui/format.ts";
 import { table } from "../ui/table.ts";
@@ -54,6 +55,7 @@ export function requestTable(requests: Request[]): HTMLElement {
     limit: 20,
     columns: [
       { key: "index", title: "Request", numeric: true, value: (r) => r.index, cell: (r) => count(r.index == null ? null : r.index + 1) },
+      ...contextColumn(requests),
       { key: "prompt_tokens", title: "Prompt tokens", numeric: true, value: (r) => r.prompt_tokens, cell: (r) => count(r.prompt_tokens) },
       { key: "ttft_ns", title: "TTFT", numeric: true, value: (r) => r.ttft_ns, cell: (r) => time(r.ttft_ns) },
       { key: "generated", title: "Generated", numeric: true, value: (r) => r.generated, cell: (r) => count(r.generated) },
