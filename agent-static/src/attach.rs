@@ -138,8 +138,12 @@ impl Attached {
             .map(|f| File::open(&f.open_path).and_then(|o| map(&o)))
             .collect::<std::io::Result<_>>()
             .unwrap_or_default();
-        let images: Vec<_> =
-            self.files.iter().zip(&opened).filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok()).collect();
+        let images: Vec<_> = self
+            .files
+            .iter()
+            .zip(&opened)
+            .filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok())
+            .collect();
         if images.len() == self.files.len() {
             self.plan = Some(engine::examine(&images));
         }

@@ -12,8 +12,6 @@ use crate::engine::{Layout, Mark};
 use crate::error::{Diagnostic, Result};
 
 #[expect(
-    missing_docs,
-    missing_debug_implementations,
     unreachable_pub,
     clippy::all,
     clippy::undocumented_unsafe_blocks,
@@ -86,7 +84,9 @@ impl<'s> Bpf<'s> {
     /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
     pub fn load(storage: &'s mut Storage, ring_bytes: u32) -> Result<Self> {
         // libbpf's own words go into the diagnostic, not onto the terminal.
-        libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| LOG.with_borrow_mut(|l| l.push_str(&text)))));
+        libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| {
+            LOG.with_borrow_mut(|l| l.push_str(&text))
+        })));
         let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
         open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
         if let Some((dev, ino)) = own_pid_namespace()
@@ -171,7 +171,11 @@ impl<'s> Bpf<'s> {
             bytes.copy_from_slice(&word.to_ne_bytes());
         }
         self.skel.maps.engines.update(&pid.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| {
-            Diagnostic::new(format!("tracing process {pid}"), e, "64 processes can be traced at once: trace fewer")
+            Diagnostic::new(
+                format!("tracing process {pid}"),
+                e,
+                "64 processes can be traced at once: trace fewer",
+            )
         })
     }
 
@@ -268,9 +272,8 @@ fn refused(e: &libbpf_rs::Error) -> Diagnostic {
 fn kernel_config_help() -> String {
     const NEEDED: [&str; 4] =
         ["CONFIG_BPF_SYSCALL", "CONFIG_BPF_EVENTS", "CONFIG_UPROBE_EVENTS", "CONFIG_PERF_EVENTS"];
-    let release = nix::sys::utsname::uname()
-        .map(|u| u.release().to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let release =
+        nix::sys::utsname::uname().map(|u| u.release().to_string_lossy().into_owned()).unwrap_or_default();
     match std::fs::read_to_string(format!("/boot/config-{release}")) {
         Ok(config) => {
             let missing: Vec<_> =

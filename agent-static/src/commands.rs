@@ -83,13 +83,14 @@ fn serve(options: &Serve) -> Result<i32> {
             return Ok(0);
         }
         let Ok((mut socket, peer)) = listener.accept() else { continue };
-        let plan = match socket.set_nonblocking(false).map_err(no_socket).and_then(|()| read_plan(&mut socket)) {
-            Ok(plan) => plan,
-            Err(e) => {
-                tell(&e.to_string());
-                continue;
-            }
-        };
+        let plan =
+            match socket.set_nonblocking(false).map_err(no_socket).and_then(|()| read_plan(&mut socket)) {
+                Ok(plan) => plan,
+                Err(e) => {
+                    tell(&e.to_string());
+                    continue;
+                }
+            };
         let target = own.clone().unwrap_or_else(|| {
             Target::Name(if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() })
         });
@@ -119,8 +120,8 @@ fn plan(paths: &[PathBuf]) -> Result<i32> {
     let mut maps = Vec::new();
     for path in paths {
         let bytes = File::open(path).and_then(|f| map(&f));
-        let bytes = bytes
-            .map_err(|e| Diagnostic::new(format!("reading {}", path.display()), e, "check the path"))?;
+        let bytes =
+            bytes.map_err(|e| Diagnostic::new(format!("reading {}", path.display()), e, "check the path"))?;
         maps.push((path.display().to_string(), bytes));
     }
     let mut images = Vec::new();

@@ -88,7 +88,12 @@ pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
         let n = match socket.read(&mut bytes) {
             Ok(0) => return Err(failed(&"it closed the connection")),
             Ok(n) => n,
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) =>
+            {
                 continue;
             }
             Err(e) => return Err(failed(&e)),

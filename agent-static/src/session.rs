@@ -53,7 +53,9 @@ pub fn run(plan: &Plan, target: &Target, output: Output, signals: &Signals) -> R
     if let Err(e) = &outcome {
         let reason = e.to_string();
         let reason = &reason[..reason.floor_char_boundary(3000)];
-        lower.emit.emit(&Record::Refused(profinfer_wire::record::control::Refused { reason }), Weight::Essential);
+        lower
+            .emit
+            .emit(&Record::Refused(profinfer_wire::record::control::Refused { reason }), Weight::Essential);
     }
     let sent = lower.emit.finish(LAST_WORDS);
     let summary = outcome?;
@@ -147,7 +149,12 @@ fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
     }
 }
 
-fn end_reason(tracer: &Tracer<'_, '_>, signals: &Signals, host: &mut Host, lower: &RefCell<Lower>) -> Option<EndReason> {
+fn end_reason(
+    tracer: &Tracer<'_, '_>,
+    signals: &Signals,
+    host: &mut Host,
+    lower: &RefCell<Lower>,
+) -> Option<EndReason> {
     if tracer.finished() {
         return Some(EndReason::EngineEnded);
     }
@@ -163,7 +170,8 @@ fn end_reason(tracer: &Tracer<'_, '_>, signals: &Signals, host: &mut Host, lower
 fn begin(plan: &Plan, lower: &mut Lower) {
     let uname = nix::sys::utsname::uname().ok();
     let of = |s: Option<&std::ffi::OsStr>| s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    let (kernel, machine) = (of(uname.as_ref().map(|u| u.release())), of(uname.as_ref().map(|u| u.machine())));
+    let (kernel, machine) =
+        (of(uname.as_ref().map(|u| u.release())), of(uname.as_ref().map(|u| u.machine())));
     let now = clock::all();
     let record = SessionRecord {
         wire_version: WIRE_VERSION,

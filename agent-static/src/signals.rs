@@ -38,7 +38,8 @@ impl Signals {
         // Stops of watched processes are told by SIGCHLD: it ends a sleep.
         set.add(Signal::SIGCHLD);
         set.thread_block().map_err(failed)?;
-        let fd = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(failed)?;
+        let fd =
+            SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(failed)?;
         Ok(Self { fd, ending: Cell::new(false) })
     }
 
@@ -57,7 +58,8 @@ impl Signals {
     /// Sleeps until a signal arrives or `fd` is readable, `limit` at most; without limit for ever.
     pub fn wait(&self, fd: BorrowedFd<'_>, limit: Option<Duration>) {
         let mut fds = [PollFd::new(self.fd.as_fd(), PollFlags::POLLIN), PollFd::new(fd, PollFlags::POLLIN)];
-        let timeout = limit.map_or(PollTimeout::NONE, |l| PollTimeout::try_from(l).unwrap_or(PollTimeout::ZERO));
+        let timeout =
+            limit.map_or(PollTimeout::NONE, |l| PollTimeout::try_from(l).unwrap_or(PollTimeout::ZERO));
         let _ = poll(&mut fds, timeout);
     }
 }
@@ -79,7 +81,9 @@ impl<'s> Sleeper<'s> {
         // Edge-triggered: data in the ring is no reason to wake up, only the kernel's wish that we do.
         events.add(ring, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).map_err(failed)?;
         if let Some(host) = host {
-            events.add(host, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 1)).map_err(failed)?;
+            events
+                .add(host, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 1))
+                .map_err(failed)?;
         }
         Ok(Self { signals, events })
     }

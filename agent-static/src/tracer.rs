@@ -156,7 +156,9 @@ impl<'b, 's> Tracer<'b, 's> {
                 let pid = group_of(tid);
                 let first_call = self.bpf.held(pid);
                 self.refresh(pid, lower)?;
-                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
+                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {
+                    return Ok(());
+                };
                 if traced.attached.has(level::TOKEN | level::GRAPH) && !first_call {
                     traced.attached.forget_loads();
                 }
@@ -313,8 +315,7 @@ fn tell_process(attached: &Attached, lower: &mut Lower) {
     let Some(plan) = &attached.plan else { return };
     let command = process::command_line(pid);
     let command = &command[..command.floor_char_boundary(2000)];
-    let record =
-        Process { pid, name: &process::name(pid), command, engine_version: &plan.version };
+    let record = Process { pid, name: &process::name(pid), command, engine_version: &plan.version };
     lower.emit.emit(&Record::Process(record), Weight::Essential);
     for (file, found) in attached.files.iter().zip(&plan.files) {
         let path = &file.path[..file.path.floor_char_boundary(1000)];

@@ -5,6 +5,32 @@
 //! `attach` turns into probes and `lower` uses to read tensors. Promises: never panics on any
 //! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
 
+mod arm64;
+mod body;
+mod calls;
+mod cheap;
+mod code;
+mod describe;
+mod dispatch;
+pub mod elf;
+mod entry;
+mod examine;
+mod frames;
+mod layout;
+mod names;
+mod note;
+mod operators;
+mod paths;
+mod relocs;
+mod tables;
+mod trace;
+mod uid;
+mod version;
+mod x86;
+
+pub use describe::describe;
+pub use examine::{examine, is_engine_part, library_event_site};
+
 use profinfer_wire::record::control::level;
 
 /// Where a probe goes and what it marks.

@@ -44,7 +44,12 @@ impl Output {
     /// Writes to a file (or to standard output).
     #[must_use]
     pub fn file(file: File, name: impl Into<String>) -> Self {
-        Self { sink: Sink::File(file), name: name.into(), queue: VecDeque::with_capacity(1 << 16), broken: None }
+        Self {
+            sink: Sink::File(file),
+            name: name.into(),
+            queue: VecDeque::with_capacity(1 << 16),
+            broken: None,
+        }
     }
 
     /// Writes to a socket, without blocking.

@@ -29,7 +29,11 @@ pub fn listen(address: &str) -> Result<TcpListener> {
         ));
     }
     TcpListener::bind(addresses.as_slice()).map_err(|e| {
-        Diagnostic::new(tried, e, "another agent may be running; end it, or choose another port with --listen")
+        Diagnostic::new(
+            tried,
+            e,
+            "another agent may be running; end it, or choose another port with --listen",
+        )
     })
 }
 

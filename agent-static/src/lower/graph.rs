@@ -43,7 +43,10 @@ const MAX_OPEN: usize = 64;
 impl Graphs {
     /// The running call of the CPU backend that began at `start_ns` in `pid`.
     pub(super) fn find(&mut self, pid: u32, start_ns: u64) -> Option<&mut Open> {
-        self.open.iter_mut().rev().find(|o| o.start_ns == start_ns && o.pid == pid && o.layer == layer::BACKEND)
+        self.open
+            .iter_mut()
+            .rev()
+            .find(|o| o.start_ns == start_ns && o.pid == pid && o.layer == layer::BACKEND)
     }
 
     pub(super) fn take_all(&mut self) -> Vec<Open> {

@@ -116,7 +116,9 @@ impl Shapes {
             self.tensors -= old.addresses.len();
         }
         while self.tensors > MAX_TENSORS && self.known.len() > 1 {
-            let Some(oldest) = self.known.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| *k) else { break };
+            let Some(oldest) = self.known.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| *k) else {
+                break;
+            };
             if let Some((_, gone)) = self.known.remove(&oldest) {
                 self.tensors -= gone.addresses.len();
                 forgotten.push(oldest);
@@ -127,7 +129,8 @@ impl Shapes {
 
 impl Lower {
     pub(super) fn tensor(&mut self, t: &ring::Tensor<'_>) {
-        let Some(at) = self.shapes.building.iter().position(|b| b.tid == t.head.tid && b.key == t.shape) else {
+        let Some(at) = self.shapes.building.iter().position(|b| b.tid == t.head.tid && b.key == t.shape)
+        else {
             return;
         };
         let Some(facts) = self.engines.iter().position(|f| f.pid == t.head.tgid) else { return };
@@ -198,7 +201,9 @@ impl Lower {
     }
 
     pub(super) fn shape_end(&mut self, head: &ring::Head, key: u64) {
-        let Some(at) = self.shapes.building.iter().position(|b| b.tid == head.tid && b.key == key) else { return };
+        let Some(at) = self.shapes.building.iter().position(|b| b.tid == head.tid && b.key == key) else {
+            return;
+        };
         let b = self.shapes.building.swap_remove(at);
         if head.arg != 0 || b.nodes.len() != b.n_nodes {
             // The kernel side reads it again when it was not whole; make sure that it does when records were lost.

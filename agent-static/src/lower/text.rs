@@ -25,7 +25,8 @@ impl Texts {
     pub fn id(&mut self, emit: &mut Emitter, text: &str) -> u32 {
         let mut text = text;
         while text.len() > MAX_LEN {
-            text = &text[..text.char_indices().map(|(i, _)| i).take_while(|i| *i < MAX_LEN).last().unwrap_or(0)];
+            text =
+                &text[..text.char_indices().map(|(i, _)| i).take_while(|i| *i < MAX_LEN).last().unwrap_or(0)];
         }
         if text.is_empty() {
             return 0;

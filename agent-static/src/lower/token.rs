@@ -70,7 +70,8 @@ impl Lower {
             return;
         }
         self.thread(e.head.tgid, tid);
-        let n_tokens = u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
+        let n_tokens =
+            u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
         let record = Decode {
             id: open.id,
             pid: e.head.tgid,

@@ -58,8 +58,11 @@ fn executable(line: &str) -> Option<(&str, FileId, &str)> {
     let (major, minor) = device.split_once(':')?;
     let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
     let inode = inode.parse().ok()?;
-    (mode.as_bytes().get(2) == Some(&b'x') && path.starts_with('/'))
-        .then_some((range, FileId { device, inode }, path))
+    (mode.as_bytes().get(2) == Some(&b'x') && path.starts_with('/')).then_some((
+        range,
+        FileId { device, inode },
+        path,
+    ))
 }
 
 fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {

@@ -1,0 +1,207 @@
+//! arm64 instructions as [`code`](super::code) wants them, decoded by `yaxpeax-arm`.
+
+use yaxpeax_arch::{Decoder, U8Reader};
+use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand, ShiftStyle, SizeCode};
+
+use super::cheap;
+use super::code::{Effect, Flow, Instruction, Register};
+
+/// Length of every instruction in bytes.
+const WIDTH: u8 = 4;
+
+pub(crate) fn decode(bytes: &[u8], address: u64) -> Vec<Instruction> {
+    let words = bytes.chunks_exact(usize::from(WIDTH));
+    let at = (address..).step_by(usize::from(WIDTH));
+    words.zip(at).map(|(word, address)| instruction(word, address)).collect()
+}
+
+fn instruction(word: &[u8], address: u64) -> Instruction {
+    let flow = single(word).map_or(Flow::Stop, |i| flow(&i, address));
+    let emulated = word.try_into().is_ok_and(|w| cheap::emulated_arm64(u32::from_le_bytes(w)));
+    Instruction { address, length: WIDTH, flow, emulated }
+}
+
+fn single(word: &[u8]) -> Option<Decoded> {
+    InstDecoder::default().decode(&mut U8Reader::new(word)).ok()
+}
+
+fn flow(i: &Decoded, address: u64) -> Flow {
+    let target = || {
+        i.operands.iter().find_map(|o| match o {
+            Operand::PCOffset(by) => Some(address.wrapping_add_signed(*by)),
+            _ => None,
+        })
+    };
+    let to = |make: fn(u64) -> Flow| target().map_or(Flow::Stop, make);
+    match i.opcode {
+        Opcode::B => to(Flow::Jump),
+        Opcode::BL => to(Flow::Call),
+        Opcode::Bcc(_) | Opcode::CBZ | Opcode::CBNZ | Opcode::TBZ | Opcode::TBNZ => to(Flow::Branch),
+        Opcode::BR | Opcode::BRAA | Opcode::BRAAZ | Opcode::BRAB | Opcode::BRABZ => Flow::JumpAny,
+        Opcode::BLR | Opcode::BLRAA | Opcode::BLRAAZ | Opcode::BLRAB | Opcode::BLRABZ => Flow::CallAny,
+        Opcode::RET | Opcode::RETAA | Opcode::RETAB | Opcode::ERET => Flow::Return,
+        Opcode::BRK | Opcode::UDF | Opcode::HLT => Flow::Stop,
+        _ => Flow::Next,
+    }
+}
+
+pub(crate) fn mnemonic(word: &[u8]) -> String {
+    single(word).map(|i| i.opcode.to_string()).unwrap_or_default()
+}
+
+pub(crate) fn effect(word: &[u8], address: u64) -> Effect {
+    let Some(i) = single(word) else { return Effect::Unknown };
+    let [first, second, third, _] = i.operands;
+    if let Some(base) = written_back(&i) {
+        return if saves_link(&i) { Effect::SaveLink } else { Effect::Write { to: base } };
+    }
+    let memory = i.operands.iter().find_map(memory);
+    match i.opcode {
+        Opcode::STR
+        | Opcode::STUR
+        | Opcode::STP
+        | Opcode::STNP
+        | Opcode::STRB
+        | Opcode::STRH
+        | Opcode::STURB
+        | Opcode::STURH => match memory {
+            _ if saves_link(&i) => Effect::SaveLink,
+            Some((base, offset)) => Effect::Store { base, offset, from: general(&first) },
+            // An address made of two registers.
+            None => Effect::None,
+        },
+        Opcode::LDR
+        | Opcode::LDUR
+        | Opcode::LDRB
+        | Opcode::LDRH
+        | Opcode::LDRSW
+        | Opcode::LDRSB
+        | Opcode::LDRSH
+        | Opcode::LDURB
+        | Opcode::LDURH
+        | Opcode::LDURSW => match (general(&first), memory) {
+            (Some(to), Some((base, offset))) => Effect::Load { to, base, offset },
+            (None, Some((base, offset))) => Effect::Look { base, offset },
+            (Some(to), None) => Effect::Write { to },
+            (None, None) => Effect::None,
+        },
+        Opcode::LDP | Opcode::LDPSW => match (general(&first), general(&second), memory) {
+            (Some(a), Some(b), Some((base, offset))) => Effect::LoadPair { to: [a, b], base, offset },
+            (None, None, Some((base, offset))) => Effect::Look { base, offset },
+            _ => Effect::Unknown,
+        },
+        Opcode::ADRP | Opcode::ADR => match (general(&first), second) {
+            (Some(to), Operand::PCOffset(by)) => {
+                let from = if i.opcode == Opcode::ADRP { address & !0xfff } else { address };
+                Effect::Constant { to, value: from.wrapping_add_signed(by) }
+            }
+            _ => Effect::Unknown,
+        },
+        Opcode::ADD | Opcode::SUB => match (general(&first), general(&second), immediate(&third)) {
+            (Some(to), Some(from), Some(0)) => Effect::Copy { to, from },
+            (Some(to), Some(from), Some(by)) => {
+                Effect::Add { to, from, add: if i.opcode == Opcode::SUB { -by } else { by } }
+            }
+            (Some(to), ..) => Effect::Write { to },
+            (None, ..) => Effect::None,
+        },
+        Opcode::ORR => match (general(&first), second, third) {
+            (
+                Some(to),
+                Operand::Register(SizeCode::X, ZERO),
+                Operand::RegShift(ShiftStyle::LSL, 0, _, from),
+            ) => narrow(from).map_or(Effect::Write { to }, |from| Effect::Copy { to, from }),
+            (Some(to), ..) => Effect::Write { to },
+            (None, ..) => Effect::None,
+        },
+        Opcode::MOVZ => match (general(&first), second) {
+            (Some(to), Operand::ImmShift(value, by)) => {
+                Effect::Constant { to, value: u64::from(value).checked_shl(by.into()).unwrap_or(0) }
+            }
+            _ => Effect::Unknown,
+        },
+        // Control flow, barriers, hints: no register but the link register, which `flow` tells.
+        Opcode::B
+        | Opcode::Bcc(_)
+        | Opcode::CBZ
+        | Opcode::CBNZ
+        | Opcode::TBZ
+        | Opcode::TBNZ
+        | Opcode::HINT
+        | Opcode::RET
+        | Opcode::BR
+        | Opcode::BRK
+        | Opcode::UDF => Effect::None,
+        // Signs the return address in place: a return probe set behind it would break the check.
+        Opcode::PACIASP | Opcode::PACIBSP => Effect::SaveLink,
+        _ => other(&i),
+    }
+}
+
+/// Of the many remaining instructions: the first operand is the one that is written, except for atomics.
+fn other(i: &Decoded) -> Effect {
+    let name = i.opcode.to_string();
+    let memory = i.operands.iter().any(|o| memory(o).is_some());
+    if memory
+        || ["ld", "st", "cas", "swp", "msr", "sys", "cpy", "set", "bl"].iter().any(|p| name.starts_with(p))
+    {
+        return Effect::Unknown;
+    }
+    match i.operands[0] {
+        Operand::Register(_, ZERO)
+        | Operand::SIMDRegister(..)
+        | Operand::SIMDRegisterElements(..)
+        | Operand::SIMDRegisterElementsLane(..)
+        | Operand::Nothing => Effect::None,
+        ref first => general(first).map_or(Effect::Unknown, |to| Effect::Write { to }),
+    }
+}
+
+/// Number of the zero register.
+const ZERO: u16 = 31;
+
+fn narrow(register: u16) -> Option<Register> {
+    u8::try_from(register).ok().filter(|&r| r < 31)
+}
+
+/// Number of a general register, `sp` included, the zero register not.
+fn general(operand: &Operand) -> Option<Register> {
+    match *operand {
+        Operand::Register(_, number) => narrow(number),
+        Operand::RegisterOrSP(_, number) => u8::try_from(number).ok(),
+        _ => None,
+    }
+}
+
+fn immediate(operand: &Operand) -> Option<i64> {
+    match *operand {
+        Operand::Immediate(value) => Some(value.into()),
+        Operand::Imm64(value) => i64::try_from(value).ok(),
+        Operand::Imm16(value) => Some(value.into()),
+        Operand::ImmShift(value, by) => i64::from(value).checked_shl(by.into()),
+        _ => None,
+    }
+}
+
+/// Base register and constant of a memory operand without write-back.
+fn memory(operand: &Operand) -> Option<(Register, i64)> {
+    match *operand {
+        Operand::RegPreIndex(base, by, false) => Some((u8::try_from(base).ok()?, by.into())),
+        _ => None,
+    }
+}
+
+/// Base register that the instruction moves.
+fn written_back(i: &Decoded) -> Option<Register> {
+    i.operands.iter().find_map(|o| match *o {
+        Operand::RegPreIndex(base, _, true)
+        | Operand::RegPostIndex(base, _)
+        | Operand::RegPostIndexReg(base, _) => u8::try_from(base).ok(),
+        _ => None,
+    })
+}
+
+fn saves_link(i: &Decoded) -> bool {
+    let stores = matches!(i.opcode, Opcode::STR | Opcode::STUR | Opcode::STP | Opcode::STNP);
+    stores && i.operands[..2].contains(&Operand::Register(SizeCode::X, 30))
+}

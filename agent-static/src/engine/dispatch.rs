@@ -1,0 +1,201 @@
+//! The loop that runs a graph's nodes on the CPU: where an operator starts and where it ends.
+//!
+//! Since 2025 compilers inline `ggml_compute_forward` into the loop over the nodes, so no function is
+//! an operator any more. Two things remain. Before its own kernels the dispatcher asks other kernels
+//! (`ggml_cpu_extra_compute_forward(params, tensor)`, in another translation unit, thus a real call): an
+//! operator starts. And all of the about one hundred cases of the switch over the operator meet again
+//! behind it: the operator ends. Operators that are computed together bypass the former and have calls of
+//! their own (`ggml_compute_forward_*_fused`). Promises: a start or an end is an instruction that exists
+//! at that address, and the paths between them have been followed (see [`paths`](super::paths)).
+
+use std::collections::BTreeSet;
+
+use super::body::Body;
+use super::calls::Calls;
+use super::code::{self, Flow};
+use super::names::plain;
+use super::paths::Paths;
+
+/// The call that every dispatched node makes first.
+pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
+
+/// What the functions that compute operators are called.
+const KERNEL: &str = "ggml_compute_forward_";
+
+/// Most calls of [`START`] in a file; builds seen have one.
+const MOST_CALLS: usize = 16;
+
+/// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
+const FEWEST_JUMPS: u32 = 24;
+
+/// An instruction of the dispatch function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) address: u64,
+    pub(crate) emulated: bool,
+    /// Function that is called, or the dispatch function's name.
+    pub(crate) symbol: String,
+    pub(crate) note: String,
+}
+
+/// What was found in one dispatch function.
+#[derive(Debug)]
+pub(crate) struct Dispatcher {
+    pub(crate) body: Body,
+    pub(crate) starts: Vec<Place>,
+    pub(crate) fused: Vec<Place>,
+    pub(crate) end: Result<Place, String>,
+    /// Operators that are computed without passing a start.
+    pub(crate) unseen: Vec<String>,
+}
+
+/// The functions that call [`START`], or why there are none.
+pub(crate) fn dispatchers(calls: &Calls<'_, '_>) -> Result<Vec<Dispatcher>, String> {
+    let sites = calls.sites(|name| plain(name) == START);
+    if sites.len() > MOST_CALLS {
+        return Err(format!("{START} is called from {} places: not by one loop over the nodes", sites.len()));
+    }
+    let mut found: Vec<Dispatcher> = Vec::new();
+    let mut reason = format!("nothing in this file calls {START}");
+    for (site, _) in sites {
+        if found.iter().any(|d| d.starts.iter().any(|s| s.address == site)) {
+            continue;
+        }
+        let Some(body) = Body::around(calls.image, site) else {
+            reason = format!("the file has no unwind information for its call of {START} at {site:#x}");
+            continue;
+        };
+        // Bytes that look like a call, but within another instruction.
+        if body.at(site).is_some() {
+            found.push(dispatcher(calls, body));
+        }
+    }
+    if found.is_empty() { Err(reason) } else { Ok(found) }
+}
+
+fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
+    let called: Vec<(usize, &str)> =
+        (0..).zip(&body.code).filter_map(|(n, i)| Some((n, calls.called_by(i.flow).map(plain)?))).collect();
+    let starts: Vec<_> = called.iter().copied().filter(|(_, name)| *name == START).collect();
+    let paths = Paths::new(&body, calls);
+    let end = end(calls, &body, &starts);
+    // Every operator is behind the function's entry or behind the end of the one before it: a kernel that is
+    // reached from there without passing a start computes operators on a way of its own.
+    let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
+        let ways = std::iter::once(0).chain(end.iter().map(|(end, _)| *end));
+        let reached: Vec<_> = ways.map(|from| paths.reached(from, walls)).collect();
+        let kernel = |(n, name): &(usize, &str)| {
+            name.starts_with(KERNEL) && reached.iter().any(|r| r[*n]) && !walls.contains(n)
+        };
+        called.iter().copied().filter(kernel).collect()
+    };
+    let mut walls: Vec<usize> = starts.iter().map(|(n, _)| *n).collect();
+    let fused: Vec<_> = bypassing(&walls).into_iter().filter(|(_, name)| name.contains("fused")).collect();
+    walls.extend(fused.iter().map(|(n, _)| *n));
+    let unseen = bypassing(&walls).into_iter().map(|(_, name)| name.to_owned()).collect::<BTreeSet<_>>();
+    let unseen = unseen.into_iter().collect();
+    let end = end.and_then(|(n, place)| closed(&body, &paths, &walls, n).map(|()| place));
+    let place = |(n, name): &(usize, &str)| {
+        let i = &body.code[*n];
+        let mnemonic = code::mnemonic(calls.image, i);
+        Place {
+            address: i.address,
+            emulated: i.emulated,
+            symbol: (*name).to_owned(),
+            note: format!("`{mnemonic}` in the dispatch function at {:#x}", body.start),
+        }
+    };
+    let starts = starts.iter().map(place).collect();
+    let fused = fused.iter().map(place).collect();
+    Dispatcher { starts, fused, end, unseen, body }
+}
+
+/// Index and description of the instruction that ends an operator.
+fn end(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<(usize, Place), String> {
+    let (join, jumps) = join(body).ok_or("the dispatch function has no jumps")?;
+    if jumps < FEWEST_JUMPS {
+        return Err(format!(
+            "no common end of the operators: at most {jumps} jumps go to one place ({join:#x})"
+        ));
+    }
+    for (start, _) in starts {
+        let [yes, no] =
+            decision(body, *start).ok_or_else(|| format!("the result of {START} is not tested"))?;
+        if !leads(body, yes, join) && !leads(body, no, join) {
+            let ways = format!("{yes:#x} or {no:#x}");
+            return Err(format!("the operators meet at {join:#x}, but {START}'s result leads to {ways}"));
+        }
+    }
+    let end = first_emulated(body, join).ok_or_else(|| {
+        format!("no instruction behind {join:#x}, where the operators meet, can be probed cheaply")
+    })?;
+    let at = &body.code[end];
+    let note = format!("`{}` behind {join:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
+    let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
+    Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
+}
+
+/// Checks that no start is reached from another one, or from itself, without passing the end between them.
+fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<(), String> {
+    for &start in starts {
+        let reached = paths.reached(start, &[end]);
+        if let Some(missed) = starts.iter().find(|n| reached[**n]) {
+            let (from, to) = (body.code[start].address, body.code[*missed].address);
+            return Err(format!(
+                "the start at {to:#x} is reached from the one at {from:#x} without passing the end"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The place in the function to which most jumps go, and how many.
+fn join(body: &Body) -> Option<(u64, u32)> {
+    body.destinations().into_iter().max_by_key(|(_, count)| *count)
+}
+
+/// The two ways on from the first conditional branch behind a call.
+fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
+    for instruction in body.code.iter().skip(call + 1).take(8) {
+        match instruction.flow {
+            Flow::Next => {}
+            Flow::Branch(to) => return Some([to, instruction.next()]),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether control goes from one address to another without a choice and without a call.
+fn leads(body: &Body, from: u64, to: u64) -> bool {
+    let mut at = from;
+    for _ in 0..16 {
+        if at == to {
+            return true;
+        }
+        at = match body.at(at).map(|i| (i.flow, i.next())) {
+            Some((Flow::Next, next)) => next,
+            Some((Flow::Jump(target), _)) => target,
+            _ => return false,
+        };
+    }
+    false
+}
+
+/// The first instruction from an address on, in a straight line, that the kernel emulates.
+fn first_emulated(body: &Body, from: u64) -> Option<usize> {
+    let index = body.index(from)?;
+    for (n, instruction) in body.code.iter().enumerate().skip(index).take(24) {
+        // Others join behind the join: they are no ends of operators.
+        if n != index && body.is_target(instruction.address) {
+            return None;
+        }
+        if instruction.emulated {
+            return Some(n);
+        }
+        if instruction.flow != Flow::Next {
+            return None;
+        }
+    }
+    None
+}

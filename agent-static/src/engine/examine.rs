@@ -1,0 +1,145 @@
+//! Puts together what the files of a process say into one plan.
+
+use super::calls::Calls;
+use super::elf::Image;
+use super::operators::{self, describe_entry};
+use super::{
+    EnginePlan, FileFindings, Mark, Missing, Site, dispatch, entry, layout, note, tables, uid, version,
+};
+
+/// Functions whose entry and return are probed.
+const FUNCTIONS: [(Mark, &[&str]); 5] = [
+    (Mark::LlamaDecode, &["llama_decode"]),
+    (Mark::LlamaProcess, &["llama_process"]),
+    (Mark::LlamaEncode, &["llama_encode"]),
+    // The first one that is there: the second one calls it.
+    (Mark::SchedulerGraph, &["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"]),
+    (Mark::CpuGraph, &["ggml_graph_compute"]),
+];
+
+/// The accessor that tells the layout apart; where it is, the other accessors and the names are.
+const ACCESSOR: &str = "ggml_get_name";
+
+/// Whether a file has something to say: a function that is probed, an accessor or a table.
+///
+/// Cheap for files that have not: it looks at names of symbols, then at pointers to strings.
+#[must_use]
+pub fn is_engine_part(image: &Image<'_>) -> bool {
+    let calls = Calls::new(image);
+    let functions = FUNCTIONS.iter().flat_map(|(_, names)| names.iter());
+    let known = functions.chain([&dispatch::START, &ACCESSOR]).any(|name| calls.function(name).is_some());
+    known || !tables::read(&calls).ops.is_empty()
+}
+
+/// File offset of the function that the dynamic linker calls when the list of loaded libraries changes
+/// (`r_brk` of `struct r_debug`); only a dynamic linker has one.
+#[must_use]
+pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
+    let event = image.symbols().find(|s| s.name == "_dl_debug_state" && image.is_code(s.address))?;
+    image.file_offset(event.address)
+}
+
+/// Makes a plan from the files that a process maps, in any order.
+#[must_use]
+pub fn examine(files: &[Image<'_>]) -> EnginePlan {
+    let calls: Vec<_> = files.iter().map(Calls::new).collect();
+    let mut plan = EnginePlan::default();
+    plan.read_layout(&calls);
+    plan.read_tables(&calls);
+    plan.read_version(&calls);
+    for (file, calls) in calls.iter().enumerate() {
+        let role = plan.read_sites(file, calls);
+        let build_id = note::build_id(calls.image).unwrap_or_default().to_vec();
+        plan.files.push(FileFindings { role, build_id });
+    }
+    plan.miss();
+    plan
+}
+
+impl EnginePlan {
+    /// The layout: the first file with accessors says it for all.
+    fn read_layout(&mut self, files: &[Calls<'_, '_>]) {
+        let Some(calls) = files.iter().find(|c| c.function(ACCESSOR).is_some()) else {
+            self.layout_note =
+                format!("no file defines {ACCESSOR}: GGML's base library is not loaded, or stripped");
+            return;
+        };
+        match layout::read(calls) {
+            Ok((mut layout, note)) => {
+                layout.graph_uid = uid::offset(calls);
+                self.layout = Some(layout);
+                self.layout_note = note;
+            }
+            Err(reason) => self.layout_note = reason,
+        }
+    }
+
+    /// Names: from where the accessors are, else from any file.
+    fn read_tables(&mut self, files: &[Calls<'_, '_>]) {
+        let mut files: Vec<_> = files.iter().collect();
+        files.sort_by_key(|c| c.function(ACCESSOR).is_none());
+        let found = files.into_iter().map(tables::read).find(|t| !t.ops.is_empty());
+        self.tables = found.unwrap_or_default();
+    }
+
+    fn read_version(&mut self, files: &[Calls<'_, '_>]) {
+        let parts = [files.iter().find_map(version::llama), files.iter().find_map(version::ggml)];
+        self.version = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    }
+
+    /// Sites in one file; returns its role.
+    fn read_sites(&mut self, file: usize, calls: &Calls<'_, '_>) -> String {
+        let mut roles = Vec::new();
+        for (mark, wanted) in FUNCTIONS {
+            let site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            roles.extend(site.is_some().then_some(match mark {
+                Mark::LlamaDecode | Mark::LlamaProcess | Mark::LlamaEncode => "token",
+                Mark::SchedulerGraph => "graph",
+                _ => "CPU graph",
+            }));
+            self.sites.extend(site);
+        }
+        if roles.contains(&"CPU graph") || calls.function(dispatch::START).is_some() {
+            let found = operators::find(calls, file, self.layout.as_ref());
+            roles.extend((!found.sites.is_empty()).then_some("CPU operators"));
+            self.sites.extend(found.sites);
+            self.missing.extend(found.missing);
+        }
+        roles.extend(calls.function(ACCESSOR).map(|_| "names and layout"));
+        roles.dedup();
+        roles.join(", ")
+    }
+
+    /// Notes levels that nothing was found for.
+    fn miss(&mut self) {
+        let has = |marks: &[Mark]| self.sites.iter().any(|s| marks.contains(&s.mark));
+        let mut missing = Vec::new();
+        let mut miss = |mark, symbol: &str, reason: &str| {
+            missing.push(Missing { mark, symbol: symbol.into(), reason: reason.into() });
+        };
+        if !has(&[Mark::LlamaDecode, Mark::LlamaProcess]) {
+            let reason =
+                "no file defines llama_decode or llama_process: not llama.cpp, or its symbols are stripped";
+            miss(Mark::LlamaDecode, "llama_decode", reason);
+        }
+        if !has(&[Mark::SchedulerGraph]) {
+            let reason = "no file defines it: GGML's base library is not loaded, or its symbols are stripped";
+            miss(Mark::SchedulerGraph, "ggml_backend_sched_graph_compute_async", reason);
+        }
+        if !has(&[Mark::CpuGraph]) {
+            let reason = "no file defines it: the CPU backend is not loaded, or its symbols are stripped";
+            miss(Mark::CpuGraph, "ggml_graph_compute", reason);
+            if self.missing.is_empty() && !has(&[Mark::OpStart, Mark::OpFunction]) {
+                miss(Mark::OpStart, dispatch::START, reason);
+            }
+        }
+        self.missing.extend(missing);
+    }
+}
+
+fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> Option<Site> {
+    let symbol = calls.names.get(name)?;
+    let entry = entry::entry(calls.image, symbol.address, symbol.size)?;
+    let offset = calls.image.file_offset(entry.address)?;
+    Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
+}

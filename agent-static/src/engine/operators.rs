@@ -1,0 +1,143 @@
+//! Where operators start and end in one file: a function of their own, or the dispatch loop.
+//!
+//! Stage: before attaching. From: one file's [`Calls`]. To: the [`Site`]s of the operator level, as a usable
+//! set or not at all. Builds up to spring 2025 have the function `ggml_compute_forward(params, tensor)`, or
+//! what the compiler made of it (`.part.0`, `.constprop.0`, …); it is preferred where it is really called, for
+//! it includes every operator and its return is the operator's end. Later builds: [`dispatch`](super::dispatch).
+
+use super::calls::Calls;
+use super::dispatch::{self, Dispatcher, Place};
+use super::elf::Symbol;
+use super::entry;
+use super::names::plain;
+use super::trace::Trace;
+use super::{Layout, Mark, Missing, Site};
+
+/// The function that runs one operator.
+const FUNCTION: &str = "ggml_compute_forward";
+/// Most clones of it that are looked at; builds seen have two.
+const MOST_FUNCTIONS: usize = 8;
+
+/// Sites of the operator level in a file, and what is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Operators {
+    pub(crate) sites: Vec<Site>,
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// Looks for operators in the file with this index.
+pub(crate) fn find(calls: &Calls<'_, '_>, file: usize, layout: Option<&Layout>) -> Operators {
+    let mut found = Operators::default();
+    let functions = functions(calls, layout);
+    let dispatchers = dispatch::dispatchers(calls);
+    if let Ok(functions) = &functions {
+        let inside = dispatchers.as_ref().is_ok_and(|all| all.iter().all(|d| encloses(functions, d)));
+        for (symbol, called) in functions {
+            let Some(entry) = entry::entry(calls.image, symbol.address, symbol.size) else { continue };
+            let Some(offset) = calls.image.file_offset(entry.address) else { continue };
+            let extra = if inside {
+                format!("; the call of {} is inside it", dispatch::START)
+            } else {
+                String::new()
+            };
+            let note = format!("called from {called} places{extra}; {}", describe_entry(&entry, symbol));
+            found.sites.push(Site {
+                mark: Mark::OpFunction,
+                file,
+                offset,
+                symbol: symbol.name.to_owned(),
+                note,
+            });
+        }
+        if !found.sites.is_empty() {
+            return found;
+        }
+    }
+    match dispatchers {
+        Ok(all) => all.iter().for_each(|d| found.add(calls, file, d)),
+        Err(reason) => {
+            let other = functions.err().unwrap_or_default();
+            found.miss(Mark::OpStart, dispatch::START, format!("{reason}; {other}"));
+        }
+    }
+    found
+}
+
+impl Operators {
+    fn add(&mut self, calls: &Calls<'_, '_>, file: usize, dispatcher: &Dispatcher) {
+        let end = match &dispatcher.end {
+            Ok(end) => end,
+            Err(reason) => return self.miss(Mark::OpEnd, dispatch::START, reason.clone()),
+        };
+        for name in &dispatcher.unseen {
+            let reason = "it is reached without passing a known start: its operators will not be seen".into();
+            self.miss(Mark::OpFused, name, reason);
+        }
+        let marked = |mark, places: &[Place]| -> Vec<Site> {
+            let site = |place: &Place| {
+                let offset = calls.image.file_offset(place.address)?;
+                let note = format!("{}; {}", place.note, cost(place.emulated));
+                Some(Site { mark, file, offset, symbol: place.symbol.clone(), note })
+            };
+            places.iter().filter_map(site).collect()
+        };
+        self.sites.extend(marked(Mark::OpStart, &dispatcher.starts));
+        self.sites.extend(marked(Mark::OpFused, &dispatcher.fused));
+        self.sites.extend(marked(Mark::OpEnd, std::slice::from_ref(end)));
+    }
+
+    fn miss(&mut self, mark: Mark, symbol: &str, reason: String) {
+        self.missing.push(Missing { mark, symbol: symbol.to_owned(), reason });
+    }
+}
+
+/// The functions that run one operator each, with the number of their callers, or why there are none.
+fn functions<'d>(calls: &Calls<'_, 'd>, layout: Option<&Layout>) -> Result<Vec<(Symbol<'d>, usize)>, String> {
+    let all = calls.names.matching(is_function);
+    if all.is_empty() {
+        return Err(format!("there is no function {FUNCTION}"));
+    }
+    let op = layout.map_or(80, |l| l.tensor_op).into();
+    let mut callers: Vec<(Symbol<'d>, usize)> = Vec::new();
+    for symbol in all.into_iter().take(MOST_FUNCTIONS) {
+        let sites = calls.sites(|name| name == symbol.name);
+        // A clone that only another one calls would count operators twice.
+        let outside = |(site, _): &&(u64, &str)| {
+            let around = super::frames::function_around(calls.image, *site).map(|(start, _)| start);
+            !around.and_then(|start| calls.names.at(start)).is_some_and(|name| is_function(plain(name)))
+        };
+        let count = sites.iter().filter(outside).count();
+        // A compiler may have changed what a clone takes.
+        let takes_tensor = Trace::of(calls.image, symbol.address, 64).touches(1, op);
+        if count > 0 && takes_tensor {
+            callers.push((symbol, count));
+        }
+    }
+    if callers.is_empty() {
+        return Err(format!("{FUNCTION} is there, but not called with (params, tensor)"));
+    }
+    Ok(callers)
+}
+
+/// `ggml_compute_forward` and what compilers make of it. `.cold` is a part that is jumped to.
+fn is_function(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(FUNCTION) else { return false };
+    let parts = ["part", "constprop", "isra", "lto_priv"];
+    rest.split('.').skip(1).all(|p| parts.contains(&p) || p.chars().all(|c| c.is_ascii_digit()))
+        && (rest.is_empty() || rest.starts_with('.'))
+}
+
+fn encloses(functions: &[(Symbol<'_>, usize)], dispatcher: &Dispatcher) -> bool {
+    functions.iter().any(|(f, _)| f.address == dispatcher.body.start)
+}
+
+/// How an entry was chosen, for a site's note.
+pub(crate) fn describe_entry(entry: &entry::Entry, symbol: &Symbol<'_>) -> String {
+    let at = entry.address.saturating_sub(symbol.address);
+    format!("entry+{at} `{}`; {}", entry.mnemonic, cost(entry.emulated))
+}
+
+/// What a probe there costs, in words.
+pub(crate) const fn cost(emulated: bool) -> &'static str {
+    if emulated { "cheap: the kernel emulates it" } else { "dear: the kernel single-steps it" }
+}

@@ -1,0 +1,100 @@
+//! Which instructions of a function are reached from which, and past which.
+//!
+//! A start that reaches the next start without passing the end would leave an operator open; an operator's
+//! code reached without passing a start would go unseen. [`dispatch`](super::dispatch) looks for both in
+//! this control flow graph before anything is attached. Promises: a path that is found exists in the graph;
+//! the targets of a jump table are taken to be the blocks that nothing else leads to.
+
+use super::body::Body;
+use super::calls::Calls;
+use super::code::{self, Flow};
+use super::names::plain;
+
+/// Functions that never return, so that what lies behind their call is not reached from it.
+const NEVER_RETURN: [&str; 8] = [
+    "abort",
+    "exit",
+    "__stack_chk_fail",
+    "__assert_fail",
+    "__cxa_throw",
+    "_Unwind_Resume",
+    "_ZSt9terminatev",
+    "ggml_abort",
+];
+
+/// Control flow graph of a function, by index of its instructions.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// What may follow an instruction directly.
+    next: Vec<[Option<usize>; 2]>,
+    /// Which instructions jump through a table.
+    jumps: Vec<bool>,
+    /// Where all tables together lead.
+    table: Vec<usize>,
+}
+
+impl Paths {
+    pub(crate) fn new(body: &Body, calls: &Calls<'_, '_>) -> Self {
+        let count = body.code.len();
+        let mut next = Vec::with_capacity(count);
+        for (index, instruction) in body.code.iter().enumerate() {
+            let behind = (index + 1 < count).then_some(index + 1);
+            let callee = || calls.called_by(instruction.flow).map(plain);
+            next.push(match instruction.flow {
+                Flow::Next => [behind, None],
+                Flow::Jump(to) => [body.index(to), None],
+                Flow::Branch(to) => [body.index(to), behind],
+                Flow::Call(_) | Flow::CallSlot(_) | Flow::CallAny => {
+                    [behind.filter(|_| !callee().is_some_and(|name| NEVER_RETURN.contains(&name))), None]
+                }
+                Flow::JumpSlot(_) | Flow::JumpAny | Flow::Return | Flow::Stop => [None, None],
+            });
+        }
+        let jumps = body.code.iter().map(|i| i.flow == Flow::JumpAny).collect();
+        let table = orphans(body, calls, &next);
+        Self { next, jumps, table }
+    }
+
+    /// Which instructions are reached from behind `from` without passing through a wall. Walls that were met
+    /// are reached.
+    pub(crate) fn reached(&self, from: usize, walls: &[usize]) -> Vec<bool> {
+        let mut wall = vec![false; self.next.len()];
+        for &index in walls {
+            wall[index] = true;
+        }
+        let mut seen = vec![false; self.next.len()];
+        let mut through_table = false;
+        let mut open = vec![from];
+        let mut first = true;
+        while let Some(index) = open.pop() {
+            if !first && (std::mem::replace(&mut seen[index], true) || wall[index]) {
+                continue;
+            }
+            first = false;
+            open.extend(self.next[index].into_iter().flatten());
+            if self.jumps[index] && !std::mem::replace(&mut through_table, true) {
+                open.extend(&self.table);
+            }
+        }
+        seen
+    }
+}
+
+/// Instructions that nothing leads to directly: where jump tables go.
+fn orphans(body: &Body, calls: &Calls<'_, '_>, next: &[[Option<usize>; 2]]) -> Vec<usize> {
+    let mut led_to = vec![false; next.len()];
+    for to in next.iter().flatten().flatten() {
+        led_to[*to] = true;
+    }
+    let mut orphans = Vec::new();
+    // Padding leads nowhere: what lies behind it has to be led to by something else.
+    let mut behind_padding = false;
+    for (index, instruction) in body.code.iter().enumerate().skip(1) {
+        let unled = !led_to[index] || (behind_padding && !body.is_target(instruction.address));
+        behind_padding = unled && code::is_padding(calls.image, instruction);
+        if unled && !behind_padding {
+            orphans.push(index);
+        }
+    }
+    orphans
+}

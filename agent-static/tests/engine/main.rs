@@ -1,0 +1,9 @@
+//! What the agent finds in engines' files, against files made for the purpose and against real ones.
+
+mod asm;
+mod damage;
+mod elfgen;
+mod oracle;
+mod program;
+mod real;
+mod synthetic;

@@ -1,0 +1,149 @@
+//! An engine in miniature: accessors, tables and a dispatch loop shaped as compilers shape GGML's.
+
+use crate::asm::{Arch, Asm};
+use crate::elfgen::Elf;
+
+/// Number of operators; each has a kernel of its own.
+pub(crate) const OPERATORS: usize = 30;
+pub(crate) const START: &str = "ggml_cpu_extra_compute_forward";
+
+/// Ways in which the loop can differ.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Shape {
+    /// Vendor's prefix of all symbols.
+    pub(crate) prefix: &'static str,
+    /// Kernels are called through stubs, the start too.
+    pub(crate) imported: bool,
+    /// A kernel that bypasses the start, by name.
+    pub(crate) bypass: Option<&'static str>,
+    /// One operator goes on to the next node without passing the end.
+    pub(crate) leak: bool,
+    /// A nonzero result of the start leads somewhere else than to the end.
+    pub(crate) strange_result: bool,
+    /// How many operators there are; 0 for [`OPERATORS`].
+    pub(crate) operators: usize,
+}
+
+/// Adds a function of a vendor's prefix that the loop calls: a real one, or a stub.
+fn callee(elf: &mut Elf, shape: Shape, name: &str) {
+    let name = format!("{}{name}", shape.prefix);
+    if shape.imported {
+        elf.import(&format!("slot {name}"), &name);
+        elf.function("", |asm| {
+            asm.label(&name);
+            asm.stub(&format!("slot {name}"));
+        });
+    } else {
+        elf.function(&name, Asm::ret);
+    }
+}
+
+/// The CPU library: `ggml_graph_compute` and the loop, with labels `start`, `fused` and `end` in the code.
+pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
+    let mut elf = Elf::new(arch);
+    let operators = if shape.operators == 0 { OPERATORS } else { shape.operators };
+    let named = |name: &str| format!("{}{name}", shape.prefix);
+    callee(&mut elf, shape, START);
+    for n in 0..operators {
+        callee(&mut elf, shape, &format!("ggml_compute_forward_op{n}"));
+    }
+    if let Some(bypass) = shape.bypass {
+        callee(&mut elf, shape, bypass);
+    }
+    elf.function("", |asm| {
+        asm.label("loop function");
+        asm.landing_pad();
+        asm.prologue();
+        asm.label("next node");
+        asm.jump_if_result("out");
+        if let Some(bypass) = shape.bypass {
+            asm.jump_if_result("bypass");
+            asm.jump("ordinary");
+            asm.label("bypass");
+            asm.label("fused");
+            asm.call(&named(bypass));
+            asm.jump("join");
+            asm.label("ordinary");
+        }
+        // Padding before a block that is jumped to must not be taken for the target of a table.
+        asm.jump("go");
+        asm.nop();
+        asm.label("go");
+        asm.label("start");
+        asm.call(&named(START));
+        asm.jump_if_result(if shape.strange_result { "out" } else { "join" });
+        asm.jump_table();
+        for n in 0..operators {
+            asm.call(&named(&format!("ggml_compute_forward_op{n}")));
+            asm.jump(if shape.leak && n == 3 { "next node" } else { "join" });
+        }
+        asm.label("join");
+        asm.read_second(4);
+        asm.label("before end");
+        asm.jump_if_result("skip");
+        asm.nop();
+        asm.label("skip");
+        asm.jump("next node");
+        asm.label("out");
+        asm.ret();
+    });
+    elf.function(&named("ggml_graph_compute"), |asm| {
+        asm.landing_pad();
+        asm.label("graph entry");
+        asm.prologue();
+        asm.call("loop function");
+        asm.ret();
+    });
+    elf
+}
+
+/// Offset in the file of the instruction that ends an operator: on x86-64 the branch is behind a test.
+pub(crate) fn end(elf: &Elf) -> u64 {
+    elf.offset("before end") + if elf.code.arch == Arch::X86 { 2 } else { 0 }
+}
+
+/// The base library: accessors for a name and data at these offsets, version, and tables.
+pub(crate) fn base(arch: Arch, name: u32, data: u32) -> Elf {
+    let mut elf = Elf::new(arch);
+    elf.function("ggml_get_name", |asm| {
+        asm.landing_pad();
+        asm.return_field_address(name);
+    });
+    elf.function("ggml_get_data", |asm| {
+        asm.landing_pad();
+        asm.return_field(data);
+    });
+    elf.function("ggml_version", |asm| asm.return_address("version"));
+    elf.text("version", "9.8.7");
+    elf.data("ops");
+    // One table right behind the other, as linkers lay them out.
+    let ops = ["NONE", "DUP", "ADD", "MUL_MAT", "UNARY", "GLU"];
+    let unary = ["ABS", "SGN", "NEG", "SILU"];
+    let glu = ["REGLU", "GEGLU", "SWIGLU"];
+    let symbols = ["none", "x", "x+y", "X*Y", "unary(x)", "glu(x)"];
+    for text in glu.iter().chain(&unary).chain(&ops).chain(&symbols) {
+        elf.text_pointer(text);
+    }
+    elf.data("types");
+    for (text, elements, bytes) in [
+        ("f32", 1, 4),
+        ("f16", 1, 2),
+        ("q4_0", 32, 18),
+        ("q4_1", 32, 20),
+        ("DEPRECATED", 0, 0),
+        ("", 0, 0),
+        ("q8_0", 32, 34),
+        ("", 0, 0),
+    ] {
+        if text.is_empty() {
+            elf.word(0);
+        } else {
+            elf.text_pointer(text);
+        }
+        [elements, 0, bytes, 0, 0].into_iter().for_each(|word| elf.word(word));
+    }
+    // What follows is no type.
+    elf.word(7);
+    elf.word(7);
+    elf
+}

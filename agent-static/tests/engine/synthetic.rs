@@ -1,0 +1,310 @@
+//! Files made for the purpose: one fact each, on both instruction sets.
+
+use profinfer_agent::engine::elf::{ElfError, Image};
+use profinfer_agent::engine::{EnginePlan, Mark, examine, is_engine_part, library_event_site};
+
+use crate::asm::{Arch, Asm, BOTH};
+use crate::elfgen::Elf;
+use crate::program::{START, Shape, base, cpu, end};
+
+fn plan(files: &mut [&mut Elf]) -> EnginePlan {
+    let bytes: Vec<_> = files.iter_mut().map(|f| f.build()).collect();
+    let images: Vec<_> = bytes.iter().map(|b| Image::parse("made", b).expect("a good file")).collect();
+    examine(&images)
+}
+
+fn offsets(plan: &EnginePlan, mark: Mark) -> Vec<u64> {
+    plan.sites.iter().filter(|s| s.mark == mark).map(|s| s.offset).collect()
+}
+
+fn reason(plan: &EnginePlan, mark: Mark) -> &str {
+    let missing = plan.missing.iter().find(|m| m.mark == mark);
+    &missing.unwrap_or_else(|| panic!("{mark:?} should be missing: {:?}", plan.sites)).reason
+}
+
+#[test]
+fn a_dispatch_loop_has_a_start_and_an_end() {
+    for arch in BOTH {
+        for imported in [false, true] {
+            for sections in [false, true] {
+                let mut elf = cpu(arch, Shape { imported, ..Shape::default() });
+                elf.sections = sections;
+                let plan = plan(&mut [&mut elf]);
+                assert_eq!(
+                    offsets(&plan, Mark::OpStart),
+                    [elf.offset("start")],
+                    "{arch:?} {imported} {sections}"
+                );
+                assert_eq!(offsets(&plan, Mark::OpEnd), [end(&elf)]);
+                assert_eq!(offsets(&plan, Mark::OpFused), []);
+                assert_eq!(plan.files[0].role, "CPU graph, CPU operators");
+                assert_eq!(plan.files[0].build_id, [1, 2, 3, 4, 5, 6, 7, 8]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_vendor_prefix_does_not_matter() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { prefix: "lm_", imported: true, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert_eq!(offsets(&plan, Mark::OpStart), [elf.offset("start")]);
+        assert_eq!(
+            plan.sites.iter().find(|s| s.mark == Mark::CpuGraph).expect("found").symbol,
+            "lm_ggml_graph_compute"
+        );
+    }
+}
+
+#[test]
+fn a_fused_kernel_is_a_start_of_its_own() {
+    for arch in BOTH {
+        let bypass = Some("ggml_compute_forward_norm_mul_fused");
+        let mut elf = cpu(arch, Shape { bypass, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert_eq!(offsets(&plan, Mark::OpFused), [elf.offset("fused")]);
+        assert_eq!(offsets(&plan, Mark::OpStart), [elf.offset("start")]);
+        assert_eq!(offsets(&plan, Mark::OpEnd), [end(&elf)]);
+    }
+}
+
+#[test]
+fn a_kernel_that_no_start_leads_to_is_named() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { bypass: Some("ggml_compute_forward_shortcut"), ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        let missing = plan.missing.iter().find(|m| m.mark == Mark::OpFused).expect("named");
+        assert_eq!(missing.symbol, "ggml_compute_forward_shortcut");
+        assert_eq!(offsets(&plan, Mark::OpFused), []);
+        assert_eq!(offsets(&plan, Mark::OpStart), [elf.offset("start")]);
+    }
+}
+
+#[test]
+fn an_operator_that_skips_the_end_spoils_the_level() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { leak: true, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert!(reason(&plan, Mark::OpEnd).contains("without passing the end"));
+        assert_eq!(offsets(&plan, Mark::OpStart), [], "a start without its end must not be probed");
+    }
+}
+
+#[test]
+fn an_end_needs_two_witnesses() {
+    for arch in BOTH {
+        let mut few = cpu(arch, Shape { operators: 9, ..Shape::default() });
+        assert!(reason(&plan(&mut [&mut few]), Mark::OpEnd).contains("no common end"));
+        let mut strange = cpu(arch, Shape { strange_result: true, ..Shape::default() });
+        assert!(reason(&plan(&mut [&mut strange]), Mark::OpEnd).contains("result leads to"));
+    }
+}
+
+#[test]
+fn bytes_that_look_like_a_call_are_none() {
+    // mov $imm64, %rax with a call of the start in its immediate.
+    let mut elf = Elf::new(Arch::X86);
+    elf.function(START, Asm::ret);
+    elf.function("ggml_graph_compute", |asm| {
+        asm.bytes.extend([0x48, 0xb8]);
+        asm.call(START);
+        asm.bytes.extend([0; 3]);
+        asm.ret();
+    });
+    assert!(reason(&plan(&mut [&mut elf]), Mark::OpStart).contains("nothing in this file calls"));
+}
+
+/// A file with an operator function of this name, which reads the operator of its second argument or not.
+fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
+    let mut elf = Elf::new(arch);
+    elf.function(name, |asm| {
+        asm.landing_pad();
+        asm.label("function entry");
+        asm.prologue();
+        if reads {
+            asm.read_second(80);
+        }
+        asm.ret();
+    });
+    elf.function("ggml_graph_compute", |asm| {
+        asm.landing_pad();
+        asm.prologue();
+        if called {
+            asm.call(name);
+        }
+        asm.ret();
+    });
+    elf
+}
+
+#[test]
+fn an_operator_function_is_preferred_where_it_is_called_with_a_tensor() {
+    for arch in BOTH {
+        for name in
+            ["ggml_compute_forward", "ggml_compute_forward.part.0", "ggml_compute_forward.constprop.0.isra.0"]
+        {
+            let mut elf = old_engine(arch, name, true, true);
+            let plan = plan(&mut [&mut elf]);
+            // On arm64 no instruction there is cheap: the function's first one.
+            let entry = if arch == Arch::X86 { "function entry" } else { name };
+            assert_eq!(offsets(&plan, Mark::OpFunction), [elf.offset(entry)], "{arch:?} {name}");
+        }
+        for (name, called, reads) in [
+            ("ggml_compute_forward", false, true),
+            ("ggml_compute_forward", true, false),
+            ("ggml_compute_forward.cold", true, true),
+            ("ggml_compute_forward_add", true, true),
+        ] {
+            let mut elf = old_engine(arch, name, called, reads);
+            let plan = plan(&mut [&mut elf]);
+            assert_eq!(offsets(&plan, Mark::OpFunction), [], "{arch:?} {name} {called} {reads}");
+            reason(&plan, Mark::OpStart);
+        }
+    }
+}
+
+#[test]
+fn the_entry_is_probed_where_nothing_has_changed_yet() {
+    type Body = fn(&mut Asm);
+    // (what the function does, label of the instruction to probe on x86-64 and on arm64)
+    let cases: [(&str, Body, [&str; 2]); 5] = [
+        ("push", |a| (a.landing_pad(), a.label("in"), a.prologue(), a.ret()).3, ["in", "f"]),
+        ("stack moved", |a| (a.move_stack(), a.label("in"), a.jump_if_result("f"), a.ret()).3, ["f", "f"]),
+        (
+            "branch first",
+            |a| (a.landing_pad(), a.label("at"), a.jump_if_result("x"), a.label("x"), a.ret()).4,
+            ["at", "at"],
+        ),
+        ("loop head", |a| (a.landing_pad(), a.label("in"), a.prologue(), a.jump("in")).3, ["f", "f"]),
+        (
+            "argument gone",
+            |a| {
+                (
+                    a.bytes.extend(match a.arch {
+                        Arch::X86 => [0x48, 0x89, 0xc7, 0x90],      // mov %rax,%rdi; nop
+                        Arch::Arm => 0xaa08_03e0_u32.to_le_bytes(), // mov x0, x8
+                    }),
+                    a.label("in"),
+                    a.prologue(),
+                    a.ret(),
+                )
+                    .3
+            },
+            ["f", "f"],
+        ),
+    ];
+    for (what, body, expected) in cases {
+        for (arch, label) in BOTH.into_iter().zip(expected) {
+            let mut elf = Elf::new(arch);
+            elf.function("llama_decode", |asm| {
+                asm.label("f");
+                body(asm);
+            });
+            let plan = plan(&mut [&mut elf]);
+            // The branch on x86-64 is behind the two bytes of a test.
+            let test = if arch == Arch::X86 && label == "at" { 2 } else { 0 };
+            assert_eq!(offsets(&plan, Mark::LlamaDecode), [elf.offset(label) + test], "{what} on {arch:?}");
+        }
+    }
+}
+
+#[test]
+fn tables_and_layout_come_from_the_base_library() {
+    for arch in BOTH {
+        for relr in [false, true] {
+            let mut elf = base(arch, 256, 248);
+            elf.relr = relr;
+            let plan = plan(&mut [&mut elf]);
+            assert_eq!(
+                plan.tables.ops,
+                ["NONE", "DUP", "ADD", "MUL_MAT", "UNARY", "GLU"],
+                "{arch:?} relr {relr}"
+            );
+            assert_eq!(plan.tables.unary, ["ABS", "SGN", "NEG", "SILU"]);
+            assert_eq!(plan.tables.glu, ["REGLU", "GEGLU", "SWIGLU"]);
+            let types: Vec<_> =
+                plan.tables.types.iter().map(|t| (&t.name[..], t.block_elements, t.block_bytes)).collect();
+            let unused = ("", 0, 0);
+            let first = [("f32", 1, 4), ("f16", 1, 2), ("q4_0", 32, 18), ("q4_1", 32, 20)];
+            assert_eq!(types[..4], first);
+            assert_eq!(types[4..], [unused, unused, ("q8_0", 32, 34)]);
+            assert_eq!(plan.version, "ggml 9.8.7");
+            let layout = plan.layout.expect("known");
+            assert_eq!((layout.tensor_name, layout.tensor_data, layout.tensor_src), (256, 248, 152));
+            assert_eq!((layout.params_ith, layout.params_phase, layout.graph_uid), (0, false, None));
+        }
+    }
+}
+
+#[test]
+fn the_oldest_layout_has_phases() {
+    for arch in BOTH {
+        let layout = plan(&mut [&mut base(arch, 288, 280)]).layout.expect("known");
+        assert_eq!((layout.tensor_size, layout.tensor_view_src, layout.params_ith), (368, 264, 4));
+        assert!(layout.params_phase);
+    }
+}
+
+#[test]
+fn a_layout_is_never_guessed() {
+    for arch in BOTH {
+        let unknown = plan(&mut [&mut base(arch, 272, 264)]);
+        assert_eq!(unknown.layout, None);
+        assert!(unknown.layout_note.contains("offset 272"), "{}", unknown.layout_note);
+        // Two accessors that contradict each other.
+        let torn = plan(&mut [&mut base(arch, 256, 256)]);
+        assert_eq!(torn.layout, None);
+        assert!(torn.layout_note.contains("ggml_get_data"), "{}", torn.layout_note);
+    }
+    assert!(plan(&mut []).layout_note.contains("ggml_get_name"));
+}
+
+#[test]
+fn files_add_up_to_one_plan() {
+    let (mut base, mut cpu) = (base(Arch::X86, 256, 248), cpu(Arch::X86, Shape::default()));
+    let mut other = Elf::new(Arch::X86);
+    other.function("_dl_debug_state", |asm| (asm.nop(), asm.label("event"), asm.ret()).2);
+    let both = plan(&mut [&mut other, &mut cpu, &mut base]);
+    assert!(both.layout.is_some() && !both.tables.ops.is_empty());
+    assert!(both.sites.iter().all(|s| s.file == 1));
+    let roles: Vec<_> = both.files.iter().map(|f| &f.role[..]).collect();
+    assert_eq!(roles, ["", "CPU graph, CPU operators", "names and layout"]);
+    let missing: Vec<_> = both.missing.iter().map(|m| m.mark).collect();
+    assert_eq!(missing, [Mark::LlamaDecode, Mark::SchedulerGraph]);
+
+    let (other_bytes, cpu_bytes) = (other.build(), cpu.build());
+    let (linker, cpu) =
+        (Image::parse("a", &other_bytes).expect("good"), Image::parse("b", &cpu_bytes).expect("good"));
+    assert_eq!(library_event_site(&linker), Some(other.offset("event") - 1));
+    assert_eq!(library_event_site(&cpu), None);
+    assert!(is_engine_part(&cpu) && !is_engine_part(&linker));
+}
+
+#[test]
+fn nothing_at_all_is_said_plainly() {
+    let plan = plan(&mut []);
+    assert_eq!(plan.sites, []);
+    let missing: Vec<_> = plan.missing.iter().map(|m| m.mark).collect();
+    assert_eq!(missing, [Mark::LlamaDecode, Mark::SchedulerGraph, Mark::CpuGraph, Mark::OpStart]);
+}
+
+#[test]
+fn files_that_are_no_engine_are_refused_with_the_reason() {
+    let good = cpu(Arch::X86, Shape::default()).build();
+    let parse = |bytes: &[u8]| Image::parse("/lib/x.so", bytes).map(|_| ()).expect_err("refused");
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    assert!(matches!(parse(b"#!/bin/sh\n"), ElfError::NotElf { .. }));
+    assert!(matches!(parse(b""), ElfError::NotElf { .. }));
+    assert!(matches!(parse(&good[..40]), ElfError::Cut { end: 64, size: 40, .. }));
+    assert!(matches!(parse(&good[..100]), ElfError::Cut { what: "the program header table", .. }));
+    assert!(matches!(parse(&good[..good.len() / 2]), ElfError::Cut { what: "a loaded segment", .. }));
+    assert!(matches!(parse(&changed(4, 1)), ElfError::Not64Bit { .. }));
+    assert!(matches!(parse(&changed(5, 2)), ElfError::WrongMachine { .. }));
+    let riscv = parse(&changed(18, 243)).to_string();
+    assert!(riscv.contains("/lib/x.so") && riscv.contains("RISCV") && riscv.contains("x86-64"), "{riscv}");
+}
