@@ -1,3 +1,27 @@
-//! Agent.
+//! The agent on the board. See `ARCHITECTURE.md` for the way of one event.
+//!
+//! ```text
+//! cli ─▶ session ─▶ tracer ─▶ attach ─▶ engine (what to probe)     bpf (the kernel's side)
+//!            │                             ring ─▶ lower ─▶ emit ─▶ link
+//!            └── host (plan, stop)   target (processes)   sys (the only unsafe code)
+//! ```
 
+pub mod attach;
+pub mod bpf;
+pub mod cli;
+pub mod clock;
+pub mod commands;
+pub mod cost;
+pub mod emit;
 pub mod engine;
+pub mod error;
+pub mod host;
+pub mod link;
+pub mod lower;
+pub mod plan;
+pub mod ring;
+pub mod session;
+pub mod signals;
+pub mod sys;
+pub mod target;
+pub mod tracer;

@@ -1,16 +1,20 @@
 //! Prints what the timeline files take, for a session of about a million spans: time, bytes, bytes a slice.
 //!
-//! `taskset -c 1 cargo run --release --example bench_timeline [SPANS]`
+//! `taskset -c 1 cargo run --release --example bench_timeline [SPANS [FOLDER]]`
+//!
+//! With a folder the files are written there, to be looked at in a viewer.
 
 #[path = "../tests/timeline/large.rs"]
 mod large;
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::{Analysis, track};
 use host_analyzer::model::Model;
-use host_analyzer::views::{chrome::chrome, perfetto::perfetto};
+use host_analyzer::views::{chrome::chrome, perfetto::perfetto, summary::summary};
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
@@ -45,7 +49,9 @@ impl Write for Count {
 }
 
 fn main() -> io::Result<()> {
-    let wanted = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let mut arguments = std::env::args().skip(1);
+    let wanted = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    let folder = arguments.next();
     let model = large::model(wanted, 2, 30);
     let (time, tracks) = best(|| track::tracks(&model));
     let slices: u64 = tracks.iter().map(|t| t.slices).sum();
@@ -63,6 +69,12 @@ fn main() -> io::Result<()> {
             time.as_secs_f64() * 1e3,
             bytes as f64 / slices as f64
         );
+        if let Some(folder) = &folder {
+            view(&model, &analysis, &mut File::create(Path::new(folder).join(name))?)?;
+        }
+    }
+    if let Some(folder) = &folder {
+        summary(&model, &analysis, &mut File::create(Path::new(folder).join("summary.json"))?)?;
     }
     Ok(())
 }

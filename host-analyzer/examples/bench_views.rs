@@ -10,19 +10,22 @@ use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::{
-    cost, dag, execution, graph, group, health, op, phase, session, tally, thread, token,
+    cost, dag, execution, graph, group, health, op, phase, session, tally, thread, token, track,
 };
 use host_analyzer::model::Model;
-use host_analyzer::views::{dag as dag_view, dot, summary, tables, terminal};
+use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
 use synthetic::Spec;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-const VIEWS: [(&str, View); 10] = [
+const VIEWS: [(&str, View); 13] = [
     ("summary.json", summary::summary),
     ("dag.json", dag_view::dag),
     ("dag.dot", dot::dot),
     ("terminal", terminal::terminal),
+    ("timeline.json", chrome::chrome),
+    ("timeline.pftrace", perfetto::perfetto),
+    ("report.html", report::report),
     ("ops.parquet", tables::ops_parquet),
     ("tokens.parquet", tables::tokens_parquet),
     ("threads.parquet", tables::threads_parquet),
@@ -73,6 +76,7 @@ fn main() -> io::Result<()> {
     print("op", best(|| op::Op::of(&model, &groups, &executions, &tallies)).0, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies)).0, "");
+    print("track", best(|| track::tracks(&model)).0, "");
     print("cost", best(|| cost::Cost::of(&model)).0, "");
     let (time, analysis) = best(|| Analysis::of(&model));
     print("= all analyses", time, "");

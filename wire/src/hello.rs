@@ -114,8 +114,12 @@ impl Hello {
             let newer = SUPPORTED_VERSIONS.iter().all(|v| found > *v);
             return Err(if newer { HelloError::Newer { found } } else { HelloError::Older { found } });
         }
-        let mut hello =
-            Hello { wire_version: found, agent_version: [b[20], b[21], b[22]], build: [0; 8], nonce: [0; 16] };
+        let mut hello = Hello {
+            wire_version: found,
+            agent_version: [b[20], b[21], b[22]],
+            build: [0; 8],
+            nonce: [0; 16],
+        };
         hello.build.copy_from_slice(&b[24..32]);
         hello.nonce.copy_from_slice(&b[32..48]);
         Ok(hello)

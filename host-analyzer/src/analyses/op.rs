@@ -1,6 +1,6 @@
 //! Operators: per type, and per tensor.
 //!
-//! Stage: analysis. From: sums per node, executions. To: [`OpTypes`] and [`Operators`] rows. Promises: in each
+//! Stage: analysis. From: sums per node, executions. To: [`OpType`] and [`Operator`] rows. Promises: in each
 //! phase the sums over types equal the sums over operators.
 
 use std::cmp::Reverse;

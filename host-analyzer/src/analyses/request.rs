@@ -2,7 +2,7 @@
 //!
 //! Stage: analysis, part of the token level. From: successful token-level calls. To: one [`Request`] per
 //! prompt. The engine does not say where a prompt ends and the next begins, so it is told from the calls: see
-//! [`Open::goes_on_with`].
+//! `Open::goes_on_with`.
 
 use serde::Serialize;
 

@@ -1,8 +1,14 @@
 //! `timeline.json`: Chrome Trace Event Format, for chrome://tracing, Perfetto and other readers of it.
 //!
-//! Stage: view. From: the `track` analysis. To: a JSON object with complete (`X`) events by track and start.
-//! Promises: times are exact: `ts` and `dur` are microseconds, written as decimals with three digits from
-//! integer nanoseconds. Format: "Trace Event Format", the document of the Chromium project's catapult.
+//! Stage: view. From: the `track` analysis. To: a JSON object with begin and end (`B`, `E`) events by track and time.
+//! Promises: times are exact: `ts` is in microseconds since the start of the session, written as a decimal with three
+//! digits from integer nanoseconds.
+//!
+//! There are no complete (`X`) events, though they are shorter. A reader that adds their `ts` and `dur` in binary
+//! fractions gets an end that is a rounding error away from the start of the next slice, and slices that touch, as
+//! operators and waits do, seem to overlap: speedscope then shows nonsense, older versions of Perfetto drop slices.
+//!
+//! Format: "Trace Event Format", the document of the Chromium project's catapult.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -15,7 +21,7 @@ use super::timeline::metadata::{self, HEALTH};
 use super::timeline::per_node::PerNode;
 use super::timeline::process::{Process, processes};
 use crate::analyses::Analysis;
-use crate::analyses::track::{Slice, Track, TrackKind};
+use crate::analyses::track::{Edge, Slice, Track, TrackKind};
 use crate::model::{Model, SpanId};
 
 /// Writes the timeline.
@@ -28,6 +34,7 @@ pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
         analysis,
         out: Buffer::new(out),
         separator: b"\n",
+        origin_ns: metadata::origin_ns(model, analysis),
         free: FreeIds::new(model),
         nodes: PerNode::new(model),
         barrier: Tail::new(&label::barrier()),
@@ -49,6 +56,8 @@ struct File<'a> {
     analysis: &'a Analysis,
     out: Buffer<'a>,
     separator: &'static [u8],
+    /// Time 0 of the file.
+    origin_ns: u64,
     free: FreeIds,
     nodes: PerNode<Tail>,
     barrier: Tail,
@@ -56,8 +65,10 @@ struct File<'a> {
 
 impl File<'_> {
     fn head(&mut self) -> io::Result<()> {
-        let mut other: serde_json::Map<_, _> =
-            metadata::facts(self.model).into_iter().map(|(k, v)| (k.to_owned(), json!(v))).collect();
+        let mut other: serde_json::Map<_, _> = metadata::facts(self.model, self.analysis)
+            .into_iter()
+            .map(|(k, v)| (k.to_owned(), json!(v)))
+            .collect();
         other.insert(HEALTH.to_owned(), json!(self.analysis.health.lines));
         let bytes = &mut self.out.bytes;
         bytes.extend_from_slice(br#"{"displayTimeUnit":"ns","otherData":"#);
@@ -75,7 +86,7 @@ impl File<'_> {
         let (line, lines) = (metadata::headline(self.analysis), &self.analysis.health.lines);
         let bytes = &mut self.out.bytes;
         write!(bytes, r#"{{"ph":"i","s":"g","pid":{pid},"tid":{tid},"ts":"#)?;
-        microseconds(bytes, metadata::first_ns(self.model, self.analysis));
+        microseconds(bytes, metadata::first_ns(self.model, self.analysis) - self.origin_ns);
         bytes.extend_from_slice(br#","name":"#);
         serde_json::to_writer(&mut *bytes, line)?;
         bytes.extend_from_slice(br#","cat":"health","args":"#);
@@ -94,36 +105,58 @@ impl File<'_> {
         let tid = if own { track.tid } else { self.free.next() };
         // Behind the health's.
         self.thread_metadata(track.process, tid, &track.track, n + 1)?;
-        let head = format!(r#"{{"ph":"X","pid":{},"tid":{tid},"ts":"#, track.process);
-        for slice in &track.order {
-            self.slice(head.as_bytes(), *slice);
+        let head = |phase| format!(r#"{{"ph":"{phase}","pid":{},"tid":{tid},"ts":"#, track.process);
+        let (begin, end) = (head('B'), head('E'));
+        for edge in track.edges(self.model) {
+            match edge {
+                Edge::Begin(slice, at) => {
+                    self.edge(&begin, at);
+                    self.begun(slice);
+                }
+                Edge::End(slice, at) => {
+                    self.edge(&end, at);
+                    self.ended(slice);
+                }
+            }
             self.out.flush_if_full()?;
         }
         Ok(())
     }
 
-    fn slice(&mut self, head: &[u8], slice: Slice) {
+    fn edge(&mut self, head: &str, at: u64) {
         self.begin_event();
-        let bytes = &mut self.out.bytes;
-        let (start, end) = slice.bounds(self.model);
-        bytes.extend_from_slice(head);
-        microseconds(bytes, start);
-        bytes.extend_from_slice(br#","dur":"#);
-        microseconds(bytes, end - start);
+        self.out.bytes.extend_from_slice(head.as_bytes());
+        microseconds(&mut self.out.bytes, at - self.origin_ns);
+    }
+
+    /// The rest of a begin event.
+    fn begun(&mut self, slice: Slice) {
+        let Self { model, analysis, nodes, out, .. } = self;
+        let bytes = &mut out.bytes;
         match slice {
-            Slice::Decode(id) => {
-                Tail::new(&label::decode(self.model, &self.analysis.phases, id)).close(bytes);
-            }
-            Slice::Graph(id) => Tail::new(&label::graph(self.model, id)).close(bytes),
+            Slice::Decode(id) => Tail::new(&label::decode(model, &analysis.phases, id)).close(bytes),
+            Slice::Graph(id) => Tail::new(&label::graph(model, id)).close(bytes),
             Slice::Barrier(_) => self.barrier.close(bytes),
             Slice::Work(SpanId(i)) => {
-                let (spans, i) = (&self.model.spans, i as usize);
-                let shape = self.model.graph_calls.shape[spans.graph_call[i].0 as usize];
-                let (node, last) = (spans.node[i], spans.last_node[i]);
-                let make = || Tail::new(&label::operator(self.model, shape, node, last));
-                let tail = self.nodes.get(shape, node, last, make);
-                tail.close_operator(bytes, spans.cpu[i], spans.migrated[i]);
+                let spans = &model.spans;
+                operator(nodes, model, i).close_operator(
+                    bytes,
+                    spans.cpu[i as usize],
+                    spans.migrated[i as usize],
+                );
             }
+        }
+    }
+
+    /// The rest of an end event: the name again, by which some readers find the beginning.
+    fn ended(&mut self, slice: Slice) {
+        let Self { model, analysis, nodes, out, .. } = self;
+        let bytes = &mut out.bytes;
+        match slice {
+            Slice::Decode(id) => Tail::new(&label::decode(model, &analysis.phases, id)).close_end(bytes),
+            Slice::Graph(id) => Tail::new(&label::graph(model, id)).close_end(bytes),
+            Slice::Barrier(_) => self.barrier.close_end(bytes),
+            Slice::Work(SpanId(i)) => operator(nodes, model, i).close_end(bytes),
         }
     }
 
@@ -154,17 +187,29 @@ impl File<'_> {
     }
 }
 
-/// What follows the times of an event, in JSON; all but what changes from span to span.
+/// The tail of an operator's span.
+#[inline]
+fn operator<'a>(nodes: &'a mut PerNode<Tail>, model: &Model, span: u32) -> &'a Tail {
+    let (spans, i) = (&model.spans, span as usize);
+    let shape = model.graph_calls.shape[spans.graph_call[i].0 as usize];
+    let (node, last) = (spans.node[i], spans.last_node[i]);
+    nodes.get(shape, node, last, || Tail::new(&label::operator(model, shape, node, last)))
+}
+
+/// What follows the time of an event, in JSON; all but what changes from span to span.
 struct Tail {
-    /// Up to the last argument, without a comma.
+    /// Name, categories, and arguments up to the last one, without a comma.
     json: Vec<u8>,
+    /// Length of the part with the name.
+    name: usize,
     has_args: bool,
 }
 
 impl Tail {
     fn new(label: &Label) -> Self {
-        let mut json =
-            format!(r#","name":{},"cat":{},"args":{{"#, json!(label.name), json!(label.categories.join(",")));
+        let mut json = format!(r#","name":{}"#, json!(label.name));
+        let name = json.len();
+        json.push_str(&format!(r#","cat":{},"args":{{"#, json!(label.categories.join(","))));
         for (n, (key, value)) in label.args.iter().enumerate() {
             let value = match value {
                 Value::Text(text) => json!(text),
@@ -173,7 +218,12 @@ impl Tail {
             let comma = if n == 0 { "" } else { "," };
             json.push_str(&format!(r#"{comma}"{key}":{value}"#));
         }
-        Self { json: json.into_bytes(), has_args: !label.args.is_empty() }
+        Self { json: json.into_bytes(), name, has_args: !label.args.is_empty() }
+    }
+
+    fn close_end(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.json[..self.name]);
+        bytes.push(b'}');
     }
 
     fn close(&self, bytes: &mut Vec<u8>) {

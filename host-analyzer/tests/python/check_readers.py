@@ -33,16 +33,16 @@ def chrome(trace, summary):
         must_fail(f"timeline.json, {what}", validate_chrome.validate, damaged, summary)
 
     for i, event in enumerate(trace["traceEvents"]):
-        name = f"event {i} {event['ph']} {event['name']!r}"
-        if event["name"] != "thread_sort_index":
+        name = f"event {i} {event['ph']} {event.get('name')!r}"
+        if event.get("name") != "thread_sort_index":
             fails(f"{name} left out", lambda events, i=i: events.pop(i), True)
         fails(f"{name} twice", lambda events, i=i: events.insert(i, events[i]), True)
         for key in validate_chrome.REQUIRED[event["ph"]]:
             fails(f"{name} without {key}", lambda events, i=i, key=key: events[i].pop(key), True)
-        if event["ph"] == "X":
-            longer = validate_chrome.Decimal("0.001")
-            fails(f"{name} longer", lambda e, i=i: e[i].update(dur=e[i]["dur"] + longer), True)
-            fails(f"{name} by half a ns", lambda e, i=i: e[i].update(ts=e[i]["ts"] + longer / 2), True)
+        if event["ph"] in "BE":
+            ns = validate_chrome.Decimal("0.001")
+            fails(f"{name} later", lambda e, i=i: e[i].update(ts=e[i]["ts"] + ns), True)
+            fails(f"{name} by half a ns", lambda e, i=i: e[i].update(ts=e[i]["ts"] + ns / 2), True)
             fails(f"{name} with a text as time", lambda e, i=i: e[i].update(ts=str(e[i]["ts"])), True)
             fails(f"{name} elsewhere", lambda e, i=i: e[i].update(tid=4_000_000_000), True)
     fails("no otherData", lambda t: t.pop("otherData"))

@@ -2,7 +2,7 @@
 """validate_chrome.py TIMELINE SUMMARY [--dump]
 
 Checks a file in the Chrome Trace Event Format: strict JSON, required keys and their types, times that are whole
-nanoseconds, order and nesting of slices, no duplicates, names for all processes
+nanoseconds, order of time, begin and end events that balance, names for all processes
 and tracks; and that slices and durations per track equal those of summary.json. --dump prints the slices, one JSON
 array a line.
 
@@ -16,14 +16,15 @@ from decimal import Decimal
 from slices import Invalid, Slice, check, compare
 
 NUMBER = (int, Decimal)
-# Our files have complete events (X) only, so that there are no begin and end events (B, E) to be balanced.
+# Our files have no complete events (X), whose ends are rounded by readers that add start and length.
 # Keys that an event of each phase must have, besides `ph`, with their types.
 REQUIRED = {
-    "X": {"pid": int, "tid": int, "ts": NUMBER, "dur": NUMBER, "name": str, "cat": str},
-    "i": {"pid": int, "tid": int, "ts": NUMBER, "name": str, "cat": str, "s": str},
+    "B": {"pid": int, "tid": int, "ts": NUMBER, "name": str, "cat": str, "args": dict},
+    "E": {"pid": int, "tid": int, "ts": NUMBER, "name": str},
+    "i": {"pid": int, "tid": int, "ts": NUMBER, "name": str, "cat": str, "s": str, "args": dict},
     "M": {"pid": int, "name": str, "args": dict},
 }
-OPTIONAL = {"X": {"args"}, "i": {"args"}, "M": {"tid"}}
+OPTIONAL = {"B": set(), "E": set(), "i": set(), "M": {"tid"}}
 METADATA = {
     "process_name": ("name", str),
     "process_labels": ("labels", str),
@@ -65,7 +66,6 @@ def shape(event):
         check(isinstance(event[key], kind) and not isinstance(event[key], bool), f"{key} has a wrong type: {event}")
     extra = event.keys() - REQUIRED[phase].keys() - OPTIONAL[phase] - {"ph"}
     check(not extra, f"keys that mean nothing in this phase, {sorted(extra)}: {event}")
-    check(isinstance(event.get("args", {}), dict), f"args is not an object: {event}")
     for key in ("pid", "tid"):
         check(0 <= event.get(key, 0) < 2**32, f"{key} out of range: {event}")
     return phase
@@ -74,11 +74,12 @@ def shape(event):
 class Timeline:
     """One pass over the events, in the order of the file."""
 
-    def __init__(self):
+    def __init__(self, origin):
+        self.origin = origin  # ns of the session's clock at ts 0
         self.names = {}  # (pid, tid or None) -> name
         self.seen = set()  # metadata
-        self.open = {}  # (pid, tid) -> ends of the slices that are open, the innermost last
-        self.last = {}  # (pid, tid) -> start of the last slice, and the events with that start
+        self.open = {}  # (pid, tid) -> slices that are open, the innermost last
+        self.last = {}  # (pid, tid) -> time of the last event
         self.slices = []
         self.instants = []
 
@@ -95,40 +96,47 @@ class Timeline:
         if key == "name":
             self.names[track] = event["args"]["name"]
 
-    def complete(self, event):
-        start = nanoseconds(event, "ts")
-        end = start + nanoseconds(event, "dur")
+    def time(self, event):
+        """Time of the session's clock; never goes back on a track."""
+        at = self.origin + nanoseconds(event, "ts")
         track = (event["pid"], event["tid"])
-        last, same = self.last.get(track, (-1, []))
-        check(start >= last, f"starts before the slice that stands before it on its track: {event}")
-        same = same if start == last else []
-        check(event not in same, f"the same event twice: {event}")
-        self.last[track] = (start, same + [event])
+        check(at >= self.last.get(track, 0), f"goes back in time on its track: {event}")
+        self.last[track] = at
+        return at, track
+
+    def begin(self, event):
+        at, track = self.time(event)
         stack = self.open.setdefault(track, [])
-        while stack and stack[-1] <= start:
-            stack.pop()
-        check(not stack or end <= stack[-1], f"ends behind the slice around it: {event}")
-        depth = len(stack)
-        stack.append(end)
-        self.slices.append(
-            Slice(*track, depth, start, end, event["name"], event["cat"], event.get("args", {}))
-        )
+        begun = Slice(*track, len(stack), at, None, event["name"], event["cat"], event["args"])
+        # Slices are listed by begin; the end fills its place.
+        stack.append(len(self.slices))
+        self.slices.append(begun)
+
+    def end(self, event):
+        at, track = self.time(event)
+        check(self.open.get(track), f"ends a slice that did not begin: {event}")
+        i = self.open[track].pop()
+        check(self.slices[i].name == event["name"], f"ends a slice of another name, {self.slices[i]}: {event}")
+        self.slices[i] = self.slices[i]._replace(end=at)
 
     def event(self, event):
         phase = shape(event)
         if phase == "M":
             self.metadata(event)
-        elif phase == "X":
-            self.complete(event)
+        elif phase == "B":
+            self.begin(event)
+        elif phase == "E":
+            self.end(event)
         else:
             check(event["s"] in SCOPES, f"unknown scope: {event}")
-            nanoseconds(event, "ts")
-            self.instants.append(event)
+            self.instants.append((self.time(event)[0], event))
 
     def resolve(self):
         """Slices with the names of their tracks."""
         tracks = {}
-        for i in self.instants:
+        for track, stack in self.open.items():
+            check(not stack, f"slices of track {track} do not end")
+        for _, i in self.instants:
             check((i["pid"], i["tid"]) in self.names, f"the track of an instant has no name: {i}")
         for pid, tid in {(s.process, s.track) for s in self.slices}:
             check((pid, None) in self.names, f"process {pid} has slices and no name")
@@ -152,11 +160,10 @@ def ids(tracks, summary):
 def health(trace, timeline, summary):
     lines = summary["health"]["lines"]
     check(trace["otherData"].get("health") == lines, "otherData.health is not the health of summary.json")
-    instants = [(i["name"], i["args"]) for i in timeline.instants]
-    check(instants == [(lines[0], {"lines": lines})], f"the health event is not the one of summary.json: {instants}")
-    first = min((s.start for s in timeline.slices), default=None)
-    at = nanoseconds(timeline.instants[0], "ts")
-    check(first is None or at == first, "the health event is not at the start of the timeline")
+    first = min((s.start for s in timeline.slices), default=timeline.origin)
+    instants = [(at, i["name"], i["args"]) for at, i in timeline.instants]
+    expected = (first, lines[0], {"lines": lines})
+    check(instants == [expected], f"the health event is not that of summary.json at the start: {instants}")
 
 
 def validate(trace, summary):
@@ -166,7 +173,7 @@ def validate(trace, summary):
     check(trace["displayTimeUnit"] == "ns", "displayTimeUnit is not ns")
     check(isinstance(trace["otherData"], dict), "otherData is not an object")
     check(isinstance(trace["traceEvents"], list), "traceEvents is not an array")
-    timeline = Timeline()
+    timeline = Timeline(int(trace["otherData"]["origin_ns"]))
     for event in trace["traceEvents"]:
         timeline.event(event)
     slices, tracks = timeline.resolve()

@@ -189,7 +189,9 @@ fn timeline(Shown { page, summary, model, .. }: &Shown) {
 fn names_from_the_traced_process_stay_text() {
     // Long, too: it must not make the page wider than the window.
     let hostile = HOSTILE.repeat(4);
-    let Some(Shown { page, summary, .. }) = show(session::hostile(&hostile)) else { return };
+    let Some(shown) = show(session::hostile(&hostile)) else { return };
+    graph(&shown);
+    let Shown { page, summary, .. } = shown;
     assert_eq!(page["health"]["kind"], "health bad");
     assert_eq!(page["health"]["lines"], summary["health"]["lines"]);
     assert!(summary["health"]["lines"].as_array().unwrap().len() > 1);

@@ -179,7 +179,7 @@ pub(crate) fn perfect() -> Model {
     m
 }
 
-/// The same with losses, and with names that try to become part of the page.
+/// The same with losses, with edges that make no sense, and with names that try to become part of the page.
 pub(crate) fn hostile(text: &str) -> Model {
     let mut m = perfect();
     let evil = m.texts.intern(text);
@@ -187,6 +187,9 @@ pub(crate) fn hostile(text: &str) -> Model {
         let n = shape.n_nodes as usize;
         shape.nodes[4].name = evil;
         shape.nodes[n].name = evil;
+        // No engine builds these: a source behind its reader, a node that reads itself, a leaf that reads.
+        shape.nodes[10].src.extend([(5, NodeIdx(20)), (6, NodeIdx(10))]);
+        shape.nodes[n].src.extend([(0, NodeIdx(3)), (1, NodeIdx(shape.n_nodes + 1))]);
     }
     let worker = m.threads.find_or_add(4712);
     m.threads.describe(worker, 4711, evil);

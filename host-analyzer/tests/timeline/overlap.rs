@@ -1,6 +1,6 @@
 //! Models that no healthy recording gives: calls and operators that overlap without nesting.
 
-use host_analyzer::analyses::track::{Slice, TrackKind, tracks};
+use host_analyzer::analyses::track::{Edge, Slice, TrackKind, tracks};
 use host_analyzer::model::{
     DecodeFunction, GraphCallId, Layer, Model, Node, NodeIdx, Role, Shape, ShapeId, SpanId, Text, ThreadId,
 };
@@ -97,6 +97,8 @@ proptest! {
     ) {
         let m = model(&calls, &spans);
         let mut seen = Vec::new();
+        // What `edges` says of every slice: begin, end.
+        let mut by_edges = Vec::new();
         for track in tracks(&m) {
             let bounds: Vec<_> = track.order.iter().map(|s| s.bounds(&m)).collect();
             prop_assert_eq!(track.slices, bounds.len() as u64);
@@ -107,6 +109,23 @@ proptest! {
                     prop_assert!(later_start >= end || later_end <= end, "{:?}", bounds);
                 }
             }
+            let mut open = Vec::new();
+            let mut last = 0;
+            for edge in track.edges(&m) {
+                let (Edge::Begin(_, at) | Edge::End(_, at)) = edge;
+                prop_assert!(at >= last);
+                last = at;
+                match edge {
+                    Edge::Begin(slice, at) => open.push((slice, at)),
+                    Edge::End(slice, at) => {
+                        let (begun, start) = open.pop().expect("something is open");
+                        prop_assert_eq!(slice, begun);
+                        prop_assert_eq!(slice.bounds(&m), (start, at));
+                        by_edges.push(slice);
+                    }
+                }
+            }
+            prop_assert!(open.is_empty());
             seen.extend(track.order);
         }
         let mut expected: Vec<Slice> = Vec::new();
@@ -122,6 +141,7 @@ proptest! {
             slices.sort_by_key(|s| format!("{s:?}"));
             slices
         };
-        prop_assert_eq!(sorted(seen), sorted(expected));
+        prop_assert_eq!(sorted(seen.clone()), sorted(expected));
+        prop_assert_eq!(sorted(by_edges), sorted(seen));
     }
 }

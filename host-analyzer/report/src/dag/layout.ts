@@ -149,6 +149,18 @@ class Composer {
     });
   }
 
+  /** What a leaf reads: no engine builds that, but nothing that a recording says is left out. */
+  strays(): void {
+    for (const l of this.p.leafs) {
+      for (const edge of this.p.into.get(l) ?? []) {
+        const [from, to] = [this.out.boxes.get(edge.from), this.out.boxes.get(l)];
+        if (from && to) {
+          this.out.lines.push({ points: [bottom(from), top(to)], edge, source: edge.from, square: true });
+        }
+      }
+    }
+  }
+
   /** Leafs that no node reads stand in rows below everything. */
   loose(leafs: number[]): void {
     const perRow = Math.max(1, Math.floor(this.out.width / (DOCK.width + 8)));
@@ -217,5 +229,6 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
   });
   c.blocks(parts, places.map((x) => x.placed), grid);
   c.loose(p.leafs.filter((l) => shown(l) && !c.out.boxes.has(l)));
+  c.strays();
   return c.out;
 }

@@ -2,12 +2,15 @@
 
 import { Graph, layout } from "./dagre.ts";
 import { isView, type DagEdge } from "../data/dag.ts";
+import { plain, span } from "./plain.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Segment } from "./segments.ts";
 
 export const NODE = { width: 154, height: 34 };
 export const VIEW = { width: 126, height: 18 };
 export const DOCK = { width: 92, height: 15, gap: 9, step: 18 };
+/** Ranks spanned by all edges of a segment up to which dagre is quick (a layer of a model has some hundred). */
+const PATIENCE = 3000;
 const GHOST = { width: 8, height: 1 };
 
 export interface Point {
@@ -154,7 +157,8 @@ export class Placer {
     const signature = JSON.stringify([[...sizes], edges.map((e) => [e.from, e.to, e.weight])]);
     let short = this.cache.get(signature);
     if (!short) {
-      short = compute(sizes, edges);
+      // Edges go from earlier to later keys, as `pairs` makes them.
+      short = span([...sizes.keys()], edges) > PATIENCE ? plain(sizes, edges) : compute(sizes, edges);
       this.cache.set(signature, short);
     }
     const long = new Map([...name].map(([key, value]) => [value, key]));

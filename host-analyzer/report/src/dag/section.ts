@@ -23,6 +23,15 @@ function title(graph: DagGraph, all: DagGraph[]): string {
   return [graph.phase ?? "graph", context, part].filter(Boolean).join(", ");
 }
 
+/** In and out; a browser may refuse, which changes nothing. */
+async function fullScreen(element: HTMLElement): Promise<void> {
+  try {
+    await (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen());
+  } catch {
+    // Not allowed here, for example inside a frame of another page.
+  }
+}
+
 /** Buttons for a few graphs, a list for many. */
 function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElement | null {
   if (graphs.length < 2) {
@@ -57,6 +66,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
   let weights = true;
   let hits: number[] = [];
   let at = -1;
+  const frame = h("div", { class: "panel flush" });
   const caption = h("span", { class: "muted" });
   const warning = h("p", { class: "warning", hidden: true });
   const matches = h("span", { class: "muted", "aria-live": "polite" });
@@ -97,9 +107,11 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const box = h("input", { type: "checkbox", checked: true, on: { change: () => { weights = box.checked; show(); } } });
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
-  const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()));
+  const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()), button("Full screen", "Full screen, Escape leaves it", () => void fullScreen(frame)));
   const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
-  const element = section("profdag", "Graph", LEAD, warning, h("div", { class: "panel flush" }, tools, viewer.element, viewer.legend), h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));
+  frame.append(tools, viewer.element, viewer.legend);
+  frame.addEventListener("fullscreenchange", show);
+  const element = section("profdag", "Graph", LEAD, warning, frame, h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));
   // Drawn when the page has a layout, so that the columns suit the real width.
   requestAnimationFrame(show);
   onTheme(() => viewer.repaint());

@@ -56,6 +56,23 @@ function cut(p: Prepared, count: number[], allowed: number): number[][] {
   return parts;
 }
 
+/** No waist for long: cuts where the fewest values cross, so that no part is larger than `LARGE`. */
+function force(part: number[], position: Map<number, number>, count: number[]): number[][] {
+  const parts: number[][] = [];
+  let rest = part;
+  while (rest.length > LARGE) {
+    let best = LARGE;
+    for (let size = LARGE; size >= LARGE / 3; size--) {
+      if (count[position.get(rest[size - 1]!)!]! < count[position.get(rest[best - 1]!)!]!) {
+        best = size;
+      }
+    }
+    parts.push(rest.slice(0, best));
+    rest = rest.slice(best);
+  }
+  return [...parts, rest];
+}
+
 export function segments(p: Prepared): Segment[] {
   const position = new Map(p.computed.map((index, i) => [index, i]));
   const { count, lastUse } = crossings(p, position);
@@ -66,6 +83,7 @@ export function segments(p: Prepared): Segment[] {
       break;
     }
   }
+  parts = parts.flatMap((part) => force(part, position, count));
   let open: number[] = [];
   return parts.map((nodes) => {
     const enter = open;

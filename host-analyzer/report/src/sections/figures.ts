@@ -2,8 +2,9 @@
 
 import { list } from "../data/read.ts";
 import type { Num, Request, Summary } from "../data/summary.ts";
+import { contextColumn } from "../ui/contexts.ts";
 import { figure, h } from "../ui/dom.ts";
-import { count, figureText, plural, time } from "../ui/format.ts";
+import { count, DASH, figureText, plural, time } from "../ui/format.ts";
 import { table } from "../ui/table.ts";
 
 function card(title: string, tip: string, key: string, value: Num, text: string, note: string): HTMLElement {
@@ -14,6 +15,10 @@ function card(title: string, tip: string, key: string, value: Num, text: string,
     h("div", { class: "value" }, figure(key, value, text)),
     h("div", { class: "note" }, note),
   );
+}
+
+function rate(perSecond: Num): string {
+  return perSecond == null ? DASH : `${figureText(perSecond)} tok/s`;
 }
 
 /** The request that stands for the session: the first that generated something. */
@@ -37,9 +42,9 @@ export function figures(summary: Summary): HTMLElement {
     { class: "cards", id: "figures" },
     card("TTFT", "Time to first token: start of the first prefill call to the end of the last", "ttft_ns", main?.ttft_ns, time(main?.ttft_ns), prompt),
     card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included", "tpot_ns", main?.tpot_ns, time(main?.tpot_ns), generated),
-    card("Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, `${figureText(prefill?.tokens_per_s)} tok/s`, prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
-    card("Decode", "Tokens per second of all decode calls", "decode_tokens_per_s", decode?.tokens_per_s, `${figureText(decode?.tokens_per_s)} tok/s`, spread),
-    card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : "–", summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
+    card("Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, rate(prefill?.tokens_per_s), prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
+    card("Decode", "Tokens per second of all decode calls", "decode_tokens_per_s", decode?.tokens_per_s, rate(decode?.tokens_per_s), spread),
+    card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : DASH, summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
   );
 }
 
@@ -50,6 +55,7 @@ export function requestTable(requests: Request[]): HTMLElement {
     limit: 20,
     columns: [
       { key: "index", title: "Request", numeric: true, value: (r) => r.index, cell: (r) => count(r.index == null ? null : r.index + 1) },
+      ...contextColumn(requests),
       { key: "prompt_tokens", title: "Prompt tokens", numeric: true, value: (r) => r.prompt_tokens, cell: (r) => count(r.prompt_tokens) },
       { key: "ttft_ns", title: "TTFT", numeric: true, value: (r) => r.ttft_ns, cell: (r) => time(r.ttft_ns) },
       { key: "generated", title: "Generated", numeric: true, value: (r) => r.generated, cell: (r) => count(r.generated) },

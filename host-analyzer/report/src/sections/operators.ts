@@ -4,6 +4,7 @@ import { list } from "../data/read.ts";
 import type { Operator, Summary } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
+import { contextColumn } from "../ui/contexts.ts";
 import { count, dims, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
@@ -32,6 +33,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
     sort: { key: "wall_ns", down: true },
     columns: [
       { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
+      ...contextColumn(rows),
       { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },

@@ -22,10 +22,10 @@ export function probeSection(session: Session | null | undefined): HTMLElement {
       { key: "attached", title: "State", value: (p) => p.attached, cell: (p) => h("span", { class: p.attached ? "state on" : "state off" }, p.attached ? "attached" : "not attached") },
       { key: "level", title: "Level", value: (p) => p.level },
       { key: "what", title: "Marks", value: (p) => p.what },
+      { key: "note", title: "Note", class: "note", value: (p) => p.note },
       { key: "symbol", title: "Symbol", class: "mono", value: (p) => p.symbol },
       { key: "library", title: "Library", class: "mono", value: (p) => p.library, cell: (p) => h("span", { title: p.library }, base(p.library) || "–") },
       { key: "offset", title: "Offset", numeric: true, class: "mono", value: (p) => p.offset, cell: (p) => (p.offset ? `0x${p.offset.toString(16)}` : "–") },
-      { key: "note", title: "Note", class: "note", value: (p) => p.note },
     ],
   });
   const libraries = table<Library>({

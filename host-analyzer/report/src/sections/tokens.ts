@@ -58,7 +58,7 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
       legend: { live: true },
       cursor: { points: { size: 6 } },
       axes: [
-        { ...axis(), ...whole, label: "decode call" },
+        { ...axis(), ...whole, label: "decode call", size: 34, labelSize: 22 },
         { ...axis(), size: 76, values: (_, ticks) => ticks.map((t) => time(t)) },
       ],
       series: [
@@ -67,7 +67,7 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
           label,
           stroke: cssVar(colour),
           width,
-          points: { show: data[0].length <= 80, size: 5 },
+          points: { show: width > 1.5 && data[0].length <= 80, size: 5 },
           value: (_, v) => time(v),
         })),
       ],
@@ -107,6 +107,6 @@ export function tokenSection(summary: Summary): HTMLElement {
     "Tokens",
     "ProfStat across tokens: what one output token costs, and how much of it is graphs and operators.",
     panel("Time per output token", tokenChart(list(summary.tokens?.calls))),
-    requests.length > 0 ? panel("Requests", requestTable(requests)) : null,
+    requests.length > 1 ? panel("Requests", requestTable(requests)) : null,
   );
 }

@@ -7,12 +7,14 @@
 
 mod build;
 mod nest;
+mod walk;
 
 use serde::Serialize;
 
 use crate::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId, WAIT_UNKNOWN};
 
 pub use build::tracks;
+pub use walk::Edge;
 
 /// What a track shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -95,14 +95,14 @@ fn describe(descriptor: TrackDescriptor) -> TracePacket {
 fn clocks(file: &File<'_>) -> TracePacket {
     let session = &file.model.session;
     let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
-    let mut clocks = vec![clock(CLOCK_MONOTONIC, file.base_ns)];
+    let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
     if session.start_ns != 0 && session.start_unix_ns != 0 {
-        // The base is never behind the start.
-        let earlier = session.start_ns - file.base_ns;
+        // The origin is never behind the start.
+        let earlier = session.start_ns - file.origin_ns;
         clocks.extend(session.start_unix_ns.checked_sub(earlier).map(|ns| clock(CLOCK_REALTIME, ns)));
     }
     TracePacket {
-        timestamp: Some(file.base_ns),
+        timestamp: Some(file.origin_ns),
         timestamp_clock_id: Some(CLOCK_MONOTONIC),
         clock_snapshot: Some(ClockSnapshot { clocks, primary_trace_clock: Some(CLOCK_MONOTONIC) }),
         ..TracePacket::default()
@@ -114,7 +114,8 @@ fn attributes(file: &File<'_>) -> Vec<Attribute> {
         key: Some(format!("profinfer.{key}")),
         string_value: Some(text),
     };
-    let facts = metadata::facts(file.model).into_iter().map(|(key, text)| attribute(key, text));
+    let facts =
+        metadata::facts(file.model, file.analysis).into_iter().map(|(key, text)| attribute(key, text));
     let lines = &file.analysis.health.lines;
     let health = (0..).zip(lines).map(|(n, line): (u32, _)| attribute(&format!("health.{n}"), line.clone()));
     facts.chain(health).collect()

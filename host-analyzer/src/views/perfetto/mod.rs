@@ -57,7 +57,7 @@ struct File<'a> {
     /// Kept only for its memory.
     event: Vec<u8>,
     /// No time in the file is before it.
-    base_ns: u64,
+    origin_ns: u64,
     sequences: u32,
     uuids: u64,
 }
@@ -65,8 +65,6 @@ struct File<'a> {
 impl<'a> File<'a> {
     fn new(model: &'a Model, analysis: &'a Analysis, out: &'a mut dyn Write) -> Self {
         let mut texts = Interner::default();
-        let first_ns = metadata::first_ns(model, analysis);
-        let started = Some(model.session.start_ns).filter(|ns| *ns != 0);
         Self {
             names: ArgumentNames::new(&mut texts),
             barrier: Template::new(&mut texts, &label::barrier(), &[]),
@@ -76,7 +74,7 @@ impl<'a> File<'a> {
             out: Buffer::new(out),
             texts,
             event: Vec::new(),
-            base_ns: started.map_or(first_ns, |ns| ns.min(first_ns)),
+            origin_ns: metadata::origin_ns(model, analysis),
             sequences: COMMON_SEQUENCE,
             uuids: 0,
         }

@@ -13,7 +13,7 @@ use super::message::{
 };
 use super::packet::{Packets, annotate_bool, annotate_uint};
 use super::template::Template;
-use crate::analyses::track::{Slice, Track};
+use crate::analyses::track::{Edge, Slice, Track};
 use crate::model::SpanId;
 use crate::views::timeline::label::{self, CPU, Label, MIGRATED};
 
@@ -23,35 +23,29 @@ const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
 /// Writes the slices of a track.
 pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Result<()> {
     let id = file.next_sequence();
-    file.packet(&opening(id, uuid, file.base_ns))?;
-    let mut writer = Writer { packets: Packets::new(id), now_ns: file.base_ns, interned: Vec::new(), id };
-    let mut open: Vec<u64> = Vec::new();
-    for slice in &track.order {
-        let (start, end) = slice.bounds(file.model);
-        while let Some(ended) = open.pop_if(|e| *e <= start) {
-            writer.end(file, ended);
+    file.packet(&opening(id, uuid, file.origin_ns))?;
+    let mut writer = Writer { packets: Packets::new(id), now_ns: file.origin_ns, interned: Vec::new(), id };
+    for edge in track.edges(file.model) {
+        match edge {
+            Edge::Begin(slice, at) => writer.begin(file, slice, at),
+            Edge::End(_, at) => writer.end(file, at),
         }
-        writer.begin(file, *slice, start);
-        open.push(end);
         file.out.flush_if_full()?;
-    }
-    while let Some(ended) = open.pop() {
-        writer.end(file, ended);
     }
     Ok(())
 }
 
 /// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
-fn opening(sequence: u32, track_uuid: u64, base_ns: u64) -> TracePacket {
-    let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(base_ns), ..Clock::default() };
+fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
+    let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(origin_ns), ..Clock::default() };
     let incremental = Clock {
         clock_id: Some(CLOCK_INCREMENTAL),
-        timestamp: Some(base_ns),
+        timestamp: Some(origin_ns),
         is_incremental: Some(true),
         unit_multiplier_ns: Some(1),
     };
     TracePacket {
-        timestamp: Some(base_ns),
+        timestamp: Some(origin_ns),
         timestamp_clock_id: Some(CLOCK_MONOTONIC),
         trusted_packet_sequence_id: Some(sequence),
         sequence_flags: Some(INCREMENTAL_STATE_CLEARED),

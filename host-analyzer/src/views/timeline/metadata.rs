@@ -10,7 +10,7 @@ pub(crate) const HEALTH: &str = "health";
 const CLOCK: &str = "CLOCK_MONOTONIC";
 
 /// Facts of the session, those left out that the stream did not tell.
-pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let s = &model.session;
     let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     let mut facts = vec![
@@ -20,11 +20,18 @@ pub(crate) fn facts(model: &Model) -> Vec<(&'static str, String)> {
         ("cpu_model", s.cpu_model.clone()),
         ("kernel", s.kernel.clone()),
         ("clock", CLOCK.to_owned()),
-        ("start_ns", number(s.start_ns)),
+        ("origin_ns", origin_ns(model, analysis).to_string()),
         ("start_unix_ns", number(s.start_unix_ns)),
     ];
     facts.retain(|(_, text)| !text.is_empty());
     facts
+}
+
+/// No time in a file is before this: start of the session, ns of its clock; or of the first slice, when the stream
+/// did not tell the session's or contradicts itself.
+pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
+    let first_ns = first_ns(model, analysis);
+    Some(model.session.start_ns).filter(|ns| *ns != 0).map_or(first_ns, |ns| ns.min(first_ns))
 }
 
 /// Start of the first slice, or of the session when there is none; ns of the session's clock.

@@ -1,0 +1,228 @@
+//! From the files that a process maps to attached probes.
+//!
+//! Called whenever something may have been loaded; what is attached already stays. Probes are for one
+//! process each, so other users of the same libraries pay nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+
+use libbpf_rs::Link;
+use profinfer_wire::record::control::level;
+
+use crate::bpf::{Bpf, EngineConfig, Place};
+use crate::engine::elf::Image;
+use crate::engine::{self, EnginePlan, Mark};
+use crate::error::Result;
+use crate::sys::file::map;
+use crate::target::maps::{FileId, MappedFile, code_files};
+
+/// A process with what is attached to it.
+#[derive(Debug)]
+pub struct Attached {
+    /// Process.
+    pub pid: u32,
+    /// What its files told last; `None` until a part of an engine was found.
+    pub plan: Option<EnginePlan>,
+    /// The files that are parts of the engine, in the order that the plan counts them.
+    pub files: Vec<MappedFile>,
+    levels: u32,
+    links: BTreeMap<(Mark, FileId, u64), Vec<Link>>,
+    library_events: Vec<Link>,
+    looked_at: BTreeMap<FileId, bool>,
+    linkers: BTreeSet<FileId>,
+}
+
+/// One probe's fate, for the stream and the terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// What it marks.
+    pub mark: Mark,
+    /// Symbol that led there or was looked for.
+    pub symbol: String,
+    /// File, as the process sees it.
+    pub library: String,
+    /// File offset, 0 when not attached.
+    pub offset: u64,
+    /// Whether it is attached.
+    pub attached: bool,
+    /// How it was found or why it is not attached.
+    pub note: String,
+}
+
+impl Attached {
+    /// Nothing attached yet.
+    #[must_use]
+    pub fn new(pid: u32, levels: u32) -> Self {
+        Self {
+            pid,
+            plan: None,
+            files: Vec::new(),
+            levels,
+            links: BTreeMap::new(),
+            library_events: Vec::new(),
+            looked_at: BTreeMap::new(),
+            linkers: BTreeSet::new(),
+        }
+    }
+
+    /// Some probe of that level is attached.
+    #[must_use]
+    pub fn has(&self, level: u32) -> bool {
+        self.links.keys().any(|(mark, ..)| mark.level() & level != 0)
+    }
+
+    /// Number of probes in place.
+    #[must_use]
+    pub fn probes(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Everything that the levels ask for is attached, as far as it can be told.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        let wanted = [level::TOKEN, level::GRAPH, level::OP];
+        wanted.into_iter().filter(|l| self.levels & l != 0).all(|l| self.has(l))
+    }
+
+    /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
+    /// were tried, empty when nothing changed.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another process.
+    pub fn refresh(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
+        let mapped = code_files(self.pid);
+        let new: Vec<&MappedFile> = mapped.iter().filter(|f| !self.looked_at.contains_key(&f.id)).collect();
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = false;
+        for file in new {
+            let part = self.look_at(bpf, file);
+            self.looked_at.insert(file.id, part);
+            found |= part;
+        }
+        if !found {
+            return Ok(Vec::new());
+        }
+        self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
+        self.examine();
+        let outcomes = self.attach(bpf, hold)?;
+        Ok(outcomes)
+    }
+
+    /// Whether the file is a part of an engine. A dynamic linker gets its hook here.
+    fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
+        let Ok(opened) = File::open(&file.open_path) else { return false };
+        let Ok(bytes) = map(&opened) else { return false };
+        let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
+        if !self.linkers.contains(&file.id)
+            && let Some(offset) = engine::library_event_site(&image)
+            && let Ok(links) = bpf.attach(Place::LibraryEvent, self.pid, &file.open_path, offset)
+        {
+            self.linkers.insert(file.id);
+            self.library_events.extend(links);
+        }
+        engine::is_engine_part(&image)
+    }
+
+    /// A dynamic linker's hook is in place: loads will be seen.
+    #[must_use]
+    pub fn sees_loads(&self) -> bool {
+        !self.library_events.is_empty()
+    }
+
+    fn examine(&mut self) {
+        let opened: Vec<_> = self
+            .files
+            .iter()
+            .map(|f| File::open(&f.open_path).and_then(|o| map(&o)))
+            .collect::<std::io::Result<_>>()
+            .unwrap_or_default();
+        let images: Vec<_> = self
+            .files
+            .iter()
+            .zip(&opened)
+            .filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok())
+            .collect();
+        if images.len() == self.files.len() {
+            self.plan = Some(engine::examine(&images));
+        }
+    }
+
+    fn attach(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
+        let Some(plan) = &self.plan else { return Ok(Vec::new()) };
+        // The operator level reads the graphs that it belongs to.
+        let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
+        let wanted = |mark: Mark| mark.level() & (self.levels | graphs) != 0;
+        let read_structure = self.levels & level::OP != 0;
+        bpf.set_engine(self.pid, EngineConfig { layout: plan.layout, read_structure, hold })?;
+        let mut outcomes = Vec::new();
+        // Ends before starts, so that no operator is seen to start that is not seen to end.
+        let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.mark)).collect();
+        sites.sort_by_key(|s| std::cmp::Reverse(s.mark));
+        for site in sites {
+            let Some(file) = self.files.get(site.file) else { continue };
+            let key = (site.mark, file.id, site.offset);
+            if self.links.contains_key(&key) {
+                continue;
+            }
+            let result = bpf.attach(Place::Mark(site.mark), self.pid, &file.open_path, site.offset);
+            let (attached, note) = match result {
+                Ok(links) => {
+                    self.links.insert(key, links);
+                    (true, site.note.clone())
+                }
+                Err(e) => (false, e.answer),
+            };
+            outcomes.push(Outcome {
+                mark: site.mark,
+                symbol: site.symbol.clone(),
+                library: file.path.clone(),
+                offset: if attached { site.offset } else { 0 },
+                attached,
+                note,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// What was looked for in vain, once nothing more is expected to be loaded.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Outcome> {
+        let wanted = |mark: Mark| mark.level() & self.levels != 0;
+        let missing = self.plan.iter().flat_map(|p| &p.missing).filter(|m| wanted(m.mark));
+        missing
+            .map(|m| Outcome {
+                mark: m.mark,
+                symbol: m.symbol.clone(),
+                library: String::new(),
+                offset: 0,
+                attached: false,
+                note: m.reason.clone(),
+            })
+            .collect()
+    }
+
+    /// Loads need not be seen any more.
+    pub fn forget_loads(&mut self) {
+        self.library_events.clear();
+    }
+
+    /// Holds the engine at its first token, or lets it run on from there.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) -> Result<()> {
+        let layout = self.plan.as_ref().and_then(|p| p.layout);
+        let read_structure = self.levels & level::OP != 0;
+        bpf.set_engine(self.pid, EngineConfig { layout, read_structure, hold })
+    }
+
+    /// Removes every probe.
+    pub fn detach(&mut self, bpf: &Bpf<'_>) {
+        // Starts before ends: an operator that runs right now ends unseen and is counted as such.
+        while self.links.pop_first().is_some() {}
+        self.library_events.clear();
+        bpf.remove_engine(self.pid);
+    }
+}

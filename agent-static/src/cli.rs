@@ -1,0 +1,92 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::target::process::Target;
+
+/// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
+#[derive(Debug, Parser)]
+#[command(name = "profinfer-agent", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Wait for a host (`analyze`), capture by its plan, and stream to it
+    Serve(Serve),
+    /// Capture into a file, without a host
+    Record(Record),
+    /// Show what would be probed in an engine's files, and what could not be found
+    Plan {
+        /// Libraries or executables, the ones that one process maps
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+/// Which process to trace.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct TargetArgs {
+    /// Trace the running process of this number
+    #[arg(long)]
+    pub pid: Option<u32>,
+    /// Trace the processes of this name, running or started later; `llama*` for all that begin so
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Start this program and trace it from its first instruction
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+impl TargetArgs {
+    /// The target, `None` when none was named.
+    #[must_use]
+    pub fn target(&self, stdout_to_stderr: bool) -> Option<Target> {
+        match (self.pid, &self.name) {
+            (Some(pid), _) => Some(Target::Pid(pid)),
+            (None, Some(name)) => Some(Target::Name(name.clone())),
+            (None, None) if self.command.is_empty() => None,
+            (None, None) => Some(Target::Command { command: self.command.clone(), stdout_to_stderr }),
+        }
+    }
+}
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where to listen. Only addresses of this machine: the stream is neither encrypted nor authenticated, so it
+    /// leaves the board through `adb forward`, `hdc fport` or `ssh -L`
+    #[arg(long, default_value = "tcp:127.0.0.1:7817")]
+    pub listen: String,
+    /// End after the first session
+    #[arg(long)]
+    pub once: bool,
+    /// What to trace
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+/// Options of `record`.
+#[derive(Debug, Args)]
+pub struct Record {
+    /// File to write, `-` for standard output
+    #[arg(long, short, default_value = "recording.pfi")]
+    pub out: PathBuf,
+    /// Board profile that the recording shall name
+    #[arg(long, default_value = "generic")]
+    pub board: String,
+    /// Levels to capture: token, graph, op, all
+    #[arg(long, default_value = "all", value_parser = crate::plan::levels)]
+    pub levels: u32,
+    /// What to trace
+    #[command(flatten)]
+    pub target: TargetArgs,
+}

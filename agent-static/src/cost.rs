@@ -1,0 +1,26 @@
+//! What the agent itself costs.
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+/// CPU time used so far, ns.
+#[must_use]
+pub fn cpu_ns() -> u64 {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return 0 };
+    [usage.user_time(), usage.system_time()]
+        .iter()
+        .map(|t| {
+            let micros = t.tv_sec() * 1_000_000 + t.tv_usec();
+            u64::try_from(micros).unwrap_or(0) * 1000
+        })
+        .sum()
+}
+
+/// Largest resident set so far, bytes.
+#[must_use]
+pub fn peak_rss_bytes() -> u64 {
+    // ru_maxrss of a forked child begins at its parent's; VmHWM is the process's own.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}

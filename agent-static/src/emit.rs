@@ -1,0 +1,92 @@
+//! From records to frames in the link's queue, in sequence, counting what is dropped.
+
+use std::time::Duration;
+
+use profinfer_wire::WIRE_VERSION;
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::hello::Hello;
+use profinfer_wire::record::Record;
+
+use crate::link::Output;
+use crate::link::output::Weight;
+
+/// The encoder of one session.
+#[derive(Debug)]
+pub struct Emitter {
+    output: Output,
+    seq: u32,
+    payload: Box<[u8; MAX_PAYLOAD]>,
+    encoded: Box<[u8; MAX_ENCODED]>,
+    /// Frames dropped at the queue.
+    pub frames_dropped: u64,
+    /// Their bytes.
+    pub bytes_dropped: u64,
+}
+
+impl Emitter {
+    /// Begins a session on `output` with the hello.
+    #[must_use]
+    pub fn begin(mut output: Output, nonce: [u8; 16]) -> Self {
+        let number = |s: &str| s.parse().unwrap_or(0);
+        let hello = Hello {
+            wire_version: WIRE_VERSION,
+            agent_version: [
+                number(env!("CARGO_PKG_VERSION_MAJOR")),
+                number(env!("CARGO_PKG_VERSION_MINOR")),
+                number(env!("CARGO_PKG_VERSION_PATCH")),
+            ],
+            build: [0; 8],
+            nonce,
+        };
+        output.push(&hello.to_bytes(), Weight::Essential);
+        Self {
+            output,
+            seq: 0,
+            payload: Box::new([0; MAX_PAYLOAD]),
+            encoded: Box::new([0; MAX_ENCODED]),
+            frames_dropped: 0,
+            bytes_dropped: 0,
+        }
+    }
+
+    /// Queues a record; false when it was dropped (the drop is counted). A record too long for a frame,
+    /// which the callers exclude by cutting their strings, is a drop too.
+    pub fn emit(&mut self, record: &Record<'_>, weight: Weight) -> bool {
+        let Some(payload) = record.encode(&mut self.payload) else {
+            self.seq = self.seq.wrapping_add(1);
+            self.frames_dropped += 1;
+            return false;
+        };
+        let frame = Frame { kind: record.kind(), seq: self.seq, payload };
+        self.seq = self.seq.wrapping_add(1);
+        let len = encode(&frame, &mut *self.encoded).unwrap_or(0);
+        let sent = len > 0 && self.output.push(&self.encoded[..len], weight);
+        if !sent {
+            self.frames_dropped += 1;
+            self.bytes_dropped += len as u64;
+        }
+        sent
+    }
+
+    /// Frames made so far, dropped ones included: the sequence number of the next one.
+    #[must_use]
+    pub fn frames(&self) -> u32 {
+        self.seq
+    }
+
+    /// Hands the link what it takes now.
+    pub fn flush(&mut self) {
+        self.output.flush();
+    }
+
+    /// Waits until the link has everything.
+    pub fn finish(&mut self, limit: Duration) -> bool {
+        self.output.drain(limit)
+    }
+
+    /// The link.
+    #[must_use]
+    pub fn output(&self) -> &Output {
+        &self.output
+    }
+}

@@ -1,0 +1,141 @@
+//! Graph level: calls that are running, and the spans that belong to them.
+
+use std::rc::Rc;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::graph::{GraphCall, layer};
+
+use super::Lower;
+use super::op::Batch;
+use super::shape::Known;
+use crate::link::output::Weight;
+use crate::ring;
+
+/// Graph calls that are running.
+#[derive(Debug, Default)]
+pub struct Graphs {
+    last_id: u32,
+    open: Vec<Open>,
+    /// Batches whose memory is used again.
+    pub(super) pool: Vec<Batch>,
+}
+
+/// One running call.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) id: u32,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) start_ns: u64,
+    layer: u8,
+    decode: u32,
+    parent: u32,
+    n_nodes: u32,
+    n_tokens: u32,
+    pub(super) shape: Option<Rc<Known>>,
+    pub(super) batches: Vec<Batch>,
+}
+
+/// Calls remembered. Two per thread and context are usual; one whose end was lost stays until it is pushed out.
+const MAX_OPEN: usize = 64;
+
+impl Graphs {
+    /// The running call of the CPU backend that began at `start_ns` in `pid`.
+    pub(super) fn find(&mut self, pid: u32, start_ns: u64) -> Option<&mut Open> {
+        self.open
+            .iter_mut()
+            .rev()
+            .find(|o| o.start_ns == start_ns && o.pid == pid && o.layer == layer::BACKEND)
+    }
+
+    pub(super) fn take_all(&mut self) -> Vec<Open> {
+        std::mem::take(&mut self.open)
+    }
+
+    fn current(&self, tid: u32, layer: u8) -> u32 {
+        self.open.iter().rev().find(|o| o.tid == tid && o.layer == layer).map_or(0, |o| o.id)
+    }
+}
+
+impl Lower {
+    pub(super) fn graph(&mut self, e: &ring::Graph) {
+        let layer = u8::try_from(e.head.arg).unwrap_or(u8::MAX);
+        if e.end_ns == 0 {
+            self.graph_start(e, layer);
+            return;
+        }
+        let found = self.graphs.open.iter().position(|o| {
+            o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
+        });
+        let open = match found {
+            Some(i) => self.graphs.open.remove(i),
+            // The record of the start was lost, and with it the graph's size.
+            None => self.open_graph(e, layer),
+        };
+        let (tid, pid) = (open.tid, open.pid);
+        if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
+            self.thread(pid, tid);
+            let backend = match layer {
+                layer::BACKEND => self.texts.id(&mut self.emit, "CPU"),
+                _ => 0,
+            };
+            let record = GraphCall {
+                id: open.id,
+                shape: open.shape.as_ref().map_or(0, |s| s.wire_id),
+                pid,
+                tid,
+                layer,
+                backend,
+                n_nodes: open.n_nodes,
+                n_tokens: open.n_tokens,
+                decode: open.decode,
+                parent: open.parent,
+                start_ns: e.start_ns,
+                duration_ns: e.end_ns.saturating_sub(e.start_ns),
+            };
+            self.emit.emit(&Record::GraphCall(record), Weight::Essential);
+        }
+        self.send_batches(open);
+    }
+
+    fn graph_start(&mut self, e: &ring::Graph, layer: u8) {
+        let open = self.open_graph(e, layer);
+        if layer == layer::SCHEDULER {
+            self.tokens.add_tokens(e.head.tid, open.n_tokens);
+        }
+        if self.graphs.open.len() >= MAX_OPEN {
+            let oldest = self.graphs.open.remove(0);
+            self.send_batches(oldest);
+        }
+        self.graphs.open.push(open);
+    }
+
+    fn open_graph(&mut self, e: &ring::Graph, layer: u8) -> Open {
+        let tid = e.head.tid;
+        self.graphs.last_id += 1;
+        Open {
+            id: self.graphs.last_id,
+            pid: e.head.tgid,
+            tid,
+            start_ns: e.start_ns,
+            layer,
+            decode: self.tokens.current(tid),
+            parent: if layer == layer::BACKEND { self.graphs.current(tid, layer::SCHEDULER) } else { 0 },
+            n_nodes: e.n_nodes,
+            n_tokens: self.tokens_of(e),
+            shape: self.shapes.get(e.shape),
+            batches: Vec::new(),
+        }
+    }
+
+    /// A graph that begins by looking up the embeddings of its tokens tells how many they are.
+    fn tokens_of(&self, e: &ring::Graph) -> u32 {
+        let engine = self.engines.iter().find(|f| f.pid == e.head.tgid);
+        let op = engine.and_then(|f| f.tables.ops.get(e.first_op as usize));
+        match op {
+            Some(op) if op == "GET_ROWS" => u32::try_from(e.first_ne1).unwrap_or(0),
+            _ => 0,
+        }
+    }
+}

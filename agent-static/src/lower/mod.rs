@@ -1,0 +1,137 @@
+//! From ring-buffer records to wire records: the one place where the form changes.
+//!
+//! Stage: the agent's loop. From: [`crate::ring::Event`], in the order in which the kernel wrote them. To:
+//! [`crate::emit::Emitter`]. Promises: bounded memory whatever the engine does; an address is only
+//! looked up in the structure of the graph call that the record itself names, so a recycled address is
+//! never taken for another tensor; what cannot be resolved is counted, not guessed.
+
+pub mod graph;
+pub mod op;
+pub mod shape;
+pub mod text;
+pub mod thread;
+pub mod token;
+
+use profinfer_wire::record::loss::Loss;
+
+use crate::bpf::Totals;
+use crate::emit::Emitter;
+use crate::engine::{Layout, Tables};
+use crate::ring::Event;
+
+use graph::Graphs;
+use shape::Shapes;
+use text::Texts;
+use thread::Threads;
+use token::Tokens;
+
+/// What lowering knows of one engine.
+#[derive(Debug, Clone)]
+pub struct EngineFacts {
+    /// Process.
+    pub pid: u32,
+    /// Offsets of the tensor's fields.
+    pub layout: Layout,
+    /// Names.
+    pub tables: Tables,
+}
+
+/// Everything that one session's lowering remembers.
+#[derive(Debug)]
+pub struct Lower {
+    /// The encoder.
+    pub emit: Emitter,
+    /// Levels that the plan asks for.
+    pub levels: u32,
+    engines: Vec<EngineFacts>,
+    texts: Texts,
+    threads: Threads,
+    tokens: Tokens,
+    shapes: Shapes,
+    graphs: Graphs,
+    spans: Counts,
+    /// Structures forgotten for want of room; the caller tells the kernel side.
+    pub forgotten: Vec<u64>,
+    /// Processes that reached their first token and stand still.
+    pub held: Vec<u32>,
+    /// Processes that began a new program.
+    pub executed: Vec<u32>,
+}
+
+/// Counts of spans on the agent's side; names as in the wire's `Loss`.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    sent: u64,
+    queue_full: u64,
+    no_graph: u64,
+}
+
+impl Lower {
+    /// Begins a session.
+    #[must_use]
+    pub fn new(emit: Emitter, levels: u32) -> Self {
+        Self {
+            emit,
+            levels,
+            engines: Vec::new(),
+            texts: Texts::default(),
+            threads: Threads::default(),
+            tokens: Tokens::default(),
+            shapes: Shapes::default(),
+            graphs: Graphs::default(),
+            spans: Counts::default(),
+            forgotten: Vec::new(),
+            held: Vec::new(),
+            executed: Vec::new(),
+        }
+    }
+
+    /// Learns, or learns anew, how a process's tensors are read.
+    pub fn set_engine(&mut self, facts: EngineFacts) {
+        self.engines.retain(|e| e.pid != facts.pid);
+        self.engines.push(facts);
+    }
+
+    /// Takes one record of the kernel.
+    pub fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Op(op) => self.op(op),
+            Event::Graph(graph) => self.graph(graph),
+            Event::Decode(decode) => self.decode(decode),
+            Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),
+            Event::Tensor(tensor) => self.tensor(tensor),
+            Event::ShapeEnd(head, key, _) => self.shape_end(head, *key),
+            Event::Hold(head) => self.held.push(head.tgid),
+            Event::Exec(head, _) => self.executed.push(head.tgid),
+        }
+    }
+
+    /// The session's ledger so far.
+    #[must_use]
+    pub fn loss(&self, at_ns: u64, kernel: &Totals) -> Loss {
+        Loss {
+            at_ns,
+            span_starts: kernel.span_starts,
+            span_ends: kernel.span_ends,
+            spans_sent: self.spans.sent,
+            spans_ring_full: kernel.spans_ring_full,
+            spans_queue_full: self.spans.queue_full,
+            spans_no_start: kernel.spans_no_start,
+            spans_no_end: kernel.spans_no_end,
+            spans_no_graph: self.spans.no_graph,
+            calls_ring_full: kernel.calls_ring_full,
+            tensors_ring_full: kernel.tensors_ring_full,
+            frames_queue_full: self.emit.frames_dropped,
+            bytes_queue_full: self.emit.bytes_dropped,
+            no_state: kernel.no_state,
+        }
+    }
+
+    /// Sends what is still open: call it after the last event.
+    pub fn finish(&mut self) {
+        let open = self.graphs.take_all();
+        for graph in open {
+            self.send_batches(graph);
+        }
+    }
+}

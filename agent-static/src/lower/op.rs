@@ -1,0 +1,160 @@
+//! Operator level: one span per operator and thread, packed into a batch per thread and graph call.
+
+use profinfer_wire::frame::MAX_PAYLOAD;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::op::SpanBatch;
+use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
+
+use super::Lower;
+use super::graph::Open;
+use crate::link::output::Weight;
+use crate::ring;
+
+/// Room for the packed spans of one batch: a frame without the other fields of the record.
+const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
+/// Batches kept for use again, about a thread each.
+const MAX_POOL: usize = 64;
+
+/// Spans of one thread that are being packed.
+#[derive(Debug)]
+pub struct Batch {
+    tid: u32,
+    base_ns: u64,
+    cpu: u16,
+    count: u16,
+    len: usize,
+    last_index: u32,
+    cursor: Cursor,
+    bytes: Box<[u8; BATCH_BYTES]>,
+}
+
+impl Batch {
+    fn begin(mut self, tid: u32, base_ns: u64, cpu: u16) -> Self {
+        self.tid = tid;
+        self.base_ns = base_ns;
+        self.cpu = cpu;
+        self.count = 0;
+        self.len = 0;
+        self.cursor = Cursor::new(base_ns, cpu);
+        self
+    }
+
+    fn new() -> Self {
+        Self {
+            tid: 0,
+            base_ns: 0,
+            cpu: 0,
+            count: 0,
+            len: 0,
+            last_index: 0,
+            cursor: Cursor::new(0, 0),
+            bytes: Box::new([0; BATCH_BYTES]),
+        }
+    }
+
+    fn push(&mut self, span: &Span) -> bool {
+        if self.len + MAX_SPAN_LEN > BATCH_BYTES || self.count == u16::MAX {
+            return false;
+        }
+        let Some(len) = self.cursor.encode(span, &mut *self.bytes, self.len) else { return false };
+        self.len = len;
+        self.count += 1;
+        self.last_index = span.last_node;
+        true
+    }
+}
+
+impl Lower {
+    pub(super) fn op(&mut self, e: &ring::Op) {
+        let tid = e.head.tid;
+        let graphs = &mut self.graphs;
+        let Some(open) = graphs.open_for(e) else {
+            self.spans.no_graph += 1;
+            return;
+        };
+        let at = open.batches.iter().position(|b| b.tid == tid);
+        let hint = at.map_or(0, |i| open.batches[i].last_index + 1);
+        let Some(shape) = open.shape.as_ref() else {
+            self.spans.no_graph += 1;
+            return;
+        };
+        let (Some(node), Some(last)) = (shape.index(e.node, hint), shape.index(e.last, hint + 1)) else {
+            self.spans.no_graph += 1;
+            return;
+        };
+        if last < node || e.end_ns < e.start_ns {
+            self.spans.no_graph += 1;
+            return;
+        }
+        let (cpu_start, cpu_end) = (e.head.arg & 0xffff, e.head.arg >> 16);
+        let span = Span {
+            node,
+            last_node: last,
+            start_ns: e.start_ns,
+            work_ns: e.end_ns - e.start_ns,
+            cpu: u16::try_from(cpu_end).unwrap_or(u16::MAX),
+            migrated: cpu_start != cpu_end,
+        };
+        if let Some(i) = at {
+            if open.batches[i].push(&span) {
+                return;
+            }
+            // Full: it goes out, and its memory is the next batch's.
+            let (id, wire_id) = (open.id, shape.wire_id);
+            let full = open.batches.swap_remove(i);
+            let full = self.send_batch(full, id, wire_id);
+            self.begin_batch(e, full, &span);
+        } else {
+            self.thread(e.head.tgid, tid);
+            let batch = self.graphs.pool.pop().unwrap_or_else(Batch::new);
+            self.begin_batch(e, batch, &span);
+        }
+    }
+
+    fn begin_batch(&mut self, e: &ring::Op, batch: Batch, span: &Span) {
+        let mut batch = batch.begin(e.head.tid, span.start_ns, span.cpu);
+        let packed = batch.push(span);
+        match self.graphs.open_for(e) {
+            Some(open) if packed => open.batches.push(batch),
+            _ => self.spans.no_graph += 1,
+        }
+    }
+
+    fn send_batch(&mut self, batch: Batch, graph: u32, shape: u32) -> Batch {
+        let record = SpanBatch {
+            graph,
+            shape,
+            tid: batch.tid,
+            base_ns: batch.base_ns,
+            cpu: batch.cpu,
+            count: batch.count,
+            bytes: &batch.bytes[..batch.len],
+        };
+        if self.emit.emit(&Record::SpanBatch(record), Weight::Droppable) {
+            self.spans.sent += u64::from(batch.count);
+        } else {
+            self.spans.queue_full += u64::from(batch.count);
+        }
+        batch
+    }
+
+    /// Sends the spans of a call that has ended, or will never be seen to end.
+    pub(super) fn send_batches(&mut self, open: Open) {
+        let wire_id = open.shape.as_ref().map_or(0, |s| s.wire_id);
+        for batch in open.batches {
+            let batch = self.send_batch(batch, open.id, wire_id);
+            if self.graphs.pool.len() < MAX_POOL {
+                self.graphs.pool.push(batch);
+            }
+        }
+    }
+}
+
+impl super::graph::Graphs {
+    fn open_for(&mut self, e: &ring::Op) -> Option<&mut Open> {
+        if e.graph == 0 {
+            return None;
+        }
+        self.find(e.head.tgid, e.graph)
+    }
+}

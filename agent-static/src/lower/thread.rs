@@ -1,0 +1,33 @@
+//! Threads: told once, before their first span or call.
+
+use std::collections::HashSet;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::session::Thread;
+
+use super::Lower;
+use crate::link::output::Weight;
+use crate::target::process;
+
+/// Threads remembered; an engine that makes new ones for every graph is told anew beyond it.
+const MAX_THREADS: usize = 4096;
+
+/// The threads told of.
+#[derive(Debug, Default)]
+pub struct Threads(HashSet<(u32, u32)>);
+
+impl Lower {
+    /// Tells of a thread that the host does not know yet.
+    pub(super) fn thread(&mut self, pid: u32, tid: u32) {
+        if self.threads.0.contains(&(pid, tid)) {
+            return;
+        }
+        if self.threads.0.len() >= MAX_THREADS {
+            self.threads.0.clear();
+        }
+        let name = process::thread_name(pid, tid);
+        if self.emit.emit(&Record::Thread(Thread { tid, pid, name: &name }), Weight::Essential) {
+            self.threads.0.insert((pid, tid));
+        }
+    }
+}

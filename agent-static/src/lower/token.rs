@@ -1,0 +1,88 @@
+//! Token level: numbers the calls, and fills in the tokens of a batch whose arguments do not tell.
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::token::Decode;
+
+use super::Lower;
+use crate::link::output::Weight;
+use crate::ring;
+
+/// Token-level calls that are running: one a thread.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    last_id: u32,
+    open: Vec<Open>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    id: u32,
+    tid: u32,
+    start_ns: u64,
+    graph_tokens: u32,
+}
+
+/// More threads than this in `llama_decode` at once are a broken stream, not an engine.
+const MAX_OPEN: usize = 256;
+
+impl Tokens {
+    fn begin(&mut self, tid: u32, start_ns: u64) -> u32 {
+        self.open.retain(|o| o.tid != tid);
+        if self.open.len() >= MAX_OPEN {
+            self.open.clear();
+        }
+        self.last_id += 1;
+        self.open.push(Open { id: self.last_id, tid, start_ns, graph_tokens: 0 });
+        self.last_id
+    }
+
+    /// Id of the call that `tid` is in, 0 when none.
+    pub(super) fn current(&self, tid: u32) -> u32 {
+        self.open.iter().find(|o| o.tid == tid).map_or(0, |o| o.id)
+    }
+
+    /// Counts the tokens of a graph to the call around it.
+    pub(super) fn add_tokens(&mut self, tid: u32, n: u32) {
+        if let Some(o) = self.open.iter_mut().find(|o| o.tid == tid) {
+            o.graph_tokens += n;
+        }
+    }
+}
+
+impl Lower {
+    pub(super) fn decode(&mut self, e: &ring::Decode) {
+        let tid = e.head.tid;
+        if e.end_ns == 0 {
+            self.tokens.begin(tid, e.start_ns);
+            return;
+        }
+        let open = self.tokens.open.iter().position(|o| o.tid == tid && o.start_ns == e.start_ns);
+        // The record of the start was lost: the one of the end tells all but the tokens of its graphs.
+        let open = match open {
+            Some(i) => self.tokens.open.swap_remove(i),
+            None => {
+                self.tokens.last_id += 1;
+                Open { id: self.tokens.last_id, tid, start_ns: e.start_ns, graph_tokens: 0 }
+            }
+        };
+        if self.levels & level::TOKEN == 0 {
+            return;
+        }
+        self.thread(e.head.tgid, tid);
+        let n_tokens =
+            u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
+        let record = Decode {
+            id: open.id,
+            pid: e.head.tgid,
+            tid,
+            function: u8::try_from(e.head.arg).unwrap_or(u8::MAX),
+            context: e.context,
+            start_ns: e.start_ns,
+            duration_ns: e.end_ns.saturating_sub(e.start_ns),
+            n_tokens,
+            status: e.status,
+        };
+        self.emit.emit(&Record::Decode(record), Weight::Essential);
+    }
+}

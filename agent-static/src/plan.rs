@@ -1,0 +1,38 @@
+//! What to capture, as the agent keeps it.
+
+use profinfer_wire::record::control::{self, level};
+
+/// A capture plan; made by the host, or by `record`'s options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Board profile that it was made from.
+    pub board: String,
+    /// Levels, bits of [`level`].
+    pub levels: u32,
+    /// Process name to wait for; empty to trace what the agent's command line names.
+    pub target: String,
+}
+
+impl From<control::Plan<'_>> for Plan {
+    fn from(p: control::Plan<'_>) -> Self {
+        Self { board: p.board.to_owned(), levels: p.levels & level::ALL, target: p.target.to_owned() }
+    }
+}
+
+/// Reads a list of level names, for example `token,graph`.
+///
+/// # Errors
+/// A sentence naming what is allowed.
+pub fn levels(list: &str) -> Result<u32, String> {
+    let mut bits = 0;
+    for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
+        bits |= match name {
+            "token" => level::TOKEN,
+            "graph" => level::GRAPH,
+            "op" | "operator" => level::OP,
+            "all" => level::ALL,
+            other => return Err(format!("`{other}` is not a level: use token, graph, op, all")),
+        };
+    }
+    if bits == 0 { Err("no level given: use token, graph, op, all".to_owned()) } else { Ok(bits) }
+}

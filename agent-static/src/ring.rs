@@ -1,0 +1,159 @@
+//! Records of the kernel's ring buffer, as `bpf/include/event.h` declares them.
+//!
+//! From: the ring buffer's bytes. To: [`Event`], which `lower` turns into wire records. Promises: no
+//! panic on any bytes; a record shorter than its struct is not an event.
+
+/// Largest raw tensor in a [`Event::Tensor`], `TENSOR_MAX` of event.h.
+pub const TENSOR_MAX: usize = 384;
+
+/// Fields that every record begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// Thread.
+    pub tid: u32,
+    /// Process.
+    pub tgid: u32,
+    /// Meaning depends on the record.
+    pub arg: u32,
+}
+
+/// A token-level call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decode {
+    /// Thread, process; `arg` is the function.
+    pub head: Head,
+    /// Entry, ns.
+    pub start_ns: u64,
+    /// Return, ns; 0 when it has not returned.
+    pub end_ns: u64,
+    /// Address of the context.
+    pub context: u64,
+    /// Tokens by the argument, -1 when not readable.
+    pub n_tokens: i32,
+    /// Returned value.
+    pub status: i32,
+}
+
+/// A graph call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Graph {
+    /// Thread, process; `arg` is the layer.
+    pub head: Head,
+    /// Entry, ns; names the call.
+    pub start_ns: u64,
+    /// Return, ns; 0 when it has not returned.
+    pub end_ns: u64,
+    /// Key of the structure, 0 when it was not read.
+    pub shape: u64,
+    /// `ne[1]` of the first node.
+    pub first_ne1: u64,
+    /// Operator number of the first node.
+    pub first_op: u32,
+    /// Nodes.
+    pub n_nodes: u32,
+}
+
+/// One tensor of a structure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tensor<'a> {
+    /// Thread, process; `arg` is the node's index or `u32::MAX` for a leaf.
+    pub head: Head,
+    /// Key of the structure.
+    pub shape: u64,
+    /// Address of the struct.
+    pub address: u64,
+    /// The struct's bytes, [`TENSOR_MAX`] of them.
+    pub raw: &'a [u8],
+}
+
+/// One operator run by one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Op {
+    /// Thread, process; `arg` is the CPU at the start (low half) and at the end (high half).
+    pub head: Head,
+    /// Start, ns.
+    pub start_ns: u64,
+    /// End of work, ns.
+    pub end_ns: u64,
+    /// Address of the node.
+    pub node: u64,
+    /// Address of the last node of a fused kernel, else `node`.
+    pub last: u64,
+    /// `start_ns` of the CPU graph call, 0 when none was known.
+    pub graph: u64,
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A process began a new program of this name.
+    Exec(Head, [u8; 16]),
+    /// A held process reached its first token or graph.
+    Hold(Head),
+    /// A token-level call began or, with `end_ns`, ended.
+    Decode(Decode),
+    /// A graph call began or, with `end_ns`, ended.
+    Graph(Graph),
+    /// A structure follows: key, number of nodes.
+    Shape(Head, u64, u32),
+    /// A part of it.
+    Tensor(Tensor<'a>),
+    /// It is whole when `arg` is 0: key, number of leafs.
+    ShapeEnd(Head, u64, u32),
+    /// An operator.
+    Op(Op),
+}
+
+fn u32_at(b: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(b: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(b.get(at..at + 8)?.try_into().ok()?))
+}
+
+impl<'a> Event<'a> {
+    /// Reads one record; `None` for an unknown kind or too few bytes.
+    #[must_use]
+    pub fn parse(b: &'a [u8]) -> Option<Self> {
+        let head = Head { tid: u32_at(b, 4)?, tgid: u32_at(b, 8)?, arg: u32_at(b, 12)? };
+        Some(match u32_at(b, 0)? {
+            1 => Self::Exec(head, b.get(24..40)?.try_into().ok()?),
+            2 => Self::Hold(head),
+            3 | 4 => Self::Decode(Decode {
+                head,
+                start_ns: u64_at(b, 16)?,
+                end_ns: u64_at(b, 24)?,
+                context: u64_at(b, 32)?,
+                n_tokens: u32_at(b, 40)?.cast_signed(),
+                status: u32_at(b, 44)?.cast_signed(),
+            }),
+            5 | 6 => Self::Graph(Graph {
+                head,
+                start_ns: u64_at(b, 16)?,
+                end_ns: u64_at(b, 24)?,
+                shape: u64_at(b, 32)?,
+                first_ne1: u64_at(b, 40)?,
+                first_op: u32_at(b, 48)?,
+                n_nodes: u32_at(b, 52)?,
+            }),
+            7 => Self::Shape(head, u64_at(b, 16)?, u32_at(b, 24)?),
+            8 => Self::Tensor(Tensor {
+                head,
+                shape: u64_at(b, 16)?,
+                address: u64_at(b, 24)?,
+                raw: b.get(32..32 + TENSOR_MAX)?,
+            }),
+            9 => Self::ShapeEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
+            10 => Self::Op(Op {
+                head,
+                start_ns: u64_at(b, 16)?,
+                end_ns: u64_at(b, 24)?,
+                node: u64_at(b, 32)?,
+                last: u64_at(b, 40)?,
+                graph: u64_at(b, 48)?,
+            }),
+            _ => return None,
+        })
+    }
+}

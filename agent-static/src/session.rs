@@ -1,0 +1,247 @@
+//! One session: from a plan to the `End` record.
+//!
+//! ```text
+//! targets ──▶ attach ──▶ ring buffer ──▶ lower ──▶ emit ──▶ link
+//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames of the host
+//! ```
+//! One thread, one loop. It sleeps up to 50 ms when little happens; the kernel wakes it when its ring
+//! buffer is half full.
+
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use libbpf_rs::RingBufferBuilder;
+use profinfer_wire::WIRE_VERSION;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::loss::{End, EndReason};
+use profinfer_wire::record::session::Session as SessionRecord;
+
+use crate::bpf::{Bpf, Storage};
+use crate::emit::Emitter;
+use crate::error::{Diagnostic, Result};
+use crate::host::Host;
+use crate::link::Output;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::plan::Plan;
+use crate::ring::Event;
+use crate::signals::{Signals, Sleeper};
+use crate::target::process::Target;
+use crate::tracer::Tracer;
+use crate::{clock, cost};
+
+/// Bytes of the kernel's ring buffer. Mapped twice, it is most of the agent's resident set.
+pub const RING_BYTES: u32 = 2 << 20;
+/// Longest sleep between two looks at the ring buffer.
+const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// Between two records of clocks and totals, and two looks at whether the engine lives.
+const PULSE: Duration = Duration::from_secs(1);
+/// How long the link gets to take what is left at the end.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// Runs one session to its end.
+///
+/// # Errors
+/// When nothing can be traced; then nothing was left behind and the host was told why.
+pub fn run(plan: &Plan, target: &Target, output: Output, signals: &Signals) -> Result<Summary> {
+    let mut host = Host::of(&output);
+    let emitter = Emitter::begin(output, nonce());
+    let lower = RefCell::new(Lower::new(emitter, plan.levels));
+    let outcome = capture(plan, target, &lower, signals, &mut host);
+    let mut lower = lower.into_inner();
+    if let Err(e) = &outcome {
+        let reason = e.to_string();
+        let reason = &reason[..reason.floor_char_boundary(3000)];
+        lower
+            .emit
+            .emit(&Record::Refused(profinfer_wire::record::control::Refused { reason }), Weight::Essential);
+    }
+    let sent = lower.emit.finish(LAST_WORDS);
+    let summary = outcome?;
+    match lower.emit.output().error() {
+        Some(e) => Err(e),
+        None if !sent => Err(Diagnostic::new(
+            "sending the rest of the stream",
+            "the link takes no more bytes",
+            "the recording lacks its end; use a faster link or fewer levels",
+        )),
+        None => Ok(summary),
+    }
+}
+
+/// What a session came to.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Final totals.
+    pub end: End,
+    /// Exit status of the program that the agent started, when it ended.
+    pub status: Option<i32>,
+}
+
+fn capture(
+    plan: &Plan,
+    target: &Target,
+    lower: &RefCell<Lower>,
+    signals: &Signals,
+    host: &mut Host,
+) -> Result<Summary> {
+    begin(plan, &mut lower.borrow_mut());
+    let mut storage = Storage::default();
+    let bpf = Bpf::load(&mut storage, RING_BYTES)?;
+    let mut ring = RingBufferBuilder::new();
+    let failed = |e: libbpf_rs::Error| {
+        Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
+    };
+    ring.add(bpf.events(), |bytes| {
+        if let Some(event) = Event::parse(bytes) {
+            lower.borrow_mut().event(&event);
+        }
+        0
+    })
+    .map_err(failed)?;
+    let ring = ring.build().map_err(failed)?;
+    let sleeper = Sleeper::new(signals, bpf.events().as_fd(), host.socket())?;
+    let mut tracer = Tracer::new(&bpf, plan.levels);
+    tracer.begin(target, lower)?;
+
+    let mut pulse = Instant::now();
+    let mut sleep = Duration::ZERO;
+    let reason = loop {
+        sleeper.sleep(sleep);
+        let before = lower.borrow().emit.frames();
+        let _ = ring.consume();
+        tracer.step(lower)?;
+        sleep = next_sleep(sleep, lower.borrow().emit.frames() != before, tracer.watching());
+        lower.borrow_mut().emit.flush();
+        if let Some(reason) = end_reason(&tracer, signals, host, lower) {
+            break reason;
+        }
+        if pulse.elapsed() >= PULSE {
+            pulse = Instant::now();
+            tracer.look_alive();
+            tell_pulse(&bpf, &mut lower.borrow_mut());
+        }
+    };
+    let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
+    tracer.detach();
+    let _ = ring.consume();
+    if let Some(nothing) = nothing {
+        return Err(nothing);
+    }
+    let mut lower = lower.borrow_mut();
+    lower.finish();
+    let end = end(reason, &bpf, &mut lower);
+    lower.emit.emit(&Record::Clock(clock::all()), Weight::Essential);
+    let end = End { frames: lower.emit.frames(), ..end };
+    lower.emit.emit(&Record::End(end), Weight::Essential);
+    Ok(Summary { reason, end, status: tracer.status() })
+}
+
+/// Sleeps longer the longer nothing happens. While a process is watched every stop is waited for.
+fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
+    match (watching, busy) {
+        (true, _) => Duration::from_millis(5),
+        (false, true) => (last * 2).clamp(Duration::from_millis(5), SLEEP_MAX),
+        (false, false) => SLEEP_MAX,
+    }
+}
+
+fn end_reason(
+    tracer: &Tracer<'_, '_>,
+    signals: &Signals,
+    host: &mut Host,
+    lower: &RefCell<Lower>,
+) -> Option<EndReason> {
+    if tracer.finished() {
+        return Some(EndReason::EngineEnded);
+    }
+    if signals.asked_to_end() {
+        return Some(EndReason::Interrupted);
+    }
+    if host.asked_to_stop() {
+        return Some(EndReason::HostStopped);
+    }
+    lower.borrow().emit.output().broken().then_some(EndReason::Error)
+}
+
+fn begin(plan: &Plan, lower: &mut Lower) {
+    let uname = nix::sys::utsname::uname().ok();
+    let of = |s: Option<&std::ffi::OsStr>| s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let (kernel, machine) =
+        (of(uname.as_ref().map(|u| u.release())), of(uname.as_ref().map(|u| u.machine())));
+    let now = clock::all();
+    let record = SessionRecord {
+        wire_version: WIRE_VERSION,
+        agent: env!("CARGO_PKG_VERSION"),
+        kernel: &kernel,
+        machine: &machine,
+        cpu_model: &cpu_model(),
+        board: &plan.board,
+        cpus: std::thread::available_parallelism().map_or(0, |n| u16::try_from(n.get()).unwrap_or(u16::MAX)),
+        levels: plan.levels,
+        start_ns: now.monotonic_ns,
+        start_unix_ns: now.realtime_ns,
+    };
+    lower.emit.emit(&Record::Session(record), Weight::Essential);
+    lower.emit.emit(&Record::Clock(now), Weight::Essential);
+}
+
+fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
+    lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
+    let loss = lower.loss(clock::monotonic_ns(), &bpf.totals());
+    lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
+    for key in std::mem::take(&mut lower.forgotten) {
+        bpf.forget_shape(key);
+    }
+}
+
+fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
+    End {
+        reason,
+        frames: lower.emit.frames(),
+        loss: lower.loss(clock::monotonic_ns(), &bpf.totals()),
+        bpf_run_ns: 0,
+        bpf_runs: 0,
+        agent_cpu_ns: cost::cpu_ns(),
+        agent_rss_bytes: cost::peak_rss_bytes(),
+    }
+}
+
+/// Sixteen random bytes.
+fn nonce() -> [u8; 16] {
+    use std::io::Read;
+    let mut nonce = [0; 16];
+    let _ = std::fs::File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut nonce));
+    nonce
+}
+
+/// What the machine calls itself: the device tree's model on boards, /proc/cpuinfo elsewhere.
+fn cpu_model() -> String {
+    let device_tree = std::fs::read_to_string("/proc/device-tree/model").unwrap_or_default();
+    let device_tree = device_tree.trim_end_matches('\0').trim();
+    if !device_tree.is_empty() {
+        return device_tree.to_owned();
+    }
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = cpuinfo.lines().find(|l| l.starts_with("model name"));
+    line.and_then(|l| l.split_once(':')).map(|(_, v)| v.trim().to_owned()).unwrap_or_default()
+}
+
+impl Summary {
+    /// One line for the terminal.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let l = &self.end.loss;
+        let lost = l.spans_ring_full + l.spans_queue_full + l.spans_no_graph;
+        format!(
+            "{} spans sent, {lost} lost, {} frames; agent: {:.1} MB, {:.2} s CPU",
+            l.spans_sent,
+            self.end.frames,
+            self.end.agent_rss_bytes as f64 / 1e6,
+            self.end.agent_cpu_ns as f64 / 1e9,
+        )
+    }
+}

@@ -1,0 +1,111 @@
+//! The files that a process maps as code, from /proc/PID/maps.
+//!
+//! Paths come from the target's point of view; the agent opens them through /proc/PID/root, and where that
+//! names another file (deleted, replaced, overlaid) through /proc/PID/map_files, which is the mapping itself.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// One mapped file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedFile {
+    /// Device and inode: two processes that map the same library agree in these.
+    pub id: FileId,
+    /// Path as the process sees it.
+    pub path: String,
+    /// Path that the agent opens, and gives to the kernel for the probe.
+    pub open_path: PathBuf,
+}
+
+/// Identity of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// Device as /proc/PID/maps prints it.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
+
+/// The files mapped executable by `pid`, each once.
+#[must_use]
+pub fn code_files(pid: u32) -> Vec<MappedFile> {
+    let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut files: Vec<MappedFile> = Vec::new();
+    for line in text.lines() {
+        let Some((range, id, path)) = executable(line) else { continue };
+        if files.iter().any(|f| f.id == id) {
+            continue;
+        }
+        let open_path = open_path(pid, range, id, path);
+        files.push(MappedFile { id, path: path.trim_end_matches(" (deleted)").to_owned(), open_path });
+    }
+    files
+}
+
+/// Address range, identity and path of an executable file mapping.
+fn executable(line: &str) -> Option<(&str, FileId, &str)> {
+    // 7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:00 1234    /usr/lib/libc.so.6
+    let mut rest = line;
+    let mut field = || {
+        let trimmed = rest.trim_start();
+        let (head, tail) = trimmed.split_at(trimmed.find(' ').unwrap_or(trimmed.len()));
+        rest = tail;
+        head
+    };
+    let (range, mode, _offset, device, inode) = (field(), field(), field(), field(), field());
+    let path = rest.trim_start();
+    let (major, minor) = device.split_once(':')?;
+    let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
+    let inode = inode.parse().ok()?;
+    (mode.as_bytes().get(2) == Some(&b'x') && path.starts_with('/')).then_some((
+        range,
+        FileId { device, inode },
+        path,
+    ))
+}
+
+fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {
+    let by_root = PathBuf::from(format!("/proc/{pid}/root{path}"));
+    // Device numbers of maps and stat differ on some file systems (btrfs, overlay): the inode decides.
+    if fs::metadata(&by_root).is_ok_and(|m| m.ino() == id.inode) {
+        return by_root;
+    }
+    let by_map = PathBuf::from(format!("/proc/{pid}/map_files/{range}"));
+    if File::open(&by_map).is_ok() { by_map } else { by_root }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_line_with_spaces_in_the_path() {
+        let line = "7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:0a 1234                       /opt/my engine/libggml.so";
+        let (range, id, path) = executable(line).unwrap();
+        assert_eq!(range, "7f0c9e428000-7f0c9e430000");
+        assert_eq!(id, FileId { device: 0xfe << 32 | 0x0a, inode: 1234 });
+        assert_eq!(path, "/opt/my engine/libggml.so");
+    }
+
+    #[test]
+    fn skips_what_is_not_code_in_a_file() {
+        for line in [
+            "7f00-7f01 r--p 0 fe:00 12 /lib/x.so",
+            "7f00-7f01 r-xp 0 00:00 0",
+            "7ffc-7ffd r-xp 00000000 00:00 0                          [vdso]",
+            "",
+            "garbage",
+        ] {
+            assert_eq!(executable(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn finds_this_program() {
+        let exe = fs::metadata("/proc/self/exe").unwrap().ino();
+        let files = code_files(std::process::id());
+        let own = files.iter().find(|f| f.id.inode == exe).unwrap();
+        assert_eq!(fs::metadata(&own.open_path).unwrap().ino(), exe);
+    }
+}

@@ -1,0 +1,5 @@
+//! The process to trace: finding it, what it maps, and watching it until the operators are attached.
+
+pub mod maps;
+pub mod process;
+pub mod watch;

@@ -1,0 +1,132 @@
+//! Processes by number and by name.
+
+use std::fs;
+
+use crate::error::{Diagnostic, Result};
+
+/// Which process to trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// This one.
+    Pid(u32),
+    /// The ones of this name, running or started later. `*` at the end stands for anything.
+    Name(String),
+    /// One that the agent starts.
+    Command {
+        /// Program and arguments.
+        command: Vec<std::ffi::OsString>,
+        /// Its standard output goes to standard error, because the agent's own carries the stream.
+        stdout_to_stderr: bool,
+    },
+}
+
+/// Whether the process is there and not a zombie.
+#[must_use]
+pub fn alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name is in parentheses and may contain any character: the state follows the last one.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Checks that `pid` can be traced at all.
+///
+/// # Errors
+/// When there is no such process, or it is a kernel thread.
+pub fn check(pid: u32) -> Result<()> {
+    let tried = format!("looking at process {pid}");
+    if !alive(pid) {
+        return Err(Diagnostic::new(
+            tried,
+            "there is no such process",
+            "list processes with `ps`, or let the agent wait with --name",
+        ));
+    }
+    match fs::metadata(format!("/proc/{pid}/exe")) {
+        Ok(_) => Ok(()),
+        Err(e) => Err(Diagnostic::new(
+            tried,
+            format!("its program cannot be read: {e}"),
+            "run the agent as root; kernel threads have no program and cannot be traced",
+        )),
+    }
+}
+
+/// Short name of a process.
+#[must_use]
+pub fn name(pid: u32) -> String {
+    first_line(format!("/proc/{pid}/comm"))
+}
+
+/// Short name of a thread.
+#[must_use]
+pub fn thread_name(pid: u32, tid: u32) -> String {
+    first_line(format!("/proc/{pid}/task/{tid}/comm"))
+}
+
+/// Command line, arguments separated by spaces.
+#[must_use]
+pub fn command_line(pid: u32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<_> =
+        bytes.split(|b| *b == 0).filter(|w| !w.is_empty()).map(String::from_utf8_lossy).collect();
+    words.join(" ")
+}
+
+/// Whether `pid` is a process of that name: its short name, or the file name of its first argument.
+#[must_use]
+pub fn has_name(pid: u32, wanted: &str) -> bool {
+    let command = command_line(pid);
+    let program = command.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    matches(&name(pid), wanted) || matches(program, wanted)
+}
+
+/// All processes of that name but the agent itself.
+#[must_use]
+pub fn find(wanted: &str) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let mut found: Vec<u32> = entries
+        .flatten()
+        .filter_map(|e| e.file_name().to_str()?.parse().ok())
+        .filter(|pid| *pid != std::process::id() && has_name(*pid, wanted))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+fn first_line(path: String) -> String {
+    fs::read(path)
+        .map(|b| String::from_utf8_lossy(&b).lines().next().unwrap_or_default().to_owned())
+        .unwrap_or_default()
+}
+
+/// The kernel keeps 15 bytes of a name, so a longer wish agrees with its first 15.
+fn matches(name: &str, wanted: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == wanted || (name.len() == 15 && wanted.starts_with(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert!(matches("llama-cli", "llama-cli"));
+        assert!(matches("llama-cli", "llama*"));
+        assert!(!matches("llama-cli", "llama"));
+        assert!(matches("llama-speculati", "llama-speculative-simple"));
+        assert!(!matches("llama-spec", "llama-speculative-simple"));
+    }
+
+    #[test]
+    fn this_process_is_alive_and_checkable() {
+        let own = std::process::id();
+        assert!(alive(own));
+        assert_eq!(check(own), Ok(()));
+        assert!(find(&name(own)).is_empty(), "the agent does not trace itself");
+        assert!(check(u32::MAX).unwrap_err().answer.contains("no such process"));
+        assert!(check(2).is_err(), "a kernel thread");
+    }
+}

@@ -1,0 +1,191 @@
+//! Watches processes with ptrace(2) from their start until their operators are attached.
+//!
+//! An engine loads its CPU backend while it starts, and no operator of the first token may be missed. The
+//! dynamic linker's debugger hook and the first token stop the process with a SIGURG that the BPF programs
+//! send; as its tracer the agent sees the signal first, attaches, and lets the process go on without it.
+//!
+//! ptrace is chosen for what happens when the agent dies: the kernel lets every tracee run on. A process
+//! without a tracer ignores SIGURG, so no stop can be left behind.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nix::errno::Errno;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use crate::error::{Diagnostic, Result};
+
+/// What a watched process did. It stands still until [`Watch::resume`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It began another program.
+    Exec(Pid),
+    /// A new process was forked off; its first argument is the new one.
+    Forked(Pid),
+    /// A thread met the linker's hook or its first token.
+    Called(Pid),
+}
+
+/// The watched threads.
+#[derive(Debug, Default)]
+pub struct Watch {
+    tracees: BTreeSet<i32>,
+    exits: BTreeMap<i32, i32>,
+    leaving: bool,
+}
+
+const EVENT_STOP: i32 = 128;
+
+fn options() -> Options {
+    Options::PTRACE_O_TRACEEXEC
+        | Options::PTRACE_O_TRACECLONE
+        | Options::PTRACE_O_TRACEFORK
+        | Options::PTRACE_O_TRACEVFORK
+}
+
+impl Watch {
+    /// Begins to watch all threads of `pid`, without stopping them.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn add(&mut self, pid: u32) -> Result<()> {
+        let mut tids: Vec<i32> = std::fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|e| e.file_name().to_str()?.parse().ok())
+            .collect();
+        if tids.is_empty() {
+            tids.push(pid.cast_signed());
+        }
+        for tid in tids {
+            match ptrace::seize(Pid::from_raw(tid), options()) {
+                Ok(()) => {
+                    self.tracees.insert(tid);
+                }
+                Err(Errno::ESRCH) => {}
+                Err(e) if tid.cast_unsigned() == pid => {
+                    return Err(Diagnostic::new(
+                        format!("watching process {pid} while it starts (ptrace)"),
+                        e.desc(),
+                        "run the agent as root, end a debugger or strace that holds the process, and see \
+                         /proc/sys/kernel/yama/ptrace_scope",
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Some thread is still watched.
+    #[must_use]
+    pub fn active(&self) -> bool {
+        !self.tracees.is_empty()
+    }
+
+    /// The next thing that a watched process did; `None` when nothing happened.
+    pub fn next(&mut self) -> Option<Stop> {
+        while self.active() {
+            let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
+            let status = match waitpid(Pid::from_raw(-1), Some(flags)) {
+                Ok(WaitStatus::StillAlive) => return None,
+                Ok(status) => status,
+                Err(_) => {
+                    self.tracees.clear();
+                    return None;
+                }
+            };
+            match status {
+                WaitStatus::Exited(pid, code) => self.ended(pid, code),
+                WaitStatus::Signaled(pid, signal, _) => self.ended(pid, 128 + signal as i32),
+                WaitStatus::PtraceEvent(pid, _, event) => {
+                    let first = self.tracees.insert(pid.as_raw());
+                    if self.leaving {
+                        self.detach(pid, None);
+                        continue;
+                    }
+                    if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 {
+                        return Some(Stop::Exec(pid));
+                    }
+                    if event == EVENT_STOP && first && is_leader(pid) {
+                        return Some(Stop::Forked(pid));
+                    }
+                    // A stop by job control is not ours to keep: the process goes on as if unwatched.
+                    let _ = ptrace::cont(pid, None);
+                }
+                WaitStatus::Stopped(pid, Signal::SIGURG) if from_kernel(pid) => {
+                    if self.leaving {
+                        self.detach(pid, None);
+                        continue;
+                    }
+                    return Some(Stop::Called(pid));
+                }
+                WaitStatus::Stopped(pid, signal) => {
+                    if self.leaving {
+                        self.detach(pid, Some(signal));
+                    } else {
+                        let _ = ptrace::cont(pid, signal);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn ended(&mut self, pid: Pid, status: i32) {
+        self.tracees.remove(&pid.as_raw());
+        self.exits.insert(pid.as_raw(), status);
+        while self.exits.len() > 64 {
+            self.exits.pop_first();
+        }
+    }
+
+    /// The exit status of a process that ended while it was watched: 128 and the signal when one killed it.
+    pub fn take_status(&mut self, pid: Pid) -> Option<i32> {
+        self.exits.remove(&pid.as_raw())
+    }
+
+    /// Lets a stopped process go on.
+    pub fn resume(&self, stop: Stop) {
+        let (Stop::Exec(pid) | Stop::Forked(pid) | Stop::Called(pid)) = stop;
+        let _ = ptrace::cont(pid, None);
+    }
+
+    /// Ends watching: every thread is stopped for a moment and let go for good.
+    pub fn leave(&mut self) {
+        if self.leaving {
+            return;
+        }
+        self.leaving = true;
+        let tids: Vec<i32> = self.tracees.iter().copied().collect();
+        for tid in tids {
+            if ptrace::interrupt(Pid::from_raw(tid)).is_err() {
+                self.tracees.remove(&tid);
+            }
+        }
+    }
+
+    fn detach(&mut self, pid: Pid, signal: Option<Signal>) {
+        let _ = ptrace::detach(pid, signal);
+        self.tracees.remove(&pid.as_raw());
+        if self.tracees.is_empty() {
+            self.leaving = false;
+        }
+    }
+}
+
+/// Whether the new tracee is a process and not a further thread of one.
+fn is_leader(pid: Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status.lines().any(|l| l.strip_prefix("Tgid:").is_some_and(|t| t.trim() == pid.to_string()))
+}
+
+/// Whether the signal that stopped `pid` came from the kernel, as the ones of the BPF programs do. A
+/// SIGURG between processes (Go's runtime uses it) is the engine's own business.
+fn from_kernel(pid: Pid) -> bool {
+    ptrace::getsiginfo(pid).is_ok_and(|info| info.si_code == nix::libc::SI_KERNEL)
+}

@@ -1,0 +1,341 @@
+//! The processes of a session: found, watched while they start, attached, seen to end.
+
+use std::cell::RefCell;
+
+use libbpf_rs::Link;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::session::{Library, Probe, Process};
+
+use crate::attach::{Attached, Outcome};
+use crate::bpf::{Bpf, EngineConfig};
+use crate::error::{Diagnostic, Result};
+use crate::link::output::Weight;
+use crate::lower::{EngineFacts, Lower};
+use crate::sys::spawn::{Spawned, spawn};
+use crate::target::process::{self, Target};
+use crate::target::watch::{Stop, Watch};
+
+/// All traced processes.
+#[derive(Debug)]
+pub struct Tracer<'b, 's> {
+    bpf: &'b Bpf<'s>,
+    levels: u32,
+    processes: Vec<Traced>,
+    watch: Watch,
+    child: Option<Child>,
+    waiting_for: Option<(String, Link)>,
+    seen_any: bool,
+}
+
+#[derive(Debug)]
+struct Traced {
+    attached: Attached,
+    /// It is watched: its operators are not attached yet.
+    watched: bool,
+    told: bool,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct Child {
+    pid: Pid,
+    command: String,
+    spawned: Option<Spawned>,
+    status: Option<i32>,
+}
+
+impl<'b, 's> Tracer<'b, 's> {
+    /// Traces nothing yet.
+    #[must_use]
+    pub fn new(bpf: &'b Bpf<'s>, levels: u32) -> Self {
+        let (processes, watch) = (Vec::new(), Watch::default());
+        Self { bpf, levels, processes, watch, child: None, waiting_for: None, seen_any: false }
+    }
+
+    /// Begins with what the target names.
+    ///
+    /// # Errors
+    /// When there is no such process, the program cannot be started, or the kernel refuses.
+    pub fn begin(&mut self, target: &Target, lower: &RefCell<Lower>) -> Result<()> {
+        match target {
+            Target::Pid(pid) => {
+                process::check(*pid)?;
+                self.add(*pid, lower)?;
+                if self.seen_any { Ok(()) } else { Err(no_engine(*pid)) }
+            }
+            Target::Name(name) => {
+                // Watch first, look second: nothing that starts in between is missed.
+                let link = self.bpf.attach_exec()?;
+                self.waiting_for = Some((name.clone(), link));
+                for pid in process::find(name) {
+                    self.add(pid, lower)?;
+                }
+                Ok(())
+            }
+            Target::Command { command, stdout_to_stderr } => {
+                let spawned = spawn(command, *stdout_to_stderr)?;
+                let pid = spawned.pid;
+                self.watch.add(pid.as_raw().cast_unsigned())?;
+                let shown = command.join(std::ffi::OsStr::new(" ")).to_string_lossy().into_owned();
+                spawned.release();
+                self.child = Some(Child { pid, command: shown, spawned: Some(spawned), status: None });
+                Ok(())
+            }
+        }
+    }
+
+    /// A process that runs already, or has just begun.
+    fn add(&mut self, pid: u32, lower: &RefCell<Lower>) -> Result<()> {
+        self.begin_process(pid, false)?;
+        self.refresh(pid, lower)?;
+        let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
+        if traced.attached.complete() {
+            traced.attached.forget_loads();
+            self.tell_missing(pid, lower);
+        } else {
+            // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
+            self.watch.add(pid)?;
+            traced.watched = true;
+            traced.attached.hold(self.bpf, true)?;
+        }
+        Ok(())
+    }
+
+    fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
+        self.processes.retain(|p| p.attached.pid != pid);
+        self.bpf.set_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
+        let attached = Attached::new(pid, self.levels);
+        self.processes.push(Traced { attached, watched, told: false, ended: false });
+        Ok(())
+    }
+
+    /// Some process is watched while it starts.
+    #[must_use]
+    pub fn watching(&self) -> bool {
+        self.watch.active()
+    }
+
+    /// Handles what watched processes did, and new ones of the name that is waited for.
+    ///
+    /// # Errors
+    /// When the program could not be started, or the kernel refuses a new process.
+    pub fn step(&mut self, lower: &RefCell<Lower>) -> Result<()> {
+        while let Some(stop) = self.watch.next() {
+            let result = self.stopped(stop, lower);
+            self.watch.resume(stop);
+            result?;
+        }
+        for pid in std::mem::take(&mut lower.borrow_mut().executed) {
+            let wanted = self.waiting_for.as_ref().is_some_and(|(name, _)| process::has_name(pid, name));
+            if wanted && !self.watch_has(pid) {
+                // Gone again already: not worth an error.
+                let _ = self.add(pid, lower);
+            }
+        }
+        lower.borrow_mut().held.clear();
+        self.reap()
+    }
+
+    fn watch_has(&self, pid: u32) -> bool {
+        self.processes.iter().any(|p| p.attached.pid == pid && !p.ended)
+    }
+
+    fn stopped(&mut self, stop: Stop, lower: &RefCell<Lower>) -> Result<()> {
+        match stop {
+            Stop::Exec(pid) => {
+                let pid = pid.as_raw().cast_unsigned();
+                self.begin_process(pid, true)?;
+                self.refresh(pid, lower)
+            }
+            // It shares its parent's program until it begins its own.
+            Stop::Forked(_) => Ok(()),
+            Stop::Called(tid) => {
+                let pid = group_of(tid);
+                let first_call = self.bpf.held(pid);
+                self.refresh(pid, lower)?;
+                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {
+                    return Ok(());
+                };
+                if traced.attached.has(level::TOKEN | level::GRAPH) && !first_call {
+                    traced.attached.forget_loads();
+                }
+                if first_call {
+                    // What is not mapped at the first token or graph is not part of this engine.
+                    traced.attached.forget_loads();
+                    traced.attached.hold(self.bpf, false)?;
+                    traced.watched = false;
+                    self.tell_missing(pid, lower);
+                    if self.processes.iter().all(|p| !p.watched) {
+                        self.watch.leave();
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn refresh(&mut self, pid: u32, lower: &RefCell<Lower>) -> Result<()> {
+        let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
+        let outcomes = traced.attached.refresh(self.bpf, traced.watched)?;
+        let Some(plan) = &traced.attached.plan else { return Ok(()) };
+        let lower = &mut *lower.borrow_mut();
+        if !outcomes.is_empty() || !traced.told {
+            if let Some(layout) = plan.layout {
+                lower.set_engine(EngineFacts { pid, layout, tables: plan.tables.clone() });
+            }
+            tell_process(&traced.attached, lower);
+            traced.told = true;
+            self.seen_any = true;
+        }
+        for outcome in &outcomes {
+            tell_probe(pid, outcome, lower);
+        }
+        Ok(())
+    }
+
+    fn tell_missing(&self, pid: u32, lower: &RefCell<Lower>) {
+        let traced = self.processes.iter().find(|p| p.attached.pid == pid);
+        for outcome in traced.iter().flat_map(|t| t.attached.missing()) {
+            tell_probe(pid, &outcome, &mut lower.borrow_mut());
+        }
+    }
+
+    /// Notes the processes that have ended.
+    pub fn look_alive(&mut self) {
+        for traced in &mut self.processes {
+            traced.ended |= !process::alive(traced.attached.pid);
+        }
+    }
+
+    /// Collects the program that the agent started.
+    fn reap(&mut self) -> Result<()> {
+        let Some(child) = &mut self.child else { return Ok(()) };
+        if child.status.is_some() {
+            return Ok(());
+        }
+        // While it is watched, the watch collects it.
+        child.status = self.watch.take_status(child.pid);
+        if child.status.is_none() && !self.watch.active() {
+            child.status = match waitpid(child.pid, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(_, code)) => Some(code),
+                Ok(WaitStatus::Signaled(_, signal, _)) => Some(128 + signal as i32),
+                Ok(_) | Err(_) => None,
+            };
+        }
+        if child.status.is_some()
+            && let Some(spawned) = child.spawned.take()
+        {
+            spawned.check(&child.command)?;
+        }
+        self.look_alive();
+        Ok(())
+    }
+
+    /// Everything that was to be traced has ended.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        let all_ended = self.processes.iter().all(|p| p.ended);
+        match (&self.child, &self.waiting_for) {
+            (Some(child), _) => child.status.is_some() && all_ended,
+            (None, Some(_)) => self.seen_any && all_ended,
+            (None, None) => all_ended,
+        }
+    }
+
+    /// Exit status of the program that the agent started.
+    #[must_use]
+    pub fn status(&self) -> Option<i32> {
+        self.child.as_ref().and_then(|c| c.status)
+    }
+
+    /// Why nothing was traced, when nothing was.
+    #[must_use]
+    pub fn nothing_traced(&self) -> Option<Diagnostic> {
+        let waited_in_vain = self.waiting_for.is_some() && self.processes.is_empty();
+        if waited_in_vain || self.processes.iter().any(|p| p.attached.probes() > 0) {
+            return None;
+        }
+        let tried = match &self.child {
+            Some(child) => format!("tracing `{}`", child.command),
+            None => "tracing the engine".to_owned(),
+        };
+        let reasons: Vec<String> = self
+            .processes
+            .iter()
+            .flat_map(|p| p.attached.missing())
+            .map(|m| format!("{}: {}", m.symbol, m.note))
+            .collect();
+        Some(if reasons.is_empty() {
+            let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent plan FILE` shows \
+                        what a file offers";
+            Diagnostic::new(tried, "no part of a GGML engine was found in what it mapped", help)
+        } else {
+            let help = "use a build of the engine that is not stripped, or one with shared libraries";
+            Diagnostic::new(tried, format!("no probe could be placed: {}", reasons.join("; ")), help)
+        })
+    }
+
+    /// Removes every probe and lets every watched process go.
+    pub fn detach(&mut self) {
+        self.waiting_for = None;
+        for traced in &mut self.processes {
+            traced.attached.detach(self.bpf);
+        }
+        self.watch.leave();
+        let begun = std::time::Instant::now();
+        while self.watch.active() && begun.elapsed() < std::time::Duration::from_secs(1) {
+            if let Some(stop) = self.watch.next() {
+                self.watch.resume(stop);
+            } else {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+fn group_of(tid: Pid) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
+    let tgid = status.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok());
+    tgid.unwrap_or(tid.as_raw().cast_unsigned())
+}
+
+fn no_engine(pid: u32) -> Diagnostic {
+    Diagnostic::new(
+        format!("looking for llama.cpp or GGML in process {pid} ({})", process::name(pid)),
+        "none of the files that it maps as code exports or contains what a GGML engine has",
+        "check the process id; if the engine is loaded later, use --name or let the agent start it: `-- COMMAND`",
+    )
+}
+
+fn tell_process(attached: &Attached, lower: &mut Lower) {
+    let pid = attached.pid;
+    let Some(plan) = &attached.plan else { return };
+    let command = process::command_line(pid);
+    let command = &command[..command.floor_char_boundary(2000)];
+    let record = Process { pid, name: &process::name(pid), command, engine_version: &plan.version };
+    lower.emit.emit(&Record::Process(record), Weight::Essential);
+    for (file, found) in attached.files.iter().zip(&plan.files) {
+        let path = &file.path[..file.path.floor_char_boundary(1000)];
+        let build_id = &found.build_id[..found.build_id.len().min(64)];
+        let record = Library { pid, path, build_id, role: &found.role };
+        lower.emit.emit(&Record::Library(record), Weight::Essential);
+    }
+}
+
+fn tell_probe(pid: u32, o: &Outcome, lower: &mut Lower) {
+    let cut = |s: &'_ str| s[..s.floor_char_boundary(1000)].to_owned();
+    let record = Probe {
+        pid,
+        level: o.mark.level(),
+        what: o.mark.name(),
+        symbol: &cut(&o.symbol),
+        library: &cut(&o.library),
+        offset: o.offset,
+        attached: o.attached,
+        note: &cut(&o.note),
+    };
+    lower.emit.emit(&Record::Probe(record), Weight::Essential);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Graph level: calls, and the structure of every graph that the agent does not know yet.
+ *
+ * The structure is read here and not by the agent, because only here the engine stands still: the same
+ * memory holds another graph a moment later.
+ *
+ *   cpu_graph_enter ─▶ uid known? ─▶ done
+ *        │ no
+ *        ▼
+ *   hash_node … over all nodes ─▶ structure known? ─▶ done
+ *        │ no
+ *        ▼
+ *   send_slot … one record per node and per leaf
+ *
+ * The two are global functions of scalars: the verifier looks at such a function once and not again at every
+ * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop.
+ */
+#include "include/maps.h"
+
+/* wire's graph::layer */
+enum { SCHEDULER = 0, BACKEND = 1 };
+
+/* A graph is walked in rounds of ROUND calls, between which the walk may end: every way out of a loop is a
+ * branch that the verifier keeps, and it keeps 8192 at most. A node has eleven slots: ten sources and itself. */
+enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
+enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND };
+
+static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 start, __u64 end, __u64 shape,
+				       struct engine *g, __u64 cgraph)
+{
+	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	__u64 nodes = 0, node = 0, ne1 = 0;
+	__u32 n = 0, op = 0;
+
+	if (!e) {
+		COUNT(calls_ring_full);
+		return 0;
+	}
+	if (cgraph && g->layout) {
+		bpf_probe_read_user(&n, sizeof(n), (void *)(cgraph + g->n_nodes));
+		bpf_probe_read_user(&nodes, sizeof(nodes), (void *)(cgraph + g->nodes));
+		if (n && !bpf_probe_read_user(&node, sizeof(node), (void *)nodes)) {
+			bpf_probe_read_user(&ne1, sizeof(ne1), (void *)(node + g->ne + 8));
+			bpf_probe_read_user(&op, sizeof(op), (void *)(node + g->op));
+		}
+	}
+	head(&e->head, kind, id, layer);
+	e->start_ns = start;
+	e->end_ns = end;
+	e->shape = shape;
+	e->first_ne1 = ne1;
+	e->first_op = op;
+	e->n_nodes = n;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("uprobe")
+int scheduler_graph_enter(struct pt_regs *ctx)
+{
+	__u64 id = pid_tgid();
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g)
+		return 0;
+	hold(g, id);
+	t->sched_start = bpf_ktime_get_ns();
+	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx));
+}
+
+SEC("uretprobe")
+int scheduler_graph_return(UNUSED struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 id = pid_tgid();
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g || !t->sched_start)
+		return 0;
+	graph_event(id, EVENT_GRAPH_END, SCHEDULER, t->sched_start, now, 0, g, 0);
+	t->sched_start = 0;
+	return 0;
+}
+
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/* Hashes what of the next node makes its graph another one. Not: op_params (the offset in the KV cache moves
+ * with every token) and data. Returns 0 after the last node. */
+__attribute__((noinline)) int hash_node(__u64 id)
+{
+	__u32 tid = (__u32)id;
+	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct engine *g = engine_of(id);
+	__u64 node = 0, h, start[2] = {}, ne[4] = {}, src[SOURCES] = {};
+	__u32 op = 0;
+
+	if (!t || !g || t->walk_i >= t->walk_n)
+		return 0;
+	bpf_probe_read_user(&node, sizeof(node), (void *)(t->walk_nodes + 8ULL * t->walk_i));
+	bpf_probe_read_user(start, sizeof(start), (void *)node);
+	bpf_probe_read_user(ne, sizeof(ne), (void *)(node + g->ne));
+	bpf_probe_read_user(&op, sizeof(op), (void *)(node + g->op));
+	bpf_probe_read_user(src, sizeof(src), (void *)(node + g->src));
+	h = mix(t->walk_hash, node);
+	h = mix(h, start[0] & 0xffffffff);
+	h = mix(h, op);
+	for (int j = 0; j < 4; j++)
+		h = mix(h, ne[j]);
+	for (int j = 0; j < SOURCES; j++)
+		h = mix(h, src[j]);
+	/* Type and buffer of the first source: another model at recycled addresses. */
+	start[0] = start[1] = 0;
+	bpf_probe_read_user(start, sizeof(start), (void *)src[0]);
+	h = mix(h, start[0] & 0xffffffff);
+	h = mix(h, start[1]);
+	t->walk_hash = h;
+	t->walk_i++;
+	return t->walk_i < t->walk_n;
+}
+
+/* Sends the next slot: a leaf is sent when it is first met, and after a node's sources the node itself. The
+ * nodes among the sources were sent before, in the order of the graph. Returns 0 when there is no more to send. */
+__attribute__((noinline)) int send_slot(__u64 id)
+{
+	__u32 tid = (__u32)id, size, one = 1, index = ~0U;
+	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct engine *g = engine_of(id);
+	struct seen_key key = {};
+	__u64 node = 0, address = 0;
+	struct event_tensor *e;
+
+	if (!t || !g || t->walk_i >= t->walk_n || t->walk_failed > 1)
+		return 0;
+	key.walk = t->walk_hash;
+	if (bpf_probe_read_user(&node, sizeof(node), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
+		t->walk_failed = 2;
+	if (t->walk_slot < SOURCES) {
+		if (bpf_probe_read_user(&address, sizeof(address), (void *)(node + g->src + 8ULL * t->walk_slot)))
+			t->walk_failed = 2;
+		t->walk_slot++;
+		key.address = address;
+		if (!address || bpf_map_lookup_elem(&seen, &key))
+			return 1;
+		t->walk_leafs++;
+	} else {
+		address = node;
+		index = t->walk_i;
+		t->walk_slot = 0;
+		t->walk_i++;
+	}
+	key.address = address;
+	bpf_map_update_elem(&seen, &key, &one, BPF_ANY);
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		t->walk_failed = 2;
+		return 0;
+	}
+	head(&e->head, EVENT_TENSOR, id, index);
+	e->shape = t->walk_shape;
+	e->address = address;
+	size = g->tensor_size;
+	if (size > TENSOR_MAX)
+		size = TENSOR_MAX;
+	if (bpf_probe_read_user(e->raw, size, (void *)address))
+		t->walk_failed = 2;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	return t->walk_i < t->walk_n;
+}
+
+/* Sends the structure of walk_shape; walk_failed tells whether it is whole. */
+static __always_inline void send_structure(struct thread *t, __u64 id)
+{
+	struct event_shape *e;
+
+	t->walk_i = 0;
+	t->walk_hash = bpf_ktime_get_ns(); /* names this walk in `seen` */
+	t->walk_failed = 2;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e)
+		return;
+	head(&e->head, EVENT_SHAPE, id, 0);
+	e->shape = t->walk_shape;
+	e->n_nodes = t->walk_n;
+	e->n_leafs = 0;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	t->walk_failed = 1;
+	for (int i = 0; i < SEND_ROUNDS; i++) {
+		for (int k = 0; k < ROUND - 1; k++)
+			send_slot(id);
+		if (!send_slot(id))
+			break;
+	}
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e)
+		return;
+	t->walk_failed = t->walk_failed > 1 || t->walk_i < t->walk_n;
+	head(&e->head, EVENT_SHAPE_END, id, t->walk_failed);
+	e->shape = t->walk_shape;
+	e->n_nodes = t->walk_n;
+	e->n_leafs = t->walk_leafs;
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+/* Finds the key of the structure, and sends the structure when the agent does not have it. 0: unknown. */
+static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __u64 id, __u64 cgraph)
+{
+	struct uid_key key = {};
+	__u64 *known, hash;
+	__u32 one = 1;
+
+	if (!g->layout || !g->read_structure)
+		return 0;
+	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = 0;
+	t->walk_nodes = t->walk_uid = 0;
+	bpf_probe_read_user(&t->walk_n, sizeof(t->walk_n), (void *)(cgraph + g->n_nodes));
+	bpf_probe_read_user(&t->walk_nodes, sizeof(t->walk_nodes), (void *)(cgraph + g->nodes));
+	if (!t->walk_n)
+		return 0;
+	if (t->walk_n > MAX_NODES) {
+		COUNT(tensors_ring_full);
+		return 0;
+	}
+	if (g->uid)
+		bpf_probe_read_user(&t->walk_uid, sizeof(t->walk_uid), (void *)(cgraph + g->uid));
+	key.nodes = t->walk_nodes;
+	key.uid = t->walk_uid;
+	key.tgid = id >> 32;
+	key.n = t->walk_n;
+	if (t->walk_uid) {
+		known = bpf_map_lookup_elem(&uids, &key);
+		if (known && bpf_map_lookup_elem(&shapes, known))
+			return *known;
+	}
+	t->walk_hash = 0xcbf29ce484222325ULL ^ (id >> 32) ^ ((__u64)t->walk_n << 32);
+	for (int i = 0; i < HASH_ROUNDS; i++) {
+		for (int k = 0; k < ROUND - 1; k++)
+			hash_node(id);
+		if (!hash_node(id))
+			break;
+	}
+	hash = t->walk_hash ? t->walk_hash : 1;
+	if (!bpf_map_lookup_elem(&shapes, &hash)) {
+		t->walk_shape = hash;
+		send_structure(t, id);
+		if (t->walk_failed) {
+			COUNT(tensors_ring_full);
+			return 0;
+		}
+		bpf_map_update_elem(&shapes, &hash, &one, BPF_ANY);
+	}
+	if (t->walk_uid)
+		bpf_map_update_elem(&uids, &key, &hash, BPF_ANY);
+	return hash;
+}
+
+SEC("uprobe")
+int cpu_graph_enter(struct pt_regs *ctx)
+{
+	__u64 id = pid_tgid();
+	__u64 cgraph = PT_REGS_PARM1(ctx);
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g)
+		return 0;
+	hold(g, id);
+	t->cpu_shape = structure_of(t, g, id, cgraph);
+	/* The nodes were read with the engine standing still: the call's time begins now. */
+	t->cpu_start = bpf_ktime_get_ns();
+	g->cpu_graph = t->cpu_start;
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, t->cpu_start, 0, t->cpu_shape, g, cgraph);
+}
+
+SEC("uretprobe")
+int cpu_graph_return(UNUSED struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 id = pid_tgid();
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g || !t->cpu_start)
+		return 0;
+	graph_event(id, EVENT_GRAPH_END, BACKEND, t->cpu_start, now, t->cpu_shape, g, 0);
+	if (g->cpu_graph == t->cpu_start)
+		g->cpu_graph = 0;
+	t->cpu_start = 0;
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Ring-buffer records, private to these programs and the agent.
+ *
+ * agent-static/src/ring.rs declares the same structs; both sides assert every size, and the agent's
+ * tests compare the offsets with this object's BTF.
+ */
+#ifndef PROFINFER_EVENT_H
+#define PROFINFER_EVENT_H
+
+#include "portable.h"
+
+/* First field of every record. Values are the agent's `ring::Kind`. */
+enum event_kind {
+	EVENT_EXEC = 1,
+	EVENT_HOLD = 2,
+	EVENT_DECODE_START = 3,
+	EVENT_DECODE_END = 4,
+	EVENT_GRAPH_START = 5,
+	EVENT_GRAPH_END = 6,
+	EVENT_SHAPE = 7,
+	EVENT_TENSOR = 8,
+	EVENT_SHAPE_END = 9,
+	EVENT_OP = 10,
+};
+
+/* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
+#define TENSOR_MAX 384
+
+struct event_head {
+	__u32 kind;
+	__u32 tid;
+	__u32 tgid;
+	__u32 arg;
+};
+
+/* EXEC: a process began a new program. HOLD: a held process reached its first token or graph. */
+struct event_process {
+	struct event_head head;
+	__u64 at_ns;
+	char comm[16];
+};
+
+/* DECODE_START, DECODE_END; head.arg is the function (wire's token::function). */
+struct event_decode {
+	struct event_head head;
+	__u64 start_ns;
+	__u64 end_ns;   /* 0 in DECODE_START */
+	__u64 context;
+	__s32 n_tokens; /* -1: not readable from the arguments */
+	__s32 status;
+};
+
+/* GRAPH_START, GRAPH_END; head.arg is the layer (wire's graph::layer). */
+struct event_graph {
+	struct event_head head;
+	__u64 start_ns; /* with the thread, the key of the call */
+	__u64 end_ns;   /* 0 in GRAPH_START */
+	__u64 shape;    /* key of the structure, 0 when it was not read */
+	__u64 first_ne1; /* ne[1] of the first node */
+	__u32 first_op;  /* operator number of the first node */
+	__u32 n_nodes;
+};
+
+/* SHAPE: a structure follows. SHAPE_END: it is whole (head.arg 0) or not (1). */
+struct event_shape {
+	struct event_head head;
+	__u64 shape;
+	__u32 n_nodes;
+	__u32 n_leafs; /* in SHAPE_END */
+};
+
+/* TENSOR: head.arg is the node's index, or ~0 for a leaf. */
+struct event_tensor {
+	struct event_head head;
+	__u64 shape;
+	__u64 address;
+	__u8 raw[TENSOR_MAX];
+};
+
+/* OP: one operator run by one thread. */
+struct event_op {
+	struct event_head head; /* arg: CPU at start in the low half, at end in the high half */
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 node;
+	__u64 last;  /* last node of a fused kernel, or equal to node */
+	__u64 graph; /* start_ns of the CPU graph call, 0 when none is known */
+};
+
+_Static_assert(sizeof(struct event_head) == 16, "ring.rs");
+_Static_assert(sizeof(struct event_process) == 40, "ring.rs");
+_Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
+_Static_assert(sizeof(struct event_graph) == 56, "ring.rs");
+_Static_assert(sizeof(struct event_shape) == 32, "ring.rs");
+_Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
+_Static_assert(sizeof(struct event_op) == 56, "ring.rs");
+
+#endif

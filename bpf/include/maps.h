@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Maps: what the programs remember between two hits. */
+#ifndef PROFINFER_MAPS_H
+#define PROFINFER_MAPS_H
+
+#include "event.h"
+
+/* One traced process. The agent makes the entry before it attaches, the programs write the state. */
+struct engine {
+	/* Offsets, from the engine's own files; 0 in `layout` means that structures cannot be read. */
+	__u32 layout;
+	__u32 tensor_size;
+	__u32 ne;
+	__u32 op;
+	__u32 src;
+	__u32 n_nodes;
+	__u32 nodes;
+	__u32 uid;       /* 0: this engine has none */
+	__u32 has_phase; /* params begin with the phase; only COMPUTE (1) is work */
+	__u32 read_structure;
+	/* State. */
+	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
+	__u32 pad;
+	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
+};
+
+/* One thread of a traced process. */
+struct thread {
+	__u64 op_start;
+	__u64 op_node; /* 0: no operator is running */
+	__u64 op_last;
+	__u32 op_cpu;
+	__u32 decode_depth;
+	__u64 decode_start;
+	__u64 decode_context;
+	__s32 decode_tokens;
+	__u32 decode_function;
+	__u64 sched_start;
+	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
+	__u64 cpu_shape;
+	/* Walk over a graph's nodes. */
+	__u64 walk_nodes;
+	__u64 walk_shape;
+	__u64 walk_hash;
+	__u64 walk_uid;
+	__u32 walk_n;
+	__u32 walk_i;
+	__u32 walk_leafs;
+	__u32 walk_failed;
+	__u32 walk_slot;
+	__u32 pad;
+};
+
+/* Totals per CPU; names as in the wire's Loss record. */
+struct counters {
+	__u64 span_starts;
+	__u64 span_ends;
+	__u64 spans_ring_full;
+	__u64 spans_no_start;
+	__u64 spans_no_end;
+	__u64 calls_ring_full;
+	__u64 tensors_ring_full;
+	__u64 no_state;
+};
+
+struct uid_key {
+	__u64 nodes;
+	__u64 uid;
+	__u32 tgid;
+	__u32 n;
+};
+
+struct seen_key {
+	__u64 address;
+	__u64 walk; /* start_ns of the CPU graph call that walks */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 2 * 1024 * 1024); /* the agent may choose another size before loading */
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32); /* tgid */
+	__type(value, struct engine);
+} engines SEC(".maps");
+
+/* LRU: an engine without a lasting thread pool makes new threads for every graph. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32); /* tid */
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counters);
+} totals SEC(".maps");
+
+/* Structures that the agent holds; it deletes the ones that it forgets. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u32);
+} shapes SEC(".maps");
+
+/* uid of a graph to the key of its structure: saves reading the nodes of a graph that is reused. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct uid_key);
+	__type(value, __u64);
+} uids SEC(".maps");
+
+/* Tensors already sent in a walk, so that a leaf with several readers is sent once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct seen_key);
+	__type(value, __u32);
+} seen SEC(".maps");
+
+/* Set before loading. A process in a PID namespace of its own sees other ids than the kernel's. */
+const volatile __u64 pidns_dev = 0;
+const volatile __u64 pidns_ino = 0;
+
+static __always_inline __u64 pid_tgid(void)
+{
+	struct bpf_pidns_info ns = {};
+
+	if (!pidns_ino)
+		return bpf_get_current_pid_tgid();
+	if (bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ns, sizeof(ns)))
+		return 0;
+	return (__u64)ns.tgid << 32 | ns.pid;
+}
+
+static __always_inline struct counters *counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&totals, &zero);
+}
+
+#define COUNT(field) \
+	do { \
+		struct counters *c_ = counters(); \
+		if (c_) \
+			c_->field++; \
+	} while (0)
+
+static __always_inline struct engine *engine_of(__u64 id)
+{
+	__u32 tgid = id >> 32;
+
+	return bpf_map_lookup_elem(&engines, &tgid);
+}
+
+/* The state of the calling thread, made when it is new and belongs to a traced process. */
+static __always_inline struct thread *thread_of(__u64 id)
+{
+	__u32 tid = (__u32)id;
+	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread fresh = {};
+
+	if (t)
+		return t;
+	if (!engine_of(id))
+		return 0;
+	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
+		COUNT(no_state);
+		return 0;
+	}
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+/* The agent looks at the ring buffer by its own clock; it is woken only when half of it is full. */
+const volatile __u64 wakeup_bytes = 1024 * 1024;
+
+static __always_inline __u64 wakeup(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
+									      BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void head(struct event_head *h, __u32 kind, __u64 id, __u32 arg)
+{
+	h->kind = kind;
+	h->tid = (__u32)id;
+	h->tgid = id >> 32;
+	h->arg = arg;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* New programs, for an agent that waits for an engine by name; and library loads of watched processes. */
+#include "include/maps.h"
+
+/* Only attached while the agent waits. The kernel has set the new name before this tracepoint. */
+SEC("raw_tp/sched_process_exec")
+int process_exec(UNUSED void *ctx)
+{
+	struct event_process *p = bpf_ringbuf_reserve(&events, sizeof(*p), 0);
+
+	if (!p)
+		return 0;
+	head(&p->head, EVENT_EXEC, pid_tgid(), 0);
+	p->at_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(p->comm, sizeof(p->comm));
+	bpf_ringbuf_submit(p, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* The dynamic linker calls _dl_debug_state before and after every change of the loaded libraries, for
+ * debuggers to put a breakpoint there. The stop lets the agent attach to a library before its first
+ * instruction runs. */
+SEC("uprobe")
+int library_event(UNUSED struct pt_regs *ctx)
+{
+	struct engine *e = engine_of(pid_tgid());
+
+	if (e && e->hold == 1)
+		bpf_send_signal_thread(SIGURG);
+	return 0;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* All programs as one object, so that they share their maps. One file a level. */
+#include "token.bpf.c"
+#include "graph.bpf.c"
+#include "op.bpf.c"
+#include "process.bpf.c"
+
+char LICENSE[] SEC("license") = "GPL";
