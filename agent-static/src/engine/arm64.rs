@@ -97,7 +97,8 @@ pub(crate) fn effect(word: &[u8], address: u64) -> Effect {
             }
             _ => Effect::Unknown,
         },
-        Opcode::ADD | Opcode::SUB => match (general(&first), general(&second), immediate(&third)) {
+        // Pointers are 64 bits wide: a 32-bit sum is none.
+        Opcode::ADD | Opcode::SUB => match (general(&first), wide(&second), immediate(&third)) {
             (Some(to), Some(from), Some(0)) => Effect::Copy { to, from },
             (Some(to), Some(from), Some(by)) => {
                 Effect::Add { to, from, add: if i.opcode == Opcode::SUB { -by } else { by } }
@@ -173,6 +174,14 @@ fn general(operand: &Operand) -> Option<Register> {
     }
 }
 
+/// Number of a general register, where all 64 bits of it are meant.
+fn wide(operand: &Operand) -> Option<Register> {
+    match operand {
+        Operand::Register(SizeCode::X, _) | Operand::RegisterOrSP(SizeCode::X, _) => general(operand),
+        _ => None,
+    }
+}
+
 fn immediate(operand: &Operand) -> Option<i64> {
     match *operand {
         Operand::Immediate(value) => Some(value.into()),
@@ -204,4 +213,63 @@ fn written_back(i: &Decoded) -> Option<Register> {
 fn saves_link(i: &Decoded) -> bool {
     let stores = matches!(i.opcode, Opcode::STR | Opcode::STUR | Opcode::STP | Opcode::STNP);
     stores && i.operands[..2].contains(&Operand::Register(SizeCode::X, 30))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, effect, mnemonic};
+    use crate::engine::code::{Effect, Flow};
+
+    #[test]
+    fn where_control_goes() {
+        let cases = [
+            (0x9400_0004, Flow::Call(0x1010)),
+            (0x17ff_fffe, Flow::Jump(0xff8)),
+            (0x5400_0041, Flow::Branch(0x1008)), // b.ne
+            (0x3400_0048, Flow::Branch(0x1008)), // cbz w8
+            (0x3707_fff5, Flow::Branch(0xffc)),  // tbnz w21, #0
+            (0xd63f_0100, Flow::CallAny),
+            (0xd61f_0220, Flow::JumpAny),
+            (0xd65f_03c0, Flow::Return),
+            (0xd65f_0bff, Flow::Return), // retaa
+            (0xd420_0020, Flow::Stop),
+            (0x0000_0000, Flow::Stop),
+            (0x9104_0000, Flow::Next),
+        ];
+        for (word, flow) in cases {
+            assert_eq!(decode(&u32::to_le_bytes(word), 0x1000)[0].flow, flow, "{word:08x}");
+        }
+    }
+
+    #[test]
+    fn what_registers_become() {
+        let cases = [
+            (0xaa01_03e0, Effect::Copy { to: 0, from: 1 }),   // mov x0, x1
+            (0x2a01_03e0, Effect::Write { to: 0 }),           // mov w0, w1
+            (0x9100_03fd, Effect::Copy { to: 29, from: 31 }), // mov x29, sp
+            (0x9104_0000, Effect::Add { to: 0, from: 0, add: 256 }), // add x0, x0, #256
+            (0xd100_c3ff, Effect::Add { to: 31, from: 31, add: -48 }), // sub sp, sp, #48
+            (0x1100_0400, Effect::Write { to: 0 }),           // add w0, w0, #1
+            (0xb000_0001, Effect::Constant { to: 1, value: 0x2000 }), // adrp x1, 0x2000
+            (0x5280_2e00, Effect::Constant { to: 0, value: 368 }), // mov w0, #368
+            (0xf940_7c00, Effect::Load { to: 0, base: 0, offset: 248 }), // ldr x0, [x0, #248]
+            (0xb940_5028, Effect::Load { to: 8, base: 1, offset: 80 }), // ldr w8, [x1, #80]
+            (0x3dc0_0400, Effect::Look { base: 0, offset: 16 }), // ldr q0, [x0, #16]
+            (0xa941_2408, Effect::LoadPair { to: [8, 9], base: 0, offset: 16 }), // ldp x8, x9, [x0, #16]
+            (0xf900_2f00, Effect::Store { base: 24, offset: 88, from: Some(0) }), // str x0, [x24, #88]
+            (0xa9bf_7bfd, Effect::SaveLink),                  // stp x29, x30, [sp, #-16]!
+            (0xf81f_0ffe, Effect::SaveLink),                  // str x30, [sp, #-16]!
+            (0xd503_233f, Effect::SaveLink),                  // paciasp
+            (0xa9bf_4ff4, Effect::Write { to: 31 }),          // stp x20, x19, [sp, #-16]!
+            (0xd503_245f, Effect::None),                      // bti c
+            (0x7101_6d1f, Effect::None),                      // cmp w8, #91
+            (0x0b09_0108, Effect::Write { to: 8 }),           // add w8, w8, w9
+            (0x4ea1_1c20, Effect::None),                      // mov v0.16b, v1.16b
+            (0xf821_0020, Effect::Unknown),                   // ldadd
+        ];
+        for (word, expected) in cases {
+            let bytes = u32::to_le_bytes(word);
+            assert_eq!(effect(&bytes, 0x1000), expected, "{word:08x} {}", mnemonic(&bytes));
+        }
+    }
 }

@@ -204,3 +204,60 @@ fn number(register: Name) -> Option<Register> {
     let number = wide.or_else(|| among(Name::AX, Name::R15W)).or_else(low)?;
     u8::try_from(number).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, effect, mnemonic};
+    use crate::engine::code::{Effect, Flow};
+
+    const RAX: u8 = 0;
+    const RDI: u8 = 7;
+
+    #[test]
+    fn where_control_goes() {
+        let cases: [(&[u8], Flow); 12] = [
+            (&[0xe8, 0x10, 0, 0, 0], Flow::Call(0x1015)),
+            (&[0xe9, 0xfb, 0xff, 0xff, 0xff], Flow::Jump(0x1000)),
+            (&[0x3e, 0xeb, 0x02], Flow::Jump(0x1005)),
+            (&[0x0f, 0x85, 0, 1, 0, 0], Flow::Branch(0x1106)),
+            (&[0xe3, 0x02], Flow::Branch(0x1004)), // jrcxz
+            (&[0xff, 0x15, 0x10, 0, 0, 0], Flow::CallSlot(0x1016)),
+            (&[0xff, 0x25, 0x10, 0, 0, 0], Flow::JumpSlot(0x1016)),
+            (&[0xff, 0xd0], Flow::CallAny),
+            (&[0x3e, 0xff, 0xe0], Flow::JumpAny), // notrack jmp *%rax
+            (&[0xc3], Flow::Return),
+            (&[0x0f, 0x0b], Flow::Stop),
+            (&[0x48, 0x89, 0xc7], Flow::Next),
+        ];
+        for (bytes, flow) in cases {
+            let code = decode(bytes, 0x1000);
+            assert_eq!((code.len(), code[0].flow), (1, flow), "{bytes:02x?}");
+            assert_eq!(usize::from(code[0].length), bytes.len());
+        }
+    }
+
+    #[test]
+    fn what_registers_become() {
+        let cases: [(&[u8], Effect); 16] = [
+            (&[0x48, 0x89, 0xf8], Effect::Copy { to: RAX, from: RDI }),
+            (&[0x89, 0xf8], Effect::Write { to: RAX }), // only the lower half
+            (&[0x48, 0x8d, 0x87, 0, 1, 0, 0], Effect::Add { to: RAX, from: RDI, add: 256 }),
+            (&[0x48, 0x8d, 0x04, 0xf7], Effect::Write { to: RAX }), // with an index
+            (&[0x48, 0x8d, 0x05, 9, 0, 0, 0], Effect::Constant { to: RAX, value: 0x1010 }),
+            (&[0xb8, 0x70, 1, 0, 0], Effect::Constant { to: RAX, value: 368 }),
+            (&[0x31, 0xc0], Effect::Constant { to: RAX, value: 0 }),
+            (&[0x48, 0x8b, 0x87, 0xf8, 0, 0, 0], Effect::Load { to: RAX, base: RDI, offset: 248 }),
+            (&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0], Effect::Write { to: RAX }), // %fs:0x28
+            (&[0x48, 0x0f, 0xaf, 0x47, 0x10], Effect::Combine { to: RAX, base: RDI, offset: 16 }), // imul
+            (&[0x83, 0x7f, 0x50, 0x5b], Effect::Look { base: RDI, offset: 80 }),         // cmpl $91,80(%rdi)
+            (&[0x48, 0x89, 0x47, 0x58], Effect::Store { base: RDI, offset: 88, from: Some(RAX) }),
+            (&[0x83, 0x8f, 0x94, 0, 0, 0, 1], Effect::Store { base: RDI, offset: 148, from: None }), // orl $1
+            (&[0x0f, 0x10, 0x47, 0x10], Effect::Look { base: RDI, offset: 16 }),                     // movups
+            (&[0x53], Effect::Write { to: 4 }),
+            (&[0x48, 0xf7, 0xf1], Effect::Unknown), // div
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(effect(bytes, 0x1000), expected, "{} {bytes:02x?}", mnemonic(bytes, 0x1000));
+        }
+    }
+}

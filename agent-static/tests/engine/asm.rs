@@ -82,6 +82,11 @@ impl Asm {
         self.either(&[0x53], &[0xa9bf_7bfd]);
     }
 
+    /// `push -8(%r10)`, or `stp x29, x30, [sp, #-16]!`.
+    pub(crate) fn push_memory(&mut self) {
+        self.either(&[0x41, 0xff, 0x72, 0xf8], &[0xa9bf_7bfd]);
+    }
+
     /// `sub $16, %rsp`.
     pub(crate) fn move_stack(&mut self) {
         self.either(&[0x48, 0x83, 0xec, 0x10], &[0xd100_43ff]);
@@ -174,6 +179,34 @@ impl Asm {
     pub(crate) fn read_second(&mut self, offset: u32) {
         let [a, b, c, d] = offset.to_le_bytes();
         self.either(&[0x8b, 0x86, a, b, c, d], &[0xb940_0028 | (offset / 4) << 10]);
+    }
+
+    /// Stores the result of a call at an offset of 88, from a kept register or in the function's own frame.
+    pub(crate) fn store_result_at_88(&mut self, own_frame: bool) {
+        if own_frame {
+            self.either(&[0x48, 0x89, 0x44, 0x24, 0x58], &[0xf900_2fe0]);
+        } else {
+            self.either(&[0x48, 0x89, 0x43, 0x58], &[0xf900_2e60]);
+        }
+    }
+
+    /// Adds 1 to the word at a label, atomically, and returns what it was.
+    pub(crate) fn count_up(&mut self, counter: &str) {
+        match self.arch {
+            Arch::X86 => {
+                self.raw(&[0xb8, 1, 0, 0, 0, 0xf0, 0x48, 0x0f, 0xc1, 0x05]);
+                self.fix(Fixup::Relative32, counter);
+                self.raw(&[0; 4]);
+            }
+            Arch::Arm => {
+                self.fix(Fixup::Page(0), counter);
+                self.word(0x9000_0001); // adrp x1, page
+                self.word(0x9100_0021); // add x1, x1, #offset
+                self.word(0x5280_0020); // mov w0, #1
+                self.word(0xf821_0020); // ldadd x1, x0, [x1]
+            }
+        }
+        self.ret();
     }
 
     /// Returns the address of a label.

@@ -115,6 +115,9 @@ pub(crate) fn base(arch: Arch, name: u32, data: u32) -> Elf {
     });
     elf.function("ggml_version", |asm| asm.return_address("version"));
     elf.text("version", "9.8.7");
+    // More pointers than one word of packed relocations covers.
+    elf.data("others");
+    (0..70).for_each(|n| elf.text_pointer(&format!("other {n}")));
     elf.data("ops");
     // One table right behind the other, as linkers lay them out.
     let ops = ["NONE", "DUP", "ADD", "MUL_MAT", "UNARY", "GLU"];

@@ -168,7 +168,12 @@ fn an_operator_function_is_preferred_where_it_is_called_with_a_tensor() {
 fn the_entry_is_probed_where_nothing_has_changed_yet() {
     type Body = fn(&mut Asm);
     // (what the function does, label of the instruction to probe on x86-64 and on arm64)
-    let cases: [(&str, Body, [&str; 2]); 5] = [
+    let cases: [(&str, Body, [&str; 2]); 6] = [
+        (
+            "stack moved by a push that is dear",
+            |a| (a.push_memory(), a.label("in"), a.jump_if_result("f"), a.ret()).3,
+            ["f", "f"],
+        ),
         ("push", |a| (a.landing_pad(), a.label("in"), a.prologue(), a.ret()).3, ["in", "f"]),
         ("stack moved", |a| (a.move_stack(), a.label("in"), a.jump_if_result("f"), a.ret()).3, ["f", "f"]),
         (
@@ -261,6 +266,77 @@ fn a_layout_is_never_guessed() {
 }
 
 #[test]
+fn what_an_accessor_does_behind_a_call_or_a_choice_is_no_evidence() {
+    for arch in BOTH {
+        let mut elf = base(arch, 256, 248);
+        elf.function("ggml_nelements", |asm| {
+            asm.prologue();
+            asm.call("ggml_get_name");
+            asm.return_field(40);
+        });
+        elf.function("ggml_graph_nodes", |asm| {
+            asm.jump_if_result("ggml_get_name");
+            asm.return_field(24);
+        });
+        let note = plan(&mut [&mut elf]).layout_note;
+        let (seen, assumed) = note.split_once("; ").expect("two parts");
+        let names = |text: &str, name: &str| text.split([':', ',']).any(|word| word.trim() == name);
+        assert!(names(seen, "data") && !names(assumed, "data"), "{arch:?}: {note}");
+        for field in ["ne", "nodes"] {
+            assert!(!names(seen, field) && names(assumed, field), "{arch:?} {field}: {note}");
+        }
+    }
+}
+
+#[test]
+fn a_graph_has_a_number_where_the_scheduler_is_seen_to_set_it() {
+    // (what the scheduler calls, whether it stores in its own frame, the offset)
+    let cases = [
+        ("counter", false, Some(88)),
+        ("counter", true, None),
+        ("ggml_get_name", false, None),
+        ("ggml_graph_next_uid", false, Some(88)),
+    ];
+    for arch in BOTH {
+        for (callee, own_frame, expected) in cases {
+            let mut elf = base(arch, 256, 248);
+            elf.data("count");
+            elf.word(1);
+            // Stripped builds have no name for it; others call it through a stub.
+            elf.function("", |asm| {
+                asm.label("counter");
+                asm.count_up("count");
+            });
+            elf.import("uid slot", "ggml_graph_next_uid");
+            elf.function("", |asm| {
+                asm.label("ggml_graph_next_uid");
+                asm.stub("uid slot");
+            });
+            elf.function("ggml_backend_sched_split_graph", |asm| {
+                asm.prologue();
+                asm.call("ggml_get_data");
+                asm.call(callee);
+                asm.store_result_at_88(own_frame);
+                asm.ret();
+            });
+            let layout = plan(&mut [&mut elf]).layout.expect("known");
+            assert_eq!(layout.graph_uid, expected, "{arch:?} {callee} {own_frame}");
+        }
+    }
+}
+
+#[test]
+fn a_call_outside_of_any_known_function_is_told() {
+    for arch in BOTH {
+        let mut elf = Elf::new(arch);
+        elf.function(START, Asm::ret);
+        elf.function("ggml_graph_compute", Asm::ret);
+        elf.code.call(START);
+        assert!(reason(&plan(&mut [&mut elf]), Mark::OpStart).contains("no unwind information"), "{arch:?}");
+    }
+}
+
+#[test]
 fn files_add_up_to_one_plan() {
     let (mut base, mut cpu) = (base(Arch::X86, 256, 248), cpu(Arch::X86, Shape::default()));
     let mut other = Elf::new(Arch::X86);
@@ -303,6 +379,13 @@ fn files_that_are_no_engine_are_refused_with_the_reason() {
     assert!(matches!(parse(&good[..40]), ElfError::Cut { end: 64, size: 40, .. }));
     assert!(matches!(parse(&good[..100]), ElfError::Cut { what: "the program header table", .. }));
     assert!(matches!(parse(&good[..good.len() / 2]), ElfError::Cut { what: "a loaded segment", .. }));
+    let mut bare = cpu(Arch::X86, Shape::default());
+    bare.sections = false;
+    let bare = bare.build();
+    let size = bare.len() as u64 - 1;
+    assert!(
+        matches!(parse(&bare[..bare.len() - 1]), ElfError::Cut { end, size: s, .. } if end == size + 1 && s == size)
+    );
     assert!(matches!(parse(&changed(4, 1)), ElfError::Not64Bit { .. }));
     assert!(matches!(parse(&changed(5, 2)), ElfError::WrongMachine { .. }));
     let riscv = parse(&changed(18, 243)).to_string();
