@@ -121,18 +121,20 @@ pub(crate) fn effect(word: &[u8], address: u64) -> Effect {
             }
             _ => Effect::Unknown,
         },
-        // Control flow, barriers, hints: no register but the link register, which `flow` tells.
+        // Control flow: what calls change, `flow` tells.
         Opcode::B
+        | Opcode::BL
+        | Opcode::BLR
+        | Opcode::BR
+        | Opcode::RET
         | Opcode::Bcc(_)
         | Opcode::CBZ
         | Opcode::CBNZ
         | Opcode::TBZ
         | Opcode::TBNZ
-        | Opcode::HINT
-        | Opcode::RET
-        | Opcode::BR
         | Opcode::BRK
-        | Opcode::UDF => Effect::None,
+        | Opcode::UDF
+        | Opcode::HINT => Effect::None,
         // Signs the return address in place: a return probe set behind it would break the check.
         Opcode::PACIASP | Opcode::PACIBSP => Effect::SaveLink,
         _ => other(&i),
