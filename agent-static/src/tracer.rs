@@ -11,6 +11,7 @@ use profinfer_wire::record::session::{Library, Probe, Process};
 
 use crate::attach::{Attached, Outcome};
 use crate::bpf::{Bpf, EngineConfig};
+use crate::clock;
 use crate::error::{Diagnostic, Result};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
@@ -125,6 +126,9 @@ impl<'b, 's> Tracer<'b, 's> {
     pub fn step(&mut self, lower: &RefCell<Lower>) -> Result<()> {
         while let Some(stop) = self.watch.next() {
             let result = self.stopped(stop, lower);
+            if let Stop::Called(tid) = stop {
+                lower.borrow_mut().resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
+            }
             self.watch.resume(stop);
             result?;
         }
@@ -135,7 +139,6 @@ impl<'b, 's> Tracer<'b, 's> {
                 let _ = self.add(pid, lower);
             }
         }
-        lower.borrow_mut().held.clear();
         self.reap()
     }
 

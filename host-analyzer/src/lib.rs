@@ -17,3 +17,20 @@ pub mod decode;
 pub mod ingest;
 pub mod model;
 pub mod views;
+
+use decode::{Decoder, OpenError};
+use ingest::Ingest;
+use model::Model;
+
+/// Reads a whole stream.
+///
+/// # Errors
+/// When the bytes are not a stream that this build reads. Damage behind the hello is no error: it is in
+/// [`model::Health`].
+pub fn read(bytes: &[u8]) -> Result<Model, OpenError> {
+    let mut decoder = Decoder::new();
+    let mut ingest = Ingest::new();
+    decoder.feed(bytes, &mut |found| ingest.found(&found))?;
+    decoder.finish(&mut |found| ingest.found(&found))?;
+    Ok(ingest.finish())
+}

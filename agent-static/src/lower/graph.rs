@@ -80,6 +80,7 @@ impl Lower {
                 layer::BACKEND => self.texts.id(&mut self.emit, "CPU"),
                 _ => 0,
             };
+            let start_ns = self.begun(tid, e.start_ns, e.end_ns);
             let record = GraphCall {
                 id: open.id,
                 shape: open.shape.as_ref().map_or(0, |s| s.wire_id),
@@ -91,8 +92,8 @@ impl Lower {
                 n_tokens: open.n_tokens,
                 decode: open.decode,
                 parent: open.parent,
-                start_ns: e.start_ns,
-                duration_ns: e.end_ns.saturating_sub(e.start_ns),
+                start_ns,
+                duration_ns: e.end_ns.saturating_sub(start_ns),
             };
             self.emit.emit(&Record::GraphCall(record), Weight::Essential);
         }

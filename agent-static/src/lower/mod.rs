@@ -50,10 +50,9 @@ pub struct Lower {
     shapes: Shapes,
     graphs: Graphs,
     spans: Counts,
+    resumed: Vec<(u32, u64)>,
     /// Structures forgotten for want of room; the caller tells the kernel side.
     pub forgotten: Vec<u64>,
-    /// Processes that reached their first token and stand still.
-    pub held: Vec<u32>,
     /// Processes that began a new program.
     pub executed: Vec<u32>,
 }
@@ -80,8 +79,8 @@ impl Lower {
             shapes: Shapes::default(),
             graphs: Graphs::default(),
             spans: Counts::default(),
+            resumed: Vec::new(),
             forgotten: Vec::new(),
-            held: Vec::new(),
             executed: Vec::new(),
         }
     }
@@ -101,9 +100,22 @@ impl Lower {
             Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),
             Event::Tensor(tensor) => self.tensor(tensor),
             Event::ShapeEnd(head, key, _) => self.shape_end(head, *key),
-            Event::Hold(head) => self.held.push(head.tgid),
+            // Its wake-up is all that matters: the watch sees the stop itself.
+            Event::Hold(_) => {}
             Event::Exec(head, _) => self.executed.push(head.tgid),
         }
+    }
+
+    /// Learns that a thread was stopped inside a call, and let go on now: the call began anew.
+    pub fn resumed(&mut self, tid: u32, at_ns: u64) {
+        self.resumed.retain(|(t, _)| *t != tid);
+        self.resumed.push((tid, at_ns));
+    }
+
+    /// When a call of `tid` began, without the time for which the agent stopped it.
+    fn begun(&self, tid: u32, start_ns: u64, end_ns: u64) -> u64 {
+        let stopped = self.resumed.iter().find(|(t, at)| *t == tid && (start_ns..end_ns).contains(at));
+        stopped.map_or(start_ns, |(_, at)| *at)
     }
 
     /// The session's ledger so far.

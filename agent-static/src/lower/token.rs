@@ -72,14 +72,15 @@ impl Lower {
         self.thread(e.head.tgid, tid);
         let n_tokens =
             u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
+        let start_ns = self.begun(tid, e.start_ns, e.end_ns);
         let record = Decode {
             id: open.id,
             pid: e.head.tgid,
             tid,
             function: u8::try_from(e.head.arg).unwrap_or(u8::MAX),
             context: e.context,
-            start_ns: e.start_ns,
-            duration_ns: e.end_ns.saturating_sub(e.start_ns),
+            start_ns,
+            duration_ns: e.end_ns.saturating_sub(start_ns),
             n_tokens,
             status: e.status,
         };

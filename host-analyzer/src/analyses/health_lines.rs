@@ -121,6 +121,7 @@ const fn advice(kind: DamageKind) -> &'static str {
             "bytes were changed on the way: noise on the line. Check the cable, lower the speed, or use TCP"
         }
         DamageKind::Gap => "frames were lost on the way. Check cable and flow control, or use TCP",
+        DamageKind::Repeated => "the link sent bytes twice or out of order; what came again was left out",
         DamageKind::Malformed => {
             "the frame is whole and its contents are not: use agent and analyze of the same version"
         }

@@ -1,1 +1,214 @@
-//! decode
+//! Bytes to records.
+//!
+//! Stage: first. From: the bytes of a stream, cut anywhere. To: [`Found`], which `ingest` takes. Promises:
+//! opens no file and no socket; after the hello it never fails and never panics: what is not a record is
+//! [`Found::Damage`], with its kind, place and size.
+
+use profinfer_wire::accumulator::{self, Accumulator, DamageKind as WireDamage};
+use profinfer_wire::frame::{Frame, FrameError};
+use profinfer_wire::hello::{HELLO_LEN, Hello, HelloError};
+use profinfer_wire::record::{Record, RecordError};
+
+/// One thing found in the stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// The hello, whole.
+    Hello(Hello),
+    /// A record.
+    Record {
+        /// Offset of its frame in the stream.
+        offset: u64,
+        /// Bytes of the frame, the ending zero included.
+        bytes: u64,
+        /// Sequence number of the frame.
+        seq: u32,
+        /// The record.
+        record: Record<'a>,
+    },
+    /// Something that is not a record.
+    Damage(Damage),
+}
+
+/// Bytes or frames that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damage {
+    /// What is wrong.
+    pub kind: DamageKind,
+    /// Offset in the stream.
+    pub offset: u64,
+    /// Bytes that it cost; 0 for frames that never came.
+    pub bytes: u64,
+    /// How many: frames for a gap, else 1.
+    pub count: u64,
+}
+
+/// Kinds of damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DamageKind {
+    /// The hello is recognisable and its checksum wrong.
+    Hello,
+    /// Too many bytes without a frame's end.
+    Overlong,
+    /// Not a frame.
+    Frame(FrameError),
+    /// Sequence numbers are missing.
+    Gap,
+    /// A sequence number came again.
+    Repeated,
+    /// Not a record of its kind.
+    Malformed(u16),
+    /// A kind that this build does not know.
+    UnknownKind(u16),
+}
+
+/// Why a stream cannot be read at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// No bytes.
+    #[error("it is empty")]
+    Empty,
+    /// Some other file or service.
+    #[error("it does not begin like a ProfInfer stream")]
+    NotAStream,
+    /// Something on the way rewrites line ends.
+    #[error("line ends were rewritten on the way")]
+    NewlinesRewritten,
+    /// Made by a newer agent.
+    #[error("its wire version {found} is newer than this program reads")]
+    Newer {
+        /// The stream's version.
+        found: u16,
+    },
+    /// Made by an agent too old.
+    #[error("its wire version {found} is older than this program reads")]
+    Older {
+        /// The stream's version.
+        found: u16,
+    },
+}
+
+/// The decoder: push bytes in, get records out.
+#[derive(Debug)]
+pub struct Decoder {
+    hello: Option<Vec<u8>>,
+    accumulator: Accumulator,
+    offset: u64,
+    next_seq: u32,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// At the beginning of a stream.
+    #[must_use]
+    pub fn new() -> Self {
+        let hello = Some(Vec::with_capacity(HELLO_LEN));
+        Self { hello, accumulator: Accumulator::new(), offset: 0, next_seq: 0 }
+    }
+
+    /// Takes the next bytes; `sink` gets what is found in them.
+    ///
+    /// # Errors
+    /// [`OpenError`], only while the hello is read.
+    pub fn feed(&mut self, mut input: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
+        if let Some(hello) = &mut self.hello {
+            let missing = HELLO_LEN - hello.len();
+            let (head, rest) = input.split_at(missing.min(input.len()));
+            hello.extend_from_slice(head);
+            input = rest;
+            if hello.len() < HELLO_LEN {
+                return Ok(());
+            }
+            let bytes = std::mem::take(hello);
+            self.hello = None;
+            self.offset = HELLO_LEN as u64;
+            self.open(&bytes, sink)?;
+        }
+        while !input.is_empty() {
+            let before = input.len();
+            let begun = self.offset - self.accumulator.pending();
+            match self.accumulator.feed(&mut input) {
+                Some(accumulator::Found::Frame(frame)) => {
+                    self.offset += (before - input.len()) as u64;
+                    let bytes = self.offset - begun;
+                    judge(&mut self.next_seq, begun, bytes, &frame, sink);
+                }
+                Some(accumulator::Found::Damage(d)) => {
+                    self.offset += (before - input.len()) as u64;
+                    let kind = match d.kind {
+                        WireDamage::Overlong => DamageKind::Overlong,
+                        WireDamage::Frame(e) => DamageKind::Frame(e),
+                    };
+                    sink(Found::Damage(Damage { kind, offset: begun, bytes: d.bytes, count: 1 }));
+                }
+                None => self.offset += (before - input.len()) as u64,
+            }
+        }
+        Ok(())
+    }
+
+    /// The stream has no more bytes.
+    ///
+    /// # Errors
+    /// [`OpenError`] when there was not even the beginning of a hello.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
+        if let Some(hello) = self.hello.take() {
+            return match Hello::parse(&hello) {
+                _ if hello.is_empty() => Err(OpenError::Empty),
+                // Cut inside the hello: a stream that was cut short very early.
+                Err(HelloError::Short { .. }) => Ok(()),
+                _ => Err(OpenError::NotAStream),
+            };
+        }
+        let pending = self.accumulator.pending();
+        if pending > 0 {
+            let (offset, kind) = (self.offset - pending, DamageKind::Frame(FrameError::Short));
+            sink(Found::Damage(Damage { kind, offset, bytes: pending, count: 1 }));
+            self.accumulator = Accumulator::new();
+        }
+        Ok(())
+    }
+
+    fn open(&self, bytes: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
+        match Hello::parse(bytes) {
+            Ok(hello) => sink(Found::Hello(hello)),
+            // The session record repeats what is needed; the next zero byte begins a frame.
+            Err(HelloError::Damaged) => {
+                let bytes = bytes.len() as u64;
+                sink(Found::Damage(Damage { kind: DamageKind::Hello, offset: 0, bytes, count: 1 }));
+            }
+            Err(HelloError::NewlinesRewritten) => return Err(OpenError::NewlinesRewritten),
+            Err(HelloError::Newer { found }) => return Err(OpenError::Newer { found }),
+            Err(HelloError::Older { found }) => return Err(OpenError::Older { found }),
+            Err(HelloError::NotAStream | HelloError::Short { .. }) => return Err(OpenError::NotAStream),
+        }
+        Ok(())
+    }
+}
+
+/// Looks at a whole frame's place in the sequence and at its payload.
+fn judge(next_seq: &mut u32, offset: u64, bytes: u64, frame: &Frame<'_>, sink: &mut dyn FnMut(Found<'_>)) {
+    let ahead = frame.seq.wrapping_sub(*next_seq);
+    if ahead > u32::MAX / 2 {
+        sink(Found::Damage(Damage { kind: DamageKind::Repeated, offset, bytes, count: 1 }));
+        return;
+    }
+    if ahead > 0 {
+        sink(Found::Damage(Damage { kind: DamageKind::Gap, offset, bytes: 0, count: ahead.into() }));
+    }
+    *next_seq = frame.seq.wrapping_add(1);
+    match Record::decode(frame) {
+        Ok(record) => sink(Found::Record { offset, bytes, seq: frame.seq, record }),
+        Err(e) => {
+            let kind = match e {
+                RecordError::Unknown { kind } => DamageKind::UnknownKind(kind),
+                RecordError::Malformed { kind } => DamageKind::Malformed(kind),
+            };
+            sink(Found::Damage(Damage { kind, offset, bytes, count: 1 }));
+        }
+    }
+}

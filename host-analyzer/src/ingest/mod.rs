@@ -1,1 +1,150 @@
-//! ingest
+//! Records to tables: order and meaning.
+//!
+//! Stage: second. From: [`crate::decode::Found`]. To: [`Model`]. Promises: records may come in any order;
+//! a reference to something that never came is counted as damage and what depends on it is left out,
+//! never invented; memory grows with the bytes of the stream, not with what they claim.
+
+mod damage;
+mod graph;
+mod loss;
+mod op;
+mod session;
+mod shape;
+mod token;
+
+use std::collections::HashMap;
+
+use profinfer_wire::record::Record;
+
+use crate::decode::Found;
+use crate::model::{DamageKind, Model, Text};
+
+use damage::Damages;
+use graph::Calls;
+use op::Batches;
+use shape::Structures;
+use token::Tokens;
+
+/// Collects the records of one session.
+#[derive(Debug, Default)]
+pub struct Ingest {
+    model: Model,
+    texts: HashMap<u32, Text>,
+    damages: Damages,
+    tokens: Tokens,
+    calls: Calls,
+    structures: Structures,
+    batches: Batches,
+}
+
+/// Progress of a session that is still running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Live<'a> {
+    /// Bytes in whole frames and in damage.
+    pub bytes: u64,
+    /// Operator spans.
+    pub spans: u64,
+    /// Token-level calls.
+    pub decodes: u64,
+    /// Graph-level calls.
+    pub graph_calls: u64,
+    /// The agent said that the session is over.
+    pub ended: bool,
+    /// The agent cannot carry out the plan.
+    pub refused: Option<&'a str>,
+}
+
+impl Ingest {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes one thing that the decoder found.
+    pub fn found(&mut self, found: &Found<'_>) {
+        match found {
+            Found::Hello(_) => self.model.health.bytes += profinfer_wire::hello::HELLO_LEN as u64,
+            Found::Damage(d) => {
+                self.model.health.bytes += d.bytes;
+                self.damages.add(damage::kind(d.kind), d.count, d.bytes, d.offset);
+            }
+            Found::Record { offset, bytes, record, .. } => {
+                self.model.health.bytes += bytes;
+                self.model.health.frames += 1;
+                self.record(*offset, *bytes, record);
+            }
+        }
+    }
+
+    fn record(&mut self, offset: u64, bytes: u64, record: &Record<'_>) {
+        match record {
+            Record::Session(r) => session::session(&mut self.model.session, r),
+            Record::Text(r) => {
+                let text = self.model.texts.intern(r.text);
+                self.texts.insert(r.id, text);
+            }
+            Record::Process(r) => session::process(&mut self.model.session, r),
+            Record::Library(r) => session::library(&mut self.model.session, r),
+            Record::Probe(r) => session::probe(&mut self.model.session, r),
+            Record::Thread(r) => {
+                let name = self.model.texts.intern(r.name);
+                let id = self.model.threads.find_or_add(r.tid);
+                self.model.threads.describe(id, r.pid, name);
+            }
+            Record::Decode(r) => self.tokens.add(*r, self.model.threads.find_or_add(r.tid)),
+            Record::Shape(r) => self.structures.head(r),
+            Record::Tensors(r) => self.structures.part(r, offset, &mut self.damages),
+            Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),
+            Record::SpanBatch(r) => {
+                let thread = self.model.threads.find_or_add(r.tid);
+                self.model.health.span_bytes += bytes;
+                self.model.health.spans_received += self.batches.add(r, thread, offset, &mut self.damages);
+            }
+            Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
+            Record::End(r) => loss::end(&mut self.model.health, r),
+            Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
+            // All times are of the monotonic clock; the session record relates it to the wall clock.
+            Record::Clock(_) => {}
+            // The host's own words, should a link echo them.
+            Record::Plan(_) | Record::Start(_) | Record::Stop(_) => {
+                self.damages.add(DamageKind::Unresolved, 1, bytes, offset);
+            }
+        }
+    }
+
+    /// How far the session is.
+    #[must_use]
+    pub fn live(&self) -> Live<'_> {
+        let health = &self.model.health;
+        Live {
+            bytes: health.bytes,
+            spans: health.spans_received,
+            decodes: self.tokens.len() as u64,
+            graph_calls: self.calls.len() as u64,
+            ended: health.end.is_some(),
+            refused: health.refused.as_deref(),
+        }
+    }
+
+    /// Puts the tables together.
+    #[must_use]
+    pub fn finish(mut self) -> Model {
+        let model = &mut self.model;
+        let damages = &mut self.damages;
+        let shapes = self.structures.finish(&self.texts, damages);
+        model.shapes = shapes.table;
+        let decodes = self.tokens.finish(&self.calls, &mut model.decodes);
+        let calls = self.calls.finish(&decodes, &shapes.ids, &self.texts, &mut model.graph_calls, damages);
+        // Once something may be missing in between, a pause between two spans need not be a wait.
+        let lossy = damages.any()
+            || model.health.end.is_none()
+            || model
+                .health
+                .ledger
+                .is_none_or(|l| l.spans_ring_full + l.spans_queue_full + l.spans_no_graph > 0);
+        self.batches.finish(&calls, model, lossy, damages);
+        model.health.damage = std::mem::take(damages).sorted();
+        self.model
+    }
+}

@@ -61,6 +61,8 @@ pub enum DamageKind {
     Checksum,
     /// Sequence numbers are missing: frames lost between the agent's encoder and the reader.
     Gap,
+    /// Frames that came again, or after later ones; counted once.
+    Repeated,
     /// The frame is whole and its payload is not a record of its kind.
     Malformed,
     /// A kind of record that this build does not know.
@@ -81,6 +83,7 @@ impl DamageKind {
             Self::Length => "length mismatch",
             Self::Checksum => "checksum mismatch",
             Self::Gap => "frames missing",
+            Self::Repeated => "frames repeated",
             Self::Malformed => "malformed record",
             Self::UnknownKind => "unknown record kind",
             Self::Unresolved => "reference to a lost record",

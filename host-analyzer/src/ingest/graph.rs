@@ -1,0 +1,70 @@
+//! Graph-level calls, by start.
+
+use std::collections::HashMap;
+
+use profinfer_wire::record::graph::{GraphCall, layer};
+
+use super::damage::Damages;
+use crate::model::{DamageKind, DecodeId, GraphCallId, GraphCalls, Layer, ShapeId, Text, ThreadId};
+
+/// Calls in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<(GraphCall, ThreadId, u64)>);
+
+impl Calls {
+    pub(super) fn add(&mut self, record: GraphCall, thread: ThreadId, offset: u64) {
+        self.0.push((record, thread, offset));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tokens of the whole graphs inside each token-level call.
+    pub(super) fn tokens_by_decode(&self) -> HashMap<u32, u32> {
+        let mut sums = HashMap::new();
+        for (r, ..) in self.0.iter().filter(|(r, ..)| r.layer == layer::SCHEDULER && r.decode != 0) {
+            let sum: &mut u32 = sums.entry(r.decode).or_default();
+            *sum = sum.saturating_add(r.n_tokens);
+        }
+        sums
+    }
+
+    /// Fills the table; returns the ids of the numbers that span batches refer to.
+    pub(super) fn finish(
+        mut self,
+        decodes: &HashMap<u32, DecodeId>,
+        shapes: &HashMap<u32, ShapeId>,
+        texts: &HashMap<u32, Text>,
+        out: &mut GraphCalls,
+        damages: &mut Damages,
+    ) -> HashMap<u32, GraphCallId> {
+        // A scheduler call begins before, or with, the backend calls inside it.
+        self.0.sort_by_key(|(r, ..)| (r.start_ns, r.layer, r.id));
+        let ids: HashMap<u32, GraphCallId> =
+            self.0.iter().map(|(r, ..)| r.id).zip((0..).map(GraphCallId)).collect();
+        for (r, thread, offset) in self.0 {
+            let mut lost = |known: bool| {
+                if !known {
+                    damages.add(DamageKind::Unresolved, 1, 0, offset);
+                }
+            };
+            let shape = shapes.get(&r.shape).copied();
+            lost(r.shape == 0 || shape.is_some());
+            let backend = texts.get(&r.backend).copied();
+            lost(r.backend == 0 || backend.is_some());
+            // A token-level call that has not ended yet is no damage: the recording may end inside it.
+            out.start_ns.push(r.start_ns);
+            out.duration_ns.push(r.duration_ns);
+            out.layer.push(if r.layer == layer::SCHEDULER { Layer::Scheduler } else { Layer::Backend });
+            out.backend.push(backend.unwrap_or_default());
+            out.shape.push(shape);
+            out.n_nodes.push(r.n_nodes);
+            out.n_tokens.push(r.n_tokens);
+            out.thread.push(thread);
+            out.decode.push(decodes.get(&r.decode).copied());
+            out.parent.push(ids.get(&r.parent).copied());
+        }
+        ids
+    }
+}

@@ -1,0 +1,41 @@
+//! The agent's totals and closing words.
+
+use profinfer_wire::record::loss::{self as wire, Loss};
+
+use crate::model::{End, EndReason, Health, Ledger};
+
+pub(super) const fn ledger(r: &Loss) -> Ledger {
+    Ledger {
+        at_ns: r.at_ns,
+        span_starts: r.span_starts,
+        span_ends: r.span_ends,
+        spans_sent: r.spans_sent,
+        spans_ring_full: r.spans_ring_full,
+        spans_queue_full: r.spans_queue_full,
+        spans_no_start: r.spans_no_start,
+        spans_no_end: r.spans_no_end,
+        spans_no_graph: r.spans_no_graph,
+        calls_ring_full: r.calls_ring_full,
+        tensors_ring_full: r.tensors_ring_full,
+        frames_queue_full: r.frames_queue_full,
+        bytes_queue_full: r.bytes_queue_full,
+        no_state: r.no_state,
+    }
+}
+
+pub(super) fn end(health: &mut Health, r: &wire::End) {
+    health.ledger = Some(ledger(&r.loss));
+    health.end = Some(End {
+        reason: match r.reason {
+            wire::EndReason::EngineEnded => EndReason::EngineEnded,
+            wire::EndReason::HostStopped => EndReason::HostStopped,
+            wire::EndReason::Interrupted => EndReason::Interrupted,
+            wire::EndReason::Error => EndReason::Error,
+        },
+        frames: r.frames,
+        bpf_run_ns: r.bpf_run_ns,
+        bpf_runs: r.bpf_runs,
+        agent_cpu_ns: r.agent_cpu_ns,
+        agent_rss_bytes: r.agent_rss_bytes,
+    });
+}

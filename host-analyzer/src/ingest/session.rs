@@ -1,0 +1,74 @@
+//! Who was traced, and what was attached. A record that comes again replaces the earlier one.
+
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::session as wire;
+
+use crate::model::{Level, Library, Probe, Process, Session};
+
+pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
+    session.agent = r.agent.to_owned();
+    session.kernel = r.kernel.to_owned();
+    session.machine = r.machine.to_owned();
+    session.cpu_model = r.cpu_model.to_owned();
+    session.board = r.board.to_owned();
+    session.cpus = r.cpus;
+    session.levels = [level::TOKEN, level::GRAPH, level::OP]
+        .into_iter()
+        .filter(|bit| r.levels & bit != 0)
+        .filter_map(level_of)
+        .collect();
+    session.start_ns = r.start_ns;
+    session.start_unix_ns = r.start_unix_ns;
+}
+
+pub(super) fn process(session: &mut Session, r: &wire::Process<'_>) {
+    let process = Process {
+        pid: r.pid,
+        name: r.name.to_owned(),
+        command: r.command.to_owned(),
+        engine_version: r.engine_version.to_owned(),
+    };
+    replace(&mut session.processes, process, |a, b| a.pid == b.pid);
+}
+
+pub(super) fn library(session: &mut Session, r: &wire::Library<'_>) {
+    let library = Library {
+        pid: r.pid,
+        path: r.path.to_owned(),
+        build_id: r.build_id.iter().map(|b| format!("{b:02x}")).collect(),
+        role: r.role.to_owned(),
+    };
+    replace(&mut session.libraries, library, |a, b| a.pid == b.pid && a.path == b.path);
+}
+
+pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
+    let probe = Probe {
+        pid: r.pid,
+        level: level_of(r.level),
+        what: r.what.to_owned(),
+        symbol: r.symbol.to_owned(),
+        library: r.library.to_owned(),
+        offset: r.offset,
+        attached: r.attached,
+        note: r.note.to_owned(),
+    };
+    replace(&mut session.probes, probe, |a, b| {
+        (a.pid, &a.what, &a.symbol, &a.library, a.offset) == (b.pid, &b.what, &b.symbol, &b.library, b.offset)
+    });
+}
+
+fn replace<T>(rows: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) {
+    match rows.iter_mut().find(|old| same(old, &new)) {
+        Some(old) => *old = new,
+        None => rows.push(new),
+    }
+}
+
+const fn level_of(bit: u32) -> Option<Level> {
+    match bit {
+        level::TOKEN => Some(Level::Token),
+        level::GRAPH => Some(Level::Graph),
+        level::OP => Some(Level::Op),
+        _ => None,
+    }
+}

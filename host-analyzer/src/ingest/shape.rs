@@ -1,0 +1,123 @@
+//! Structures of graphs, put together from their parts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use profinfer_wire::record::graph::{self as wire, Tensor, Tensors};
+
+use super::damage::Damages;
+use crate::model::{DamageKind, Node, NodeIdx, Role, Shape, ShapeId, Shapes, Text};
+
+/// Largest structure that is believed; the agent's own limit is 8192 nodes.
+const MAX_TENSORS: u32 = 1 << 17;
+
+/// Parts in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Structures {
+    heads: BTreeMap<u32, wire::Shape>,
+    parts: HashMap<u32, Vec<(u32, Tensor)>>,
+}
+
+/// The finished table and the ids of the numbers that other records use.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) table: Shapes,
+    pub(super) ids: HashMap<u32, ShapeId>,
+}
+
+impl Structures {
+    pub(super) fn head(&mut self, r: &wire::Shape) {
+        self.heads.insert(r.id, *r);
+    }
+
+    pub(super) fn part(&mut self, r: &Tensors<'_>, offset: u64, damages: &mut Damages) {
+        let tensors = self.parts.entry(r.shape).or_default();
+        let before = tensors.len();
+        tensors.extend((r.first..).zip(r.iter()));
+        if tensors.len() - before != usize::from(r.count) {
+            damages.add(DamageKind::Malformed, 1, 0, offset);
+        }
+    }
+
+    pub(super) fn finish(mut self, texts: &HashMap<u32, Text>, damages: &mut Damages) -> Finished {
+        let mut finished = Finished { table: Shapes::default(), ids: HashMap::new() };
+        for (wire_id, head) in std::mem::take(&mut self.heads) {
+            let total = head.n_nodes.saturating_add(head.n_leafs);
+            if total > MAX_TENSORS {
+                damages.add(DamageKind::Malformed, 1, 0, 0);
+                continue;
+            }
+            let mut nodes = vec![None; total as usize];
+            for (index, tensor) in self.parts.remove(&wire_id).unwrap_or_default() {
+                if let Some(slot) = nodes.get_mut(index as usize) {
+                    *slot = Some(tensor);
+                } else {
+                    damages.add(DamageKind::Unresolved, 1, 0, 0);
+                }
+            }
+            let missing = nodes.iter().filter(|n| n.is_none()).count() as u64;
+            if missing > 0 {
+                damages.add(DamageKind::Unresolved, missing, 0, 0);
+            }
+            let nodes = nodes.into_iter().map(|t| node(t, total, texts, damages)).collect();
+            let id = ShapeId(u32::try_from(finished.table.rows.len()).unwrap_or(u32::MAX));
+            finished.ids.insert(wire_id, id);
+            let complete = missing == 0;
+            finished.table.rows.push(Shape { pid: head.pid, n_nodes: head.n_nodes, nodes, complete });
+        }
+        let orphans: usize = self.parts.into_values().map(|tensors| tensors.len()).sum();
+        if orphans > 0 {
+            damages.add(DamageKind::Unresolved, orphans as u64, 0, 0);
+        }
+        finished
+    }
+}
+
+fn node(tensor: Option<Tensor>, total: u32, texts: &HashMap<u32, Text>, damages: &mut Damages) -> Node {
+    let mut lost = 0;
+    let mut text = |id: u32| {
+        texts.get(&id).copied().unwrap_or_else(|| {
+            lost += u64::from(id != 0);
+            Text::default()
+        })
+    };
+    let Some(t) = tensor else {
+        let none = Text::default();
+        return Node {
+            name: none,
+            op: none,
+            desc: none,
+            dtype: none,
+            role: Role::Other,
+            ne: [0; 4],
+            bytes: 0,
+            address: 0,
+            data: 0,
+            view_of: None,
+            src: Vec::new(),
+        };
+    };
+    let index = |plus_one: u32| plus_one.checked_sub(1).filter(|i| *i < total).map(NodeIdx);
+    let node = Node {
+        name: text(t.name),
+        op: text(t.op),
+        desc: text(t.desc),
+        dtype: text(t.dtype),
+        role: match t.role {
+            wire::Role::Node => Role::Node,
+            wire::Role::Weight => Role::Weight,
+            wire::Role::Cache => Role::Cache,
+            wire::Role::Input => Role::Input,
+            wire::Role::Other => Role::Other,
+        },
+        ne: t.ne,
+        bytes: t.bytes,
+        address: t.address,
+        data: t.data,
+        view_of: index(t.view_of),
+        src: (0..).zip(t.src).filter_map(|(slot, s)| Some((slot, index(s)?))).collect(),
+    };
+    if lost > 0 {
+        damages.add(DamageKind::Unresolved, lost, 0, 0);
+    }
+    node
+}

@@ -1,0 +1,46 @@
+//! Token-level calls, by start.
+
+use std::collections::HashMap;
+
+use profinfer_wire::record::token::{Decode, function};
+
+use super::graph::Calls;
+use crate::model::{DecodeFunction, DecodeId, Decodes, ThreadId};
+
+/// Calls in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Tokens(Vec<(Decode, ThreadId)>);
+
+impl Tokens {
+    pub(super) fn add(&mut self, record: Decode, thread: ThreadId) {
+        self.0.push((record, thread));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Fills the table; returns the ids of the numbers that graph calls refer to.
+    pub(super) fn finish(mut self, calls: &Calls, out: &mut Decodes) -> HashMap<u32, DecodeId> {
+        self.0.sort_by_key(|(r, _)| (r.start_ns, r.id));
+        let in_graphs = calls.tokens_by_decode();
+        let mut ids = HashMap::with_capacity(self.0.len());
+        for ((r, thread), id) in self.0.into_iter().zip((0..).map(DecodeId)) {
+            ids.insert(r.id, id);
+            out.start_ns.push(r.start_ns);
+            out.duration_ns.push(r.duration_ns);
+            out.function.push(match r.function {
+                function::LLAMA_DECODE => DecodeFunction::LlamaDecode,
+                function::LLAMA_PROCESS => DecodeFunction::LlamaProcess,
+                function::LLAMA_ENCODE => DecodeFunction::LlamaEncode,
+                _ => DecodeFunction::Unknown,
+            });
+            out.thread.push(thread);
+            out.context.push(r.context);
+            let seen = in_graphs.get(&r.id).copied().filter(|n| *n > 0);
+            out.n_tokens.push(seen.or(r.n_tokens).unwrap_or(0));
+            out.status.push(r.status);
+        }
+        ids
+    }
+}
