@@ -41,11 +41,9 @@ struct Engine {
 fn engine(variable: &str) -> Option<Engine> {
     let files = libraries(variable)?;
     let bytes: Vec<_> = files.iter().map(|f| std::fs::read(f).expect("readable")).collect();
-    let parse = |(file, bytes): (&PathBuf, &'_ Vec<u8>)| {
-        Image::parse(&file.display().to_string(), bytes).expect("an ELF file").path().len()
-    };
-    assert!(files.iter().zip(&bytes).map(parse).all(|length| length > 0));
-    let images: Vec<_> = bytes.iter().map(|b| Image::parse("library", b).expect("an ELF file")).collect();
+    let parse =
+        |(file, bytes)| Image::parse(&PathBuf::display(file).to_string(), bytes).expect("an ELF file");
+    let images: Vec<_> = files.iter().zip(&bytes).map(parse).collect();
     let plan = examine(&images);
     Some(Engine { files, plan })
 }
