@@ -41,9 +41,8 @@ struct Engine {
 fn engine(variable: &str) -> Option<Engine> {
     let files = libraries(variable)?;
     let bytes: Vec<_> = files.iter().map(|f| std::fs::read(f).expect("readable")).collect();
-    let parse =
-        |(file, bytes)| Image::parse(&PathBuf::display(file).to_string(), bytes).expect("an ELF file");
-    let images: Vec<_> = files.iter().zip(&bytes).map(parse).collect();
+    let named = files.iter().map(|f| f.display().to_string()).zip(&bytes);
+    let images: Vec<_> = named.map(|(path, b)| Image::parse(&path, b).expect("an ELF file")).collect();
     let plan = examine(&images);
     Some(Engine { files, plan })
 }
