@@ -1,0 +1,130 @@
+//! All ways of naming the engine; nothing is left behind, whoever dies.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Parts, engine, model, parts, read};
+
+fn paused_engine(parts: &Parts) -> Option<Child> {
+    let bin = engine("PROFINFER_ENGINE_DIR")?;
+    let gguf = model(parts, "dense-q8");
+    let mut child = Command::new(bin.join("nodes"))
+        .args(["-m", &gguf, "-t", "2", "-p", "4", "-n", "20", "--pause"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("ready"), "{line}");
+    Some(child)
+}
+
+fn wait(child: &mut Child) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.success();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    panic!("it hangs");
+}
+
+#[test]
+fn by_pid() {
+    let Some(parts) = parts() else { return };
+    let Some(mut engine) = paused_engine(&parts) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("t.pfi");
+    let pid = engine.id().to_string();
+    let mut agent = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for_probes(&out);
+    engine.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(wait(&mut engine) && wait(&mut agent));
+    let trace = read(&out);
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    assert_eq!(trace.decodes.len(), 21);
+    assert!(trace.spans.len() > 21 * 64 * 2);
+}
+
+#[test]
+fn by_name_before_it_starts() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    // A name of its own, because other tests run engines too.
+    let out = dir.path().join("t.pfi");
+    let name = "waited-for-engine";
+    let mut agent = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap(), "--name", name])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let status = Command::new("bash")
+        .args(["-c", "exec -a \"$0\" \"$@\"", name])
+        .arg(bin.join("../exe/nodes"))
+        .args(loader_arguments(&bin))
+        .args(["-m", &model(&parts, "dense-q8"), "-t", "1", "-p", "4", "-n", "5"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !status.is_ok_and(|s| s.success()) {
+        let _ = agent.kill();
+        panic!("the engine did not start");
+    }
+    assert!(wait(&mut agent));
+    let trace = read(&out);
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    assert_eq!(trace.decodes.len(), 6, "the first token too");
+}
+
+/// What the launcher script hands to the bundled dynamic linker.
+fn loader_arguments(bin: &std::path::Path) -> Vec<String> {
+    let script = std::fs::read_to_string(bin.join("nodes")).unwrap();
+    let line = script.lines().find(|l| l.contains("--library-path")).unwrap_or_default();
+    let words = line.split_whitespace().skip_while(|w| *w != "--library-path").take_while(|w| *w != "\"$@\"");
+    words.map(|w| w.trim_matches(['"', '\'']).to_owned()).collect()
+}
+
+#[test]
+fn agent_killed_leaves_the_engine_alone() {
+    let Some(parts) = parts() else { return };
+    let Some(mut engine) = paused_engine(&parts) else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("t.pfi");
+    let pid = engine.id().to_string();
+    let mut agent = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for_probes(&out);
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    engine.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(wait(&mut engine), "the engine ends well");
+    let trace = read(&out);
+    assert!(trace.health.cut_short(), "a recording without an end says so");
+}
+
+/// The recording grows past its head once the probes are in place.
+fn wait_for_probes(out: &std::path::Path) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(30) {
+        if std::fs::read(out).is_ok_and(|b| host_analyzer::read(&b).is_ok_and(|m| m.session.probes.len() > 5))
+        {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("no probes within 30 s");
+}

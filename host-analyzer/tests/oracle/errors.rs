@@ -1,0 +1,94 @@
+//! Errors of the agent: what was tried, what the system answered, what to do; exit code not 0; nothing left.
+
+use std::process::Command;
+
+use crate::support::parts;
+
+fn fails(arguments: &[&str], expected: &[&str]) {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new(&parts.agent).current_dir(dir.path()).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    for part in expected.iter().chain(&["help: "]) {
+        assert!(said.contains(part), "`{part}` in: {said}");
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn no_such_process() {
+    fails(&["record", "--pid", "4194304"], &["process 4194304", "no such process"]);
+}
+
+#[test]
+fn no_engine_in_the_process() {
+    let mut other = Command::new("sleep").arg("30").spawn().unwrap();
+    fails(&["record", "--pid", &other.id().to_string()], &["looking for llama.cpp or GGML", "--name"]);
+    assert!(other.try_wait().unwrap().is_none(), "it was not disturbed");
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+#[test]
+fn no_engine_in_the_command() {
+    fails(&["record", "--", "true"], &["tracing `true`", "no part of a GGML engine"]);
+}
+
+#[test]
+fn no_such_command() {
+    fails(&["record", "--", "/no/such/engine"], &["starting `/no/such/engine`", "No such file"]);
+}
+
+#[test]
+fn not_an_elf_file() {
+    fails(&["plan", "/etc/passwd"], &["reading /etc/passwd"]);
+}
+
+#[test]
+fn nothing_named() {
+    fails(&["record"], &["no process is named", "--pid"]);
+}
+
+#[test]
+fn place_not_writable() {
+    fails(&["record", "--out", "/proc/nothing/x.pfi", "--", "true"], &["writing /proc/nothing/x.pfi"]);
+}
+
+#[test]
+fn port_open_to_the_network() {
+    fails(&["serve", "--listen", "tcp:0.0.0.0:7817"], &["can be reached from the network"]);
+}
+
+#[test]
+fn port_taken() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp:{}", taken.local_addr().unwrap());
+    fails(&["serve", "--listen", &address], &["listening at", "another port"]);
+}
+
+#[test]
+fn without_the_privilege() {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let agent = dir.path().join("agent");
+    std::fs::copy(&parts.agent, &agent).unwrap();
+    for path in [dir.path(), agent.as_path()] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(path, mode).unwrap();
+    }
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"])
+        .arg(&agent)
+        .args(["record", "--out"])
+        .arg(dir.path().join("x.pfi"))
+        .args(["--", "true"])
+        .output();
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: setpriv is not installed");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("run the agent as root"), "{said}");
+}

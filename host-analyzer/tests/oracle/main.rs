@@ -1,0 +1,14 @@
+//! The whole way on the real thing: a real, unmodified llama.cpp, the real agent, a real kernel.
+//!
+//! The oracle is the engine's own word: its evaluation callback lists every node with operator, name, type,
+//! dimensions and sources, and its driver stamps every `llama_decode` with the same clock.
+//!
+//! Needs root, BPF, and the environment that `scripts/test.sh` sets: PROFINFER_AGENT, PROFINFER_ENGINE_DIR and
+//! its kin, PROFINFER_MODELS_DIR. Without them the tests say that they are skipped, and why.
+
+mod attach;
+mod engine_list;
+mod errors;
+mod nodes;
+mod speed;
+mod support;

@@ -1,0 +1,143 @@
+//! Node sequences, names, types, dimensions, edges, tokens and times against the engine's own list, for a dense
+//! and an MoE model, prefill and decode, on engines two years apart.
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::model::{GraphCallId, Layer, Model, Shape};
+
+use crate::engine_list::{Call, Listed, parse};
+use crate::support::{Parts, engine, model, parts, record};
+
+/// Operators that only describe memory.
+const VIEWS: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
+
+fn check(parts: &Parts, engine_variable: &str, name: &str) {
+    let Some(bin) = engine(engine_variable) else { return };
+    let nodes = bin.join("nodes");
+    let gguf = model(parts, name);
+    let command =
+        [nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "5", "-n", "3", "-c", "512", "--list"];
+    let (trace, output) = record(parts, &[], &command);
+    let calls = parse(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(calls.len(), 4, "prefill and three decodes");
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    check_calls(&trace, &calls);
+    for (i, call) in calls.iter().enumerate() {
+        let graphs: Vec<GraphCallId> = backend_calls(&trace, i);
+        let listed: Vec<Listed> = graphs.iter().flat_map(|g| list(&trace, *g)).collect();
+        assert_eq!(listed.len(), call.nodes.len(), "{name}, call {i}: number of nodes");
+        for (ours, engines) in listed.iter().zip(&call.nodes) {
+            assert_eq!(ours, engines, "{name}, call {i}");
+        }
+        for graph in graphs {
+            check_spans(&trace, graph);
+        }
+    }
+    check_sums(&trace);
+}
+
+fn check_calls(trace: &Model, calls: &[Call]) {
+    assert_eq!(trace.decodes.len(), calls.len(), "every llama_decode was seen");
+    for (i, call) in calls.iter().enumerate() {
+        assert_eq!(trace.decodes.n_tokens[i], call.n_tokens, "tokens of call {i}");
+        let (start, end) =
+            (trace.decodes.start_ns[i], trace.decodes.start_ns[i] + trace.decodes.duration_ns[i]);
+        assert!(call.start_ns <= start && end <= call.end_ns, "call {i} lies inside the driver's own stamps");
+    }
+}
+
+fn backend_calls(trace: &Model, decode: usize) -> Vec<GraphCallId> {
+    (0..trace.graph_calls.len())
+        .filter(|g| trace.graph_calls.layer[*g] == Layer::Backend)
+        .filter(|g| trace.graph_calls.decode[*g].is_some_and(|d| d.0 as usize == decode))
+        .map(|g| GraphCallId(u32::try_from(g).unwrap()))
+        .collect()
+}
+
+fn shape(trace: &Model, call: GraphCallId) -> &Shape {
+    trace.shapes.get(trace.graph_calls.shape[call.0 as usize].expect("the structure was read"))
+}
+
+/// The traced structure in the driver's terms.
+fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
+    let shape = shape(trace, call);
+    assert!(shape.complete);
+    let text = |t| trace.texts.get(t).to_owned();
+    shape.nodes[..shape.n_nodes as usize]
+        .iter()
+        .map(|n| Listed {
+            op: text(n.desc),
+            name: text(n.name),
+            dtype: text(n.dtype),
+            ne: n.ne,
+            src: n
+                .src
+                .iter()
+                .map(|(_, s)| {
+                    let s = shape.node(*s);
+                    (text(s.name), s.ne)
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// Both threads ran every node that computes, once, in the graph's order.
+fn check_spans(trace: &Model, call: GraphCallId) {
+    let shape = shape(trace, call);
+    let spans = &trace.spans;
+    let of_call: Vec<usize> = (0..spans.len()).filter(|i| spans.graph_call[*i] == call).collect();
+    let mut threads: Vec<_> = of_call.iter().map(|i| spans.thread[*i]).collect();
+    threads.dedup();
+    assert_eq!(threads.len(), 2, "two threads, each in one piece");
+    for thread in threads {
+        let mut covered = vec![0u32; shape.n_nodes as usize];
+        let mut last = None;
+        for i in of_call.iter().filter(|i| spans.thread[**i] == thread) {
+            let (node, end) = (spans.node[*i].0, spans.last_node[*i].0);
+            assert!(last < Some(node) && node <= end, "in order");
+            last = Some(end);
+            (node..=end).for_each(|n| covered[n as usize] += 1);
+        }
+        for (n, times) in shape.nodes.iter().zip(covered) {
+            let op = trace.texts.get(n.op);
+            let name = trace.texts.get(n.name);
+            assert!(times <= 1, "{op} {name} ran once");
+            assert!(times == 1 || VIEWS.contains(&op), "{op} {name} was run");
+        }
+    }
+}
+
+/// Operators fit into their graph, and graphs into their call.
+fn check_sums(trace: &Model) {
+    let summary = {
+        let mut bytes = Vec::new();
+        host_analyzer::views::summary::summary(trace, &Analysis::of(trace), &mut bytes).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()
+    };
+    for call in summary["tokens"]["calls"].as_array().unwrap() {
+        let ns = |field: &str| call[field].as_u64().unwrap();
+        assert!(ns("op_wall_ns") > 0);
+        assert!(ns("op_wall_ns") <= ns("graph_ns"), "{call}");
+        assert!(ns("graph_ns") <= ns("duration_ns"), "{call}");
+    }
+}
+
+macro_rules! on {
+    ($($name:ident: $engine:literal, $model:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            if let Some(parts) = parts() {
+                check(&parts, $engine, $model);
+            }
+        })*
+    };
+}
+
+on! {
+    newest_dense: "PROFINFER_ENGINE_DIR", "dense-q8";
+    newest_moe: "PROFINFER_ENGINE_DIR", "moe-qwen60";
+    b4600_dense: "PROFINFER_MID_ENGINE_DIR", "dense-q8";
+    b4600_moe: "PROFINFER_MID_ENGINE_DIR", "moe-qwen60";
+    b3889_dense: "PROFINFER_OLD_ENGINE_DIR", "dense-q8";
+    b3889_moe: "PROFINFER_OLD_ENGINE_DIR", "moe-qwen60";
+}
