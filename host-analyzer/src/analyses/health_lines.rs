@@ -144,15 +144,19 @@ fn cut_short(model: &Model, health: &Health, lines: &mut Vec<String>) {
 }
 
 fn unaccounted(model: &Model, health: &Health, lines: &mut Vec<String>) {
+    let Some(ledger) = model.health.ledger else { return };
     if let Some(n) = health.spans.unaccounted.filter(|n| *n > 0) {
         lines.push(format!(
             "lost: {} operator spans that the kernel saw are neither here nor counted as dropped",
             count(n.unsigned_abs())
         ));
     }
-    // While a session runs, spans may be between the kernel and the queue; at its end none are.
-    if !health.cut_short && model.health.ledger.is_some_and(|l| !l.balances()) {
+    // While a session runs, spans may be between the kernel and the queue, and more may come after the last totals;
+    // at its end neither is so.
+    if !health.cut_short && !ledger.balances() {
         lines.push("unsound: the agent's own totals do not add up; please report this".into());
+    } else if !health.cut_short && health.spans.unaccounted.is_none_or(|n| n < 0) {
+        lines.push("unsound: more operator spans are here than the kernel saw; please report this".into());
     }
 }
 

@@ -4,6 +4,7 @@
 //! opens no file and no socket; after the hello it never fails and never panics: what is not a record is
 //! [`Found::Damage`], with its kind, place and size.
 
+use profinfer_wire::SUPPORTED_VERSIONS;
 use profinfer_wire::accumulator::{self, Accumulator, DamageKind as WireDamage};
 use profinfer_wire::frame::{Frame, FrameError};
 use profinfer_wire::hello::{HELLO_LEN, Hello, HelloError};
@@ -94,6 +95,8 @@ pub struct Decoder {
     accumulator: Accumulator,
     offset: u64,
     next_seq: u32,
+    /// The hello was damaged, so the version is not known yet.
+    version_unknown: bool,
 }
 
 impl Default for Decoder {
@@ -107,13 +110,13 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         let hello = Some(Vec::with_capacity(HELLO_LEN));
-        Self { hello, accumulator: Accumulator::new(), offset: 0, next_seq: 0 }
+        Self { hello, accumulator: Accumulator::new(), offset: 0, next_seq: 0, version_unknown: false }
     }
 
     /// Takes the next bytes; `sink` gets what is found in them.
     ///
     /// # Errors
-    /// [`OpenError`], only while the hello is read.
+    /// [`OpenError`], only while the hello is read; where it was damaged, until the session record tells the version.
     pub fn feed(&mut self, mut input: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         if let Some(hello) = &mut self.hello {
             let missing = HELLO_LEN - hello.len();
@@ -129,12 +132,21 @@ impl Decoder {
             self.open(&bytes, sink)?;
         }
         while !input.is_empty() {
+            // Zeros between frames belong to none, so that a frame's place and size are its own.
+            if self.accumulator.pending() == 0 && input[0] == 0 {
+                input = &input[1..];
+                self.offset += 1;
+                continue;
+            }
             let before = input.len();
             let begun = self.offset - self.accumulator.pending();
             match self.accumulator.feed(&mut input) {
                 Some(accumulator::Found::Frame(frame)) => {
                     self.offset += (before - input.len()) as u64;
                     let bytes = self.offset - begun;
+                    if std::mem::take(&mut self.version_unknown) {
+                        check_version(&frame)?;
+                    }
                     judge(&mut self.next_seq, begun, bytes, &frame, sink);
                 }
                 Some(accumulator::Found::Damage(d)) => {
@@ -173,11 +185,12 @@ impl Decoder {
         Ok(())
     }
 
-    fn open(&self, bytes: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
+    fn open(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         match Hello::parse(bytes) {
             Ok(hello) => sink(Found::Hello(hello)),
             // The session record repeats what is needed; the next zero byte begins a frame.
             Err(HelloError::Damaged) => {
+                self.version_unknown = true;
                 let bytes = bytes.len() as u64;
                 sink(Found::Damage(Damage { kind: DamageKind::Hello, offset: 0, bytes, count: 1 }));
             }
@@ -187,6 +200,18 @@ impl Decoder {
             Err(HelloError::NotAStream | HelloError::Short { .. }) => return Err(OpenError::NotAStream),
         }
         Ok(())
+    }
+}
+
+/// The version in a session record: the first frame has it, unless that was damaged too.
+fn check_version(frame: &Frame<'_>) -> Result<(), OpenError> {
+    match Record::decode(frame) {
+        Ok(Record::Session(s)) if !SUPPORTED_VERSIONS.contains(&s.wire_version) => {
+            let found = s.wire_version;
+            let newer = SUPPORTED_VERSIONS.iter().all(|v| found > *v);
+            Err(if newer { OpenError::Newer { found } } else { OpenError::Older { found } })
+        }
+        _ => Ok(()),
     }
 }
 

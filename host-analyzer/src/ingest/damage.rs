@@ -21,8 +21,10 @@ impl Damages {
         }
     }
 
-    pub(super) fn any(&self) -> bool {
-        !self.0.is_empty()
+    /// Records were lost. Damaged bytes alone need not have been any: a lost frame leaves a gap in the numbers.
+    pub(super) fn records_lost(&self) -> bool {
+        use DamageKind::{Gap, Malformed, UnknownKind, Unresolved};
+        self.0.iter().any(|d| matches!(d.kind, Gap | Malformed | UnknownKind | Unresolved))
     }
 
     /// The worst first: what cost most bytes, then what happened most often.

@@ -23,6 +23,16 @@ pub(super) const fn ledger(r: &Loss) -> Ledger {
     }
 }
 
+/// Whether spans of a thread may be missing between others of the same thread.
+pub(super) const fn spans_may_be_missing(l: &Ledger) -> bool {
+    l.spans_dropped() > 0 || l.spans_no_start > 0 || l.spans_no_end > 0 || !l.balances()
+}
+
+/// Whether calls may be missing between others.
+pub(super) const fn calls_may_be_missing(l: &Ledger) -> bool {
+    l.calls_ring_full > 0 || l.frames_queue_full > 0
+}
+
 pub(super) fn end(health: &mut Health, r: &wire::End) {
     health.ledger = Some(ledger(&r.loss));
     health.end = Some(End {

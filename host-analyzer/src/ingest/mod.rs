@@ -11,6 +11,7 @@ mod op;
 mod session;
 mod shape;
 mod token;
+mod wait;
 
 use std::collections::HashMap;
 
@@ -40,7 +41,7 @@ pub struct Ingest {
 /// Progress of a session that is still running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Live<'a> {
-    /// Bytes in whole frames and in damage.
+    /// Bytes up to the end of the last frame or damage.
     pub bytes: u64,
     /// Operator spans.
     pub spans: u64,
@@ -64,13 +65,13 @@ impl Ingest {
     /// Takes one thing that the decoder found.
     pub fn found(&mut self, found: &Found<'_>) {
         match found {
-            Found::Hello(_) => self.model.health.bytes += profinfer_wire::hello::HELLO_LEN as u64,
+            Found::Hello(_) => self.model.health.bytes = profinfer_wire::hello::HELLO_LEN as u64,
             Found::Damage(d) => {
-                self.model.health.bytes += d.bytes;
+                self.model.health.bytes = d.offset + d.bytes;
                 self.damages.add(damage::kind(d.kind), d.count, d.bytes, d.offset);
             }
             Found::Record { offset, bytes, record, .. } => {
-                self.model.health.bytes += bytes;
+                self.model.health.bytes = offset + bytes;
                 self.model.health.frames += 1;
                 self.record(*offset, *bytes, record);
             }
@@ -132,17 +133,17 @@ impl Ingest {
     pub fn finish(mut self) -> Model {
         let model = &mut self.model;
         let damages = &mut self.damages;
-        let shapes = self.structures.finish(&self.texts, damages);
+        let ledger = model.health.ledger;
+        let cut_short = model.health.end.is_none();
+        let calls_lost =
+            cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
+        let shapes = self.structures.finish(&self.texts, model.health.bytes, damages);
         model.shapes = shapes.table;
-        let decodes = self.tokens.finish(&self.calls, &mut model.decodes);
+        let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
         let calls = self.calls.finish(&decodes, &shapes.ids, &self.texts, &mut model.graph_calls, damages);
         // Once something may be missing in between, a pause between two spans need not be a wait.
-        let lossy = damages.any()
-            || model.health.end.is_none()
-            || model
-                .health
-                .ledger
-                .is_none_or(|l| l.spans_ring_full + l.spans_queue_full + l.spans_no_graph > 0);
+        let lossy =
+            cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model

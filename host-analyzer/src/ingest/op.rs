@@ -6,7 +6,8 @@ use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::span::Span;
 
 use super::damage::Damages;
-use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Shape, ShapeId, Spans, ThreadId, WAIT_UNKNOWN};
+use super::wait;
+use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Spans, ThreadId, WAIT_UNKNOWN};
 
 /// Batches in order of arrival, their spans one after the other.
 #[derive(Debug, Default)]
@@ -62,9 +63,9 @@ impl Batches {
             }
         }
         rows.sort_by_key(|(call, _, row)| (*call, row.thread, row.base_ns));
-        let idle: Vec<Vec<bool>> = model.shapes.rows.iter().map(|s| never_run(s, &model.texts)).collect();
         let total = rows.iter().map(|(.., r)| r.count).sum();
         let mut out = Table::with_capacity(&mut model.spans, total);
+        let mut left_out = false;
         for (call, shape, row) in rows {
             let n_nodes = model.shapes.rows[shape.0 as usize].n_nodes;
             for span in &self.spans[row.first..row.first + row.count] {
@@ -72,24 +73,23 @@ impl Batches {
                     out.push(call, row.thread, span);
                 } else {
                     damages.add(DamageKind::Unresolved, 1, 0, row.offset);
+                    left_out = true;
                 }
             }
         }
-        let call_end = |call: GraphCallId| {
-            let i = call.0 as usize;
-            model.graph_calls.start_ns[i].saturating_add(model.graph_calls.duration_ns[i])
-        };
-        let adjacent = |call: GraphCallId, from: NodeIdx, to: Option<NodeIdx>| {
-            let shape = model.graph_calls.shape[call.0 as usize].map_or(0, |s| s.0 as usize);
-            let n_nodes = model.shapes.rows[shape].n_nodes;
-            (from.0 + 1..to.map_or(n_nodes, |n| n.0)).all(|i| idle[shape][i as usize])
-        };
-        waits(&mut model.spans, call_end, adjacent, lossy);
+        out.order_group();
+        wait::fill(model, lossy || left_out);
     }
 }
 
-/// The span table while it is filled.
-struct Table<'a>(&'a mut Spans);
+/// The span table while it is filled, in groups of one thread in one call.
+struct Table<'a> {
+    spans: &'a mut Spans,
+    /// First row of the group that is being filled.
+    first: usize,
+    /// Its spans came by start so far.
+    ordered: bool,
+}
 
 impl<'a> Table<'a> {
     fn with_capacity(spans: &'a mut Spans, n: usize) -> Self {
@@ -102,11 +102,17 @@ impl<'a> Table<'a> {
         spans.wait_ns.reserve_exact(n);
         spans.cpu.reserve_exact(n);
         spans.migrated.reserve_exact(n);
-        Self(spans)
+        Self { spans, first: 0, ordered: true }
     }
 
     fn push(&mut self, call: GraphCallId, thread: ThreadId, span: &Span) {
-        let s = &mut *self.0;
+        let last = self.spans.graph_call.last().copied().zip(self.spans.thread.last().copied());
+        if last != Some((call, thread)) {
+            self.order_group();
+        } else if self.spans.start_ns.last().is_some_and(|last| span.start_ns < *last) {
+            self.ordered = false;
+        }
+        let s = &mut *self.spans;
         s.graph_call.push(call);
         s.thread.push(thread);
         s.node.push(NodeIdx(span.node));
@@ -117,34 +123,29 @@ impl<'a> Table<'a> {
         s.cpu.push(span.cpu);
         s.migrated.push(span.migrated);
     }
-}
 
-/// The wait behind a span lasts until the thread's next span of the same call, or until the call's end. Where
-/// something was lost, only between nodes of which nothing that runs lies in between.
-fn waits(
-    spans: &mut Spans,
-    call_end: impl Fn(GraphCallId) -> u64,
-    adjacent: impl Fn(GraphCallId, NodeIdx, Option<NodeIdx>) -> bool,
-    lossy: bool,
-) {
-    for i in 0..spans.len() {
-        let (call, thread) = (spans.graph_call[i], spans.thread[i]);
-        let next = i + 1;
-        let same = next < spans.len() && spans.graph_call[next] == call && spans.thread[next] == thread;
-        let until = if same { spans.start_ns[next] } else { call_end(call) };
-        let to = same.then(|| spans.node[next]);
-        if lossy && (to.is_some_and(|n| n <= spans.last_node[i]) || !adjacent(call, spans.last_node[i], to)) {
-            continue;
+    /// Ends a group. Batches of a sound agent follow each other; where those of a foreign one overlap, the group is
+    /// put in order here.
+    fn order_group(&mut self) {
+        let first = std::mem::replace(&mut self.first, self.spans.len());
+        if std::mem::replace(&mut self.ordered, true) {
+            return;
         }
-        let end = spans.start_ns[i].saturating_add(spans.work_ns[i]);
-        if let Some(wait) = until.checked_sub(end) {
-            spans.wait_ns[i] = u32::try_from(wait).unwrap_or(WAIT_UNKNOWN - 1).min(WAIT_UNKNOWN - 1);
-        }
+        let s = &mut *self.spans;
+        let mut order: Vec<usize> = (first..s.len()).collect();
+        order.sort_by_key(|i| s.start_ns[*i]);
+        permute(&mut s.node, &order);
+        permute(&mut s.last_node, &order);
+        permute(&mut s.start_ns, &order);
+        permute(&mut s.work_ns, &order);
+        permute(&mut s.cpu, &order);
+        permute(&mut s.migrated, &order);
     }
 }
 
-/// Nodes that only describe memory: no thread runs them.
-fn never_run(shape: &Shape, texts: &crate::model::Texts) -> Vec<bool> {
-    let ops = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"].map(|op| texts.find(op));
-    shape.nodes.iter().map(|n| ops.contains(&Some(n.op))).collect()
+/// Puts the last rows of a column into the order of `order`, which names each of them once.
+fn permute<T: Copy>(column: &mut [T], order: &[usize]) {
+    let sorted: Vec<T> = order.iter().map(|i| column[*i]).collect();
+    let first = column.len() - sorted.len();
+    column[first..].copy_from_slice(&sorted);
 }

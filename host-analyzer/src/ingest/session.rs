@@ -52,8 +52,9 @@ pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
         attached: r.attached,
         note: r.note.to_owned(),
     };
-    replace(&mut session.probes, probe, |a, b| {
-        (a.pid, &a.what, &a.symbol, &a.library, a.offset) == (b.pid, &b.what, &b.symbol, &b.library, b.offset)
+    replace(&mut session.probes, probe, |a: &Probe, b: &Probe| {
+        let key = |p: &Probe| (p.pid, p.level, p.offset);
+        key(a) == key(b) && (&a.what, &a.symbol, &a.library) == (&b.what, &b.symbol, &b.library)
     });
 }
 

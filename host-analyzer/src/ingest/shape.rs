@@ -10,11 +10,14 @@ use crate::model::{DamageKind, Node, NodeIdx, Role, Shape, ShapeId, Shapes, Text
 /// Largest structure that is believed; the agent's own limit is 8192 nodes.
 const MAX_TENSORS: u32 = 1 << 17;
 
+/// Tensors that never came, of all structures together, that are believed of any stream.
+const MIN_BELIEVED: u32 = 1 << 14;
+
 /// Parts in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Structures {
     heads: BTreeMap<u32, wire::Shape>,
-    parts: HashMap<u32, Vec<(u32, Tensor)>>,
+    parts: HashMap<u32, Vec<(u64, Tensor)>>,
 }
 
 /// The finished table and the ids of the numbers that other records use.
@@ -32,23 +35,34 @@ impl Structures {
     pub(super) fn part(&mut self, r: &Tensors<'_>, offset: u64, damages: &mut Damages) {
         let tensors = self.parts.entry(r.shape).or_default();
         let before = tensors.len();
-        tensors.extend((r.first..).zip(r.iter()));
+        // In 64 bits no index overflows, whatever the stream claims.
+        tensors.extend((u64::from(r.first)..).zip(r.iter()));
         if tensors.len() - before != usize::from(r.count) {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
     }
 
-    pub(super) fn finish(mut self, texts: &HashMap<u32, Text>, damages: &mut Damages) -> Finished {
+    /// `stream_bytes` bounds how many tensors that never came are believed, so that memory grows with the stream.
+    pub(super) fn finish(
+        mut self,
+        texts: &HashMap<u32, Text>,
+        stream_bytes: u64,
+        damages: &mut Damages,
+    ) -> Finished {
+        let mut believed = stream_bytes.max(u64::from(MIN_BELIEVED));
         let mut finished = Finished { table: Shapes::default(), ids: HashMap::new() };
         for (wire_id, head) in std::mem::take(&mut self.heads) {
             let total = head.n_nodes.saturating_add(head.n_leafs);
-            if total > MAX_TENSORS {
+            let parts = self.parts.remove(&wire_id).unwrap_or_default();
+            let absent = u64::from(total).saturating_sub(parts.len() as u64);
+            if total > MAX_TENSORS || absent > believed {
                 damages.add(DamageKind::Malformed, 1, 0, 0);
                 continue;
             }
+            believed -= absent;
             let mut nodes = vec![None; total as usize];
-            for (index, tensor) in self.parts.remove(&wire_id).unwrap_or_default() {
-                if let Some(slot) = nodes.get_mut(index as usize) {
+            for (index, tensor) in parts {
+                if let Some(slot) = usize::try_from(index).ok().and_then(|i| nodes.get_mut(i)) {
                     *slot = Some(tensor);
                 } else {
                     damages.add(DamageKind::Unresolved, 1, 0, 0);

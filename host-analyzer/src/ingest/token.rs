@@ -20,10 +20,16 @@ impl Tokens {
         self.0.len()
     }
 
-    /// Fills the table; returns the ids of the numbers that graph calls refer to.
-    pub(super) fn finish(mut self, calls: &Calls, out: &mut Decodes) -> HashMap<u32, DecodeId> {
+    /// Fills the table; returns the ids of the numbers that graph calls refer to. Where graph calls may be missing
+    /// (`calls_lost`), their tokens are not summed: the sum would be a wrong number.
+    pub(super) fn finish(
+        mut self,
+        calls: &Calls,
+        calls_lost: bool,
+        out: &mut Decodes,
+    ) -> HashMap<u32, DecodeId> {
         self.0.sort_by_key(|(r, _)| (r.start_ns, r.id));
-        let in_graphs = calls.tokens_by_decode();
+        let in_graphs = if calls_lost { HashMap::new() } else { calls.tokens_by_decode() };
         let mut ids = HashMap::with_capacity(self.0.len());
         for ((r, thread), id) in self.0.into_iter().zip((0..).map(DecodeId)) {
             ids.insert(r.id, id);

@@ -45,8 +45,8 @@ pub struct Decodes {
     pub thread: Vec<ThreadId>,
     /// Address of the context.
     pub context: Vec<u64>,
-    /// Tokens in the batch: what the scheduler graphs inside processed, else the call's argument;
-    /// 0 when neither was seen.
+    /// Tokens in the batch: what the scheduler graphs inside processed, else, or when some of those may be missing,
+    /// what the agent told of the call; 0 when not known.
     pub n_tokens: Vec<u32>,
     /// Returned value, 0 is success.
     pub status: Vec<i32>,

@@ -1,0 +1,70 @@
+//! Waits at the barrier, from what follows a span.
+//!
+//! The wait behind a span lasts until the thread's next span of the same call, or until the call's end. Where
+//! something was lost, that is only believed between nodes of which nothing that threads run lies in between.
+
+use crate::model::{Model, NodeIdx, Shape, ShapeId, WAIT_UNKNOWN};
+
+/// Fills the column. `lossy`: spans may be missing.
+pub(super) fn fill(model: &mut Model, lossy: bool) {
+    let mut next = Vec::new();
+    if lossy {
+        let idle = idle(model);
+        next.extend(model.shapes.rows.iter().map(|s| next_run(s, &idle)));
+    }
+    let (calls, spans) = (&model.graph_calls, &mut model.spans);
+    for i in 0..spans.len() {
+        let (call, thread, after) = (spans.graph_call[i], spans.thread[i], i + 1);
+        let row = call.0 as usize;
+        let same = after < spans.len() && spans.graph_call[after] == call && spans.thread[after] == thread;
+        let to = same.then(|| spans.node[after]);
+        if lossy && !adjacent(&next, calls.shape[row], spans.last_node[i], to) {
+            continue;
+        }
+        let until = match same {
+            true => spans.start_ns[after],
+            false => calls.start_ns[row].saturating_add(calls.duration_ns[row]),
+        };
+        let end = spans.start_ns[i].saturating_add(spans.work_ns[i]);
+        if let Some(wait) = until.checked_sub(end) {
+            spans.wait_ns[i] = u32::try_from(wait).unwrap_or(WAIT_UNKNOWN - 1).min(WAIT_UNKNOWN - 1);
+        }
+    }
+}
+
+/// Nothing that threads run lies between `from` and `to`, or the end of the graph.
+fn adjacent(next: &[Vec<u32>], shape: Option<ShapeId>, from: NodeIdx, to: Option<NodeIdx>) -> bool {
+    let Some(next) = shape.and_then(|s| next.get(s.0 as usize)) else { return false };
+    let Some(&first) = next.get(from.0 as usize + 1) else { return false };
+    match to {
+        Some(to) => to > from && first >= to.0,
+        None => next.last() == Some(&first),
+    }
+}
+
+/// For each node, and for the end of the graph, the first one from there on that threads run.
+fn next_run(shape: &Shape, idle: &[bool]) -> Vec<u32> {
+    let mut next = vec![shape.n_nodes; shape.n_nodes as usize + 1];
+    for i in (0..shape.n_nodes).rev() {
+        let at = i as usize;
+        next[at] = if idle[shape.nodes[at].op.index()] { next[at + 1] } else { i };
+    }
+    next
+}
+
+/// By text, whether it is an operator that threads do not run: one that only describes memory. Engines of 2024 and
+/// earlier run these too, so one that was ever run is none.
+fn idle(model: &Model) -> Vec<bool> {
+    let mut idle = vec![false; model.texts.len()];
+    for op in ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"] {
+        if let Some(text) = model.texts.find(op) {
+            idle[text.index()] = true;
+        }
+    }
+    for (call, node) in model.spans.graph_call.iter().zip(&model.spans.node) {
+        if let Some(shape) = model.graph_calls.shape[call.0 as usize] {
+            idle[model.shapes.get(shape).node(*node).op.index()] = false;
+        }
+    }
+    idle
+}
