@@ -1,0 +1,27 @@
+//! A recording that stops at any byte.
+
+use crate::partial::{loss_is_named, within};
+use crate::synth::session::{SMALL, session};
+use crate::{read, write_views};
+use host_analyzer::decode::OpenError;
+
+#[test]
+fn at_every_byte() {
+    let sent = session(2, SMALL);
+    let bytes = sent.bytes();
+    let (mut spans, mut decodes) = (0, 0);
+    for at in 1..bytes.len() {
+        let model = read(&bytes[..at], usize::MAX).unwrap_or_else(|e| panic!("cut at {at}: {e}"));
+        assert!(model.health.cut_short() && !model.health.perfect(), "cut at {at}");
+        within(&model, &sent.truth);
+        loss_is_named(&model, &sent);
+        if at >= 64 {
+            assert_eq!(model.health.bytes, at as u64, "every byte is a frame's, or damage's");
+        }
+        // What has arrived does not go away again.
+        assert!(model.health.spans_received >= spans && model.decodes.len() >= decodes, "cut at {at}");
+        (spans, decodes) = (model.health.spans_received, model.decodes.len());
+        write_views(&model);
+    }
+    assert_eq!(read(&[], usize::MAX).unwrap_err(), OpenError::Empty);
+}

@@ -1,0 +1,296 @@
+//! Frames with good checksums and any contents, as only a broken or foreign agent makes them: no panic anywhere, and
+//! the model keeps its promises.
+
+use host_analyzer::model::Model;
+use proptest::prelude::*;
+
+use crate::synth::bytes::{Fields, frame, hello};
+use crate::synth::random::Random;
+use crate::synth::records::{self, CallIds};
+use crate::synth::session::{SMALL, Sent, session};
+use crate::synth::truth::{Call, Shape, Span};
+use crate::{read, write_views};
+
+const MAX: u64 = u64::MAX;
+const M32: u64 = u32::MAX as u64;
+
+/// What `model` promises of every model.
+fn promises(m: &Model) {
+    let (d, c, s) = (&m.decodes, &m.graph_calls, &m.spans);
+    for n in [
+        d.duration_ns.len(),
+        d.function.len(),
+        d.thread.len(),
+        d.context.len(),
+        d.n_tokens.len(),
+        d.status.len(),
+    ] {
+        assert_eq!(n, d.len());
+    }
+    for n in [
+        c.duration_ns.len(),
+        c.layer.len(),
+        c.backend.len(),
+        c.shape.len(),
+        c.n_nodes.len(),
+        c.n_tokens.len(),
+    ] {
+        assert_eq!(n, c.len());
+    }
+    for n in [c.thread.len(), c.decode.len(), c.parent.len()] {
+        assert_eq!(n, c.len());
+    }
+    for n in [
+        s.graph_call.len(),
+        s.thread.len(),
+        s.node.len(),
+        s.last_node.len(),
+        s.work_ns.len(),
+        s.wait_ns.len(),
+    ] {
+        assert_eq!(n, s.len());
+    }
+    assert_eq!((s.cpu.len(), s.migrated.len()), (s.len(), s.len()));
+    assert!(d.start_ns.is_sorted() && c.start_ns.is_sorted());
+    for t in d.thread.iter().chain(&c.thread).chain(&s.thread) {
+        assert!((t.0 as usize) < m.threads.len());
+    }
+    for i in 0..c.len() {
+        assert!(c.shape[i].is_none_or(|s| (s.0 as usize) < m.shapes.rows.len()));
+        assert!(c.decode[i].is_none_or(|x| (x.0 as usize) < d.len()));
+        assert!(c.parent[i].is_none_or(|x| (x.0 as usize) < c.len()));
+    }
+    let key = |i: usize| (s.graph_call[i], s.thread[i], s.start_ns[i]);
+    assert!((1..s.len()).all(|i| key(i - 1) <= key(i)), "spans in order");
+    for i in 0..s.len() {
+        let shape = m.shapes.get(c.shape[s.graph_call[i].0 as usize].unwrap());
+        assert!(s.node[i] <= s.last_node[i] && s.last_node[i].0 < shape.n_nodes);
+    }
+    for shape in &m.shapes.rows {
+        assert!(shape.n_nodes as usize <= shape.nodes.len());
+        for n in &shape.nodes {
+            assert!(
+                n.src.iter().map(|(_, i)| *i).chain(n.view_of).all(|i| (i.0 as usize) < shape.nodes.len())
+            );
+        }
+    }
+}
+
+fn survive(records: Vec<records::Record>) -> Model {
+    let mut bytes = hello(1);
+    for (seq, (kind, payload)) in (0..).zip(&records) {
+        bytes.extend(frame(*kind, seq, payload));
+    }
+    let model = read(&bytes, usize::MAX).unwrap();
+    promises(&model);
+    write_views(&model);
+    model
+}
+
+/// A session with one more record before its end.
+fn with(more: records::Record) -> Model {
+    let Sent { mut records, .. } = session(1, SMALL);
+    let at = records.len() - 3;
+    records.insert(at, more);
+    survive(records)
+}
+
+#[test]
+fn largest_numbers() {
+    let of = |kind: u16, f: Fields| (kind, f.0);
+    let ten = |f: Fields| (0..10).fold(f, |f, _| f.uint(MAX));
+    let totals = || ten(Fields::default().uint(MAX).uint(MAX).uint(MAX).uint(MAX));
+    with(of(0x7e, totals()));
+    survive(vec![of(0x7e, totals())]);
+    survive(vec![of(
+        0x7f,
+        ten(Fields::default().uint(3).uint(M32).uint(MAX).uint(MAX).uint(MAX).uint(MAX))
+            .uint(MAX)
+            .uint(MAX)
+            .uint(MAX)
+            .uint(MAX),
+    )]);
+    with(of(0x20, Fields::default().uint(77).uint(1).uint(M32).uint(M32)));
+    with(of(0x20, Fields::default().uint(77).uint(1).uint(M32).uint(0)));
+    with(of(0x70, Fields::default().uint(MAX).uint(MAX).uint(MAX)));
+    with(of(
+        0x01,
+        Fields::default()
+            .uint(1)
+            .text("")
+            .text("")
+            .text("")
+            .text("")
+            .text("")
+            .uint(65535)
+            .uint(M32)
+            .uint(MAX)
+            .uint(MAX),
+    ));
+    for (start, length) in [(MAX, MAX), (0, MAX), (MAX, 0), (1 << 63, 1 << 63)] {
+        with(of(
+            0x10,
+            Fields::default()
+                .uint(99)
+                .uint(M32)
+                .uint(M32)
+                .byte(255)
+                .uint(MAX)
+                .uint(start)
+                .uint(length)
+                .maybe(Some(M32))
+                .int(-1),
+        ));
+        for layer in [0, 1, 2, 255] {
+            with(of(
+                0x22,
+                Fields::default()
+                    .uint(99)
+                    .uint(1)
+                    .uint(M32)
+                    .uint(M32)
+                    .byte(layer)
+                    .uint(M32)
+                    .uint(M32)
+                    .uint(M32)
+                    .uint(1)
+                    .uint(99)
+                    .uint(start)
+                    .uint(length),
+            ));
+        }
+    }
+}
+
+/// Tensors at the end of all indices, beyond their structure, of a structure that is none, and fewer than said.
+#[test]
+fn tensors_anywhere() {
+    let tensor = session(1, SMALL).truth.shapes[0].tensors[0].clone();
+    for first in [0, 5, 200, u32::MAX - 1, u32::MAX] {
+        for shape in [1, 2, 77, u32::MAX] {
+            with(records::tensors(shape, first, &vec![tensor.clone(); 3], &|_| 1));
+        }
+    }
+    with((0x21, Fields::default().uint(1).uint(0).uint(65535).bytes(&[]).0));
+}
+
+/// Spans of any node at any time, in batches that overlap.
+#[test]
+fn spans_anywhere() {
+    let span = |node, start, work| Span {
+        call_start: 0,
+        tid: 500,
+        node,
+        last: node,
+        start,
+        work,
+        wait: 0,
+        cpu: 0,
+        migrated: false,
+    };
+    for graph in [0, 1, 2, 3, 77, u32::MAX] {
+        for start in [0, 1_000_000_500, MAX] {
+            for node in [0, 8, 9, 1 << 20, u32::MAX] {
+                let batch = |s: &[Span]| records::span_batch(graph, 1, 500, 0, s);
+                let Sent { mut records, .. } = session(1, SMALL);
+                let at = records.len() - 3;
+                records.insert(at, batch(&[span(node, start, 0)]));
+                records.insert(at, batch(&[span(node, start, 0), span(node, start, MAX - start)]));
+                records.insert(at, batch(&[span(0, start / 2, 3), span(1, start / 2 + 1000, 3)]));
+                survive(records);
+            }
+        }
+    }
+    with((0x30, Fields::default().uint(2).uint(1).uint(500).uint(0).uint(0).uint(65535).bytes(&[]).0));
+}
+
+/// Calls that are their own parents, or each other's, and structures that feed on themselves.
+#[test]
+fn circles() {
+    let call = |start| Call {
+        start,
+        duration: 50,
+        scheduler: true,
+        shape: None,
+        n_nodes: 1,
+        n_tokens: 1,
+        tid: 500,
+        decode: None,
+        parent: None,
+    };
+    let ids = |id, parent| CallIds { id, pid: 1, shape: 1, backend: 0, decode: 1, parent };
+    let mut records = session(1, SMALL).records;
+    let mut circle = Shape { n_nodes: 3, tensors: session(1, SMALL).truth.shapes[0].tensors[..3].to_vec() };
+    for (i, t) in (0u32..).zip(&mut circle.tensors) {
+        t.view_of = Some((i + 1) % 3);
+        t.src = (0..10).map(|slot| (slot, (i + u32::from(slot)) % 3)).collect();
+    }
+    records.push(records::shape(50, 1, &circle));
+    records.push(records::tensors(50, 0, &circle.tensors, &|_| 1));
+    records.push(records::graph_call(
+        CallIds { shape: 50, ..ids(90, 90) },
+        &Call { scheduler: false, ..call(5) },
+    ));
+    records.push(records::graph_call(ids(91, 92), &call(5)));
+    records.push(records::graph_call(ids(92, 91), &call(5)));
+    let span = Span {
+        call_start: 5,
+        tid: 500,
+        node: 0,
+        last: 2,
+        start: 6,
+        work: 5,
+        wait: 0,
+        cpu: 0,
+        migrated: false,
+    };
+    records.push(records::span_batch(90, 50, 500, 0, &[span]));
+    survive(records);
+}
+
+/// The numbers of records come again with other contents.
+#[test]
+fn two_sessions_in_one() {
+    let (a, b) = (session(1, SMALL), session(2, SMALL));
+    survive(a.records.iter().chain(&b.records).cloned().collect());
+    survive(b.records.iter().rev().chain(&a.records).cloned().collect());
+}
+
+#[test]
+fn words_of_the_host_and_unknown_kinds() {
+    let plan = Fields::default().uint(1).text("host").uint(7).text("");
+    for record in
+        [(0x100, plan.0), (0x101, vec![]), (0x102, vec![]), (0x0f, vec![1, 2]), (0xf000, vec![0; 4096])]
+    {
+        let model = with(record);
+        assert!(!model.health.perfect() && !model.health.damage.is_empty());
+    }
+    let model = with(records::refused("no BPF\n\x1b[31mhere"));
+    assert_eq!(model.health.refused.as_deref(), Some("no BPF\n\x1b[31mhere"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// Payloads changed at random under a good checksum.
+    #[test]
+    fn any_contents(seed in any::<u64>(), changes in 1usize..12) {
+        let Sent { mut records, .. } = session(seed % 50, SMALL);
+        let mut random = Random(seed);
+        for _ in 0..changes {
+            let n = records.len() as u64;
+            let (_, payload) = &mut records[random.below(n) as usize];
+            if payload.is_empty() {
+                continue;
+            }
+            let at = random.below(payload.len() as u64) as usize;
+            match random.below(4) {
+                0 => payload[at] = random.next() as u8,
+                1 => payload[at] ^= 1 << random.below(8),
+                2 => drop(payload.splice(at..at + 1, [255, 255, 255, 255, 15])),
+                _ => drop(payload.splice(at..at + 1, [255, 255, 255, 255, 255, 255, 255, 255, 255, 1])),
+            }
+            payload.truncate(4096);
+        }
+        survive(records);
+    }
+}

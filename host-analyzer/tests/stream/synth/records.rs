@@ -1,0 +1,141 @@
+//! Records by hand, fields in the order of docs/wire-format.md.
+
+use super::bytes::Fields;
+use super::truth::{Call, Decode, Shape, Span, Tensor};
+
+/// Kind and payload.
+pub(crate) type Record = (u16, Vec<u8>);
+
+fn of(kind: u16, fields: Fields) -> Record {
+    (kind, fields.0)
+}
+
+pub(crate) fn session(start: u64) -> Record {
+    let f = Fields::default().uint(1).text("0.1.0").text("6.1.0").text("x86_64").text("A CPU").text("host");
+    of(0x01, f.uint(4).uint(7).uint(start).uint(1_700_000_000_000_000_000))
+}
+
+pub(crate) fn text(id: u32, s: &str) -> Record {
+    of(0x02, Fields::default().uint(id.into()).text(s))
+}
+
+pub(crate) fn process(pid: u32) -> Record {
+    of(0x03, Fields::default().uint(pid.into()).text("engine").text("engine -m model").text("7.0"))
+}
+
+pub(crate) fn library(pid: u32) -> Record {
+    let f = Fields::default().uint(pid.into()).text("/lib/libggml-cpu.so");
+    of(0x04, f.bytes(&[0xab, 0xcd]).text("CPU operators"))
+}
+
+pub(crate) fn thread(tid: u32, pid: u32, name: &str) -> Record {
+    of(0x05, Fields::default().uint(tid.into()).uint(pid.into()).text(name))
+}
+
+pub(crate) fn probe(pid: u32, level: u32, attached: bool) -> Record {
+    let f = Fields::default().uint(pid.into()).uint(level.into()).text("operator start").text("compute");
+    of(0x06, f.text("/lib/libggml-cpu.so").uint(0x1234).byte(attached.into()).text("by symbol"))
+}
+
+pub(crate) fn decode(id: u32, pid: u32, d: &Decode, n_tokens: Option<u32>) -> Record {
+    let f = Fields::default().uint(id.into()).uint(pid.into()).uint(d.tid.into()).byte(0).uint(d.context);
+    of(0x10, f.uint(d.start).uint(d.duration).maybe(n_tokens.map(u64::from)).int(d.status.into()))
+}
+
+pub(crate) fn shape(id: u32, pid: u32, s: &Shape) -> Record {
+    let f = Fields::default().uint(id.into()).uint(pid.into()).uint(s.n_nodes.into());
+    of(0x20, f.uint(s.tensors.len() as u64 - u64::from(s.n_nodes)))
+}
+
+/// `ids` tells the id of a text.
+pub(crate) fn tensors(shape: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str) -> u32) -> Record {
+    let mut packed = Fields::default();
+    for t in part {
+        packed = packed.uint(ids(&t.name).into()).uint(ids(t.op).into()).uint(ids(t.op).into());
+        packed = packed.uint(ids(t.dtype).into()).uint(t.role);
+        for n in t.ne {
+            packed = packed.uint(n);
+        }
+        packed = packed.uint(t.bytes).uint(0x7f00_0000_1000).uint(0);
+        packed = packed.uint(t.view_of.map_or(0, |v| u64::from(v) + 1));
+        for slot in 0..10 {
+            let source = t.src.iter().find(|(s, _)| *s == slot);
+            packed = packed.uint(source.map_or(0, |(_, i)| u64::from(*i) + 1));
+        }
+    }
+    let f = Fields::default().uint(shape.into()).uint(first.into()).uint(part.len() as u64);
+    of(0x21, f.bytes(&packed.0))
+}
+
+/// Numbers of a graph call's record that the truth does not have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallIds {
+    pub(crate) id: u32,
+    pub(crate) pid: u32,
+    pub(crate) shape: u32,
+    pub(crate) backend: u32,
+    pub(crate) decode: u32,
+    pub(crate) parent: u32,
+}
+
+pub(crate) fn graph_call(ids: CallIds, c: &Call) -> Record {
+    let f = Fields::default().uint(ids.id.into()).uint(ids.shape.into()).uint(ids.pid.into());
+    let f = f.uint(c.tid.into()).byte(u8::from(!c.scheduler)).uint(ids.backend.into());
+    let f = f.uint(c.n_nodes.into()).uint(c.n_tokens.into()).uint(ids.decode.into()).uint(ids.parent.into());
+    of(0x22, f.uint(c.start).uint(c.duration))
+}
+
+/// The spans of one thread, packed by the rules of the span coding. Its first cpu is `cpu`.
+pub(crate) fn span_batch(graph: u32, shape: u32, tid: u32, cpu: u16, spans: &[Span]) -> Record {
+    let base = spans[0].start;
+    let (mut last, mut end, mut now) = (-1i64, base, cpu);
+    let mut packed = Fields::default();
+    for s in spans {
+        let (step, fused) = (i64::from(s.node) - last - 1, s.last - s.node);
+        let moved = s.cpu != now;
+        let short = match (step, fused) {
+            _ if moved || s.migrated => None,
+            (0..=3, 0) => Some(step as u64),
+            (0..=1, 1) => Some(4 + step as u64),
+            _ => None,
+        };
+        packed = packed.uint((s.start - end) * 8 + short.unwrap_or(6));
+        if short.is_none() {
+            let flags = u64::from(fused > 0) + 2 * u64::from(moved) + 4 * u64::from(s.migrated);
+            packed = packed.uint(flags).int(step);
+            if fused > 0 {
+                packed = packed.uint(fused.into());
+            }
+            if moved {
+                packed = packed.uint(s.cpu.into());
+            }
+        }
+        packed = packed.uint(s.work);
+        (last, end, now) = (s.last.into(), s.start + s.work, s.cpu);
+    }
+    let f = Fields::default().uint(graph.into()).uint(shape.into()).uint(tid.into()).uint(base);
+    of(0x30, f.uint(cpu.into()).uint(spans.len() as u64).bytes(&packed.0))
+}
+
+pub(crate) fn clock(at: u64) -> Record {
+    of(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
+}
+
+fn totals(f: Fields, at: u64, spans: u64) -> Fields {
+    let f = f.uint(at).uint(spans).uint(spans).uint(spans);
+    (0..10).fold(f, |f, _| f.uint(0))
+}
+
+pub(crate) fn loss(at: u64, spans: u64) -> Record {
+    of(0x7e, totals(Fields::default(), at, spans))
+}
+
+/// The engine ended.
+pub(crate) fn end(at: u64, spans: u64, frames: u32) -> Record {
+    let f = totals(Fields::default().uint(0).uint(frames.into()), at, spans);
+    of(0x7f, f.uint(123).uint(4).uint(5_000_000).uint(9 << 20))
+}
+
+pub(crate) fn refused(reason: &str) -> Record {
+    of(0x103, Fields::default().text(reason))
+}
