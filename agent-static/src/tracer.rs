@@ -124,7 +124,7 @@ impl<'b, 's> Tracer<'b, 's> {
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, lower: &RefCell<Lower>) -> Result<()> {
-        while let Some(stop) = self.watch.next() {
+        while let Some(stop) = self.watch.poll() {
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
                 lower.borrow_mut().resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
@@ -295,7 +295,7 @@ impl<'b, 's> Tracer<'b, 's> {
         self.watch.leave();
         let begun = std::time::Instant::now();
         while self.watch.active() && begun.elapsed() < std::time::Duration::from_secs(1) {
-            if let Some(stop) = self.watch.next() {
+            if let Some(stop) = self.watch.poll() {
                 self.watch.resume(stop);
             } else {
                 std::thread::sleep(std::time::Duration::from_millis(1));

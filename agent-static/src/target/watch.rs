@@ -102,7 +102,7 @@ impl Watch {
     }
 
     /// The next thing that a watched process did; `None` when nothing happened.
-    pub fn next(&mut self) -> Option<Stop> {
+    pub fn poll(&mut self) -> Option<Stop> {
         while self.active() {
             let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
             let status = match waitpid(Pid::from_raw(-1), Some(flags)) {
