@@ -20,7 +20,7 @@ done
 
 BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
 	file git ca-certificates)
-TEST_PACKAGES=(shellcheck)
+TEST_PACKAGES=(shellcheck graphviz)
 
 # The oldest Rust the workspace builds with, as its Cargo.toml says.
 rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")
@@ -49,6 +49,19 @@ check_clang() {
 		die "clang is here, but cannot compile for BPF" "Install the distribution's own clang, 11 or newer, and put it first in PATH."
 }
 
+# What builds the report's page and reads it in the browser, pinned by its lockfile.
+report_packages() {
+	local dir=$CACHE/report lock=$REPO/host-analyzer/report/package-lock.json
+	if [ -d "$dir/node_modules" ] && cmp -s "$lock" "$dir/package-lock.json"; then return; fi
+	say "packages of the report's page (npm)"
+	mkdir -p "$dir"
+	cp "$REPO/host-analyzer/report/package.json" "$dir/"
+	(cd "$dir" && cp "$lock" package-lock.json && npm ci --no-audit --no-fund --ignore-scripts --silent >&2) || {
+		rm -rf "$dir"
+		die "npm could not install the packages of host-analyzer/report" "Check the network and 'npm ping', then run this again."
+	}
+}
+
 need_pkgs "${BUILD_PACKAGES[@]}"
 check_clang
 check_rust
@@ -61,5 +74,7 @@ if [ -n "$tests" ]; then
 		if [ "$(os_id)" = debian ]; then need_pkgs chromium
 		else note "no Chromium: the test that opens report.html needs one in PATH"; fi
 	fi
+	have npm || need_pkgs nodejs npm
+	report_packages
 fi
 say "setup: ready (Rust $rust, $(clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/clang \1/p'), cache $CACHE)"

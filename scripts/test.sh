@@ -12,6 +12,8 @@
 #   PROFINFER_MODELS_DIR      folder of NAME.gguf (scripts/model.sh)
 #   PROFINFER_VENV            Python with the readers of requirements-tests.txt
 #   PROFINFER_CHROMIUM        a Chromium, if there is one
+#   PROFINFER_AGENT           the agent, built for release
+#   PROFINFER_NO_BPF          why nothing can be traced here, where it cannot
 # Each is taken as it is where it is set already.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -66,6 +68,12 @@ static_agent() {
 	local out
 	out=$(scripts/build-agent.sh) && echo "static aarch64 agent: $(stat -c %s "$out") bytes"
 }
+agent() {
+	cargo build -q --locked --release -p profinfer-agent || return 1
+	export PROFINFER_AGENT=$CARGO_TARGET_DIR/release/profinfer-agent
+	local why
+	why=$(have_bpf) || export PROFINFER_NO_BPF=$why
+}
 tests() {
 	if cargo nextest --version >/dev/null 2>&1; then
 		cargo nextest run --locked --workspace --no-fail-fast && cargo test -q --locked --workspace --doc
@@ -81,6 +89,7 @@ step "lints" cargo clippy -q --locked --workspace --all-targets -- -D warnings
 [ -n "$quick" ] || step "documentation" docs
 [ -n "$quick" ] || step "wire on bare metal" ci/no-std.sh
 step "engines and models" fetch
+step "agent" agent
 step "tests" tests
 [ -n "$quick" ] || step "static aarch64 agent" static_agent
 

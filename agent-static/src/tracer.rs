@@ -124,7 +124,7 @@ impl<'b, 's> Tracer<'b, 's> {
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, lower: &RefCell<Lower>) -> Result<()> {
-        while let Some(stop) = self.watch.next() {
+        while let Some(stop) = self.watch.poll() {
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
                 lower.borrow_mut().resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
@@ -135,8 +135,12 @@ impl<'b, 's> Tracer<'b, 's> {
         for pid in std::mem::take(&mut lower.borrow_mut().executed) {
             let wanted = self.waiting_for.as_ref().is_some_and(|(name, _)| process::has_name(pid, name));
             if wanted && !self.watch_has(pid) {
-                // Gone again already: not worth an error.
-                let _ = self.add(pid, lower);
+                // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
+                // again there is nothing to trace.
+                self.begin_process(pid, true)?;
+                if self.watch.freeze(pid).is_err() {
+                    self.processes.retain(|p| p.attached.pid != pid);
+                }
             }
         }
         self.reap()
@@ -153,6 +157,7 @@ impl<'b, 's> Tracer<'b, 's> {
                 self.begin_process(pid, true)?;
                 self.refresh(pid, lower)
             }
+            Stop::Frozen(pid) => self.refresh(pid.as_raw().cast_unsigned(), lower),
             // It shares its parent's program until it begins its own.
             Stop::Forked(_) => Ok(()),
             Stop::Called(tid) => {
@@ -290,7 +295,7 @@ impl<'b, 's> Tracer<'b, 's> {
         self.watch.leave();
         let begun = std::time::Instant::now();
         while self.watch.active() && begun.elapsed() < std::time::Duration::from_secs(1) {
-            if let Some(stop) = self.watch.next() {
+            if let Some(stop) = self.watch.poll() {
                 self.watch.resume(stop);
             } else {
                 std::thread::sleep(std::time::Duration::from_millis(1));

@@ -38,6 +38,7 @@ pub fn listen(address: &str) -> Result<TcpListener> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
     use super::*;
 

@@ -76,6 +76,7 @@ fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
     use super::*;
 

@@ -108,6 +108,7 @@ fn matches(name: &str, wanted: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
     use super::*;
 

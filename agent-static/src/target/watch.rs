@@ -22,8 +22,10 @@ use crate::error::{Diagnostic, Result};
 pub enum Stop {
     /// It began another program.
     Exec(Pid),
-    /// A new process was forked off; its first argument is the new one.
+    /// A new process was forked off.
     Forked(Pid),
+    /// It was asked to stop by [`Watch::freeze`].
+    Frozen(Pid),
     /// A thread met the linker's hook or its first token.
     Called(Pid),
 }
@@ -33,6 +35,7 @@ pub enum Stop {
 pub struct Watch {
     tracees: BTreeSet<i32>,
     exits: BTreeMap<i32, i32>,
+    freezing: BTreeSet<i32>,
     leaving: bool,
 }
 
@@ -80,6 +83,18 @@ impl Watch {
         Ok(())
     }
 
+    /// Begins to watch `pid` and stops it at once.
+    ///
+    /// # Errors
+    /// As [`Watch::add`].
+    pub fn freeze(&mut self, pid: u32) -> Result<()> {
+        self.add(pid)?;
+        if ptrace::interrupt(Pid::from_raw(pid.cast_signed())).is_ok() {
+            self.freezing.insert(pid.cast_signed());
+        }
+        Ok(())
+    }
+
     /// Some thread is still watched.
     #[must_use]
     pub fn active(&self) -> bool {
@@ -87,7 +102,7 @@ impl Watch {
     }
 
     /// The next thing that a watched process did; `None` when nothing happened.
-    pub fn next(&mut self) -> Option<Stop> {
+    pub fn poll(&mut self) -> Option<Stop> {
         while self.active() {
             let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
             let status = match waitpid(Pid::from_raw(-1), Some(flags)) {
@@ -109,6 +124,9 @@ impl Watch {
                     }
                     if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 {
                         return Some(Stop::Exec(pid));
+                    }
+                    if event == EVENT_STOP && self.freezing.remove(&pid.as_raw()) {
+                        return Some(Stop::Frozen(pid));
                     }
                     if event == EVENT_STOP && first && is_leader(pid) {
                         return Some(Stop::Forked(pid));
@@ -151,7 +169,7 @@ impl Watch {
 
     /// Lets a stopped process go on.
     pub fn resume(&self, stop: Stop) {
-        let (Stop::Exec(pid) | Stop::Forked(pid) | Stop::Called(pid)) = stop;
+        let (Stop::Exec(pid) | Stop::Forked(pid) | Stop::Frozen(pid) | Stop::Called(pid)) = stop;
         let _ = ptrace::cont(pid, None);
     }
 
