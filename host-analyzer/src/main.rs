@@ -1,2 +1,7 @@
-//! analyze.
-fn main() {}
+//! `analyze`: see [`host_analyzer::commands`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    host_analyzer::commands::main()
+}

@@ -1,0 +1,54 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Shows where the time of a large language model goes on an embedded board.
+#[derive(Debug, Parser)]
+#[command(name = "analyze", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) record: Record,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Show the frames and records of a recording, raw, with their offsets; works on damaged files
+    Inspect {
+        /// The recording
+        file: PathBuf,
+    },
+    /// List the board profiles, or show one
+    Boards {
+        /// Name of a profile
+        name: Option<String>,
+    },
+}
+
+/// Capture or read a stream, and write the views.
+#[derive(Debug, Args)]
+pub(super) struct Record {
+    /// Board profile; a recording names its own
+    #[arg(long)]
+    pub(super) board: Option<String>,
+    /// A recording, tcp:HOST:PORT of a serving agent (default tcp:127.0.0.1:7817), or - for standard input
+    pub(super) source: Option<String>,
+    /// Folder to write to
+    #[arg(long, short, default_value = "profile")]
+    pub(super) out: PathBuf,
+    /// Levels to capture: token, graph, op
+    #[arg(long, value_delimiter = ',')]
+    pub(super) levels: Vec<String>,
+    /// Name of the process to trace, `llama*` for all that begin so, where the agent was not told which
+    #[arg(long)]
+    pub(super) target: Option<String>,
+    /// Write the tables as CSV as well
+    #[arg(long)]
+    pub(super) csv: bool,
+    /// Seconds to wait for the agent's port
+    #[arg(long, default_value_t = 10)]
+    pub(super) wait: u64,
+}

@@ -1,0 +1,39 @@
+//! Errors that a person meets: what was tried, what the system answered, what to do.
+
+use std::fmt;
+
+use crate::decode::OpenError;
+
+/// One such error.
+#[derive(Debug)]
+pub(super) struct Diagnostic {
+    tried: String,
+    answer: String,
+    help: String,
+}
+
+impl Diagnostic {
+    pub(super) fn new(tried: impl Into<String>, answer: impl fmt::Display, help: impl Into<String>) -> Self {
+        Self { tried: tried.into(), answer: answer.to_string(), help: help.into() }
+    }
+
+    /// A stream that cannot be read at all.
+    pub(super) fn not_readable(source: &str, e: OpenError) -> Self {
+        let help = match e {
+            OpenError::Empty => "the agent wrote nothing: see what it said where it runs",
+            OpenError::NotAStream => "give a recording (.pfi) or the port of `profinfer-agent serve`",
+            OpenError::NewlinesRewritten => {
+                "the link is a terminal in text mode: use `adb exec-out`, `hdc file recv`, or a port that is forwarded"
+            }
+            OpenError::Newer { .. } => "use an `analyze` as new as the agent that recorded it",
+            OpenError::Older { .. } => "use the `analyze` of the release that recorded it",
+        };
+        Self::new(format!("reading {source}"), e, help)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}: {}\n  help: {}", self.tried, self.answer, self.help)
+    }
+}

@@ -1,0 +1,52 @@
+//! `analyze inspect`: what is in a recording, raw, with offsets.
+
+use std::io::Write;
+use std::path::Path;
+
+use profinfer_wire::record::Record;
+
+use super::{Diagnostic, Result};
+use crate::decode::{Decoder, Found};
+
+pub(super) fn inspect(path: &Path) -> Result<()> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path)
+        .map_err(|e| Diagnostic::new(format!("opening {name}"), e, "give the path of a recording"))?;
+    let mut out = anstream::stdout().lock();
+    let mut show = |found: Found<'_>| {
+        let _ = match &found {
+            Found::Hello(h) => writeln!(
+                out,
+                "{:>10}         hello: wire version {}, agent {}.{}.{}",
+                0, h.wire_version, h.agent_version[0], h.agent_version[1], h.agent_version[2]
+            ),
+            Found::Damage(d) => {
+                writeln!(
+                    out,
+                    "{:>10}         DAMAGE {:?}: {} bytes, {} times",
+                    d.offset, d.kind, d.bytes, d.count
+                )
+            }
+            Found::Record { offset, bytes, seq, record } => {
+                let shown = match record {
+                    Record::SpanBatch(b) => {
+                        let spans: Vec<_> = b.spans().collect();
+                        format!(
+                            "SpanBatch graph {} shape {} tid {} base {} count {}: {spans:?}",
+                            b.graph, b.shape, b.tid, b.base_ns, b.count
+                        )
+                    }
+                    Record::Tensors(t) => {
+                        let tensors: Vec<_> = t.iter().collect();
+                        format!("Tensors shape {} first {} count {}: {tensors:?}", t.shape, t.first, t.count)
+                    }
+                    other => format!("{other:?}"),
+                };
+                writeln!(out, "{offset:>10} {seq:>7} {bytes:>5} B {shown}")
+            }
+        };
+    };
+    let mut decoder = Decoder::new();
+    let result = decoder.feed(&bytes, &mut show).and_then(|()| decoder.finish(&mut show));
+    result.map_err(|e| Diagnostic::not_readable(&name, e))
+}

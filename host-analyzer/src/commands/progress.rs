@@ -1,0 +1,44 @@
+//! Progress of a capture: a line that moves on a terminal, a line every two seconds elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::ingest::Live;
+
+pub(super) struct Progress {
+    bar: ProgressBar,
+    terminal: bool,
+    told: Instant,
+}
+
+impl Progress {
+    pub(super) fn new(doing: &str) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = if terminal { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg} [{elapsed}]") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(doing.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self { bar, terminal, told: Instant::now() }
+    }
+
+    pub(super) fn say(&mut self, text: &str) {
+        self.bar.set_message(text.to_owned());
+        if !self.terminal && self.told.elapsed() > Duration::from_secs(2) {
+            self.told = Instant::now();
+            let _ = writeln!(std::io::stderr(), "{}: {text}", self.bar.prefix());
+        }
+    }
+
+    pub(super) fn live(&mut self, live: &Live<'_>) {
+        let mb = live.bytes as f64 / 1e6;
+        self.say(&format!("{} token calls, {} operator spans, {mb:.1} MB", live.decodes, live.spans));
+    }
+
+    pub(super) fn done(self) {
+        self.bar.finish_and_clear();
+    }
+}

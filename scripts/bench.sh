@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# bench.sh [--pairs N] [--model NAME] [--threads N] [--tokens N] [--no-bpftrace]      what tracing costs
+#
+# Decode speed of llama-bench without and with the agent, runs interleaved, median of the ratios; all levels, token and
+# graph level only, and beside them bpftrace recording the same operators at function entries. Then bytes per span, losses,
+# memory, and the speed of the analyser. Prints figures; it is no test. Needs root and BPF; wants a quiet machine.
+set -eu
+. "$(dirname "$0")/lib.sh"
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+esac
+cd "$REPO"
+scripts/setup.sh
+why=$(have_bpf) || die "this machine cannot trace: $why"
+say "building"
+cargo build -q --locked --release -p profinfer-agent
+cargo build -q --locked --profile desk -p host-analyzer --bin analyze --examples
+say "engine and model"
+engine=$(scripts/engine.sh)
+model=$(scripts/model.sh big-1b-q4km)
+case " $* " in
+*" --no-bpftrace "*) ;;
+*) need_pkgs bpftrace ;;
+esac
+python3 ci/bench/overhead.py --agent "$CARGO_TARGET_DIR/release/profinfer-agent" --engine "$engine" --model "$model" "$@"
+if [ -x "$CARGO_TARGET_DIR/desk/examples/bench_pipeline" ]; then
+	say "analyser: one million spans, one core"
+	taskset -c 0 "$CARGO_TARGET_DIR/desk/examples/bench_pipeline"
+fi

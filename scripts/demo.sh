@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# demo.sh [options]      set up, trace a real llama.cpp, write the report: from nothing, in one command
+#
+#   --engine DIR     folder of a llama.cpp's programs (default: a current one is fetched, see scripts/engine.sh)
+#   --model FILE     any GGUF file, or a name that scripts/model.sh knows (default: smollm2)
+#   --threads N      threads of the engine (default: 2)
+#   --tokens N       tokens to generate (default: 48)
+#   --prompt TEXT    what to begin with
+#   --out DIR        where the report goes (default: profile)
+#   --replay         do not trace: show the recording that is kept in the repository
+#
+# Needs root and a kernel with BPF and uprobes. Where it cannot trace it says why and shows the kept recording.
+set -eu
+. "$(dirname "$0")/lib.sh"
+engine='' model=smollm2 threads=2 tokens=48 out=profile replay='' prompt='The three things that make a language model slow on a small board are'
+while [ $# -gt 0 ]; do
+	case $1 in
+	--engine | --model | --threads | --tokens | --prompt | --out)
+		[ $# -ge 2 ] || die "$1 needs a value" "See $0 --help"
+		printf -v "${1#--}" %s "$2"
+		shift
+		;;
+	--replay) replay=1 ;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	*) die "unknown argument '$1'" "See $0 --help" ;;
+	esac
+	shift
+done
+invoked=$PWD
+cd "$REPO"
+out=$(cd "$invoked" && realpath -m "$out")
+kept=$REPO/host-analyzer/tests/data/demo.pfi
+
+scripts/setup.sh
+say "building analyze (the first time takes a minute or two)"
+cargo build -q --locked --profile desk -p host-analyzer --bin analyze
+analyze=$CARGO_TARGET_DIR/desk/analyze
+
+why=''
+if [ -z "$replay" ] && ! why=$(have_bpf); then
+	note "this machine cannot trace: $why"
+	note "showing a recording that the same agent made of a real llama.cpp; $(dirname "${kept#"$REPO"/}")/PROVENANCE.toml says where"
+	replay=1
+fi
+if [ -n "$replay" ]; then
+	exec "$analyze" "$kept" --out "$out"
+fi
+
+say "building the agent"
+cargo build -q --locked --release -p profinfer-agent
+agent=$CARGO_TARGET_DIR/release/profinfer-agent
+[ -n "$engine" ] || engine=$(scripts/engine.sh)
+case $model in
+*.gguf) model=$(cd "$invoked" && realpath "$model") ;;
+*) model=$(scripts/model.sh "$model") ;;
+esac
+[ -f "$model" ] || die "there is no model at $model" "Give a GGUF file, or a name of 'scripts/model.sh --list'"
+
+if [ -x "$engine/llama-completion" ]; then
+	run=("$engine/llama-completion" -m "$model" -t "$threads" -n "$tokens" -p "$prompt" --temp 0 -no-cnv --ignore-eos)
+elif [ -x "$engine/nodes" ]; then
+	run=("$engine/nodes" -m "$model" -t "$threads" -n "$tokens" --prompt "$prompt")
+elif [ -x "$engine/llama-cli" ]; then
+	run=("$engine/llama-cli" -m "$model" -t "$threads" -n "$tokens" -p "$prompt" --temp 0 -no-cnv --ignore-eos)
+else
+	die "no llama-completion, llama-cli or nodes in $engine" "Name the folder of a llama.cpp's programs with --engine"
+fi
+
+say "tracing: $(basename "${run[0]}"), $(basename "$model"), $threads threads, $tokens tokens"
+mkdir -p "$out"
+log=$out/engine.log
+"$agent" serve --once --listen tcp:127.0.0.1:0 -- "${run[@]}" >"$log" 2>&1 </dev/null &
+agent_pid=$!
+trap 'kill $agent_pid 2>/dev/null || true' EXIT
+port=''
+for _ in $(seq 100); do
+	port=$(sed -n 's/.*waiting for a host at tcp:127\.0\.0\.1:\([0-9]*\)$/\1/p' "$log" | head -n 1)
+	[ -z "$port" ] || break
+	kill -0 $agent_pid 2>/dev/null || break
+	sleep 0.1
+done
+[ -n "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
+"$analyze" --board host "tcp:127.0.0.1:$port" --out "$out"
+wait $agent_pid || die "the engine or the agent failed" "$(tail -n 5 "$log")" "All of its output: $log"
+trap - EXIT
+say "done: open $out/report.html; the engine's own words are in $log"
