@@ -162,6 +162,19 @@ fn largest_numbers() {
     }
 }
 
+/// Memory grows with the stream, not with what it claims.
+#[test]
+fn claims_without_tensors() {
+    let mut records = session(1, SMALL).records;
+    let sent: usize = session(1, SMALL).truth.shapes.iter().map(|s| s.tensors.len()).sum();
+    let claim = |id| (0x20, Fields::default().uint(id).uint(1).uint(10_000).uint(0).0);
+    records.extend((100..1100).map(claim));
+    let model = survive(records);
+    let tensors: usize = model.shapes.rows.iter().map(|s| s.nodes.len()).sum();
+    assert!(tensors <= sent + (model.health.bytes as usize).max(1 << 14), "{tensors} tensors");
+    assert!(model.health.damage.iter().any(|d| d.kind == host_analyzer::model::DamageKind::Malformed));
+}
+
 /// Tensors at the end of all indices, beyond their structure, of a structure that is none, and fewer than said.
 #[test]
 fn tensors_anywhere() {
