@@ -91,6 +91,16 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     timeline(&shown);
 }
 
+/// The same for a recording of a real engine, see tests/data/PROVENANCE.toml.
+#[test]
+fn the_page_of_a_real_recording_shows_its_data() {
+    let model = host_analyzer::read(include_bytes!("../data/demo.pfi")).expect("a recording");
+    let Some(shown) = show(model) else { return };
+    complains_about_nothing(&shown.page);
+    assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
+    graph(&shown);
+}
+
 fn key_figures(Shown { page, summary, .. }: &Shown) {
     let request = &summary["tokens"]["requests"][0];
     let figures = &page["figures"];

@@ -94,3 +94,14 @@ fn both_files_agree_on_nothing() {
     let Some(slices) = both_agree(&Model::default()) else { return };
     assert_eq!(slices, 0);
 }
+
+/// A recording of a real engine, see tests/data/PROVENANCE.toml.
+#[test]
+fn both_files_agree_on_a_real_recording() {
+    let bytes = include_bytes!("../data/demo.pfi");
+    let model = host_analyzer::read(bytes).expect("a recording");
+    assert!(model.health.perfect(), "{:?}", model.health);
+    let Some(slices) = both_agree(&model) else { return };
+    let waits = model.spans.wait_ns.iter().filter(|w| **w != 0).count();
+    assert_eq!(slices, model.spans.len() + waits + model.decodes.len() + model.graph_calls.len());
+}
