@@ -36,7 +36,7 @@ static __always_inline int op_finish(void)
 	struct engine *g;
 	__u64 graph;
 
-	if (!c)
+	if (!c || stopped)
 		return 0;
 	if (!t || !t->op_node) {
 		if (t || engine_of(id)) {

@@ -80,7 +80,7 @@ static __always_inline int decode_leave(struct pt_regs *ctx)
 	__u32 tid = (__u32)id;
 	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
 
-	if (!t || !t->decode_depth)
+	if (!t || !t->decode_depth || stopped)
 		return 0;
 	if (--t->decode_depth)
 		return 0;

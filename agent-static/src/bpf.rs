@@ -187,6 +187,14 @@ impl<'s> Bpf<'s> {
         value.is_some_and(|v| v.get(HOLD_AT..HOLD_AT + 4) == Some(2u32.to_ne_bytes().as_slice()))
     }
 
+    /// Ends all capturing at once, before the probes are removed one by one.
+    pub fn stop(&self) {
+        // `stopped` is the only variable in .bss.
+        let bss = &self.skel.maps.bss;
+        let value = vec![1; bss.value_size() as usize];
+        let _ = bss.update(&0u32.to_ne_bytes(), &value, MapFlags::ANY);
+    }
+
     /// Forgets a process.
     pub fn remove_engine(&self, pid: u32) {
         let _ = self.skel.maps.engines.delete(&pid.to_ne_bytes());

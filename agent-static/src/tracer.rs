@@ -288,6 +288,7 @@ impl<'b, 's> Tracer<'b, 's> {
 
     /// Removes every probe and lets every watched process go.
     pub fn detach(&mut self) {
+        self.bpf.stop();
         self.waiting_for = None;
         for traced in &mut self.processes {
             traced.attached.detach(self.bpf);

@@ -130,6 +130,10 @@ struct {
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
 
+/* Set by the agent when a session ends: probes are removed one after the other, and what still hits the last
+ * ones belongs to calls whose end is not seen any more. */
+volatile __u32 stopped = 0;
+
 static __always_inline __u64 pid_tgid(void)
 {
 	struct bpf_pidns_info ns = {};
@@ -169,6 +173,8 @@ static __always_inline struct thread *thread_of(__u64 id)
 	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
 	struct thread fresh = {};
 
+	if (stopped)
+		return 0;
 	if (t)
 		return t;
 	if (!engine_of(id))

@@ -52,6 +52,11 @@ impl Batch {
         }
     }
 
+    /// Number of spans.
+    pub(super) fn len(&self) -> u64 {
+        self.count.into()
+    }
+
     fn push(&mut self, span: &Span) -> bool {
         if self.len + MAX_SPAN_LEN > BATCH_BYTES || self.count == u16::MAX {
             return false;

@@ -75,7 +75,7 @@ pub struct SpanSum {
     pub received: u64,
     /// Spans dropped at the source.
     pub dropped: Option<u64>,
-    /// Ends of operators that were running already when the probes were attached.
+    /// Ends of operators that were running already when the probes were attached, or whose graph was when the session ended.
     pub no_start: Option<u64>,
     /// Starts of operators that were still running when the session ended.
     pub no_end: Option<u64>,

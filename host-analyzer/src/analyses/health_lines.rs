@@ -225,7 +225,7 @@ fn edges(health: &Health, lines: &mut Vec<String>) {
             lines.push(format!("edge: {} operators were running when {what}", count(n)));
         }
     };
-    line(health.spans.no_start, "the probes were attached");
+    line(health.spans.no_start, "the probes were attached or the session ended");
     line(health.spans.no_end, "the session ended");
 }
 

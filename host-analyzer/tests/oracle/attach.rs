@@ -116,6 +116,38 @@ fn agent_killed_leaves_the_engine_alone() {
     assert!(trace.health.cut_short(), "a recording without an end says so");
 }
 
+/// The agent is told to end while the engine computes: nothing is damaged, and what was cut is counted.
+#[test]
+fn interrupted_in_the_middle() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("t.pfi");
+    let mut engine = Command::new(bin.join("nodes"))
+        .args(["-m", &model(&parts, "dense-q8"), "-t", "2", "-p", "4", "-n", "20000", "-c", "32768"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let pid = engine.id().to_string();
+    let mut agent = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap(), "--pid", &pid])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for_probes(&out);
+    std::thread::sleep(Duration::from_secs(1));
+    let interrupt = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
+    assert!(interrupt.success() && wait(&mut agent));
+    let still_runs = engine.try_wait().unwrap().is_none();
+    engine.kill().unwrap();
+    engine.wait().unwrap();
+    assert!(still_runs, "the engine runs on");
+    let trace = read(&out);
+    assert!(trace.health.perfect() && trace.spans.len() > 1000, "{:#?}", trace.health);
+}
+
 /// The recording grows past its head once the probes are in place.
 fn wait_for_probes(out: &std::path::Path) {
     let begun = Instant::now();

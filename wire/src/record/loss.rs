@@ -23,7 +23,8 @@ pub struct Loss {
     pub spans_ring_full: u64,
     /// Spans lost because the link was too slow and its queue full.
     pub spans_queue_full: u64,
-    /// Ends without a start: operators that were running, or whose graph was, when the probes were attached.
+    /// At the edges of the session: operators that were running, or whose graph call was, when the probes were
+    /// attached or the session ended.
     pub spans_no_start: u64,
     /// Starts without an end: operators still running, or left by another way, when the session ended.
     pub spans_no_end: u64,
