@@ -1,0 +1,104 @@
+//! Properties of the parts that carry most of a stream.
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails where it cannot go on")]
+
+use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
+use profinfer_wire::record::Record;
+use profinfer_wire::span::{Cursor, Span, Spans};
+use profinfer_wire::varint;
+use proptest::prelude::*;
+
+/// Spans of one thread: any nodes and CPUs, never before the last one ended.
+fn spans() -> impl Strategy<Value = Vec<Span>> {
+    let one = (0..u32::MAX / 2, 0..5u32, 0..1u64 << 40, 0..1u64 << 40, 0..4u16, any::<bool>());
+    prop::collection::vec(one, 0..100).prop_map(|rows| {
+        let mut end = 1_000;
+        rows.into_iter()
+            .map(|(node, fused, wait, work_ns, cpu, migrated)| {
+                let start_ns = end + wait;
+                end = start_ns + work_ns;
+                Span { node, last_node: node + fused, start_ns, work_ns, cpu, migrated }
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn spans_come_back(spans in spans()) {
+        let mut bytes = vec![0; 8192];
+        let mut cursor = Cursor::new(1_000, 0);
+        let len = spans.iter().fold(0, |at, s| cursor.encode(s, &mut bytes, at).expect("room"));
+        let count = u16::try_from(spans.len()).expect("few");
+        let mut back = Spans::new(1_000, 0, count, &bytes[..len]);
+        prop_assert_eq!(back.by_ref().collect::<Vec<_>>(), spans);
+        prop_assert!(!back.failed);
+    }
+
+    #[test]
+    fn any_bytes_are_spans_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        let n = Spans::new(u64::MAX / 2, 0, count, &bytes).count();
+        prop_assert!(n <= usize::from(count));
+    }
+
+    #[test]
+    fn varints_come_back(value: u64, signed: i64) {
+        let mut bytes = [0; varint::MAX_LEN];
+        let len = varint::put(&mut bytes, 0, value).expect("room");
+        prop_assert_eq!(varint::take(&mut &bytes[..len]), Some(value));
+        prop_assert_eq!(varint::take(&mut &bytes[..len - 1]), None);
+        prop_assert_eq!(varint::unzigzag(varint::zigzag(signed)), signed);
+    }
+
+    #[test]
+    fn frames_do_not_depend_on_how_they_are_cut(
+        payloads in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 1..6),
+        pieces in prop::collection::vec(1..50usize, 1..40),
+    ) {
+        let mut stream = Vec::new();
+        for (seq, payload) in (0..).zip(&payloads) {
+            let mut out = [0; MAX_ENCODED];
+            let len = encode(&Frame { kind: 2, seq, payload }, &mut out).expect("fits");
+            stream.extend_from_slice(&out[..len]);
+        }
+        let (mut found, mut accumulator, mut rest) = (Vec::new(), Accumulator::new(), stream.as_slice());
+        for piece in pieces.into_iter().cycle() {
+            let (mut input, behind) = rest.split_at(piece.min(rest.len()));
+            while !input.is_empty() {
+                if let Some(Found::Frame(frame)) = accumulator.feed(&mut input) {
+                    found.push(frame.payload.to_vec());
+                }
+            }
+            rest = behind;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(found, payloads);
+        prop_assert_eq!(accumulator.pending(), 0);
+    }
+
+    #[test]
+    fn any_payload_is_a_record_or_not(kind in prop_oneof![0..0x110u16, any::<u16>()], payload in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Record::decode(&Frame { kind, seq: 0, payload: &payload });
+    }
+}
+
+/// A graph of 133 nodes of which 73 are run, as llama.cpp's smallest models have it.
+#[test]
+fn a_span_takes_few_bytes() {
+    let (mut bytes, mut at, mut end) = (vec![0; 4096], 0, 0);
+    let mut cursor = Cursor::new(0, 0);
+    let runs = 73u32;
+    for i in 0..runs {
+        let start_ns = end + 300 + u64::from(i * 7919 % 20_000);
+        let work_ns = 1_000 + u64::from(i * 104_729 % 2_000_000);
+        end = start_ns + work_ns;
+        let node = i * 133 / runs;
+        let span = Span { node, last_node: node, start_ns, work_ns, cpu: 0, migrated: false };
+        at = cursor.encode(&span, &mut bytes, at).expect("room");
+    }
+    let each = at as f64 / f64::from(runs);
+    println!("{each:.2} bytes a span");
+    assert!(each <= 8.0, "{each}");
+}

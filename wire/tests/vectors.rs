@@ -1,0 +1,328 @@
+//! The examples of `docs/wire-format.md` are the test vectors: each is the encoding of the record built here, decodes
+//! back to it, and no prefix and no flipped bit of it is taken for another record.
+//!
+//! `PROFINFER_BLESS=1 cargo test -p profinfer-wire` writes the examples anew; look at the difference before committing it.
+#![expect(clippy::expect_used, reason = "a test fails where it cannot go on")]
+#![expect(clippy::indexing_slicing, reason = "likewise")]
+
+use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
+use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
+use profinfer_wire::record::graph::{Role, Tensor, Tensors};
+use profinfer_wire::record::loss::{End, EndReason, Loss};
+use profinfer_wire::record::op::SpanBatch;
+use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
+use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
+use profinfer_wire::span::{Cursor, Span};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/wire-format.md");
+
+const LOSS: Loss = Loss {
+    at_ns: 5_000_000_000,
+    span_starts: 1001,
+    span_ends: 1000,
+    spans_sent: 990,
+    spans_ring_full: 5,
+    spans_queue_full: 3,
+    spans_no_start: 2,
+    spans_no_end: 1,
+    spans_no_graph: 0,
+    calls_ring_full: 0,
+    tensors_ring_full: 0,
+    frames_queue_full: 1,
+    bytes_queue_full: 700,
+    no_state: 0,
+};
+
+const HELLO: Hello =
+    Hello { wire_version: 1, agent_version: [0, 1, 0], build: [0; 8], nonce: *b"0123456789abcdef" };
+
+/// Spans of the worked example: a plain one, one after a view, a fused one, one on another CPU.
+fn spans() -> [Span; 4] {
+    let span = |node, last_node, start_ns, work_ns, cpu| Span {
+        node,
+        last_node,
+        start_ns,
+        work_ns,
+        cpu,
+        migrated: false,
+    };
+    [
+        span(0, 0, 1_000_000, 900, 1),
+        span(2, 2, 1_001_400, 12_000, 1),
+        span(3, 4, 1_013_700, 2_000, 1),
+        span(9, 9, 1_016_000, 250, 3),
+    ]
+}
+
+fn packed_spans() -> Vec<u8> {
+    let mut bytes = [0; 256];
+    let mut cursor = Cursor::new(1_000_000, 1);
+    let len = spans().iter().fold(0, |at, s| cursor.encode(s, &mut bytes, at).expect("room"));
+    bytes[..len].to_vec()
+}
+
+fn packed_tensor() -> Vec<u8> {
+    let tensor = Tensor {
+        name: 2,
+        op: 3,
+        desc: 3,
+        dtype: 4,
+        role: Role::Node,
+        ne: [64, 5, 1, 1],
+        bytes: 1280,
+        address: 0x7f00_0000_1000,
+        data: 0,
+        view_of: 0,
+        src: [2, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+    postcard::to_slice(&tensor, &mut [0; 256]).expect("room").to_vec()
+}
+
+fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
+    let (spans, tensor) = (packed_spans(), packed_tensor());
+    let session = Session {
+        wire_version: 1,
+        agent: "0.1.0",
+        kernel: "6.1.0",
+        machine: "aarch64",
+        cpu_model: "board",
+        board: "generic",
+        cpus: 8,
+        levels: 7,
+        start_ns: 1_000_000_000,
+        start_unix_ns: 1_790_000_000_000_000_000,
+    };
+    check("session", &Record::Session(session));
+    check("text", &Record::Text(Text { id: 3, text: "MUL_MAT" }));
+    let process =
+        Process { pid: 42, name: "llama-cli", command: "llama-cli -m m.gguf", engine_version: "0.7.0" };
+    check("process", &Record::Process(process));
+    let library = Library { pid: 42, path: "/usr/lib/libllama.so", build_id: &[0xab, 0xcd], role: "token" };
+    check("library", &Record::Library(library));
+    check("thread", &Record::Thread(Thread { tid: 43, pid: 42, name: "worker" }));
+    let probe = Probe {
+        pid: 42,
+        level: 4,
+        what: "operator start",
+        symbol: "ggml_cpu_extra_compute_forward",
+        library: "/usr/lib/libggml-cpu.so",
+        offset: 0x192ec,
+        attached: true,
+        note: "call",
+    };
+    check("probe", &Record::Probe(probe));
+    let call = Decode {
+        id: 1,
+        pid: 42,
+        tid: 42,
+        function: 0,
+        context: 0x5000,
+        start_ns: 2_000_000_000,
+        duration_ns: 51_000_000,
+        n_tokens: Some(5),
+        status: 0,
+    };
+    check("decode", &Record::Decode(call));
+    check("shape", &Record::Shape(graph::Shape { id: 1, pid: 42, n_nodes: 1, n_leafs: 1 }));
+    check("tensors", &Record::Tensors(Tensors { shape: 1, first: 0, count: 1, bytes: &tensor }));
+    let graph_call = graph::GraphCall {
+        id: 2,
+        shape: 1,
+        pid: 42,
+        tid: 42,
+        layer: graph::layer::BACKEND,
+        backend: 1,
+        n_nodes: 1,
+        n_tokens: 5,
+        decode: 1,
+        parent: 1,
+        start_ns: 2_000_100_000,
+        duration_ns: 50_000_000,
+    };
+    check("graph call", &Record::GraphCall(graph_call));
+    let batch =
+        SpanBatch { graph: 2, shape: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
+    check("span batch", &Record::SpanBatch(batch));
+    let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
+    check("clock", &Record::Clock(clock));
+    check("loss", &Record::Loss(LOSS));
+    let end = End {
+        reason: EndReason::EngineEnded,
+        frames: 17,
+        loss: LOSS,
+        bpf_run_ns: 0,
+        bpf_runs: 0,
+        agent_cpu_ns: 360_000_000,
+        agent_rss_bytes: 13_000_000,
+    };
+    check("end", &Record::End(end));
+    check(
+        "plan",
+        &Record::Plan(control::Plan { wire_version: 1, board: "rk3588", levels: 7, target: "llama*" }),
+    );
+    check("start", &Record::Start(control::Start {}));
+    check("stop", &Record::Stop(control::Stop {}));
+    check("refused", &Record::Refused(control::Refused { reason: "no" }));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The frame of a record as it lies on the wire, with sequence number 7.
+fn framed(record: &Record<'_>) -> Vec<u8> {
+    let (mut payload, mut out) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
+    let payload = record.encode(&mut payload).expect("fits");
+    let len = encode(&Frame { kind: record.kind(), seq: 7, payload }, &mut out).expect("fits");
+    out[..len].to_vec()
+}
+
+fn examples() -> String {
+    let mut text = format!("hello: {}\n", hex(&HELLO.to_bytes()));
+    with_records(&mut |name, record| {
+        let mut payload = [0; MAX_PAYLOAD];
+        let payload = record.encode(&mut payload).expect("fits");
+        text += &format!("{name} {:#06x}: {}\n", record.kind(), hex(payload));
+    });
+    with_records(&mut |name, record| {
+        if name == "thread" {
+            text += &format!("frame of thread, sequence number 7: {}\n", hex(&framed(record)));
+        }
+    });
+    text
+}
+
+#[test]
+fn the_document_holds_the_encodings() {
+    const BEGIN: &str = "```vectors\n";
+    let document = std::fs::read_to_string(DOCUMENT).expect("docs/wire-format.md");
+    let (before, rest) = document.split_once(BEGIN).expect("a vectors block");
+    let (block, after) = rest.split_once("```").expect("its end");
+    let expected = examples();
+    if std::env::var_os("PROFINFER_BLESS").is_some() {
+        std::fs::write(DOCUMENT, format!("{before}{BEGIN}{expected}```{after}")).expect("written");
+        return;
+    }
+    assert_eq!(block, expected, "the wire changed: a published record never does; see the test's head");
+}
+
+/// Feeds the bytes, then a good frame; what came before it, and that it came.
+fn feed(bytes: &[u8], good: &[u8], check: &mut dyn FnMut(&Frame<'_>)) -> bool {
+    let mut accumulator = Accumulator::new();
+    let mut all = bytes.to_vec();
+    all.push(0);
+    all.extend_from_slice(good);
+    let mut input = all.as_slice();
+    let mut arrived = false;
+    let good_frame = {
+        let mut chunk = good[..good.len() - 1].to_vec();
+        decode(&mut chunk).map(|f| (f.kind, f.seq, f.payload.to_vec())).expect("good")
+    };
+    while !input.is_empty() {
+        if let Some(Found::Frame(frame)) = accumulator.feed(&mut input) {
+            if (frame.kind, frame.seq, frame.payload.to_vec()) == good_frame {
+                arrived = true;
+            } else {
+                check(&frame);
+            }
+        }
+    }
+    arrived
+}
+
+#[test]
+fn no_prefix_and_no_flipped_bit_is_taken_for_another_record() {
+    let good = framed(&Record::Text(Text { id: 99, text: "good" }));
+    with_records(&mut |name, record| {
+        let bytes = framed(record);
+        for cut in 0..bytes.len() - 1 {
+            let arrived = feed(&bytes[..cut], &good, &mut |f| panic!("{name} cut at {cut} gave {f:?}"));
+            assert!(arrived, "{name} cut at {cut}: the next frame");
+        }
+        for bit in 0..(bytes.len() - 1) * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let arrived = feed(&flipped, &good, &mut |f| panic!("{name} with bit {bit} flipped gave {f:?}"));
+            assert!(arrived, "{name} with bit {bit} flipped: the next frame");
+        }
+        let mut whole = 0;
+        feed(&bytes, &good, &mut |f| {
+            assert_eq!(Record::decode(f).as_ref(), Ok(record));
+            whole += 1;
+        });
+        assert_eq!(whole, 1, "{name}");
+    });
+}
+
+#[test]
+fn packed_spans_decode_to_what_was_packed() {
+    let bytes = packed_spans();
+    let batch = SpanBatch { graph: 0, shape: 0, tid: 0, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &bytes };
+    assert_eq!(batch.spans().collect::<Vec<_>>(), spans());
+    for cut in 0..bytes.len() {
+        let mut short = SpanBatch { bytes: &bytes[..cut], ..batch }.spans();
+        assert!(short.by_ref().count() < 4 && short.failed);
+    }
+}
+
+#[test]
+fn hello_every_prefix_and_every_bit() {
+    let bytes = HELLO.to_bytes();
+    assert_eq!(Hello::parse(&bytes), Ok(HELLO));
+    for cut in 0..HELLO_LEN {
+        let expected = if cut == 0 { HelloError::NotAStream } else { HelloError::Short { found: cut } };
+        assert_eq!(Hello::parse(&bytes[..cut]), Err(expected), "cut at {cut}");
+    }
+    for bit in 0..HELLO_LEN * 8 {
+        let mut flipped = bytes;
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(Hello::parse(&flipped).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn hello_of_other_versions() {
+    let of = |wire_version| Hello::parse(&Hello { wire_version, ..HELLO }.to_bytes());
+    assert_eq!(of(2), Err(HelloError::Newer { found: 2 }));
+    assert_eq!(of(0), Err(HelloError::Older { found: 0 }));
+    assert_eq!(of(1), Ok(HELLO));
+}
+
+#[test]
+fn rewritten_line_ends_are_recognised() {
+    let bytes = HELLO.to_bytes();
+    let replace = |from: &[u8], to: &[u8]| {
+        let (mut out, mut i) = (Vec::new(), 0);
+        while i < bytes.len() {
+            if bytes[i..].starts_with(from) {
+                out.extend_from_slice(to);
+                i += from.len();
+            } else {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+        out.resize(HELLO_LEN, 0);
+        out
+    };
+    assert!(bytes.windows(8).any(|w| w == CANARY));
+    for (from, to) in [("\n", "\r\n"), ("\r\n", "\n"), ("\r", "\n"), ("\r", "")] {
+        let seen = Hello::parse(&replace(from.as_bytes(), to.as_bytes()));
+        assert_eq!(seen, Err(HelloError::NewlinesRewritten), "{from:?} to {to:?}");
+    }
+}
+
+#[test]
+fn the_longest_frame_fits() {
+    for byte in [0u8, 1, 255] {
+        let payload = [byte; MAX_PAYLOAD];
+        let mut out = [0; MAX_ENCODED];
+        let frame = Frame { kind: 1, seq: 0, payload: &payload };
+        let len = encode(&frame, &mut out).expect("fits");
+        assert!(len <= MAX_ENCODED);
+        let mut input = &out[..len];
+        assert_eq!(Accumulator::new().feed(&mut input), Some(Found::Frame(frame)));
+        assert!(encode(&Frame { payload: &[byte; MAX_PAYLOAD + 1], ..frame }, &mut out).is_none());
+    }
+}
