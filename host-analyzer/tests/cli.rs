@@ -1,0 +1,184 @@
+//! The command line as a person meets it: what it writes, and what it says when something is wrong.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::hello::Hello;
+use profinfer_wire::record::{Record, control};
+
+const REAL: &[u8] = include_bytes!("data/demo.pfi");
+const FILES: [&str; 9] = [
+    "report.html",
+    "summary.json",
+    "timeline.pftrace",
+    "timeline.json",
+    "dag.json",
+    "dag.dot",
+    "ops.parquet",
+    "tokens.parquet",
+    "threads.parquet",
+];
+
+fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_analyze"))
+        .current_dir(folder)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It need not read its input at all.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn fails(arguments: &[&str], input: &[u8], expected: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = analyze(folder.path(), arguments, input);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in expected.iter().chain(&["error: ", "help: "]) {
+        assert!(said.contains(part), "`{part}` in: {said}");
+    }
+}
+
+fn wrote_all(folder: &Path) {
+    for name in FILES {
+        assert!(folder.join("profile").join(name).metadata().is_ok_and(|m| m.len() > 0), "{name}");
+    }
+}
+
+#[test]
+fn a_recording_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = analyze(folder.path(), &["-", "--csv"], REAL);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("nothing lost"), "{said}");
+    wrote_all(folder.path());
+    assert!(folder.path().join("profile/ops.csv").exists());
+}
+
+#[test]
+fn a_cut_and_a_damaged_one_say_so_first_and_are_written() {
+    for (bytes, word) in [(REAL[..REAL.len() / 2].to_vec(), "cut short"), (damaged(), "damaged")] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = analyze(folder.path(), &["-"], &bytes);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let first = said.split("\n\n").next().unwrap();
+        assert!(output.status.success() && first.contains(word), "{said}");
+        wrote_all(folder.path());
+    }
+}
+
+fn damaged() -> Vec<u8> {
+    let mut bytes = REAL.to_vec();
+    bytes.iter_mut().skip(1000).step_by(5000).for_each(|b| *b ^= 0x55);
+    bytes
+}
+
+#[test]
+fn inspect_works_on_a_damaged_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("d.pfi"), damaged()).unwrap();
+    let output = analyze(folder.path(), &["inspect", "d.pfi"], &[]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success());
+    assert!(said.contains("DAMAGE") && said.contains("Session(") && said.contains("SpanBatch"));
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let newer = Hello { wire_version: 9, agent_version: [9, 0, 0], build: [0; 8], nonce: [0; 16] }.to_bytes();
+    fails(&["nothing.pfi"], &[], &["opening nothing.pfi", "No such file"]);
+    fails(&["-"], &[], &["it is empty"]);
+    fails(
+        &["-"],
+        b"some other file that is long enough to be one, for it has more than 64 bytes",
+        &["does not begin"],
+    );
+    fails(&["-"], &newer, &["version 9 is newer"]);
+    let rewritten: Vec<u8> =
+        REAL.iter().flat_map(|b| if *b == b'\n' { vec![b'\r', b'\n'] } else { vec![*b] }).collect();
+    fails(&["-"], &rewritten, &["line ends were rewritten", "exec-out"]);
+    fails(&["--board", "rk3599"], &[], &["no board profile", "rk3588"]);
+    fails(&["-", "--out", "/proc/nothing"], REAL, &["making the folder /proc/nothing", "--out"]);
+}
+
+#[test]
+fn a_refused_port_is_named() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let source = format!("tcp:127.0.0.1:{port}");
+    fails(&[&source, "--wait", "0"], &[], &["connecting to the agent", "refused", "profinfer-agent serve"]);
+}
+
+/// An agent that answers a plan with `bytes`; returns the plan's board and levels.
+fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32) {
+    let (mut socket, _) = listener.accept().unwrap();
+    let (mut accumulator, mut plan, mut buffer) = (Accumulator::new(), None, [0; 512]);
+    'plan: loop {
+        let n = socket.read(&mut buffer).unwrap();
+        assert!(n > 0, "it sends a plan and a start");
+        let mut input = &buffer[..n];
+        while !input.is_empty() {
+            if let Some(Found::Frame(frame)) = accumulator.feed(&mut input) {
+                match Record::decode(&frame).unwrap() {
+                    Record::Plan(p) => plan = Some((p.board.to_owned(), p.levels)),
+                    Record::Start(_) => break 'plan,
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+    socket.write_all(bytes).unwrap();
+    plan.unwrap()
+}
+
+#[test]
+fn a_live_session_is_kept_and_analysed() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = format!("tcp:{}", listener.local_addr().unwrap());
+    let agent = std::thread::spawn(move || serve(&listener, REAL));
+    let output = analyze(folder.path(), &["--board", "rk3588", "--levels", "token,op", &source], &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(agent.join().unwrap(), ("rk3588".to_owned(), control::level::TOKEN | control::level::OP));
+    wrote_all(folder.path());
+    assert_eq!(std::fs::read(folder.path().join("profile/recording.pfi")).unwrap(), REAL);
+}
+
+#[test]
+fn a_refusing_agent_is_quoted() {
+    let record =
+        Record::Refused(control::Refused { reason: "loading: not permitted\n  help: run it as root" });
+    let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
+    let payload = record.encode(&mut payload).unwrap();
+    let len = encode(&Frame { kind: record.kind(), seq: 0, payload }, &mut frame).unwrap();
+    let hello = Hello { wire_version: 1, agent_version: [0, 1, 0], build: [0; 8], nonce: [0; 16] };
+    let stream = [&hello.to_bytes()[..], &frame[..len]].concat();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let source = format!("tcp:{}", listener.local_addr().unwrap());
+    let agent = std::thread::spawn(move || serve(&listener, &stream));
+    fails(&[&source], &[], &["the agent, loading", "not permitted", "run it as root"]);
+    agent.join().unwrap();
+}
+
+#[test]
+fn help_and_boards() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = analyze(folder.path(), &["--help"], &[]);
+    let said = String::from_utf8_lossy(&help.stdout);
+    assert!(
+        help.status.success()
+            && ["--board", "inspect", "boards", "--levels"].iter().all(|w| said.contains(w)),
+        "{said}"
+    );
+    let boards = analyze(folder.path(), &["boards"], &[]);
+    assert!(String::from_utf8_lossy(&boards.stdout).contains("rk3588"));
+    assert!(analyze(folder.path(), &["boards", "host"], &[]).status.success());
+}
