@@ -9,6 +9,7 @@ mod noise;
 mod open;
 mod order;
 mod partial;
+mod real;
 mod received;
 mod synth;
 mod whole;
