@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Ring-buffer records, private to these programs and the agent.
  *
- * agent-static/src/ring.rs declares the same structs; both sides assert every size, and the agent's
- * tests compare the offsets with this object's BTF.
+ * agent-static/src/ring.rs reads the same layout. Sizes are asserted here; that the fields agree is held by
+ * the tests that compare real traces with the engine's own lists (host-analyzer/tests/oracle).
  */
 #ifndef PROFINFER_EVENT_H
 #define PROFINFER_EVENT_H
