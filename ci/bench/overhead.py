@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Decode speed of llama-bench without and with tracing: interleaved runs, median of the ratios.
+"""What tracing costs a running engine: windows with and without it in one process, compared pair by pair.
 
-Absolute speeds on a shared machine are noise; each traced run is compared with the mean of the untraced runs
-before and after it.
+Absolute speeds on a shared machine are noise, and two runs of the same program differ by more than tracing costs.
+So one engine decodes all the time and says when each call began and ended (the driver `nodes`, CLOCK_MONOTONIC);
+agents come and go meanwhile. The median token of every traced window is compared with the mean of the medians of
+the untraced windows before and after it.
 """
 
 import argparse
-import json
 import os
 import re
 import signal
@@ -19,35 +20,88 @@ BPFTRACE = """
 uprobe:%(lib)s:ggml_cpu_extra_compute_forward { @s[tid] = nsecs; @t[tid] = arg1; }
 uprobe:%(lib)s:ggml_barrier /@s[tid]/ { printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }
 """
+SETTLE = 1.5  # seconds after a tracer has gone that belong to no window: the kernel is still tidying up
 
 
-def speed(prefix, bench):
-    """Tokens per second by the engine, and what the agent said at its end."""
-    out = subprocess.run(prefix + bench, capture_output=True, text=True, check=True)
-    said = re.search(r"(\d+) spans sent, (\d+) lost.*agent: ([\d.]+) MB, ([\d.]+) s CPU", out.stderr)
-    return json.loads(out.stdout)[0]["avg_ts"], said
+class Engine:
+    """The driver, decoding until it is told off."""
+
+    def __init__(self, args, folder):
+        self.calls = os.path.join(folder, "calls.tsv")
+        command = [os.path.join(args.engine, "nodes"), "-m", args.model, "-t", args.threads, "-p", "8", "-n", "120",
+                   "-r", "1000", "--fresh", "--pause"]
+        with open(self.calls, "w", encoding="ascii") as out:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out)
+        while "ready" not in self.text():
+            if self.process.poll() is not None:
+                raise SystemExit("the engine did not start")
+            time.sleep(0.1)
+        self.pid = int(self.text().split()[1])
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def text(self):
+        """What it printed so far."""
+        with open(self.calls, encoding="ascii") as f:
+            return f.read()
+
+    def cpu_library(self):
+        """The CPU backend that it chose: from its memory map."""
+        with open(f"/proc/{self.pid}/maps", encoding="ascii") as f:
+            found = re.search(r" (/\S*libggml-cpu\S*)", f.read())
+        return found and found.group(1)
+
+    def stop(self):
+        """Ends it."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        lines = [line.split("\t") for line in self.text().splitlines()[:-1] if line.startswith("decode")]
+        return [(int(f[4]), int(f[5])) for f in lines if int(f[3]) == 1]
 
 
-def with_bpftrace(lib, bench, folder):
-    """Tokens per second while bpftrace records the operators to a file."""
-    lines = os.path.join(folder, "bpftrace.txt")
-    with open(lines, "w", encoding="ascii") as out:
-        tracer = subprocess.Popen(["bpftrace", "-e", BPFTRACE % {"lib": lib}], stdout=out, stderr=subprocess.DEVNULL)
+def record(args, pid, levels, out):
+    """One window with the agent: its begin, its end, and what the agent said."""
+    agent = subprocess.Popen([args.agent, "record", "--pid", str(pid), "--out", out, "--levels", levels],
+                             stderr=subprocess.PIPE, text=True)
+    time.sleep(1.2)
+    begin = time.monotonic_ns()
+    time.sleep(args.window)
+    end = time.monotonic_ns()
+    agent.send_signal(signal.SIGINT)
+    said = agent.communicate()[1]
+    found = re.search(r"(\d+) spans sent, (\d+) lost.*agent: ([\d.]+) MB, ([\d.]+) s CPU", said)
+    if not found:
+        raise SystemExit(f"the agent said: {said}")
+    return begin, end, found
+
+
+def bpftrace(args, lib, out):
+    """One window with bpftrace recording the same operators at function entries; None when it does not run."""
+    with open(out, "w", encoding="ascii") as f:
+        tracer = subprocess.Popen(["bpftrace", "-e", BPFTRACE % {"lib": lib}], stdout=f, stderr=subprocess.DEVNULL)
         time.sleep(3)
         if tracer.poll() is not None:
             return None
-        try:
-            return speed([], bench)[0]
-        finally:
-            tracer.send_signal(signal.SIGINT)
-            tracer.wait()
+        begin = time.monotonic_ns()
+        time.sleep(args.window)
+        end = time.monotonic_ns()
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+    return begin, end
 
 
-def cpu_library(bench):
-    """The CPU backend that the engine chooses here: read from its own log."""
-    out = subprocess.run(bench, capture_output=True, text=True, check=True)
-    said = re.search(r"loaded CPU backend from (\S+)", out.stderr)
-    return os.path.realpath(said.group(1)) if said else None
+def nothing(args):
+    """One window without any tracer."""
+    time.sleep(SETTLE)
+    begin = time.monotonic_ns()
+    time.sleep(args.window)
+    return begin, time.monotonic_ns()
+
+
+def median_token(calls, window):
+    """Nanoseconds from one call's begin to the next one's, in the middle of the window's."""
+    starts = [s for s, _ in calls if window[0] <= s <= window[1]]
+    return statistics.median(b - a for a, b in zip(starts, starts[1:]))
 
 
 def main():
@@ -57,44 +111,56 @@ def main():
     p.add_argument("--engine", required=True)
     p.add_argument("--model", required=True)
     p.add_argument("--threads", default="2")
-    p.add_argument("--tokens", default="32")
-    p.add_argument("--pairs", type=int, default=7)
+    p.add_argument("--pairs", type=int, default=9)
+    p.add_argument("--window", type=float, default=1.5, help="seconds")
     p.add_argument("--no-bpftrace", action="store_true")
     a = p.parse_args()
-    bench = [os.path.join(a.engine, "llama-bench"), "-m", a.model, "-t", a.threads, "-p", "0", "-n", a.tokens,
-             "-r", "1", "-o", "json"]
-    ways = {"all levels": "all", "token+graph": "token,graph"}
-    ratios = {name: [] for name in [*ways, "bpftrace"]}
-    stream, lost, rss = [], 0, 0.0
-    lib = None if a.no_bpftrace else cpu_library(bench)
-    with tempfile.TemporaryDirectory() as folder:
-        before, _ = speed([], bench)
-        for pair in range(a.pairs):
-            row = []
-            for name in [*ways, *(["bpftrace"] if lib else [])]:
-                if name in ways:
-                    out = os.path.join(folder, "b.pfi")
-                    traced, said = speed([a.agent, "record", "--out", out, "--levels", ways[name], "--"], bench)
-                    lost += int(said.group(2))
-                    rss = max(rss, float(said.group(3)))
-                    if name == "all levels":
-                        stream.append(os.path.getsize(out) / int(said.group(1)))
-                else:
-                    traced = with_bpftrace(lib, bench, folder)
-                after, _ = speed([], bench)
-                if traced:
-                    ratios[name].append(traced / ((before + after) / 2))
-                    row.append(f"{name} {traced:.2f}")
-                row.append(f"untraced {after:.2f}")
-                before = after
-            print(f"  {pair + 1}/{a.pairs}: " + ", ".join(row) + " tok/s", flush=True)
+    ways = {"all levels": "token,graph,op", "token+graph": "token,graph"}
+    names = [*ways, *([] if a.no_bpftrace else ["bpftrace"])]
+    said, stream, plain = [], [], []
+    ratios = {name: [] for name in names}
+    for pair in range(a.pairs):
+        windows = []
+        with tempfile.TemporaryDirectory() as folder:
+            engine = Engine(a, folder)
+            try:
+                lib = engine.cpu_library()
+                time.sleep(1)
+                before = nothing(a)
+                for name in names:
+                    out = os.path.join(folder, "window")
+                    if name in ways:
+                        begin, end, words = record(a, engine.pid, ways[name], out)
+                        traced = (begin, end)
+                        said.append(words)
+                        if name == "all levels":
+                            stream.append(os.path.getsize(out) / int(words.group(1)))
+                    else:
+                        traced = bpftrace(a, lib, out)
+                    after = nothing(a)
+                    if traced:
+                        windows.append((name, before, traced, after))
+                    before = after
+            finally:
+                calls = engine.stop()
+        row = []
+        for name, before, traced, after in windows:
+            untraced = (median_token(calls, before) + median_token(calls, after)) / 2
+            plain.append(untraced)
+            ratios[name].append(median_token(calls, traced) / untraced)
+            row.append(f"{name} {(ratios[name][-1] - 1) * 100:+.2f} %")
+        print(f"  {pair + 1}/{a.pairs}: {', '.join(row)}", flush=True)
+    token = statistics.median(plain)
+    print(f"{a.threads} thread(s), untraced: {token / 1e6:.2f} ms per token")
     for name, values in ratios.items():
         if values:
-            drop = (1 - statistics.median(values)) * 100
-            spread = ", ".join(f"{(1 - v) * 100:.2f}" for v in sorted(values))
-            print(f"decode slowdown, {name}: {drop:.2f} % (median of {len(values)}; all: {spread})")
+            cost = statistics.median(values) - 1
+            quarter = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+            print(f"decode slowdown, {name}: {cost * 100:.2f} %, {token * cost / 1e3:.0f} us per token "
+                  f"(median of {len(values)}; quartiles {(quarter[0] - 1) * 100:.2f} and {(quarter[2] - 1) * 100:.2f})")
     print(f"stream: {statistics.median(stream):.2f} bytes per operator span, structure and all else included")
-    print(f"spans lost: {lost}; agent: {rss:.1f} MB at most")
+    print(f"spans sent: {sum(int(w.group(1)) for w in said)}; lost: {sum(int(w.group(2)) for w in said)}; "
+          f"agent: {max(float(w.group(3)) for w in said):.1f} MB at most")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@
 
 // The recipe looks into llama.h and ggml-backend.h and sets
 //   NODES_NEW_NAMES  llama_vocab_n_tokens and its contemporaries (2025-01 and later)
+//   NODES_MEMORY     llama_memory_clear (2025-06 and later)
 //   NODES_LOAD_ALL   CPU variants are libraries loaded at run time (2024-11 and later)
 #ifdef NODES_NEW_NAMES
 static llama_model * load(const char * path) { return llama_model_load_from_file(path, llama_model_default_params()); }
@@ -41,6 +42,12 @@ static llama_context * make_context(llama_model * m, llama_context_params p) { r
 static const llama_model * vocab_of(const llama_model * m) { return m; }
 static int vocab_size(const llama_model * m) { return llama_n_vocab(m); }
 static void unload(llama_model * m) { llama_free_model(m); }
+#endif
+
+#ifdef NODES_MEMORY
+static void forget(llama_context * ctx) { llama_memory_clear(llama_get_memory(ctx), true); }
+#else
+static void forget(llama_context * ctx) { llama_kv_cache_clear(ctx); }
 #endif
 
 struct Session { // one loaded model and its context
@@ -140,12 +147,13 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-r ROUNDS] [--prompt TEXT] [--list] [--pause] [--verbose]\n"
+          "      [-c CONTEXT] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
           "  -c  context size (512, or more if needed)\n"
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
+          "  --fresh  empty the context before each round, so that all rounds are alike\n"
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
           "  --list   print every node of every graph, in order\n"
           "  --pause  after loading, print `ready` and wait for a line on stdin\n",
@@ -156,15 +164,16 @@ struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
     int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1;
-    bool list = false, pause = false, verbose = false;
+    bool list = false, pause = false, verbose = false, fresh = false;
 };
 
 static bool parse(int argc, char ** argv, Options & o) {
-    enum { LIST = 256, PAUSE, VERBOSE, PROMPT };
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
         { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
-        { "help", no_argument, nullptr, 'h' },        { nullptr, 0, nullptr, 0 },
+        { "help", no_argument, nullptr, 'h' },        { "fresh", no_argument, nullptr, FRESH },
+        { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:h", longs, nullptr)) != -1;) {
         switch (c) {
@@ -177,6 +186,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case PROMPT: o.text = optarg; break;
             case LIST: o.list = true; break;
             case PAUSE: o.pause = true; break;
+            case FRESH: o.fresh = true; break;
             case VERBOSE: o.verbose = true; break;
             case 'h': usage(stdout); exit(0);
             default: return false;
@@ -203,7 +213,7 @@ static bool open_session(const char * path, const Options & o, Lister & lister, 
         fprintf(stderr, "nodes: the vocabulary of '%s' (%d tokens) cannot make that prompt\n", path, s.n_vocab);
         return false;
     }
-    const int            needed = o.rounds * ((int) s.prompt.size() + o.n_gen);
+    const int            needed = (o.fresh ? 1 : o.rounds) * ((int) s.prompt.size() + o.n_gen);
     llama_context_params p      = llama_context_default_params();
     p.n_ctx                     = (uint32_t) (o.n_ctx < needed ? needed : o.n_ctx);
     p.n_batch                   = p.n_ctx;
@@ -248,6 +258,9 @@ int main(int argc, char ** argv) {
         usage(stderr);
         return 2;
     }
+    if (!o.list) {
+        setvbuf(stdout, nullptr, _IOLBF, 0); // whoever measures reads along
+    }
     if (!o.verbose) {
         llama_log_set(quiet, nullptr);
     }
@@ -270,6 +283,10 @@ int main(int argc, char ** argv) {
         fputs(o.text, stderr);
     }
     for (int r = 0; r < o.rounds; r++) {
+        for (size_t k = 0; o.fresh && k < sessions.size(); k++) {
+            forget(sessions[k].ctx);
+            sessions[k].n_past = 0;
+        }
         run_round(sessions, o, lister);
     }
     if (o.text) {

@@ -8,6 +8,7 @@ build_nodes() {
 	for dir in $includes; do
 		inc+=("-I$dir")
 		! grep -qs llama_vocab_n_tokens "$dir/llama.h" || flags+=(-DNODES_NEW_NAMES)
+		! grep -qs llama_memory_clear "$dir/llama.h" || flags+=(-DNODES_MEMORY)
 		! grep -qs ggml_backend_load_all "$dir/ggml-backend.h" || flags+=(-DNODES_LOAD_ALL)
 	done
 	have g++ || need_pkgs g++ libc6-dev
