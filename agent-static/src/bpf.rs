@@ -180,6 +180,51 @@ impl<'s> Bpf<'s> {
         })
     }
 
+    /// Makes the agent itself a process whose operators are reported, as if a graph were running.
+    ///
+    /// # Errors
+    /// As [`Self::set_engine`].
+    pub fn set_own(&self, pid: u32) -> Result<()> {
+        let mut value = [0u8; ENGINE_SIZE];
+        value[CPU_GRAPH_AT..CPU_GRAPH_AT + 8].copy_from_slice(&1u64.to_ne_bytes());
+        self.skel
+            .maps
+            .engines
+            .update(&pid.to_ne_bytes(), &value, MapFlags::ANY)
+            .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
+    }
+
+    /// Forgets a thread, and sets the totals to zero.
+    pub fn reset(&self, tid: u32) {
+        let _ = self.skel.maps.threads.delete(&tid.to_ne_bytes());
+        let zeros = libbpf_rs::num_possible_cpus().map(|n| vec![vec![0u8; TOTALS_SIZE]; n]);
+        if let Ok(zeros) = zeros {
+            let _ = self.skel.maps.totals.update_percpu(&0u32.to_ne_bytes(), &zeros, MapFlags::ANY);
+        }
+    }
+
+    /// Descriptors of all programs.
+    pub fn programs(&self) -> impl Iterator<Item = std::os::fd::BorrowedFd<'_>> {
+        use std::os::fd::AsFd;
+        let p = &self.skel.progs;
+        [
+            p.llama_decode_enter.as_fd(),
+            p.llama_process_enter.as_fd(),
+            p.llama_encode_enter.as_fd(),
+            p.llama_call_return.as_fd(),
+            p.scheduler_graph_enter.as_fd(),
+            p.scheduler_graph_return.as_fd(),
+            p.cpu_graph_enter.as_fd(),
+            p.cpu_graph_return.as_fd(),
+            p.op_start.as_fd(),
+            p.op_fused.as_fd(),
+            p.op_end.as_fd(),
+            p.op_enter.as_fd(),
+            p.op_return.as_fd(),
+        ]
+        .into_iter()
+    }
+
     /// Whether a process to be held has reached its first token or graph.
     #[must_use]
     pub fn held(&self, pid: u32) -> bool {
@@ -242,6 +287,10 @@ impl<'s> Bpf<'s> {
 const ENGINE_SIZE: usize = 56;
 /// Offset of its `hold`.
 const HOLD_AT: usize = 40;
+/// Offset of its `cpu_graph`.
+const CPU_GRAPH_AT: usize = 48;
+/// Size of `struct counters`.
+const TOTALS_SIZE: usize = 64;
 
 thread_local! {
     static LOG: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };

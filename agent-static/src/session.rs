@@ -14,10 +14,12 @@ use std::time::{Duration, Instant};
 use libbpf_rs::RingBufferBuilder;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::{End, EndReason};
 use profinfer_wire::record::session::Session as SessionRecord;
 
 use crate::bpf::{Bpf, Storage};
+use crate::cost::{calibrate, sample};
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
 use crate::host::Host;
@@ -91,6 +93,11 @@ fn capture(
     begin(plan, &mut lower.borrow_mut());
     let mut storage = Storage::default();
     let bpf = Bpf::load(&mut storage, RING_BYTES)?;
+    if plan.levels & level::OP != 0
+        && let Some(cost) = calibrate::probe_cost(&bpf)
+    {
+        lower.borrow_mut().emit.emit(&Record::ProbeCost(cost), Weight::Essential);
+    }
     let mut ring = RingBufferBuilder::new();
     let failed = |e: libbpf_rs::Error| {
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
@@ -109,8 +116,9 @@ fn capture(
 
     let mut pulse = Instant::now();
     let mut sleep = Duration::ZERO;
+    let mut sampler = sample::Sampler::default();
     let reason = loop {
-        sleeper.sleep(sleep);
+        sleeper.sleep(sampler.step().map_or(sleep, |window| sleep.min(window)));
         let before = lower.borrow().emit.frames();
         let _ = ring.consume();
         tracer.step(lower)?;
@@ -199,12 +207,13 @@ fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
 }
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
+    let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
     End {
         reason,
         frames: lower.emit.frames(),
         loss: lower.loss(clock::monotonic_ns(), &bpf.totals()),
-        bpf_run_ns: 0,
-        bpf_runs: 0,
+        bpf_run_ns,
+        bpf_runs,
         agent_cpu_ns: cost::cpu_ns(),
         agent_rss_bytes: cost::peak_rss_bytes(),
     }

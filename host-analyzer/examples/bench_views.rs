@@ -77,7 +77,8 @@ fn main() -> io::Result<()> {
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies)).0, "");
     print("track", best(|| track::tracks(&model)).0, "");
-    print("cost", best(|| cost::Cost::of(&model)).0, "");
+    let token = token::Token::of(&model, &phases, &executions);
+    print("cost", best(|| cost::Cost::of(&model, &phases, &executions, &token)).0, "");
     let (time, analysis) = best(|| Analysis::of(&model));
     print("= all analyses", time, "");
 

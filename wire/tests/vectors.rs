@@ -8,6 +8,7 @@
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
+use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::op::SpanBatch;
@@ -15,7 +16,11 @@ use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Th
 use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
 use profinfer_wire::span::{Cursor, Span};
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/wire-format.md");
+/// The document. Found at run time, since another clone may share the build cache.
+fn document_path() -> std::path::PathBuf {
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+    std::path::Path::new(&root).join("../docs/wire-format.md")
+}
 
 const LOSS: Loss = Loss {
     at_ns: 5_000_000_000,
@@ -112,6 +117,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         note: "call",
     };
     check("probe", &Record::Probe(probe));
+    check("probe cost", &Record::ProbeCost(ProbeCost { pairs: 2048, pair_ns: 1310, inside_ns: 640 }));
     let call = Decode {
         id: 1,
         pid: 42,
@@ -196,12 +202,12 @@ fn examples() -> String {
 #[test]
 fn the_document_holds_the_encodings() {
     const BEGIN: &str = "```vectors\n";
-    let document = std::fs::read_to_string(DOCUMENT).expect("docs/wire-format.md");
+    let document = std::fs::read_to_string(document_path()).expect("docs/wire-format.md");
     let (before, rest) = document.split_once(BEGIN).expect("a vectors block");
     let (block, after) = rest.split_once("```").expect("its end");
     let expected = examples();
     if std::env::var_os("PROFINFER_BLESS").is_some() {
-        std::fs::write(DOCUMENT, format!("{before}{BEGIN}{expected}```{after}")).expect("written");
+        std::fs::write(document_path(), format!("{before}{BEGIN}{expected}```{after}")).expect("written");
         return;
     }
     assert_eq!(block, expected, "the wire changed: a published record never does; see the test's head");

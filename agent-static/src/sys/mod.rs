@@ -1,4 +1,6 @@
-//! The only files with `unsafe`: mapping a file, starting a program.
+//! The only files with `unsafe`: mapping a file, starting a program, a function to probe, BPF statistics.
 
 pub mod file;
+pub mod probed;
 pub mod spawn;
+pub mod stats;

@@ -43,6 +43,19 @@ pub fn code_files(pid: u32) -> Vec<MappedFile> {
     files
 }
 
+/// Offset in its file of the code at `address` of `pid`.
+#[must_use]
+pub fn file_offset(pid: u32, address: u64) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    text.lines().find_map(|line| {
+        let (range, ..) = executable(line)?;
+        let (from, to) = range.split_once('-')?;
+        let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
+        let offset = u64::from_str_radix(line.split(' ').nth(2)?, 16).ok()?;
+        (from..to).contains(&address).then(|| address - from + offset)
+    })
+}
+
 /// Address range, identity and path of an executable file mapping.
 fn executable(line: &str) -> Option<(&str, FileId, &str)> {
     // 7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:00 1234    /usr/lib/libc.so.6

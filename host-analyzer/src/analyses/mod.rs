@@ -58,16 +58,18 @@ impl Analysis {
         let executions = execution::Executions::of(model);
         let groups = group::Groups::of(model, &phases);
         let tallies = tally::Tallies::of(model, &groups, &executions);
+        let token = token::Token::of(model, &phases, &executions);
+        let cost = cost::Cost::of(model, &phases, &executions, &token);
         Self {
             health: health::Health::of(model),
             duration_ns: session::duration_ns(model),
-            token: token::Token::of(model, &phases, &executions),
+            token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),
-            cost: cost::Cost::of(model),
+            cost,
             phases,
         }
     }

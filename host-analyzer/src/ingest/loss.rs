@@ -1,8 +1,9 @@
 //! The agent's totals and closing words.
 
+use profinfer_wire::record::cost;
 use profinfer_wire::record::loss::{self as wire, Loss};
 
-use crate::model::{End, EndReason, Health, Ledger};
+use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
 
 pub(super) const fn ledger(r: &Loss) -> Ledger {
     Ledger {
@@ -31,6 +32,10 @@ pub(super) const fn spans_may_be_missing(l: &Ledger) -> bool {
 /// Whether calls may be missing between others.
 pub(super) const fn calls_may_be_missing(l: &Ledger) -> bool {
     l.calls_ring_full > 0 || l.frames_queue_full > 0
+}
+
+pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
+    ProbeCost { pairs: r.pairs, pair_ns: r.pair_ns, inside_ns: r.inside_ns }
 }
 
 pub(super) fn end(health: &mut Health, r: &wire::End) {

@@ -103,6 +103,7 @@ impl Ingest {
                 self.model.health.spans_received += self.batches.add(r, thread, offset, &mut self.damages);
             }
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
+            Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
             Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
             // All times are of the monotonic clock; the session record relates it to the wall clock.

@@ -124,14 +124,25 @@ pub struct End {
     pub reason: EndReason,
     /// Frames that the agent made before `End`.
     pub frames: u32,
-    /// Run time of the BPF programs, ns; 0 when not measured.
+    /// Run time of the BPF programs in a sample of the session, ns; 0 when not measured.
     pub bpf_run_ns: u64,
-    /// Runs of the BPF programs; 0 when not measured.
+    /// Runs in that sample; 0 when not measured.
     pub bpf_runs: u64,
     /// CPU time of the agent, ns.
     pub agent_cpu_ns: u64,
     /// Largest resident set of the agent, bytes.
     pub agent_rss_bytes: u64,
+}
+
+/// What the two probes of an operator cost, measured by the agent on itself before it traced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProbeCost {
+    /// Pairs of hits that were measured.
+    pub pairs: u32,
+    /// Median time that a pair adds to a thread, ns.
+    pub pair_ns: u64,
+    /// Median duration of an operator that does nothing, ns: every operator's time includes as much.
+    pub inside_ns: u64,
 }
 
 /// Health of a recording.
@@ -151,6 +162,8 @@ pub struct Health {
     pub damage: Vec<Damage>,
     /// The agent's closing words; `None`: the stream was cut short.
     pub end: Option<End>,
+    /// What a pair of probes costs on this machine; `None` when the agent could not measure it.
+    pub probe_cost: Option<ProbeCost>,
     /// The agent's refusal, when it could not carry out the plan.
     pub refused: Option<String>,
 }

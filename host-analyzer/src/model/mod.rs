@@ -13,7 +13,7 @@ pub mod thread;
 pub mod token;
 
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger};
+pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger, ProbeCost};
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};

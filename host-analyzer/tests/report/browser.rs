@@ -12,7 +12,7 @@ use serde_json::Value;
 const NOT_INSTALLED: i32 = 2;
 
 pub(crate) fn frontend() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("report")
+    Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("report")
 }
 
 /// Runs a script of the page's package. `None`, with the reason on stderr, when what it needs is not installed;

@@ -4,6 +4,7 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::dag::Dag;
 use host_analyzer::analyses::op::{OpType, Operator};
 use host_analyzer::analyses::phase::Phase;
+use host_analyzer::model::ProbeCost;
 
 use crate::models::small;
 
@@ -167,4 +168,16 @@ fn cost_and_length() {
     );
     // Not measured is not 0.
     assert_eq!((a.cost.bpf_run_ns, a.cost.agent_cpu_ns), (None, Some(500)));
+    assert_eq!((a.cost.probe_pair_ns, a.cost.decode_slowdown), (None, None));
+}
+
+/// An operator's probes are passed by all threads at once, so each execution counts once.
+#[test]
+fn slowdown_by_the_probes() {
+    let mut model = small::model();
+    model.health.probe_cost = Some(ProbeCost { pairs: 2_048, pair_ns: 3, inside_ns: 1 });
+    let a = Analysis::of(&model);
+    assert_eq!((a.cost.probe_pair_ns, a.cost.probe_inside_ns), (Some(3), Some(1)));
+    // Two calls of three executions: 6 pairs of 3 ns in 820 ns.
+    assert_eq!(a.cost.decode_slowdown, Some(18.0 / 802.0));
 }

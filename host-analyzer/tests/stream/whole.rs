@@ -58,6 +58,8 @@ fn session_facts() {
     let end = model.health.end.unwrap();
     assert_eq!((end.reason, end.bpf_run_ns, end.bpf_runs), (EndReason::EngineEnded, 123, 4));
     assert_eq!((end.agent_cpu_ns, end.agent_rss_bytes), (5_000_000, 9 << 20));
+    let cost = model.health.probe_cost.unwrap();
+    assert_eq!((cost.pairs, cost.pair_ns, cost.inside_ns), (2048, 1310, 640));
 }
 
 /// A real address needs all 64 bits, and the dimensions of a tensor need not fit 32.

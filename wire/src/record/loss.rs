@@ -64,9 +64,10 @@ pub struct End {
     pub frames: u32,
     /// Final totals.
     pub loss: Loss,
-    /// Run time of the agent's BPF programs, ns, by the kernel's bpf_stats; 0 when not measured.
+    /// Run time of the agent's BPF programs, ns, by the kernel's bpf_stats, which the agent switches on for a short
+    /// while twice a second: a sample. 0 when not measured.
     pub bpf_run_ns: u64,
-    /// Runs of the agent's BPF programs by bpf_stats; 0 when not measured.
+    /// Runs in that sample; 0 when not measured.
     pub bpf_runs: u64,
     /// CPU time that the agent itself used, ns.
     pub agent_cpu_ns: u64,

@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod control;
+pub mod cost;
 pub mod graph;
 pub mod loss;
 pub mod op;
@@ -28,6 +29,8 @@ pub mod kind {
     pub const THREAD: u16 = 0x05;
     /// [`super::session::Probe`].
     pub const PROBE: u16 = 0x06;
+    /// [`super::cost::ProbeCost`].
+    pub const PROBE_COST: u16 = 0x07;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Shape`].
@@ -115,6 +118,8 @@ records! {
     Thread = kind::THREAD => session::Thread<'a>,
     /// What became of a probe.
     Probe = kind::PROBE => session::Probe<'a>,
+    /// What a probe costs on this machine.
+    ProbeCost = kind::PROBE_COST => cost::ProbeCost,
     /// A token-level call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's structure.

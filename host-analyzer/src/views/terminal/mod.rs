@@ -77,7 +77,13 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
         parts.push(format!("{bytes:.2} bytes per span"));
     }
     if let (Some(ns), Some(runs)) = (cost.bpf_run_ns, cost.bpf_runs) {
-        parts.push(format!("probes {} in {} runs{}", duration(ns), count(runs), share(ns)));
+        parts.push(format!("programs {} ns a run ({} runs sampled)", ns / runs.max(1), count(runs)));
+    }
+    if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
+        parts.push(format!("probes {pair} ns per operator, {inside} ns of it inside its time"));
+    }
+    if let Some(slowdown) = cost.decode_slowdown {
+        parts.push(format!("decode slowed down by about {:.2} %", slowdown * 100.0));
     }
     if let Some(ns) = cost.agent_cpu_ns {
         parts.push(format!("agent {}{}", duration(ns), share(ns)));

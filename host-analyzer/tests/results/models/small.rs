@@ -164,6 +164,7 @@ pub(crate) fn model() -> Model {
             agent_cpu_ns: 500,
             agent_rss_bytes: 4_096,
         }),
+        probe_cost: None,
         refused: None,
     };
     m

@@ -37,6 +37,10 @@ pub(crate) fn probe(pid: u32, level: u32, attached: bool) -> Record {
     of(0x06, f.text("/lib/libggml-cpu.so").uint(0x1234).byte(attached.into()).text("by symbol"))
 }
 
+pub(crate) fn probe_cost(pairs: u32, pair: u64, inside: u64) -> Record {
+    of(0x07, Fields::default().uint(pairs.into()).uint(pair).uint(inside))
+}
+
 pub(crate) fn decode(id: u32, pid: u32, d: &Decode, n_tokens: Option<u32>) -> Record {
     let f = Fields::default().uint(id.into()).uint(pid.into()).uint(d.tid.into()).byte(0).uint(d.context);
     of(0x10, f.uint(d.start).uint(d.duration).maybe(n_tokens.map(u64::from)).int(d.status.into()))

@@ -66,6 +66,7 @@ pub(crate) fn session(seed: u64, size: Size) -> Sent {
         graph_ids: 0,
     };
     t.records.push(records::session(t.now));
+    t.records.push(records::probe_cost(2048, 1310, 640));
     t.records.push(records::process(PID));
     t.records.push(records::library(PID));
     for level in [1, 2, 4] {

@@ -1,4 +1,7 @@
-//! What the agent itself costs.
+//! What the measuring costs: the agent, its programs, its probes.
+
+pub mod calibrate;
+pub mod sample;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
