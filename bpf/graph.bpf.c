@@ -94,8 +94,7 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
  * with every token) and data. Returns 0 after the last node. */
 __attribute__((noinline)) int hash_node(__u64 id)
 {
-	__u32 tid = (__u32)id;
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread *t = known_thread(id);
 	struct engine *g = engine_of(id);
 	__u64 node = 0, h, start[2] = {}, ne[4] = {}, src[SOURCES] = {};
 	__u32 op = 0;
@@ -128,8 +127,8 @@ __attribute__((noinline)) int hash_node(__u64 id)
  * nodes among the sources were sent before, in the order of the graph. Returns 0 when there is no more to send. */
 __attribute__((noinline)) int send_slot(__u64 id)
 {
-	__u32 tid = (__u32)id, size, one = 1, index = ~0U;
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	__u32 size, one = 1, index = ~0U;
+	struct thread *t = known_thread(id);
 	struct engine *g = engine_of(id);
 	struct seen_key key = {};
 	__u64 node = 0, address = 0;

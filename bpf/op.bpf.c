@@ -5,7 +5,7 @@
  * all of them reach before the barrier. These two programs run some thousand times a token, so they do
  * the least that can be done: remember, and write one record.
  */
-#include "include/maps.h"
+#include "include/counter.h"
 
 static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 {
@@ -21,20 +21,58 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 	t->op_node = PT_REGS_PARM2(ctx);
 	t->op_last = last ? last : t->op_node;
 	t->op_cpu = bpf_get_smp_processor_id();
+	if (counter_slots)
+		count_begin(t);
 	t->op_start = bpf_ktime_get_ns();
 	return 0;
+}
+
+static __always_inline void fill(struct event_op *e, struct thread *t, __u64 id, __u32 kind, __u64 now, __u64 graph)
+{
+	head(&e->head, kind, id, t->op_cpu | bpf_get_smp_processor_id() << 16);
+	e->start_ns = t->op_start;
+	e->end_ns = now;
+	e->node = t->op_node;
+	e->last = t->op_last;
+	e->graph = graph;
+}
+
+static __always_inline int send(struct thread *t, __u64 id, __u64 now, __u64 graph)
+{
+	struct event_op *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return 0;
+	fill(e, t, id, EVENT_OP, now, graph);
+	bpf_ringbuf_submit(e, wakeup());
+	return 1;
+}
+
+static __always_inline int send_counted(struct thread *t, __u64 id, __u64 now, __u64 graph)
+{
+	struct event_op_counted *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return 0;
+	fill(&e->op, t, id, EVENT_OP_COUNTED, now, graph);
+	e->switches = t->count_switches;
+	e->missing = t->count_missing;
+	e->why = t->count_why;
+	for (__u32 k = 0; k < COUNTER_SLOTS; k++)
+		e->counts[k] = t->count_sum[k];
+	bpf_ringbuf_submit(e, wakeup());
+	return 1;
 }
 
 static __always_inline int op_finish(void)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = pid_tgid();
-	__u32 tid = (__u32)id;
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread *t = known_thread(id);
 	struct counters *c = counters();
-	struct event_op *e;
 	struct engine *g;
 	__u64 graph;
+	int sent;
 
 	if (!c || stopped)
 		return 0;
@@ -46,6 +84,8 @@ static __always_inline int op_finish(void)
 		return 0;
 	}
 	c->span_ends++;
+	if (counter_slots)
+		count_end(t);
 	graph = t->cpu_start;
 	if (!graph) {
 		g = engine_of(id);
@@ -57,20 +97,13 @@ static __always_inline int op_finish(void)
 		t->op_node = 0;
 		return 0;
 	}
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
+	if (counter_slots)
+		sent = send_counted(t, id, now, graph);
+	else
+		sent = send(t, id, now, graph);
+	if (!sent)
 		c->spans_ring_full++;
-		t->op_node = 0;
-		return 0;
-	}
-	head(&e->head, EVENT_OP, id, t->op_cpu | bpf_get_smp_processor_id() << 16);
-	e->start_ns = t->op_start;
-	e->end_ns = now;
-	e->node = t->op_node;
-	e->last = t->op_last;
-	e->graph = graph;
 	t->op_node = 0;
-	bpf_ringbuf_submit(e, wakeup());
 	return 0;
 }
 
@@ -114,8 +147,7 @@ int op_enter(struct pt_regs *ctx)
 SEC("uretprobe")
 int op_return(UNUSED struct pt_regs *ctx)
 {
-	__u32 tid = (__u32)pid_tgid();
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread *t = known_thread(pid_tgid());
 
 	/* The other phases of old builds return without having started. */
 	if (t && t->op_node)

@@ -77,8 +77,7 @@ static __always_inline int decode_leave(struct pt_regs *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = pid_tgid();
-	__u32 tid = (__u32)id;
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
+	struct thread *t = known_thread(id);
 
 	if (!t || !t->decode_depth || stopped)
 		return 0;

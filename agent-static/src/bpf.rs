@@ -3,11 +3,13 @@
 //! The only file that knows libbpf-rs and the layout of `bpf/include/maps.h`.
 
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, OpenObject, ProgramMut, UprobeOpts};
 
+use crate::counter::Counters;
 use crate::engine::{Layout, Mark};
 use crate::error::{Diagnostic, Result};
 
@@ -83,13 +85,17 @@ impl<'s> Bpf<'s> {
     ///
     /// # Errors
     /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
-    pub fn load(storage: &'s mut Storage, ring_bytes: u32) -> Result<Self> {
+    pub fn load(storage: &'s mut Storage, ring_bytes: u32, counters: &Counters) -> Result<Self> {
         // libbpf's own words go into the diagnostic, not onto the terminal.
         libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| {
             LOG.with_borrow_mut(|l| l.push_str(&text))
         })));
         let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
         open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
+        if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
+            rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
+            rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
+        }
         if let Some((dev, ino)) = own_pid_namespace()
             && let Some(rodata) = open.maps.rodata_data.as_deref_mut()
         {
@@ -130,6 +136,25 @@ impl<'s> Bpf<'s> {
             links.push(attach_one(program, pid, file, offset, retprobe)?);
         }
         Ok(links)
+    }
+
+    /// Gives the programs the counters, and attaches the one that follows threads from CPU to CPU.
+    ///
+    /// # Errors
+    /// What the kernel answered; then nothing is counted.
+    pub fn attach_counters(&self, counters: &Counters) -> std::result::Result<Link, String> {
+        for (slot, cpu, fd) in &counters.open {
+            let slot = u32::try_from(*slot).map_err(|e| e.to_string())?;
+            let value = fd.as_raw_fd().cast_unsigned().to_ne_bytes();
+            let key = slot * crate::counter::CPUS + cpu;
+            let map = &self.skel.maps.events_of_cpu;
+            map.update(&key.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| e.to_string())?;
+        }
+        for (cpu, core) in &counters.cores {
+            let map = &self.skel.maps.core_of_cpu;
+            map.update(&cpu.to_ne_bytes(), &core.to_ne_bytes(), MapFlags::ANY).map_err(|e| e.to_string())?;
+        }
+        self.skel.progs.sched_switch.attach().map_err(|e| format!("following threads from CPU to CPU: {e}"))
     }
 
     /// Attaches the program that reports every exec.
@@ -194,9 +219,8 @@ impl<'s> Bpf<'s> {
             .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
     }
 
-    /// Forgets a thread, and sets the totals to zero.
-    pub fn reset(&self, tid: u32) {
-        let _ = self.skel.maps.threads.delete(&tid.to_ne_bytes());
+    /// Sets the totals to zero.
+    pub fn reset_totals(&self) {
         let zeros = libbpf_rs::num_possible_cpus().map(|n| vec![vec![0u8; TOTALS_SIZE]; n]);
         if let Ok(zeros) = zeros {
             let _ = self.skel.maps.totals.update_percpu(&0u32.to_ne_bytes(), &zeros, MapFlags::ANY);
@@ -221,6 +245,7 @@ impl<'s> Bpf<'s> {
             p.op_end.as_fd(),
             p.op_enter.as_fd(),
             p.op_return.as_fd(),
+            p.sched_switch.as_fd(),
         ]
         .into_iter()
     }

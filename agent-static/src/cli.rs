@@ -86,6 +86,10 @@ pub struct Record {
     /// Levels to capture: token, graph, op, all
     #[arg(long, default_value = "all", value_parser = crate::plan::levels)]
     pub levels: u32,
+    /// Counters to read at the start and the end of every operator: event names as Arm prints them (CPU_CYCLES,
+    /// L3D_CACHE_REFILL), and minor-faults, major-faults
+    #[arg(long, value_delimiter = ',')]
+    pub counters: Vec<String>,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,

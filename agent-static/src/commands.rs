@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use crate::cli::{Command, Record, Serve};
+use crate::counter::Counters;
 use crate::engine::{self, elf::Image};
 use crate::error::{Diagnostic, Result};
 use crate::host::read_plan;
@@ -47,7 +48,12 @@ fn record(options: &Record) -> Result<i32> {
         File::create(&options.out)
     };
     let file = file.map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
-    let plan = Plan { board: options.board.clone(), levels: options.levels, target: String::new() };
+    let plan = Plan {
+        board: options.board.clone(),
+        levels: options.levels,
+        target: String::new(),
+        counters: Counters::by_name(&options.counters, Path::new("/sys")),
+    };
     let signals = Signals::new()?;
     let output = Output::file(file, options.out.display().to_string());
     let summary = session::run(&plan, &target, output, &signals);

@@ -13,7 +13,7 @@ use profinfer_wire::record::Record;
 
 use crate::error::{Diagnostic, Result};
 use crate::link::Output;
-use crate::plan::Plan;
+use crate::plan::{MAX_WISHES, Plan};
 
 /// How long a host that connected may take to send its plan.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
     socket.set_read_timeout(Some(Duration::from_millis(200))).map_err(|e| failed(&e))?;
     let begun = Instant::now();
     let mut accumulator = Accumulator::new();
-    let mut plan = None;
+    let mut plan: Option<Plan> = None;
     let mut bytes = [0u8; 512];
     loop {
         if begun.elapsed() > PATIENCE {
@@ -103,6 +103,11 @@ pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
             let Some(Found::Frame(frame)) = accumulator.feed(&mut input) else { continue };
             match Record::decode(&frame) {
                 Ok(Record::Plan(p)) => plan = Some(Plan::from(p)),
+                Ok(Record::CounterWish(w)) => {
+                    if let Some(plan) = plan.as_mut().filter(|p| p.counters.len() < MAX_WISHES) {
+                        plan.counters.push(w.into());
+                    }
+                }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
                         return Ok(plan);

@@ -12,6 +12,7 @@ pub mod cli;
 pub mod clock;
 pub mod commands;
 pub mod cost;
+pub mod counter;
 pub mod emit;
 pub mod engine;
 pub mod error;

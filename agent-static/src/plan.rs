@@ -11,11 +11,38 @@ pub struct Plan {
     pub levels: u32,
     /// Process name to wait for; empty to trace what the agent's command line names.
     pub target: String,
+    /// Counters to read at every operator's start and end, by slot.
+    pub counters: Vec<CounterWish>,
+}
+
+/// Most wishes that a host may send: seven counters for as many types of core as there are boards with.
+pub const MAX_WISHES: usize = 64;
+
+/// A counter that shall be read, see [`control::CounterWish`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterWish {
+    /// Event name.
+    pub name: String,
+    /// Event number.
+    pub event: u32,
+    /// Cores that have it; 0 for a software event.
+    pub midr: u32,
+}
+
+impl From<control::CounterWish<'_>> for CounterWish {
+    fn from(w: control::CounterWish<'_>) -> Self {
+        Self { name: w.name.to_owned(), event: w.event, midr: w.midr }
+    }
 }
 
 impl From<control::Plan<'_>> for Plan {
     fn from(p: control::Plan<'_>) -> Self {
-        Self { board: p.board.to_owned(), levels: p.levels & level::ALL, target: p.target.to_owned() }
+        Self {
+            board: p.board.to_owned(),
+            levels: p.levels & level::ALL,
+            target: p.target.to_owned(),
+            counters: Vec::new(),
+        }
     }
 }
 

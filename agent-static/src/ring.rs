@@ -83,6 +83,22 @@ pub struct Op {
     pub graph: u64,
 }
 
+/// Counters that an operator may have, `COUNTER_SLOTS` of event.h.
+pub const COUNTER_SLOTS: usize = 10;
+
+/// What the thread counted in an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// How often it lost its CPU.
+    pub switches: u32,
+    /// Slots that could not be read, a bit each.
+    pub missing: u16,
+    /// Why the hardware counters cannot be told, wire's `counter::why`; 0: they can.
+    pub why: u16,
+    /// Values by slot.
+    pub counts: [u64; COUNTER_SLOTS],
+}
+
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
@@ -100,8 +116,8 @@ pub enum Event<'a> {
     Tensor(Tensor<'a>),
     /// It is whole when `arg` is 0: key, number of leafs.
     ShapeEnd(Head, u64, u32),
-    /// An operator.
-    Op(Op),
+    /// An operator, with what was counted in it when something was.
+    Op(Op, Option<Counted>),
 }
 
 fn u32_at(b: &[u8], at: usize) -> Option<u32> {
@@ -110,6 +126,28 @@ fn u32_at(b: &[u8], at: usize) -> Option<u32> {
 
 fn u64_at(b: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(b.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn op(head: Head, b: &[u8]) -> Option<Op> {
+    Some(Op {
+        head,
+        start_ns: u64_at(b, 16)?,
+        end_ns: u64_at(b, 24)?,
+        node: u64_at(b, 32)?,
+        last: u64_at(b, 40)?,
+        graph: u64_at(b, 48)?,
+    })
+}
+
+fn counted(b: &[u8]) -> Option<Counted> {
+    let low = u32_at(b, 60)?;
+    let mut counts = [0; COUNTER_SLOTS];
+    for (k, count) in counts.iter_mut().enumerate() {
+        *count = u64_at(b, 64 + 8 * k)?;
+    }
+    // Two fields of 16 bits; both architectures are little-endian.
+    let (missing, why) = ((low & 0xffff) as u16, (low >> 16) as u16);
+    Some(Counted { switches: u32_at(b, 56)?, missing, why, counts })
 }
 
 impl<'a> Event<'a> {
@@ -145,14 +183,8 @@ impl<'a> Event<'a> {
                 raw: b.get(32..32 + TENSOR_MAX)?,
             }),
             9 => Self::ShapeEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
-            10 => Self::Op(Op {
-                head,
-                start_ns: u64_at(b, 16)?,
-                end_ns: u64_at(b, 24)?,
-                node: u64_at(b, 32)?,
-                last: u64_at(b, 40)?,
-                graph: u64_at(b, 48)?,
-            }),
+            10 => Self::Op(op(head, b)?, None),
+            11 => Self::Op(op(head, b)?, Some(counted(b)?)),
             _ => return None,
         })
     }

@@ -9,17 +9,20 @@
 
 use std::cell::RefCell;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libbpf_rs::RingBufferBuilder;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
+use profinfer_wire::record::counter::Counter;
 use profinfer_wire::record::loss::{End, EndReason};
 use profinfer_wire::record::session::Session as SessionRecord;
 
 use crate::bpf::{Bpf, Storage};
 use crate::cost::{calibrate, sample};
+use crate::counter::{Counters, pmu};
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
 use crate::host::Host;
@@ -92,7 +95,11 @@ fn capture(
 ) -> Result<Summary> {
     begin(plan, &mut lower.borrow_mut());
     let mut storage = Storage::default();
-    let bpf = Bpf::load(&mut storage, RING_BYTES)?;
+    let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
+    let mut counters = Counters::open(counted, Path::new("/sys"));
+    let bpf = Bpf::load(&mut storage, RING_BYTES, &counters)?;
+    let _following = follow(&bpf, &mut counters);
+    tell_counters(&counters, &mut lower.borrow_mut());
     if plan.levels & level::OP != 0
         && let Some(cost) = calibrate::probe_cost(&bpf)
     {
@@ -146,6 +153,37 @@ fn capture(
     let end = End { frames: lower.emit.frames(), ..end };
     lower.emit.emit(&Record::End(end), Weight::Essential);
     Ok(Summary { reason, end, status: tracer.status() })
+}
+
+/// Lets the counters count; what cannot be is refused with the reason.
+fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
+    if counters.slots == 0 {
+        return None;
+    }
+    match bpf.attach_counters(counters) {
+        Ok(link) => Some(link),
+        Err(why) => {
+            counters.give_up(&why);
+            None
+        }
+    }
+}
+
+fn tell_counters(counters: &Counters, lower: &mut Lower) {
+    lower.counter_slots = (counters.slots, counters.hardware);
+    for c in &counters.all {
+        let cpus = pmu::list_of(&c.cpus);
+        let record = Counter {
+            slot: u8::try_from(c.slot).unwrap_or(u8::MAX),
+            name: &c.name[..c.name.floor_char_boundary(100)],
+            event: c.event,
+            pmu: &c.pmu,
+            cpus: &cpus,
+            attached: c.refused.is_empty(),
+            note: &c.refused,
+        };
+        lower.emit.emit(&Record::Counter(record), Weight::Essential);
+    }
 }
 
 /// Sleeps longer the longer nothing happens. While a process is watched every stop is waited for.

@@ -21,10 +21,15 @@ enum event_kind {
 	EVENT_TENSOR = 8,
 	EVENT_SHAPE_END = 9,
 	EVENT_OP = 10,
+	EVENT_OP_COUNTED = 11,
 };
 
 /* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
 #define TENSOR_MAX 384
+
+/* Hardware counters of one core: a cycle counter and six others; and software counters. */
+#define COUNTER_SLOTS 10
+#define COUNTER_CPUS 64
 
 struct event_head {
 	__u32 kind;
@@ -87,6 +92,15 @@ struct event_op {
 	__u64 graph; /* start_ns of the CPU graph call, 0 when none is known */
 };
 
+/* OP_COUNTED: the same, with what the thread counted in it. */
+struct event_op_counted {
+	struct event_op op;
+	__u32 switches; /* how often the thread lost its CPU */
+	__u16 missing;  /* slots that could not be read, a bit each */
+	__u16 why;      /* why the hardware counters cannot be told, see counter.h; 0: they can */
+	__u64 counts[COUNTER_SLOTS];
+};
+
 _Static_assert(sizeof(struct event_head) == 16, "ring.rs");
 _Static_assert(sizeof(struct event_process) == 40, "ring.rs");
 _Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
@@ -94,5 +108,6 @@ _Static_assert(sizeof(struct event_graph) == 56, "ring.rs");
 _Static_assert(sizeof(struct event_shape) == 32, "ring.rs");
 _Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
 _Static_assert(sizeof(struct event_op) == 56, "ring.rs");
+_Static_assert(sizeof(struct event_op_counted) == 64 + 8 * COUNTER_SLOTS, "ring.rs");
 
 #endif

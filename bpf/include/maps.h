@@ -26,6 +26,7 @@ struct engine {
 
 /* One thread of a traced process. */
 struct thread {
+	__u64 id; /* pid_tgid */
 	__u64 op_start;
 	__u64 op_node; /* 0: no operator is running */
 	__u64 op_last;
@@ -48,7 +49,17 @@ struct thread {
 	__u32 walk_leafs;
 	__u32 walk_failed;
 	__u32 walk_slot;
+	/* Counters of the operator that is running, see counter.h. */
+	__u32 counting; /* 1: on a CPU, 2: off */
+	__u32 count_seq; /* how often the thread lost its CPU, ever */
+	__u32 count_switches;
+	__u32 count_missing;
+	__u32 count_why;
+	__u32 count_core;
 	__u32 pad;
+	__u64 count_off; /* time for which the first event was not counting */
+	__u64 count_at[COUNTER_SLOTS];
+	__u64 count_sum[COUNTER_SLOTS];
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -91,7 +102,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, __u32); /* tid */
+	__type(key, __u64); /* address of the kernel's task: what sched_switch tells without knowing its layout */
 	__type(value, struct thread);
 } threads SEC(".maps");
 
@@ -145,6 +156,15 @@ static __always_inline __u64 pid_tgid(void)
 	return (__u64)ns.tgid << 32 | ns.pid;
 }
 
+/* The state of the calling thread, 0 when it has none. An address is used again by another thread. */
+static __always_inline struct thread *known_thread(__u64 id)
+{
+	__u64 task = bpf_get_current_task();
+	struct thread *t = bpf_map_lookup_elem(&threads, &task);
+
+	return t && t->id == id ? t : 0;
+}
+
 static __always_inline struct counters *counters(void)
 {
 	__u32 zero = 0;
@@ -166,12 +186,14 @@ static __always_inline struct engine *engine_of(__u64 id)
 	return bpf_map_lookup_elem(&engines, &tgid);
 }
 
+/* Too large for a program's stack. */
+static const struct thread no_thread = {};
+
 /* The state of the calling thread, made when it is new and belongs to a traced process. */
 static __always_inline struct thread *thread_of(__u64 id)
 {
-	__u32 tid = (__u32)id;
-	struct thread *t = bpf_map_lookup_elem(&threads, &tid);
-	struct thread fresh = {};
+	__u64 task = bpf_get_current_task();
+	struct thread *t = known_thread(id);
 
 	if (stopped)
 		return 0;
@@ -179,11 +201,14 @@ static __always_inline struct thread *thread_of(__u64 id)
 		return t;
 	if (!engine_of(id))
 		return 0;
-	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
+	if (bpf_map_update_elem(&threads, &task, &no_thread, BPF_ANY)) {
 		COUNT(no_state);
 		return 0;
 	}
-	return bpf_map_lookup_elem(&threads, &tid);
+	t = bpf_map_lookup_elem(&threads, &task);
+	if (t)
+		t->id = id;
+	return t;
 }
 
 /* The agent looks at the ring buffer by its own clock; it is woken only when half of it is full. */

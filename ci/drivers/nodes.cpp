@@ -8,7 +8,8 @@
 //
 // Output, one line each, fields separated by tabs (times: CLOCK_MONOTONIC, ns):
 //   ready  PID
-//   decode CALL MODEL N_TOKENS START END NEXT_TOKEN     one call of llama_decode
+//   decode CALL MODEL N_TOKENS START END NEXT_TOKEN MINOR_FAULTS MAJOR_FAULTS     one call of llama_decode, and the
+//                                                       page faults of the process in it (getrusage)
 //   node   CALL INDEX OP NAME TYPE NE0,NE1,NE2,NE3 [SOURCE_NAME:NE0,NE1,NE2,NE3 ...]
 // `node` lines come before the `decode` line of the call they belong to. With --prompt the
 // text goes to stderr.
@@ -21,8 +22,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <getopt.h>
 #include <string>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -58,9 +62,32 @@ struct Session { // one loaded model and its context
     std::vector<llama_token> prompt;
 };
 
+// Takes the models' pages from this process before a call, so that the call has to fault them in again; with `cold`
+// from the page cache as well, so that they come from the disk. A planted cause for tests of page faults.
+static void evict(bool cold) {
+    FILE * maps = fopen("/proc/self/maps", "r");
+    char   line[4096], path[2048];
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %2047[^\n]", &from, &to, path) != 3 || !strstr(path, ".gguf")) {
+            continue;
+        }
+        madvise((void *) from, to - from, MADV_DONTNEED);
+        const int fd = cold ? open(path, O_RDONLY) : -1;
+        if (fd >= 0) {
+            posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+            close(fd);
+        }
+    }
+    if (maps) {
+        fclose(maps);
+    }
+}
+
 struct Lister { // what the eval callback writes to
     int call  = 0;
     int index = 0;
+    int evict = 0; // 1: unmap the model before every call, 2: from the page cache too
 };
 
 static long long now_ns() {
@@ -103,9 +130,15 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
     batch.n_tokens = (int) tokens.size();
 
     lister.index    = 0;
+    if (lister.evict) {
+        evict(lister.evict == 2);
+    }
+    rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
     const long long start  = now_ns();
     const int       status = llama_decode(s.ctx, batch);
     const long long end    = now_ns();
+    getrusage(RUSAGE_SELF, &after);
     llama_batch_free(batch);
     if (status != 0) {
         fprintf(stderr, "nodes: llama_decode of %zu tokens at position %d failed with %d\n", tokens.size(), s.n_past, status);
@@ -120,7 +153,8 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
             best = i;
         }
     }
-    printf("decode\t%d\t%d\t%zu\t%lld\t%lld\t%d\n", lister.call++, which, tokens.size(), start, end, best);
+    printf("decode\t%d\t%d\t%zu\t%lld\t%lld\t%d\t%ld\t%ld\n", lister.call++, which, tokens.size(), start, end, best,
+           after.ru_minflt - before.ru_minflt, after.ru_majflt - before.ru_majflt);
     return best;
 }
 
@@ -147,7 +181,7 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--verbose]\n"
+          "      [-c CONTEXT] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--evict HOW] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
@@ -155,6 +189,7 @@ static void usage(FILE * out) {
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
           "  --fresh  empty the context before each round, so that all rounds are alike\n"
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
+          "  --evict unmap|cold  before each call take the model's pages from the process; `cold`: from the page cache too\n"
           "  --list   print every node of every graph, in order\n"
           "  --pause  after loading, print `ready` and wait for a line on stdin\n",
           out);
@@ -163,16 +198,17 @@ static void usage(FILE * out) {
 struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
-    int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1;
+    int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0;
     bool list = false, pause = false, verbose = false, fresh = false;
 };
 
 static bool parse(int argc, char ** argv, Options & o) {
-    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH };
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
         { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
         { "help", no_argument, nullptr, 'h' },        { "fresh", no_argument, nullptr, FRESH },
+        { "evict", required_argument, nullptr, EVICT },
         { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:h", longs, nullptr)) != -1;) {
@@ -186,6 +222,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case PROMPT: o.text = optarg; break;
             case LIST: o.list = true; break;
             case PAUSE: o.pause = true; break;
+            case EVICT: o.evict = strcmp(optarg, "cold") ? 1 : 2; break;
             case FRESH: o.fresh = true; break;
             case VERBOSE: o.verbose = true; break;
             case 'h': usage(stdout); exit(0);
@@ -270,6 +307,7 @@ int main(int argc, char ** argv) {
     llama_backend_init();
 
     Lister               lister;
+    lister.evict = o.evict;
     std::vector<Session> sessions(o.models.size());
     for (size_t k = 0; k < sessions.size(); k++) {
         if (!open_session(o.models[k], o, lister, sessions[k])) {

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulator;
+pub mod counts;
 pub mod frame;
 pub mod hello;
 pub mod record;

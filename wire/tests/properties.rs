@@ -2,8 +2,10 @@
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails where it cannot go on")]
 
 use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::record::Record;
+use profinfer_wire::record::counter::SLOTS;
 use profinfer_wire::span::{Cursor, Span, Spans};
 use profinfer_wire::varint;
 use proptest::prelude::*;
@@ -39,6 +41,21 @@ proptest! {
     fn any_bytes_are_spans_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
         let n = Spans::new(u64::MAX / 2, 0, count, &bytes).count();
         prop_assert!(n <= usize::from(count));
+    }
+
+    #[test]
+    fn any_bytes_are_counts_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        let n = Counts::new(count, &bytes).count();
+        prop_assert!(n <= usize::from(count));
+    }
+
+    #[test]
+    fn counts_come_back(values: [Option<u64>; SLOTS], switches: u32, why: u64) {
+        let counted = Counted { values, switches, why };
+        let mut bytes = [0; MAX_COUNTED_LEN];
+        let len = counted.encode(&mut bytes, 0).expect("room");
+        prop_assert_eq!(Counted::decode(&mut &bytes[..len]), Some(counted));
+        prop_assert_eq!(Counted::decode(&mut &bytes[..len - 1]), None);
     }
 
     #[test]

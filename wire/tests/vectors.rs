@@ -6,9 +6,11 @@
 #![expect(clippy::indexing_slicing, reason = "likewise")]
 
 use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::counts::{Counted, Counts};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 use profinfer_wire::record::cost::ProbeCost;
+use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::op::SpanBatch;
@@ -64,6 +66,27 @@ fn packed_spans() -> Vec<u8> {
     let mut bytes = [0; 256];
     let mut cursor = Cursor::new(1_000_000, 1);
     let len = spans().iter().fold(0, |at, s| cursor.encode(s, &mut bytes, at).expect("room"));
+    bytes[..len].to_vec()
+}
+
+/// What the four spans of the worked example counted: two slots; one off the CPU twice; one without hardware counters.
+fn counted() -> [Counted; 4] {
+    let counted = |values: &[Option<u64>], switches, why| {
+        let mut all = [None; SLOTS];
+        all[..values.len()].copy_from_slice(values);
+        Counted { values: all, switches, why }
+    };
+    [
+        counted(&[Some(2_000), Some(31)], 0, 0),
+        counted(&[Some(30_000), Some(812)], 2, 0),
+        counted(&[None, Some(0)], 1, why::MIXED | why::TORN),
+        counted(&[], 0, why::MULTIPLEXED),
+    ]
+}
+
+fn packed_counts() -> Vec<u8> {
+    let mut bytes = [0; 256];
+    let len = counted().iter().fold(0, |at, c| c.encode(&mut bytes, at).expect("room"));
     bytes[..len].to_vec()
 }
 
@@ -150,6 +173,27 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     let batch =
         SpanBatch { graph: 2, shape: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
     check("span batch", &Record::SpanBatch(batch));
+    let counter = Counter {
+        slot: 4,
+        name: "L3D_CACHE_REFILL",
+        event: 0x2a,
+        pmu: "armv8_cortex_a76",
+        cpus: "4-7",
+        attached: true,
+        note: "",
+    };
+    check("counter", &Record::Counter(counter));
+    let batch = CountedBatch {
+        graph: 2,
+        shape: 1,
+        tid: 43,
+        base_ns: 1_000_000,
+        cpu: 1,
+        count: 4,
+        bytes: &spans,
+        counts: &packed_counts(),
+    };
+    check("counted batch", &Record::CountedBatch(batch));
     let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
     check("clock", &Record::Clock(clock));
     check("loss", &Record::Loss(LOSS));
@@ -167,6 +211,8 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         "plan",
         &Record::Plan(control::Plan { wire_version: 1, board: "rk3588", levels: 7, target: "llama*" }),
     );
+    let wish = control::CounterWish { name: "L3D_CACHE_REFILL", event: 0x2a, midr: 0x4100_d0b0 };
+    check("counter wish", &Record::CounterWish(wish));
     check("start", &Record::Start(control::Start {}));
     check("stop", &Record::Stop(control::Stop {}));
     check("refused", &Record::Refused(control::Refused { reason: "no" }));
@@ -259,6 +305,18 @@ fn no_prefix_and_no_flipped_bit_is_taken_for_another_record() {
         });
         assert_eq!(whole, 1, "{name}");
     });
+}
+
+#[test]
+fn packed_counts_decode_to_what_was_packed() {
+    let bytes = packed_counts();
+    assert_eq!(Counts::new(4, &bytes).collect::<Vec<_>>(), counted());
+    for cut in 0..bytes.len() {
+        let mut short = Counts::new(4, &bytes[..cut]);
+        assert!(short.by_ref().count() < 4 && short.failed);
+    }
+    // A mask with more bits than there are slots.
+    assert_eq!(Counts::new(1, &[0x80, 0x20, 0, 0]).next(), None);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub fn probe_cost(bpf: &Bpf<'_>) -> Option<ProbeCost> {
     bpf.set_own(own).ok()?;
     let measured = traced(bpf, own);
     bpf.remove_engine(own);
-    bpf.reset(own);
+    bpf.reset_totals();
     let (batches, inside) = measured?;
     let pairs = u32::try_from(inside.len()).ok()?;
     let pair_ns = median(batches)?.saturating_sub(plain) / u64::from(PAIRS);
@@ -53,7 +53,7 @@ fn traced(bpf: &Bpf<'_>, own: u32) -> Option<(Vec<u64>, Vec<u64>)> {
     let inside = RefCell::new(Vec::with_capacity(BATCHES * PAIRS as usize));
     let mut ring = RingBufferBuilder::new();
     ring.add(bpf.events(), |bytes| {
-        if let Some(Event::Op(op)) = Event::parse(bytes) {
+        if let Some(Event::Op(op, _)) = Event::parse(bytes) {
             inside.borrow_mut().push(op.end_ns.saturating_sub(op.start_ns));
         }
         0

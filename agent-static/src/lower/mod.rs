@@ -51,6 +51,8 @@ pub struct Lower {
     graphs: Graphs,
     spans: Counts,
     resumed: Vec<(u32, u64)>,
+    /// Slots in use, and how many of them, the first, are hardware counters.
+    pub counter_slots: (usize, usize),
     /// Structures forgotten for want of room; the caller tells the kernel side.
     pub forgotten: Vec<u64>,
     /// Processes that began a new program.
@@ -82,6 +84,7 @@ impl Lower {
             graphs: Graphs::default(),
             spans: Counts::default(),
             resumed: Vec::new(),
+            counter_slots: (0, 0),
             forgotten: Vec::new(),
             executed: Vec::new(),
         }
@@ -96,7 +99,7 @@ impl Lower {
     /// Takes one record of the kernel.
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Op(op) => self.op(op),
+            Event::Op(op, counted) => self.op(op, counted.as_ref()),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),

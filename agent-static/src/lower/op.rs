@@ -1,7 +1,9 @@
 //! Operator level: one span per operator and thread, packed into a batch per thread and graph call.
 
+use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
+use profinfer_wire::record::counter::{CountedBatch, SLOTS, why};
 use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
 
@@ -26,6 +28,9 @@ pub struct Batch {
     last_index: u32,
     cursor: Cursor,
     bytes: Box<[u8; BATCH_BYTES]>,
+    /// What the spans counted, made when the first one counts; together with `bytes` it must fit a frame.
+    counts: Option<Box<[u8; BATCH_BYTES]>>,
+    counts_len: usize,
 }
 
 impl Batch {
@@ -35,6 +40,7 @@ impl Batch {
         self.cpu = cpu;
         self.count = 0;
         self.len = 0;
+        self.counts_len = 0;
         self.cursor = Cursor::new(base_ns, cpu);
         self
     }
@@ -49,6 +55,8 @@ impl Batch {
             last_index: 0,
             cursor: Cursor::new(0, 0),
             bytes: Box::new([0; BATCH_BYTES]),
+            counts: None,
+            counts_len: 0,
         }
     }
 
@@ -57,12 +65,18 @@ impl Batch {
         self.count.into()
     }
 
-    fn push(&mut self, span: &Span) -> bool {
-        if self.len + MAX_SPAN_LEN > BATCH_BYTES || self.count == u16::MAX {
+    fn push(&mut self, span: &Span, counted: Option<&Counted>) -> bool {
+        let longest = MAX_SPAN_LEN + if counted.is_some() { MAX_COUNTED_LEN } else { 0 };
+        if self.len + self.counts_len + longest > BATCH_BYTES || self.count == u16::MAX {
             return false;
         }
         let Some(len) = self.cursor.encode(span, &mut *self.bytes, self.len) else { return false };
         self.len = len;
+        if let Some(counted) = counted {
+            let counts = self.counts.get_or_insert_with(|| Box::new([0; BATCH_BYTES]));
+            // There is room, see above.
+            self.counts_len = counted.encode(&mut **counts, self.counts_len).unwrap_or(self.counts_len);
+        }
         self.count += 1;
         self.last_index = span.last_node;
         true
@@ -70,8 +84,10 @@ impl Batch {
 }
 
 impl Lower {
-    pub(super) fn op(&mut self, e: &ring::Op) {
+    pub(super) fn op(&mut self, e: &ring::Op, counted: Option<&ring::Counted>) {
         let tid = e.head.tid;
+        let counted = counted.map(|c| values(c, self.counter_slots));
+        let counted = counted.as_ref();
         let graphs = &mut self.graphs;
         let Some(open) = graphs.open_for(e) else {
             self.spans.no_graph += 1;
@@ -101,24 +117,24 @@ impl Lower {
             migrated: cpu_start != cpu_end,
         };
         if let Some(i) = at {
-            if open.batches[i].push(&span) {
+            if open.batches[i].push(&span, counted) {
                 return;
             }
             // Full: it goes out, and its memory is the next batch's.
             let (id, wire_id) = (open.id, shape.wire_id);
             let full = open.batches.swap_remove(i);
             let full = self.send_batch(full, id, wire_id);
-            self.begin_batch(e, full, &span);
+            self.begin_batch(e, full, &span, counted);
         } else {
             self.thread(e.head.tgid, tid);
             let batch = self.graphs.pool.pop().unwrap_or_else(Batch::new);
-            self.begin_batch(e, batch, &span);
+            self.begin_batch(e, batch, &span, counted);
         }
     }
 
-    fn begin_batch(&mut self, e: &ring::Op, batch: Batch, span: &Span) {
+    fn begin_batch(&mut self, e: &ring::Op, batch: Batch, span: &Span, counted: Option<&Counted>) {
         let mut batch = batch.begin(e.head.tid, span.start_ns, span.cpu);
-        let packed = batch.push(span);
+        let packed = batch.push(span, counted);
         match self.graphs.open_for(e) {
             Some(open) if packed => open.batches.push(batch),
             _ => self.spans.no_graph += 1,
@@ -126,16 +142,17 @@ impl Lower {
     }
 
     fn send_batch(&mut self, batch: Batch, graph: u32, shape: u32) -> Batch {
-        let record = SpanBatch {
-            graph,
-            shape,
-            tid: batch.tid,
-            base_ns: batch.base_ns,
-            cpu: batch.cpu,
-            count: batch.count,
-            bytes: &batch.bytes[..batch.len],
+        let Batch { tid, base_ns, cpu, count, .. } = batch;
+        let bytes = &batch.bytes[..batch.len];
+        // All spans of a session have counters, or none has.
+        let record = match &batch.counts {
+            Some(counts) if batch.counts_len > 0 => {
+                let counts = &counts[..batch.counts_len];
+                Record::CountedBatch(CountedBatch { graph, shape, tid, base_ns, cpu, count, bytes, counts })
+            }
+            _ => Record::SpanBatch(SpanBatch { graph, shape, tid, base_ns, cpu, count, bytes }),
         };
-        if self.emit.emit(&Record::SpanBatch(record), Weight::Droppable) {
+        if self.emit.emit(&record, Weight::Droppable) {
             self.spans.sent += u64::from(batch.count);
         } else {
             self.spans.queue_full += u64::from(batch.count);
@@ -162,4 +179,16 @@ impl super::graph::Graphs {
         }
         self.find(e.head.tgid, e.graph)
     }
+}
+
+/// What can be told of the counts: nothing when a stretch of the thread's time was not seen whole, no hardware counter
+/// when those did not count all of it, and never what could not be read.
+fn values(c: &ring::Counted, (slots, hardware): (usize, usize)) -> Counted {
+    let mut values = [None; SLOTS];
+    let seen = u64::from(c.why) & (why::UNREAD | why::TORN) == 0;
+    for (k, (value, count)) in values.iter_mut().zip(c.counts).take(slots).enumerate() {
+        let told = c.missing >> k & 1 == 0 && (c.why == 0 || seen && k >= hardware);
+        *value = told.then_some(count);
+    }
+    Counted { values, switches: c.switches, why: c.why.into() }
 }

@@ -1,6 +1,7 @@
-//! The only files with `unsafe`: mapping a file, starting a program, a function to probe, BPF statistics.
+//! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics.
 
 pub mod file;
+pub mod perf;
 pub mod probed;
 pub mod spawn;
 pub mod stats;

@@ -12,6 +12,7 @@ import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
 import { about } from "./sections/about.ts";
 import { costSection } from "./sections/cost.ts";
+import { counterSection } from "./sections/counters.ts";
 import { figures } from "./sections/figures.ts";
 import { graphSection } from "./sections/graphs.ts";
 import { header } from "./sections/header.ts";
@@ -36,7 +37,7 @@ function coloursOf(summary: Summary): OperatorColours {
   return new OperatorColours([...time].sort((a, b) => b[1] - a[1]).map(([name]) => name));
 }
 
-function guarded(what: string, build: () => HTMLElement): HTMLElement {
+function guarded(what: string, build: () => HTMLElement | null): HTMLElement | null {
   try {
     return build();
   } catch (error) {
@@ -72,6 +73,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("operators", () => operatorSection(summary, colours)),
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),
+    guarded("counters", () => counterSection(summary)),
     guarded("threads", () => threadSection(summary)),
     guarded("graph calls", () => graphSection(summary)),
     guarded("cost", () => costSection(summary)),

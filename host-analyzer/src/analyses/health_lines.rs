@@ -2,6 +2,7 @@
 
 use super::health::Health;
 use super::words::{count, one_line};
+use crate::model::counter::why;
 use crate::model::{DamageKind, EndReason, Level, Model, Probe};
 
 /// All sentences; a single one when there is nothing to report.
@@ -20,6 +21,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
         };
         lines.push(format!("complete: {what}, nothing lost"));
     }
+    counters(model, &mut lines);
     levels(model, &mut lines);
     edges(health, &mut lines);
     lines
@@ -185,6 +187,29 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
             one_line(&first.library),
             one_line(&first.note)
         ));
+    }
+}
+
+/// Counters that do not count, and spans for which those that do cannot be told.
+fn counters(model: &Model, lines: &mut Vec<String>) {
+    for c in model.session.counters.iter().filter(|c| !c.attached) {
+        let pmu = if c.pmu.is_empty() { "no PMU" } else { &c.pmu };
+        lines.push(format!("not counted: {} ({}): {}", one_line(&c.name), one_line(pmu), one_line(&c.note)));
+    }
+    let counts = &model.spans.counts;
+    let all = counts.why.len() as u64;
+    let reasons = [
+        (why::UNREAD, "the kernel did not read them"),
+        (why::MIXED, "their thread went to a core of another type in the middle"),
+        (why::MULTIPLEXED, "somebody else used the counters too. End other profilers, or count fewer events"),
+        (why::TORN, "their thread lost its CPU while the counters were read"),
+    ];
+    for (bit, reason) in reasons {
+        let n = counts.why.iter().filter(|w| **w & bit != 0).count() as u64;
+        if n > 0 {
+            let of = format!("{} of {} operator spans ({})", count(n), count(all), percent(n, all));
+            lines.push(format!("not counted: {of}: {reason}"));
+        }
     }
 }
 

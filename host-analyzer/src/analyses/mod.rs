@@ -5,6 +5,7 @@
 //! in single passes with dense arrays, and what several results need is computed once.
 
 pub mod cost;
+pub mod counter;
 pub mod dag;
 pub mod excerpt;
 pub mod execution;
@@ -46,6 +47,8 @@ pub struct Analysis {
     pub dag: Vec<dag::Dag>,
     /// Tracks of the timeline.
     pub track: Vec<track::Track>,
+    /// What each type of operator counted.
+    pub counted: Vec<counter::Counted>,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -69,6 +72,7 @@ impl Analysis {
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),
+            counted: counter::counted(model, &phases),
             cost,
             phases,
         }

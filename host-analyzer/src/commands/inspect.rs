@@ -36,6 +36,13 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                             b.graph, b.shape, b.tid, b.base_ns, b.count
                         )
                     }
+                    Record::CountedBatch(b) => {
+                        let spans: Vec<_> = b.spans().zip(b.counts()).collect();
+                        format!(
+                            "CountedBatch graph {} shape {} tid {} base {} count {}: {spans:?}",
+                            b.graph, b.shape, b.tid, b.base_ns, b.count
+                        )
+                    }
                     Record::Tensors(t) => {
                         let tensors: Vec<_> = t.iter().collect();
                         format!("Tensors shape {} first {} count {}: {tensors:?}", t.shape, t.first, t.count)

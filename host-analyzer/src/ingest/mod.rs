@@ -4,6 +4,7 @@
 //! a reference to something that never came is counted as damage and what depends on it is left out,
 //! never invented; memory grows with the bytes of the stream, not with what they claim.
 
+mod counter;
 mod damage;
 mod graph;
 mod loss;
@@ -88,6 +89,7 @@ impl Ingest {
             Record::Process(r) => session::process(&mut self.model.session, r),
             Record::Library(r) => session::library(&mut self.model.session, r),
             Record::Probe(r) => session::probe(&mut self.model.session, r),
+            Record::Counter(r) => counter::counter(&mut self.model.session, r),
             Record::Thread(r) => {
                 let name = self.model.texts.intern(r.name);
                 let id = self.model.threads.find_or_add(r.tid);
@@ -102,6 +104,12 @@ impl Ingest {
                 self.model.health.span_bytes += bytes;
                 self.model.health.spans_received += self.batches.add(r, thread, offset, &mut self.damages);
             }
+            Record::CountedBatch(r) => {
+                let thread = self.model.threads.find_or_add(r.tid);
+                self.model.health.span_bytes += bytes;
+                let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
+                self.model.health.spans_received += received;
+            }
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -109,7 +117,7 @@ impl Ingest {
             // All times are of the monotonic clock; the session record relates it to the wall clock.
             Record::Clock(_) => {}
             // The host's own words, should a link echo them.
-            Record::Plan(_) | Record::Start(_) | Record::Stop(_) => {
+            Record::Plan(_) | Record::CounterWish(_) | Record::Start(_) | Record::Stop(_) => {
                 self.damages.add(DamageKind::Unresolved, 1, bytes, offset);
             }
         }

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 
+use profinfer_wire::counts::Counted;
+use profinfer_wire::record::counter::CountedBatch;
 use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::span::Span;
 
+use super::counter::Columns;
 use super::damage::Damages;
 use super::wait;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Spans, ThreadId, WAIT_UNKNOWN};
@@ -13,6 +16,7 @@ use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Spans, Thre
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     spans: Vec<Span>,
+    counted: Vec<Counted>,
     rows: Vec<Row>,
 }
 
@@ -23,6 +27,8 @@ struct Row {
     base_ns: u64,
     first: usize,
     count: usize,
+    /// First of its counts, when it came with any.
+    counted: Option<usize>,
     offset: u64,
 }
 
@@ -42,8 +48,34 @@ impl Batches {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
         let count = self.spans.len() - first;
-        self.rows.push(Row { graph: r.graph, thread, base_ns: r.base_ns, first, count, offset });
+        let row = Row { graph: r.graph, thread, base_ns: r.base_ns, first, count, counted: None, offset };
+        self.rows.push(row);
         count as u64
+    }
+
+    /// The same with counters. A span whose counts are not sound stays, without them.
+    pub(super) fn add_counted(
+        &mut self,
+        r: &CountedBatch<'_>,
+        thread: ThreadId,
+        offset: u64,
+        damages: &mut Damages,
+    ) -> u64 {
+        let CountedBatch { graph, shape, tid, base_ns, cpu, count, bytes, .. } = *r;
+        let plain = SpanBatch { graph, shape, tid, base_ns, cpu, count, bytes };
+        let received = self.add(&plain, thread, offset, damages);
+        let first = self.counted.len();
+        let mut counts = r.counts();
+        self.counted.extend(&mut counts);
+        if counts.failed {
+            damages.add(DamageKind::Malformed, 1, 0, offset);
+        }
+        if let Some(row) = self.rows.last_mut() {
+            row.counted = Some(first);
+            // Spans that came before what could not be read have theirs; the rest has none.
+            self.counted.resize(first + row.count, Counted::default());
+        }
+        received
     }
 
     /// Fills the table. Spans of a call that never came, or whose structure did not, are left out and counted.
@@ -64,13 +96,15 @@ impl Batches {
         }
         rows.sort_by_key(|(call, _, row)| (*call, row.thread, row.base_ns));
         let total = rows.iter().map(|(.., r)| r.count).sum();
-        let mut out = Table::with_capacity(&mut model.spans, total);
+        let columns = Columns::of(&model.session, &mut model.spans.counts);
+        let mut out = Table::with_capacity(&mut model.spans, columns, total);
         let mut left_out = false;
         for (call, shape, row) in rows {
             let n_nodes = model.shapes.rows[shape.0 as usize].n_nodes;
-            for span in &self.spans[row.first..row.first + row.count] {
+            for (i, span) in self.spans[row.first..row.first + row.count].iter().enumerate() {
                 if span.last_node < n_nodes {
-                    out.push(call, row.thread, span);
+                    let counted = row.counted.and_then(|first| self.counted.get(first + i));
+                    out.push(call, row.thread, span, counted);
                 } else {
                     damages.add(DamageKind::Unresolved, 1, 0, row.offset);
                     left_out = true;
@@ -85,6 +119,7 @@ impl Batches {
 /// The span table while it is filled, in groups of one thread in one call.
 struct Table<'a> {
     spans: &'a mut Spans,
+    columns: Columns,
     /// First row of the group that is being filled.
     first: usize,
     /// Its spans came by start so far.
@@ -92,7 +127,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn with_capacity(spans: &'a mut Spans, n: usize) -> Self {
+    fn with_capacity(spans: &'a mut Spans, columns: Columns, n: usize) -> Self {
         spans.graph_call.reserve_exact(n);
         spans.thread.reserve_exact(n);
         spans.node.reserve_exact(n);
@@ -102,10 +137,10 @@ impl<'a> Table<'a> {
         spans.wait_ns.reserve_exact(n);
         spans.cpu.reserve_exact(n);
         spans.migrated.reserve_exact(n);
-        Self { spans, first: 0, ordered: true }
+        Self { spans, columns, first: 0, ordered: true }
     }
 
-    fn push(&mut self, call: GraphCallId, thread: ThreadId, span: &Span) {
+    fn push(&mut self, call: GraphCallId, thread: ThreadId, span: &Span, counted: Option<&Counted>) {
         let last = self.spans.graph_call.last().copied().zip(self.spans.thread.last().copied());
         if last != Some((call, thread)) {
             self.order_group();
@@ -122,6 +157,7 @@ impl<'a> Table<'a> {
         s.wait_ns.push(WAIT_UNKNOWN);
         s.cpu.push(span.cpu);
         s.migrated.push(span.migrated);
+        self.columns.push(&mut s.counts, span.cpu, counted);
     }
 
     /// Ends a group. Batches of a sound agent follow each other; where those of a foreign one overlap, the group is
@@ -140,6 +176,11 @@ impl<'a> Table<'a> {
         permute(&mut s.work_ns, &order);
         permute(&mut s.cpu, &order);
         permute(&mut s.migrated, &order);
+        if !s.counts.is_empty() {
+            permute(&mut s.counts.switches, &order);
+            permute(&mut s.counts.why, &order);
+            s.counts.values.iter_mut().for_each(|column| permute(column, &order));
+        }
     }
 }
 

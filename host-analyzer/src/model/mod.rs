@@ -4,6 +4,7 @@
 //! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
 //! of time as each table says. It knows nothing of the wire.
 
+pub mod counter;
 pub mod graph;
 pub mod health;
 pub mod op;
@@ -12,6 +13,7 @@ pub mod text;
 pub mod thread;
 pub mod token;
 
+pub use counter::{Counter, Counts};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
 pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger, ProbeCost};
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};

@@ -1,5 +1,6 @@
 //! Operator spans.
 
+use super::counter::Counts;
 use super::graph::{GraphCallId, NodeIdx};
 use super::thread::ThreadId;
 
@@ -33,6 +34,8 @@ pub struct Spans {
     pub cpu: Vec<u16>,
     /// Work began on another CPU.
     pub migrated: Vec<bool>,
+    /// What was counted, row by row.
+    pub counts: Counts,
 }
 
 impl Spans {

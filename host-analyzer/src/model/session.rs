@@ -1,5 +1,7 @@
 //! Who was traced, on what machine, with what attached.
 
+use super::counter::Counter;
+
 /// The session; empty strings where the stream did not tell.
 #[derive(Debug, Default, Clone)]
 pub struct Session {
@@ -27,6 +29,8 @@ pub struct Session {
     pub libraries: Vec<Library>,
     /// Probes, attached and not.
     pub probes: Vec<Probe>,
+    /// Counters, those that count and those that do not.
+    pub counters: Vec<Counter>,
 }
 
 /// Level of detail.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
+use crate::analyses::counter::Counted;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
 use crate::analyses::op::{OpType, Operator};
@@ -27,6 +28,7 @@ struct Summary<'a> {
     op_types: &'a [OpType],
     operators: &'a [Operator],
     threads: &'a [Thread],
+    counters: &'a [Counted],
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -45,6 +47,17 @@ struct Session<'a> {
     processes: Vec<Process<'a>>,
     libraries: Vec<Library<'a>>,
     probes: Vec<Probe<'a>>,
+    counters: Vec<Counter<'a>>,
+}
+
+#[derive(Serialize)]
+struct Counter<'a> {
+    name: &'a str,
+    event: u32,
+    pmu: &'a str,
+    cpus: &'a [u16],
+    attached: bool,
+    note: &'a str,
 }
 
 #[derive(Serialize)]
@@ -89,6 +102,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
         threads: &analysis.thread,
+        counters: &analysis.counted,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };
@@ -110,6 +124,7 @@ fn session(s: &model::Session, duration_ns: u64) -> Session<'_> {
         processes: s.processes.iter().map(process).collect(),
         libraries: s.libraries.iter().map(library).collect(),
         probes: s.probes.iter().map(probe).collect(),
+        counters: s.counters.iter().map(counter).collect(),
     }
 }
 
@@ -119,6 +134,11 @@ fn process(p: &model::Process) -> Process<'_> {
 
 fn library(l: &model::Library) -> Library<'_> {
     Library { pid: l.pid, path: &l.path, build_id: &l.build_id, role: &l.role }
+}
+
+fn counter(c: &model::Counter) -> Counter<'_> {
+    let model::Counter { name, event, pmu, cpus, attached, note, .. } = c;
+    Counter { name, event: *event, pmu, cpus, attached: *attached, note }
 }
 
 fn probe(p: &model::Probe) -> Probe<'_> {

@@ -9,6 +9,7 @@
 
 mod attach;
 mod cost;
+mod counters;
 mod engine_list;
 mod errors;
 mod nodes;

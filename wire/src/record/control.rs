@@ -27,6 +27,19 @@ pub struct Plan<'a> {
     pub target: &'a str,
 }
 
+/// A counter that shall be read at the start and the end of every operator; sent between plan and start, one record
+/// for each type of core. The order is that of the slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterWish<'a> {
+    /// Event name as Arm prints it, `L3D_CACHE_REFILL`; or a software event as perf names it, `minor-faults`.
+    pub name: &'a str,
+    /// Event number; 0 for a software event.
+    pub event: u32,
+    /// Main ID register of the cores that have it, without variant and revision (`MIDR_EL1 & 0xff00fff0`); 0 for a
+    /// software event.
+    pub midr: u32,
+}
+
 /// Begin capturing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {}

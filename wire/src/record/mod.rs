@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod control;
 pub mod cost;
+pub mod counter;
 pub mod graph;
 pub mod loss;
 pub mod op;
@@ -31,6 +32,8 @@ pub mod kind {
     pub const PROBE: u16 = 0x06;
     /// [`super::cost::ProbeCost`].
     pub const PROBE_COST: u16 = 0x07;
+    /// [`super::counter::Counter`].
+    pub const COUNTER: u16 = 0x08;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Shape`].
@@ -41,6 +44,8 @@ pub mod kind {
     pub const GRAPH_CALL: u16 = 0x22;
     /// [`super::op::SpanBatch`].
     pub const SPAN_BATCH: u16 = 0x30;
+    /// [`super::counter::CountedBatch`].
+    pub const COUNTED_BATCH: u16 = 0x31;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
     /// [`super::loss::Loss`].
@@ -55,6 +60,8 @@ pub mod kind {
     pub const STOP: u16 = 0x102;
     /// [`super::control::Refused`], agent to host.
     pub const REFUSED: u16 = 0x103;
+    /// [`super::control::CounterWish`], host to agent.
+    pub const COUNTER_WISH: u16 = 0x104;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -120,6 +127,8 @@ records! {
     Probe = kind::PROBE => session::Probe<'a>,
     /// What a probe costs on this machine.
     ProbeCost = kind::PROBE_COST => cost::ProbeCost,
+    /// What became of a counter.
+    Counter = kind::COUNTER => counter::Counter<'a>,
     /// A token-level call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's structure.
@@ -130,6 +139,8 @@ records! {
     GraphCall = kind::GRAPH_CALL => graph::GraphCall,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
+    /// The same with counters.
+    CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
     /// What was counted and what was lost so far.
@@ -142,6 +153,8 @@ records! {
     Start = kind::START => control::Start,
     /// End capturing.
     Stop = kind::STOP => control::Stop,
+    /// A counter that shall be read.
+    CounterWish = kind::COUNTER_WISH => control::CounterWish<'a>,
     /// The agent cannot do what the plan asks.
     Refused = kind::REFUSED => control::Refused<'a>,
 }

@@ -153,6 +153,17 @@ export interface Thread {
   decode_wait_ns: Num;
 }
 
+export interface Counted {
+  phase: Str;
+  op: Str;
+  desc: Str;
+  pmu: Str;
+  spans: Num;
+  work_ns: Num;
+  switches: Num;
+  values: Maybe<{ name: Str; sum: Num; spans: Num; work_ns: Num }[]>;
+}
+
 export interface Summary {
   schema: Num;
   session: Maybe<Session>;
@@ -168,5 +179,6 @@ export interface Summary {
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
   threads: Maybe<Thread[]>;
+  counters: Maybe<Counted[]>;
   cost: Maybe<Record<string, Num>>;
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt16Array};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt16Array, UInt64Array};
 use arrow_schema::ArrowError;
 
 use super::{Table, maybe_ns, maybe_u32s, ns, texts, u32s, u64s};
@@ -68,7 +68,7 @@ impl Table for Ops<'_> {
         let thread = |i: usize| self.model.threads.get(spans.thread[i]);
         let start = self.model.session.start_ns;
         let ne = |d: usize| u64s(rows.clone().map(|i| self.node(i).ne[d]));
-        RecordBatch::try_from_iter_with_nullable([
+        let columns = [
             ("call", maybe_u32s(rows.clone().map(|i| calls.decode[call(i)].map(|d| d.0))), true),
             ("graph_call", u32s(rows.clone().map(|i| spans.graph_call[i].0)), false),
             (
@@ -108,9 +108,19 @@ impl Table for Ops<'_> {
             ),
             (
                 "migrated",
-                Arc::new(BooleanArray::from_iter(rows.map(|i| Some(spans.migrated[i])))) as ArrayRef,
+                Arc::new(BooleanArray::from_iter(rows.clone().map(|i| Some(spans.migrated[i])))) as ArrayRef,
                 false,
             ),
-        ])
+        ];
+        let counts = &spans.counts;
+        let mut columns: Vec<(&str, ArrayRef, bool)> = columns.into();
+        if !counts.is_empty() {
+            columns.push(("switches", u32s(rows.clone().map(|i| counts.switches[i])), false));
+        }
+        for (column, name) in counts.names.iter().enumerate() {
+            let values = rows.clone().map(|i| counts.value(column, i)).collect::<UInt64Array>();
+            columns.push((name, Arc::new(values), true));
+        }
+        RecordBatch::try_from_iter_with_nullable(columns)
     }
 }

@@ -4,6 +4,7 @@
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
+mod counters;
 mod operators;
 mod speed;
 mod style;
@@ -26,6 +27,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
+    counters::write(&analysis.counted, out)?;
     threads::write(&analysis.thread, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)
 }
@@ -36,7 +38,7 @@ fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
         let colour = match word {
             "complete" => Colour::Good,
             "off" | "edge" => Colour::Dim,
-            "not attached" | "nothing seen" | "unknown" | "cut short" => Colour::Warn,
+            "not attached" | "not counted" | "nothing seen" | "unknown" | "cut short" => Colour::Warn,
             _ => Colour::Bad,
         };
         for (i, part) in wrapped(line, WIDTH - 2).iter().enumerate() {

@@ -1,0 +1,238 @@
+//! Counters: from what the plan wishes to events that count on every CPU, with the reason for each that does not.
+//!
+//! A wrong number is worse than none, so nothing is opened on trust: an event that the PMU does not advertise is
+//! refused by name, because some kernels and emulators open it without an error and count 0.
+
+pub mod pmu;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use profinfer_wire::record::counter::SLOTS;
+
+use crate::plan::CounterWish;
+use crate::sys::perf;
+use pmu::Pmu;
+
+/// Most hardware counters that are read together: the cycle counter and the six others of Arm's cores.
+pub const HARDWARE_SLOTS: usize = 7;
+/// Software events that can be counted.
+pub const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
+/// CPUs that the programs know, `COUNTER_CPUS` of event.h.
+pub const CPUS: u32 = 64;
+
+/// One counter on one type of core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Place among the values.
+    pub slot: usize,
+    /// Name.
+    pub name: String,
+    /// Event number.
+    pub event: u32,
+    /// PMU, or `software`.
+    pub pmu: String,
+    /// CPUs on which it counts.
+    pub cpus: Vec<u32>,
+    /// Why it does not; empty when it does.
+    pub refused: String,
+}
+
+/// What came of the wishes.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// All of them, those that count and those that do not.
+    pub all: Vec<Counter>,
+    /// Hardware slots in use, which come first.
+    pub hardware: usize,
+    /// All slots in use.
+    pub slots: usize,
+    /// Type of each CPU's core, from 1; absent where no hardware counter counts.
+    pub cores: BTreeMap<u32, u32>,
+    /// Open events: slot, CPU, descriptor. Closed when dropped.
+    pub open: Vec<(usize, u32, OwnedFd)>,
+}
+
+impl Counters {
+    /// Wishes by name alone, for every type of core that is online; the numbers are the PMU's.
+    #[must_use]
+    pub fn by_name(names: &[String], sysfs: &Path) -> Vec<CounterWish> {
+        let mut midrs: Vec<u32> =
+            pmu::online(sysfs).into_iter().filter_map(|c| pmu::midr(sysfs, c)).collect();
+        midrs.sort_unstable();
+        midrs.dedup();
+        if midrs.is_empty() {
+            // No Arm machine: asked for all the same, so that the answer says so.
+            midrs.push(pmu::NO_ARM);
+        }
+        let wish = |name: &String, midr| CounterWish { name: name.clone(), event: 0, midr };
+        let software = |name: &&String| SOFTWARE.contains(&name.as_str());
+        let hardware = names.iter().filter(|n| !software(n));
+        let hardware = hardware.flat_map(|n| midrs.iter().map(move |m| wish(n, *m)));
+        hardware.chain(names.iter().filter(software).map(|n| wish(n, 0))).collect()
+    }
+
+    /// Opens what can be opened. `sysfs` is `/sys`.
+    #[must_use]
+    pub fn open(wishes: &[CounterWish], sysfs: &Path) -> Self {
+        let mut counters = Self::default();
+        if wishes.is_empty() {
+            return counters;
+        }
+        let mut online = pmu::online(sysfs);
+        online.retain(|cpu| *cpu < CPUS);
+        counters.hardware(wishes, sysfs, &online);
+        counters.software(wishes, &online);
+        counters
+    }
+
+    fn hardware(&mut self, wishes: &[CounterWish], sysfs: &Path, online: &[u32]) {
+        let pmus = pmu::all(sysfs);
+        let mut by_core: BTreeMap<u32, Vec<&CounterWish>> = BTreeMap::new();
+        for wish in wishes.iter().filter(|w| w.midr != 0) {
+            by_core.entry(wish.midr & pmu::MIDR_MASK).or_default().push(wish);
+        }
+        let midrs: BTreeMap<u32, u32> =
+            online.iter().filter_map(|cpu| Some((*cpu, pmu::midr(sysfs, *cpu)?))).collect();
+        for (core, (midr, wishes)) in (1..).zip(by_core) {
+            let cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
+            // A board's PMU may cover cores of several types (one `armv8_pmuv3` for all).
+            let found = pmus.iter().find(|p| cpus.first().is_some_and(|c| p.cpus.contains(c)));
+            let Some(found) = found else {
+                let why = match cpus.is_empty() {
+                    _ if midrs.is_empty() => "this is no Arm machine, or it hides its cores' MIDR",
+                    true => "no CPU online has this core",
+                    false => "the kernel has no PMU for these CPUs",
+                };
+                for wish in wishes {
+                    self.refuse(0, wish, "", &cpus, why);
+                }
+                continue;
+            };
+            let cpus: Vec<u32> = cpus.into_iter().filter(|c| found.cpus.contains(c)).collect();
+            self.core(core, &wishes, found, &cpus);
+        }
+    }
+
+    /// One group of counters on each CPU of one type.
+    fn core(&mut self, core: u32, wishes: &[&CounterWish], pmu: &Pmu, cpus: &[u32]) {
+        let mut leaders: BTreeMap<u32, OwnedFd> = BTreeMap::new();
+        let mut slot = 0;
+        for wish in wishes {
+            let advertised = pmu.events.get(&wish.name.to_ascii_lowercase());
+            if let Some(why) = unsuitable(wish, advertised, slot) {
+                self.refuse(slot, wish, &pmu.name, cpus, &why);
+                continue;
+            }
+            let config = advertised.copied().unwrap_or(0);
+            let event = perf::Event { pmu_type: pmu.pmu_type, config, user_only: true };
+            let opened: io::Result<Vec<(u32, OwnedFd)>> = cpus
+                .iter()
+                .map(|cpu| Ok((*cpu, perf::open(event, *cpu, leaders.get(cpu).map(AsFd::as_fd))?)))
+                .collect();
+            match opened {
+                Ok(opened) => {
+                    for (cpu, fd) in opened {
+                        if slot == 0
+                            && let Ok(leader) = fd.try_clone()
+                        {
+                            leaders.insert(cpu, leader);
+                        }
+                        self.open.push((slot, cpu, fd));
+                        self.cores.insert(cpu, core);
+                    }
+                    self.accept(slot, wish, &pmu.name, cpus);
+                    slot += 1;
+                    self.hardware = self.hardware.max(slot);
+                }
+                Err(e) => self.refuse(slot, wish, &pmu.name, cpus, &answer(&e)),
+            }
+        }
+        self.slots = self.hardware;
+    }
+
+    fn software(&mut self, wishes: &[CounterWish], online: &[u32]) {
+        for wish in wishes.iter().filter(|w| w.midr == 0) {
+            let config = match wish.name.as_str() {
+                "minor-faults" => perf::MINOR_FAULTS,
+                "major-faults" => perf::MAJOR_FAULTS,
+                _ => {
+                    self.refuse(self.slots, wish, "software", &[], "not known: minor-faults or major-faults");
+                    continue;
+                }
+            };
+            if self.slots >= SLOTS {
+                self.refuse(self.slots, wish, "software", online, "no slot is left");
+                continue;
+            }
+            // The kernel counts a fault for the mode that met it, so user mode is what the operator did.
+            let event = perf::Event { pmu_type: perf::SOFTWARE, config, user_only: true };
+            let opened: io::Result<Vec<_>> =
+                online.iter().map(|cpu| Ok((self.slots, *cpu, perf::open(event, *cpu, None)?))).collect();
+            match opened {
+                Ok(opened) => {
+                    self.open.extend(opened);
+                    self.accept(self.slots, wish, "software", online);
+                    self.slots += 1;
+                }
+                Err(e) => self.refuse(self.slots, wish, "software", online, &answer(&e)),
+            }
+        }
+    }
+
+    fn accept(&mut self, slot: usize, wish: &CounterWish, pmu: &str, cpus: &[u32]) {
+        self.refuse(slot, wish, pmu, cpus, "");
+    }
+
+    fn refuse(&mut self, slot: usize, wish: &CounterWish, pmu: &str, cpus: &[u32], why: &str) {
+        self.all.push(Counter {
+            slot,
+            name: wish.name.clone(),
+            event: wish.event,
+            pmu: pmu.to_owned(),
+            cpus: cpus.to_vec(),
+            refused: why.to_owned(),
+        });
+    }
+
+    /// Refuses everything that would count, for one reason.
+    pub fn give_up(&mut self, why: &str) {
+        for counter in self.all.iter_mut().filter(|c| c.refused.is_empty()) {
+            counter.refused = why.to_owned();
+        }
+        self.open.clear();
+        self.cores.clear();
+        (self.hardware, self.slots) = (0, 0);
+    }
+}
+
+/// Why an event is not even tried.
+fn unsuitable(wish: &CounterWish, advertised: Option<&u64>, slot: usize) -> Option<String> {
+    match advertised {
+        None => Some("the PMU does not say in sysfs that it has this event".to_owned()),
+        Some(number) if wish.event != 0 && *number != u64::from(wish.event) => {
+            Some(format!("the PMU says that its number is {number:#x}: the profile is wrong for this core"))
+        }
+        Some(_) if slot >= HARDWARE_SLOTS => {
+            Some(format!("the core counts {HARDWARE_SLOTS} things at once, and all are taken"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The kernel's answer in words.
+fn answer(e: &io::Error) -> String {
+    use nix::errno::Errno;
+    match e.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::EINVAL) => "the core has no counter left for it (EINVAL)".to_owned(),
+        Some(Errno::ENOENT | Errno::EOPNOTSUPP) => "the kernel has no such event here".to_owned(),
+        Some(Errno::EACCES | Errno::EPERM) => {
+            "not permitted: be root, or lower kernel.perf_event_paranoid".to_owned()
+        }
+        Some(Errno::EBUSY) => "the counters are in use by somebody else".to_owned(),
+        Some(Errno::EMFILE) => "too many open files: raise the limit (ulimit -n)".to_owned(),
+        _ => e.to_string(),
+    }
+}

@@ -1,0 +1,50 @@
+//! perf_event_open(2): a counter on one CPU.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use perf_event_open_sys as perf;
+
+/// What to count.
+#[derive(Debug, Clone, Copy)]
+pub struct Event {
+    /// Type of the PMU, from its sysfs; `PERF_TYPE_SOFTWARE` for the kernel's own counts.
+    pub pmu_type: u32,
+    /// Event number.
+    pub config: u64,
+    /// User mode only.
+    pub user_only: bool,
+}
+
+/// Type of the kernel's own counts.
+pub const SOFTWARE: u32 = perf::bindings::PERF_TYPE_SOFTWARE;
+/// Page faults that needed no disk.
+pub const MINOR_FAULTS: u64 = perf::bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN as u64;
+/// Page faults that did.
+pub const MAJOR_FAULTS: u64 = perf::bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ as u64;
+
+/// Begins to count on `cpu`, together with the group that `leader` leads.
+///
+/// # Errors
+/// What perf_event_open answers.
+pub fn open(event: Event, cpu: u32, leader: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
+    let mut attr = perf::bindings::perf_event_attr {
+        size: u32::try_from(size_of::<perf::bindings::perf_event_attr>()).unwrap_or(0),
+        type_: event.pmu_type,
+        config: event.config,
+        ..Default::default()
+    };
+    attr.set_exclude_kernel(event.user_only.into());
+    attr.set_exclude_hv(event.user_only.into());
+    let cpu = i32::try_from(cpu).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let leader = leader.map_or(-1, |fd| fd.as_raw_fd());
+    // SAFETY: `attr` is a whole perf_event_attr with its size set, and outlives the call.
+    let fd = unsafe {
+        perf::perf_event_open(&raw mut attr, -1, cpu, leader, perf::bindings::PERF_FLAG_FD_CLOEXEC.into())
+    };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: The call above returned this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Counters of one operator: what its thread counted, and nobody else.
+ *
+ * The events are counted per CPU, because a thread's own events would have to be opened after the thread was made,
+ * and some engines make new threads for every graph. A thread's share is put together of the stretches for which
+ * it was on a CPU: a stretch begins at the operator's start and whenever the scheduler puts the thread on a CPU,
+ * and ends when it takes it off, and at the operator's end.
+ */
+#ifndef PROFINFER_COUNTER_H
+#define PROFINFER_COUNTER_H
+
+#include "maps.h"
+
+/* Why the hardware counters of an operator cannot be told; wire's counter::why. */
+enum {
+	COUNT_UNREAD = 1,      /* the kernel did not read them */
+	COUNT_MIXED = 2,       /* the thread went to a core of another type */
+	COUNT_MULTIPLEXED = 4, /* they did not count all the time: somebody else uses the counters too */
+	COUNT_TORN = 8,        /* the thread lost its CPU while they were read */
+};
+
+/* Slots in use, of which the first are hardware counters; 0: no counters. Set before loading. */
+const volatile __u32 counter_slots = 0;
+const volatile __u32 counter_hardware = 0;
+
+/* Descriptors of the events, by slot and CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, COUNTER_SLOTS *COUNTER_CPUS);
+	__type(key, __u32);
+	__type(value, __u32);
+} events_of_cpu SEC(".maps");
+
+/* Type of the core that a CPU is, 1 or more; 0 where nothing is counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, COUNTER_CPUS);
+	__type(key, __u32);
+	__type(value, __u32);
+} core_of_cpu SEC(".maps");
+
+/* Reads all slots on this CPU. `closing` adds what was counted since the last reading. */
+static __always_inline void count_read(struct thread *t, int closing)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct bpf_perf_event_value v = {};
+	__u32 *core;
+
+	if (cpu >= COUNTER_CPUS) {
+		t->count_why |= COUNT_UNREAD;
+		return;
+	}
+	core = bpf_map_lookup_elem(&core_of_cpu, &cpu);
+	if (!core)
+		return;
+	if (!closing) {
+		if (t->count_core && t->count_core != *core)
+			t->count_why |= COUNT_MIXED;
+		t->count_core = *core;
+	}
+	for (__u32 k = 0; k < COUNTER_SLOTS; k++) {
+		if (k >= counter_slots)
+			break;
+		if (bpf_perf_event_read_value(&events_of_cpu, k * COUNTER_CPUS + cpu, &v, sizeof(v))) {
+			t->count_missing |= 1 << k;
+			continue;
+		}
+		if (closing) {
+			t->count_sum[k] += v.counter - t->count_at[k];
+			/* The hardware counters are one group: what holds of the first holds of all. */
+			if (k == 0 && counter_hardware && v.enabled - v.running != t->count_off)
+				t->count_why |= COUNT_MULTIPLEXED;
+		} else {
+			t->count_at[k] = v.counter;
+			if (k == 0)
+				t->count_off = v.enabled - v.running;
+		}
+	}
+}
+
+static __always_inline void count_begin(struct thread *t)
+{
+	__u32 seq = t->count_seq;
+
+	t->counting = 0;
+	t->count_why = t->count_missing = t->count_switches = 0;
+	t->count_core = 0;
+	for (__u32 k = 0; k < COUNTER_SLOTS; k++)
+		t->count_sum[k] = 0;
+	count_read(t, 0);
+	t->counting = 1;
+	if (seq != *(volatile __u32 *)&t->count_seq)
+		t->count_why |= COUNT_TORN;
+}
+
+static __always_inline void count_end(struct thread *t)
+{
+	__u32 seq = t->count_seq;
+
+	/* Put on this CPU unseen: no reading to subtract. */
+	if (t->counting != 1)
+		t->count_why |= COUNT_UNREAD;
+	t->counting = 0;
+	count_read(t, 1);
+	if (seq != *(volatile __u32 *)&t->count_seq)
+		t->count_why |= COUNT_TORN;
+}
+
+#endif

@@ -1,0 +1,61 @@
+// What the operators counted, per type of operator and type of core. Absent when nothing was counted.
+
+import { list } from "../data/read.ts";
+import type { Counted, Summary } from "../data/summary.ts";
+import { h } from "../ui/dom.ts";
+import { count, figureText, percent, time } from "../ui/format.ts";
+import { panel, section } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+
+function valueOf(row: Counted, name: string): { sum: number; spans: number } | null {
+  const value = list(row.values).find((v) => v.name === name);
+  return value?.sum == null || !value.spans ? null : { sum: value.sum, spans: value.spans };
+}
+
+function mean(row: Counted, name: string): number | null {
+  const value = valueOf(row, name);
+  return value && value.sum / value.spans;
+}
+
+/** Instructions per cycle, only where both were counted in the same spans. */
+function ipc(row: Counted): number | null {
+  const [instructions, cycles] = [valueOf(row, "INST_RETIRED"), valueOf(row, "CPU_CYCLES")];
+  return instructions && cycles && instructions.spans === cycles.spans && cycles.sum > 0 ? instructions.sum / cycles.sum : null;
+}
+
+function number(value: number | null): string {
+  return value == null ? "–" : value >= 100 ? count(Math.round(value)) : figureText(value);
+}
+
+export function counterSection(summary: Summary): HTMLElement | null {
+  const rows = list(summary.counters);
+  const names = [...new Set(rows.flatMap((r) => list(r.values).map((v) => v.name ?? "")))].filter(Boolean);
+  if (rows.length === 0) {
+    return null;
+  }
+  const least = (r: Counted): number | null => (r.spans ? Math.min(...names.map((n) => valueOf(r, n)?.spans ?? 0)) / r.spans : null);
+  const grid = table<Counted>({
+    name: "counters",
+    rows,
+    limit: 20,
+    columns: [
+      { key: "phase", title: "Phase", value: (r) => r.phase },
+      { key: "desc", title: "Operator", value: (r) => r.desc || r.op },
+      { key: "pmu", title: "Core", value: (r) => r.pmu, cell: (r) => r.pmu || "–" },
+      { key: "work_ns", title: "Work", numeric: true, value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
+      ...(rows.some((r) => ipc(r) != null) ? [{ key: "ipc", title: "IPC", numeric: true, tip: "Instructions per cycle", value: ipc, cell: (r: Counted) => number(ipc(r)) }] : []),
+      ...names.map((name) => ({
+        key: name,
+        title: name,
+        numeric: true,
+        tip: `${name}: mean of a span that was counted`,
+        value: (r: Counted) => mean(r, name),
+        cell: (r: Counted) => h("span", { title: `${count(valueOf(r, name)?.sum)} in ${count(valueOf(r, name)?.spans)} spans` }, number(mean(r, name))),
+      })),
+      { key: "switches", title: "Switches", numeric: true, tip: "How often the threads lost their CPU", value: (r) => r.switches, cell: (r) => count(r.switches) },
+      { key: "counted", title: "Counted", numeric: true, tip: "Part of the spans that every counter counted", value: least, cell: (r) => percent(least(r)) },
+    ],
+  });
+  const lead = "Means of a span, in user mode, the thread's own: what others counted while it was off its CPU is not in them.";
+  return section("counters", "Counters", lead, panel("", grid.element));
+}

@@ -1,0 +1,62 @@
+//! Counters: which there were, and what each span counted.
+
+/// Value of a span that was not counted.
+pub const NOT_COUNTED: u64 = u64::MAX;
+
+/// One counter on one type of core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Event name, as Arm prints it; software events as perf does.
+    pub name: String,
+    /// Event number.
+    pub event: u32,
+    /// PMU's name in sysfs, or `software`.
+    pub pmu: String,
+    /// CPUs on which it counts.
+    pub cpus: Vec<u16>,
+    /// Place among the values in the stream.
+    pub slot: u8,
+    /// Whether it counts.
+    pub attached: bool,
+    /// Why it does not.
+    pub note: String,
+}
+
+/// Columns beside [`super::Spans`], with the same rows; all empty when nothing was counted.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Names of the counters, each once, in order of slots.
+    pub names: Vec<String>,
+    /// Values, a column for each name; [`NOT_COUNTED`] where there is none.
+    pub values: Vec<Vec<u64>>,
+    /// How often the thread lost its CPU in the span.
+    pub switches: Vec<u32>,
+    /// Why hardware counters are absent, bits of [`why`]; 0 when nothing went wrong.
+    pub why: Vec<u8>,
+}
+
+/// Why the hardware counters of a span are absent.
+pub mod why {
+    /// The kernel did not read them.
+    pub const UNREAD: u8 = 1;
+    /// The thread went to a core of another type in the middle.
+    pub const MIXED: u8 = 2;
+    /// They did not count all the time: somebody else uses the counters, too.
+    pub const MULTIPLEXED: u8 = 4;
+    /// The thread lost its CPU while they were read.
+    pub const TORN: u8 = 8;
+}
+
+impl Counts {
+    /// Nothing was counted.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Value of a span by column; `None` where it was not counted.
+    #[must_use]
+    pub fn value(&self, column: usize, span: usize) -> Option<u64> {
+        self.values.get(column)?.get(span).copied().filter(|v| *v != NOT_COUNTED)
+    }
+}

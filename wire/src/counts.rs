@@ -1,0 +1,96 @@
+//! Packs what a span counted.
+//!
+//! ```text
+//! counted = head:varint [switches:varint why:varint] value:varint …
+//! head    = mask << 1 | more      mask: a bit for each slot that has a value, in order of slots
+//! more    switches and why follow; without them both are 0
+//! ```
+
+use crate::record::counter::SLOTS;
+use crate::varint::{put, take};
+
+/// What one span counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Values by slot; `None` where it was not counted.
+    pub values: [Option<u64>; SLOTS],
+    /// How often the thread lost its CPU in the span.
+    pub switches: u32,
+    /// Why hardware counters are absent, bits of [`crate::record::counter::why`]; 0 when nothing went wrong.
+    pub why: u64,
+}
+
+/// Longest encoding of one span's counts in bytes.
+pub const MAX_COUNTED_LEN: usize = (SLOTS + 3) * crate::varint::MAX_LEN;
+
+impl Counted {
+    /// Appends to `buf` at `at`; returns the next free position, `None` when there is no room.
+    #[must_use]
+    pub fn encode(&self, buf: &mut [u8], mut at: usize) -> Option<usize> {
+        let mask = (0..).zip(&self.values).filter(|(_, v)| v.is_some()).fold(0u64, |m, (k, _)| m | 1 << k);
+        let more = self.switches != 0 || self.why != 0;
+        at = put(buf, at, mask << 1 | u64::from(more))?;
+        if more {
+            at = put(buf, at, self.switches.into())?;
+            at = put(buf, at, self.why)?;
+        }
+        for value in self.values.iter().flatten() {
+            at = put(buf, at, *value)?;
+        }
+        Some(at)
+    }
+
+    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    #[must_use]
+    pub fn decode(buf: &mut &[u8]) -> Option<Self> {
+        let head = take(buf)?;
+        let mut counted = Self::default();
+        if head >> (SLOTS + 1) != 0 {
+            return None;
+        }
+        if head & 1 != 0 {
+            counted.switches = u32::try_from(take(buf)?).ok()?;
+            counted.why = take(buf)?;
+        }
+        for (k, value) in (1..).zip(&mut counted.values) {
+            if head >> k & 1 != 0 {
+                *value = Some(take(buf)?);
+            }
+        }
+        Some(counted)
+    }
+}
+
+/// Decodes one after the other; ends early, with `failed` set, where the bytes are not counts.
+#[derive(Debug, Clone)]
+pub struct Counts<'a> {
+    left: u16,
+    bytes: &'a [u8],
+    /// The bytes ended, or stopped making sense, before the announced number.
+    pub failed: bool,
+}
+
+impl<'a> Counts<'a> {
+    /// The counts of one batch.
+    #[must_use]
+    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
+        Self { left: count, bytes, failed: false }
+    }
+}
+
+impl Iterator for Counts<'_> {
+    type Item = Counted;
+
+    fn next(&mut self) -> Option<Counted> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let counted = Counted::decode(&mut self.bytes);
+        if counted.is_none() {
+            self.failed = true;
+            self.left = 0;
+        }
+        counted
+    }
+}

@@ -1,0 +1,75 @@
+//! Counters: what is counted where, and what the operators counted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::counts::Counts;
+use crate::span::Spans;
+
+/// Most counters in one session: a core's cycle counter and six others, and software counters.
+pub const SLOTS: usize = 10;
+
+/// Why the hardware counters of a span are absent; bits.
+pub mod why {
+    /// The kernel did not read them.
+    pub const UNREAD: u64 = 1;
+    /// The thread went to a core of another type in the middle.
+    pub const MIXED: u64 = 2;
+    /// They did not count all the time: somebody else uses the counters, too.
+    pub const MULTIPLEXED: u64 = 4;
+    /// The thread lost its CPU while they were read.
+    pub const TORN: u64 = 8;
+}
+
+/// What became of one counter on one type of core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter<'a> {
+    /// Its place among the values of a span; the same place may be another counter on another type of core.
+    pub slot: u8,
+    /// Event name, as Arm prints it (`L3D_CACHE_REFILL`); software events as perf does (`minor-faults`).
+    pub name: &'a str,
+    /// Event number.
+    pub event: u32,
+    /// The PMU's name in sysfs, or `software`.
+    pub pmu: &'a str,
+    /// The CPUs on which it counts, as the kernel prints lists: `0-3,6`.
+    pub cpus: &'a str,
+    /// Whether it counts.
+    pub attached: bool,
+    /// Why it does not.
+    pub note: &'a str,
+}
+
+/// As [`super::op::SpanBatch`], with what each span counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedBatch<'a> {
+    /// Number of the graph call.
+    pub graph: u32,
+    /// Shape of that call.
+    pub shape: u32,
+    /// The thread.
+    pub tid: u32,
+    /// Start of the first span, ns.
+    pub base_ns: u64,
+    /// CPU that the first span is coded against.
+    pub cpu: u16,
+    /// Number of spans.
+    pub count: u16,
+    /// The spans, see [`crate::span`].
+    pub bytes: &'a [u8],
+    /// What they counted, see [`crate::counts`], in the same order.
+    pub counts: &'a [u8],
+}
+
+impl<'a> CountedBatch<'a> {
+    /// Decodes the spans.
+    #[must_use]
+    pub const fn spans(&self) -> Spans<'a> {
+        Spans::new(self.base_ns, self.cpu, self.count, self.bytes)
+    }
+
+    /// Decodes what they counted.
+    #[must_use]
+    pub const fn counts(&self) -> Counts<'a> {
+        Counts::new(self.count, self.counts)
+    }
+}
