@@ -4,7 +4,8 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::dag::Dag;
 use host_analyzer::analyses::op::{OpType, Operator};
 use host_analyzer::analyses::phase::Phase;
-use host_analyzer::model::ProbeCost;
+use host_analyzer::model::counter::{NOT_COUNTED, why};
+use host_analyzer::model::{Counter, Counts, ProbeCost};
 
 use crate::models::small;
 
@@ -180,4 +181,41 @@ fn slowdown_by_the_probes() {
     assert_eq!((a.cost.probe_pair_ns, a.cost.probe_inside_ns), (Some(3), Some(1)));
     // Two calls of three executions: 6 pairs of 3 ns in 820 ns.
     assert_eq!(a.cost.decode_slowdown, Some(18.0 / 802.0));
+}
+
+/// One counter on two types of core: the first thread's CPU has it in its first place, the other's in none.
+#[test]
+fn counters_by_type_of_operator_and_core() {
+    let mut model = small::model();
+    let n = model.spans.len();
+    let second = model.spans.thread[n - 1];
+    let mut cycles: Vec<u64> = (0..n as u64).map(|i| 100 + i).collect();
+    let mut why = vec![0; n];
+    for i in 0..n {
+        let other = model.spans.thread[i] == second;
+        model.spans.cpu[i] = if other { 4 } else { 0 };
+    }
+    // The last span of all went to another core in the middle.
+    (cycles[n - 1], why[n - 1]) = (NOT_COUNTED, why::MIXED);
+    model.spans.counts =
+        Counts { names: vec!["CPU_CYCLES".to_owned()], values: vec![cycles], switches: vec![2; n], why };
+    for (pmu, cpus) in [("armv8_cortex_a55", vec![0, 1]), ("armv8_cortex_a76", vec![4])] {
+        let (name, note) = ("CPU_CYCLES".to_owned(), String::new());
+        let counter = Counter { name, event: 0x11, pmu: pmu.to_owned(), cpus, slot: 0, attached: true, note };
+        model.session.counters.push(counter);
+    }
+    let counted = Analysis::of(&model).counted;
+    // Every span is in one row, and no row mixes cores: two types of operator, two phases, two cores.
+    assert_eq!(counted.iter().map(|c| c.spans).sum::<u64>(), n as u64);
+    assert_eq!(counted.len(), 2 * 2 * 2);
+    let a76: Vec<_> = counted.iter().filter(|c| c.pmu == "armv8_cortex_a76").collect();
+    assert_eq!(a76.iter().map(|c| c.spans).sum::<u64>(), n as u64 / 2);
+    assert_eq!(a76.iter().map(|c| c.absent.mixed).sum::<u64>(), 1);
+    assert_eq!(a76.iter().map(|c| c.switches).sum::<u64>(), n as u64);
+    // Spans are 18, six a call, three a thread. The last two operators are norms: in the two decode
+    // calls the other core has rows 10, 11, 16 and 17, the latter not counted.
+    let last = a76.iter().find(|c| c.phase == Phase::Decode && c.absent.mixed == 1).expect("its row");
+    assert_eq!((last.spans, last.values.len()), (4, 1));
+    assert_eq!((last.values[0].sum, last.values[0].spans), (110 + 111 + 116, 3));
+    assert_eq!(last.values[0].work_ns, 19 + 17 + 26);
 }
