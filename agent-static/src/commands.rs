@@ -52,7 +52,7 @@ fn record(options: &Record) -> Result<i32> {
         board: options.board.clone(),
         levels: options.levels,
         target: String::new(),
-        counters: Counters::by_name(&options.counters, Path::new("/sys")),
+        counters: Counters::by_name(&options.counters),
     };
     let signals = Signals::new()?;
     let output = Output::file(file, options.out.display().to_string());

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use profinfer_wire::record::control::ANY_CORE;
 use profinfer_wire::record::counter::SLOTS;
 
 use crate::plan::CounterWish;
@@ -56,22 +57,11 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Wishes by name alone, for every type of core that is online; the numbers are the PMU's.
+    /// Wishes by name alone, for every type of core; the numbers are the PMU's.
     #[must_use]
-    pub fn by_name(names: &[String], sysfs: &Path) -> Vec<CounterWish> {
-        let mut midrs: Vec<u32> =
-            pmu::online(sysfs).into_iter().filter_map(|c| pmu::midr(sysfs, c)).collect();
-        midrs.sort_unstable();
-        midrs.dedup();
-        if midrs.is_empty() {
-            // No Arm machine: asked for all the same, so that the answer says so.
-            midrs.push(pmu::NO_ARM);
-        }
-        let wish = |name: &String, midr| CounterWish { name: name.clone(), event: 0, midr };
-        let software = |name: &&String| SOFTWARE.contains(&name.as_str());
-        let hardware = names.iter().filter(|n| !software(n));
-        let hardware = hardware.flat_map(|n| midrs.iter().map(move |m| wish(n, *m)));
-        hardware.chain(names.iter().filter(software).map(|n| wish(n, 0))).collect()
+    pub fn by_name(names: &[String]) -> Vec<CounterWish> {
+        let midr = |name: &String| if SOFTWARE.contains(&name.as_str()) { 0 } else { ANY_CORE };
+        names.iter().map(|n| CounterWish { name: n.clone(), event: 0, midr: midr(n) }).collect()
     }
 
     /// Opens what can be opened. `sysfs` is `/sys`.
@@ -90,12 +80,24 @@ impl Counters {
 
     fn hardware(&mut self, wishes: &[CounterWish], sysfs: &Path, online: &[u32]) {
         let pmus = pmu::all(sysfs);
-        let mut by_core: BTreeMap<u32, Vec<&CounterWish>> = BTreeMap::new();
-        for wish in wishes.iter().filter(|w| w.midr != 0) {
-            by_core.entry(wish.midr & pmu::MIDR_MASK).or_default().push(wish);
-        }
         let midrs: BTreeMap<u32, u32> =
             online.iter().filter_map(|cpu| Some((*cpu, pmu::midr(sysfs, *cpu)?))).collect();
+        let mut by_core: BTreeMap<u32, Vec<&CounterWish>> = BTreeMap::new();
+        for wish in wishes.iter().filter(|w| w.midr != 0) {
+            let mut types: Vec<u32> = midrs.values().copied().collect();
+            types.sort_unstable();
+            types.dedup();
+            // Without any, it is asked for all the same, so that the answer says so.
+            if wish.midr != ANY_CORE || types.is_empty() {
+                types = vec![wish.midr & pmu::MIDR_MASK];
+            }
+            for midr in types {
+                let wishes = by_core.entry(midr).or_default();
+                if !wishes.iter().any(|w| w.name == wish.name) {
+                    wishes.push(wish);
+                }
+            }
+        }
         for (core, (midr, wishes)) in (1..).zip(by_core) {
             let cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
             // A board's PMU may cover cores of several types (one `armv8_pmuv3` for all).

@@ -22,8 +22,6 @@ pub struct Pmu {
 
 /// What is needed of MIDR_EL1: implementer and part, without variant, architecture and revision.
 pub const MIDR_MASK: u32 = 0xff00_fff0;
-/// Stands for the cores of a machine that is not Arm's; no MIDR is so.
-pub const NO_ARM: u32 = MIDR_MASK;
 
 /// Every PMU under `sysfs` (`/sys`) that counts on certain CPUs.
 #[must_use]

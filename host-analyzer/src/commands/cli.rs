@@ -42,6 +42,10 @@ pub(super) struct Record {
     /// Levels to capture: token, graph, op
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
+    /// Counters to read at the start and the end of every operator: event names as Arm prints them (CPU_CYCLES,
+    /// L3D_CACHE_REFILL), and minor-faults, major-faults
+    #[arg(long, value_delimiter = ',')]
+    pub(super) counters: Vec<String>,
     /// Name of the process to trace, `llama*` for all that begin so, where the agent was not told which
     #[arg(long)]
     pub(super) target: Option<String>,

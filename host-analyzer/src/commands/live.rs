@@ -10,7 +10,7 @@ use profinfer_boards::Board;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{Plan, Start, Stop, level};
+use profinfer_wire::record::control::{ANY_CORE, CounterWish, Plan, Start, Stop, level};
 
 use super::cli::Record;
 use super::progress::Progress;
@@ -43,6 +43,12 @@ pub(super) fn capture(address: &str, board: Option<&Board>, options: &Record) ->
         target: options.target.as_deref().unwrap_or_default(),
     };
     host.send(&mut socket, &WireRecord::Plan(plan), address)?;
+    for name in &options.counters {
+        // Which are the kernel's own is for the agent to know: it refuses by name what it has not.
+        let midr = if name.contains('-') { 0 } else { ANY_CORE };
+        let wish = CounterWish { name, event: 0, midr };
+        host.send(&mut socket, &WireRecord::CounterWish(wish), address)?;
+    }
     host.send(&mut socket, &WireRecord::Start(Start {}), address)?;
     let mut file = File::create(&kept).map_err(unwritable)?;
 

@@ -33,12 +33,15 @@ pub struct Plan<'a> {
 pub struct CounterWish<'a> {
     /// Event name as Arm prints it, `L3D_CACHE_REFILL`; or a software event as perf names it, `minor-faults`.
     pub name: &'a str,
-    /// Event number; 0 for a software event.
+    /// Event number; 0 for a software event, and where the PMU's own word for the name shall do.
     pub event: u32,
     /// Main ID register of the cores that have it, without variant and revision (`MIDR_EL1 & 0xff00fff0`); 0 for a
-    /// software event.
+    /// software event, [`ANY_CORE`] for every type of core that there is.
     pub midr: u32,
 }
+
+/// Stands for every type of core; no MIDR is so.
+pub const ANY_CORE: u32 = 0xff00_fff0;
 
 /// Begin capturing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
