@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+need_musl() { return 1; }
