@@ -12,18 +12,18 @@
  *        ▼
  *   send_slot … one record per node and per leaf
  *
- * The two are global functions of scalars: the verifier looks at such a function once and not again at every
- * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop.
+ * They are global functions of scalars: the verifier looks at such a function once and not again at every
+ * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and so that loading takes
+ * milliseconds on a board: loops within loops, each in a function of its own.
  */
 #include "include/maps.h"
 
 /* wire's graph::layer */
 enum { SCHEDULER = 0, BACKEND = 1 };
 
-/* A graph is walked in rounds of ROUND calls, between which the walk may end: every way out of a loop is a
- * branch that the verifier keeps, and it keeps 8192 at most. A node has eleven slots: ten sources and itself. */
+/* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
-enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND };
+enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 start, __u64 end, __u64 shape,
 				       struct engine *g, __u64 cgraph)
@@ -123,6 +123,14 @@ __attribute__((noinline)) int hash_node(__u64 id)
 	return t->walk_i < t->walk_n;
 }
 
+__attribute__((noinline)) int hash_round(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!hash_node(id))
+			return 0;
+	return 1;
+}
+
 /* Sends the next slot: a leaf is sent when it is first met, and after a node's sources the node itself. The
  * nodes among the sources were sent before, in the order of the graph. Returns 0 when there is no more to send. */
 __attribute__((noinline)) int send_slot(__u64 id)
@@ -172,6 +180,22 @@ __attribute__((noinline)) int send_slot(__u64 id)
 	return t->walk_i < t->walk_n;
 }
 
+__attribute__((noinline)) int send_round(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!send_slot(id))
+			return 0;
+	return 1;
+}
+
+__attribute__((noinline)) int send_rounds(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!send_round(id))
+			return 0;
+	return 1;
+}
+
 /* Sends the structure of walk_shape; walk_failed tells whether it is whole. */
 static __always_inline void send_structure(struct thread *t, __u64 id)
 {
@@ -189,12 +213,9 @@ static __always_inline void send_structure(struct thread *t, __u64 id)
 	e->n_leafs = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	t->walk_failed = 1;
-	for (int i = 0; i < SEND_ROUNDS; i++) {
-		for (int k = 0; k < ROUND - 1; k++)
-			send_slot(id);
-		if (!send_slot(id))
+	for (int i = 0; i < SEND_ROUNDS; i++)
+		if (!send_rounds(id))
 			break;
-	}
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e)
 		return;
@@ -237,12 +258,9 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 			return *known;
 	}
 	t->walk_hash = 0xcbf29ce484222325ULL ^ (id >> 32) ^ ((__u64)t->walk_n << 32);
-	for (int i = 0; i < HASH_ROUNDS; i++) {
-		for (int k = 0; k < ROUND - 1; k++)
-			hash_node(id);
-		if (!hash_node(id))
+	for (int i = 0; i < HASH_ROUNDS; i++)
+		if (!hash_round(id))
 			break;
-	}
 	hash = t->walk_hash ? t->walk_hash : 1;
 	if (!bpf_map_lookup_elem(&shapes, &hash)) {
 		t->walk_shape = hash;

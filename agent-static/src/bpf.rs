@@ -93,6 +93,7 @@ impl<'s> Bpf<'s> {
         let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
         open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
         if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
+            rodata.wakeup_bytes = u64::from(ring_bytes / 4);
             rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
             rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
         }

@@ -88,7 +88,7 @@ struct seen_key {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 2 * 1024 * 1024); /* the agent may choose another size before loading */
+	__uint(max_entries, 1024 * 1024); /* the agent may choose another size before loading */
 } events SEC(".maps");
 
 struct {
@@ -211,8 +211,8 @@ static __always_inline struct thread *thread_of(__u64 id)
 	return t;
 }
 
-/* The agent looks at the ring buffer by its own clock; it is woken only when half of it is full. */
-const volatile __u64 wakeup_bytes = 1024 * 1024;
+/* The agent looks at the ring buffer by its own clock; it is woken only when a quarter of it is full. */
+const volatile __u64 wakeup_bytes = 256 * 1024;
 
 static __always_inline __u64 wakeup(void)
 {

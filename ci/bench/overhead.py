@@ -99,9 +99,9 @@ def nothing(args):
 
 
 def median_token(calls, window):
-    """Nanoseconds from one call's begin to the next one's, in the middle of the window's."""
+    """Nanoseconds from one call's begin to the next one's, in the middle of the window's; None of hardly any calls."""
     starts = [s for s, _ in calls if window[0] <= s <= window[1]]
-    return statistics.median(b - a for a, b in zip(starts, starts[1:]))
+    return statistics.median(b - a for a, b in zip(starts, starts[1:])) if len(starts) > 5 else None
 
 
 def main():
@@ -145,11 +145,18 @@ def main():
                 calls = engine.stop()
         row = []
         for name, before, traced, after in windows:
-            untraced = (median_token(calls, before) + median_token(calls, after)) / 2
+            tokens = [median_token(calls, w) for w in (before, traced, after)]
+            # The machine did something else: without tracing, too, one window was half as long again as the other.
+            if None in tokens or not 2 / 3 < tokens[0] / tokens[2] < 3 / 2:
+                row.append(f"{name} disturbed")
+                continue
+            untraced = (tokens[0] + tokens[2]) / 2
             plain.append(untraced)
-            ratios[name].append(median_token(calls, traced) / untraced)
+            ratios[name].append(tokens[1] / untraced)
             row.append(f"{name} {(ratios[name][-1] - 1) * 100:+.2f} %")
         print(f"  {pair + 1}/{a.pairs}: {', '.join(row)}", flush=True)
+    if not plain:
+        raise SystemExit("no pair of windows was undisturbed: wait for a quiet machine")
     token = statistics.median(plain)
     print(f"{a.threads} thread(s), untraced: {token / 1e6:.2f} ms per token")
     for name, values in ratios.items():

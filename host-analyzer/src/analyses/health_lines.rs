@@ -134,8 +134,12 @@ const fn advice(kind: DamageKind) -> &'static str {
 
 fn cut_short(model: &Model, health: &Health, lines: &mut Vec<String>) {
     if health.cut_short && model.health.refused.is_none() {
+        let frame = match model.health.cut_bytes {
+            0 => String::new(),
+            n => format!(", the last {} of them of a frame that is not whole", count(n)),
+        };
         lines.push(format!(
-            "cut short: the stream stops after {} bytes without an end. The link broke, or the agent was killed: \
+            "cut short: the stream stops after {} bytes without an end{frame}. The link broke, or the agent was killed: \
              stop it with Ctrl-C once and wait",
             count(model.health.bytes)
         ));

@@ -27,6 +27,9 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                     d.offset, d.kind, d.bytes, d.count
                 )
             }
+            Found::Cut { offset, bytes } => {
+                writeln!(out, "{offset:>10}         CUT SHORT: {bytes} bytes of a frame")
+            }
             Found::Record { offset, bytes, seq, record } => {
                 let shown = match record {
                     Record::SpanBatch(b) => {

@@ -28,6 +28,13 @@ pub enum Found<'a> {
     },
     /// Something that is not a record.
     Damage(Damage),
+    /// The stream ends in the middle of a frame: what was sent is cut, not damaged.
+    Cut {
+        /// Offset of the frame's first byte in the stream.
+        offset: u64,
+        /// Bytes of it that are there.
+        bytes: u64,
+    },
 }
 
 /// Bytes or frames that cannot be used.
@@ -178,8 +185,7 @@ impl Decoder {
         }
         let pending = self.accumulator.pending();
         if pending > 0 {
-            let (offset, kind) = (self.offset - pending, DamageKind::Frame(FrameError::Short));
-            sink(Found::Damage(Damage { kind, offset, bytes: pending, count: 1 }));
+            sink(Found::Cut { offset: self.offset - pending, bytes: pending });
             self.accumulator = Accumulator::new();
         }
         Ok(())

@@ -71,6 +71,14 @@ impl Ingest {
                 self.model.health.bytes = d.offset + d.bytes;
                 self.damages.add(damage::kind(d.kind), d.count, d.bytes, d.offset);
             }
+            Found::Cut { offset, bytes } => {
+                self.model.health.bytes = offset + bytes;
+                self.model.health.cut_bytes = *bytes;
+                // Behind the end nothing was to come: this is no frame of the session.
+                if self.model.health.end.is_some() {
+                    self.damages.add(DamageKind::Short, 1, *bytes, *offset);
+                }
+            }
             Found::Record { offset, bytes, record, .. } => {
                 self.model.health.bytes = offset + bytes;
                 self.model.health.frames += 1;

@@ -150,6 +150,8 @@ pub struct ProbeCost {
 pub struct Health {
     /// Bytes read.
     pub bytes: u64,
+    /// Bytes of a frame that the stream's end cut, 0 when it ends between two.
+    pub cut_bytes: u64,
     /// Frames read whole.
     pub frames: u64,
     /// Spans read.

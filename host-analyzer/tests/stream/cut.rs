@@ -4,6 +4,7 @@ use crate::partial::{loss_is_named, within};
 use crate::synth::session::{SMALL, session};
 use crate::{read, write_views};
 use host_analyzer::decode::OpenError;
+use host_analyzer::model::DamageKind;
 
 #[test]
 fn at_every_byte() {
@@ -17,6 +18,12 @@ fn at_every_byte() {
         loss_is_named(&model, &sent);
         if at >= 64 {
             assert_eq!(model.health.bytes, at as u64, "every byte is a frame's, or damage's");
+            let whole = bytes[64..at].iter().rposition(|b| *b == 0).map_or(64, |zero| 64 + zero + 1);
+            assert_eq!(model.health.cut_bytes, (at - whole) as u64, "cut at {at}");
+        }
+        // What was cut is not damaged; what it would have explained may be missing.
+        for damage in &model.health.damage {
+            assert_eq!(damage.kind, DamageKind::Unresolved, "cut at {at}: {damage:?}");
         }
         // What has arrived does not go away again.
         assert!(model.health.spans_received >= spans && model.decodes.len() >= decodes, "cut at {at}");

@@ -145,6 +145,7 @@ pub(crate) fn model() -> Model {
     );
     m.health = Health {
         bytes: 1_000,
+        cut_bytes: 0,
         frames: 20,
         spans_received: 18,
         span_bytes: 108,
