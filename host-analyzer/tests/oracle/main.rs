@@ -9,6 +9,7 @@
 
 mod attach;
 mod board;
+mod board_counters;
 mod cost;
 mod counters;
 mod engine_list;

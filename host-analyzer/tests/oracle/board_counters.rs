@@ -1,0 +1,102 @@
+//! Hardware counters from an emulated board whose PMU counts a model of the caches: what a matrix product must fetch
+//! is known, the cache lines of its weights.
+//!
+//! `ci/board/counters.sh` makes the recordings and names their folder in PROFINFER_BOARD_COUNTERS.
+
+use std::path::PathBuf;
+
+use host_analyzer::model::{Model, Role};
+
+use crate::support::read;
+
+/// Bytes of a cache line, on Cortex-A76 and in the emulator's model of it.
+const LINE: u64 = 64;
+
+fn traces() -> Option<[Model; 2]> {
+    let Some(dir) = std::env::var_os("PROFINFER_BOARD_COUNTERS").map(PathBuf::from) else {
+        eprintln!("SKIPPED: PROFINFER_BOARD_COUNTERS is not set: run ci/board/counters.sh");
+        return None;
+    };
+    Some(["1", "2"].map(|threads| read(&dir.join(format!("threads-{threads}.pfi")))))
+}
+
+/// Of every execution of a matrix product in decode calls: lines of its weights, refills of all threads, spans.
+fn products(trace: &Model) -> Vec<(u64, u64, usize)> {
+    let (spans, counts) = (&trace.spans, &trace.spans.counts);
+    let refills = counts.names.iter().position(|n| n == "L3D_CACHE_REFILL").expect("it was asked for");
+    let mut all: Vec<(u64, u64, usize)> = Vec::new();
+    let mut last = None;
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by_key(|i| (spans.graph_call[*i], spans.node[*i]));
+    for i in order {
+        let call = spans.graph_call[i].0 as usize;
+        let decode = trace.graph_calls.decode[call].unwrap();
+        let shape = trace.shapes.get(trace.graph_calls.shape[call].unwrap());
+        let node = shape.node(spans.node[i]);
+        if trace.decodes.n_tokens[decode.0 as usize] != 1 || trace.texts.get(node.op) != "MUL_MAT" {
+            continue;
+        }
+        let weight = node.src.iter().map(|(_, n)| shape.node(*n)).find(|n| n.role == Role::Weight);
+        let Some(weight) = weight else { continue };
+        let value = counts.value(refills, i).expect("nothing disturbed the counters");
+        if last == Some((call, spans.node[i])) {
+            let (_, sum, n) = all.last_mut().unwrap();
+            (*sum, *n) = (*sum + value, *n + 1);
+        } else {
+            all.push((weight.bytes / LINE, value, 1));
+            last = Some((call, spans.node[i]));
+        }
+    }
+    all
+}
+
+#[test]
+fn refills_of_a_matrix_product_are_the_lines_of_its_weights() {
+    let Some(traces) = traces() else { return };
+    for (trace, threads) in traces.iter().zip(1..) {
+        assert!(trace.health.perfect(), "{:#?}", trace.health);
+        let products = products(trace);
+        assert!(products.len() > 100, "{} products", products.len());
+        let (mut worst, mut lines, mut refills) = (0.0_f64, 0, 0);
+        for (own, counted, spans) in &products {
+            assert_eq!(*spans, threads, "each thread has its share");
+            worst = worst.max((*counted as f64 / *own as f64 - 1.0).abs());
+            (lines, refills) = (lines + own, refills + counted);
+        }
+        println!(
+            "{threads} thread(s): {} products, {lines} lines of weights, {refills} refills, worst {worst:.4}",
+            products.len()
+        );
+        assert!(worst < 0.05, "{worst}");
+    }
+}
+
+/// A counter that the PMU does not advertise would open and count 0: it is refused by name.
+#[test]
+fn what_the_pmu_does_not_advertise_is_refused() {
+    let Some(traces) = traces() else { return };
+    for trace in &traces {
+        let refused: Vec<_> =
+            trace.session.counters.iter().filter(|c| !c.attached).map(|c| c.name.as_str()).collect();
+        assert_eq!(refused, ["BR_MIS_PRED"]);
+        assert!(!trace.spans.counts.names.iter().any(|n| n == "BR_MIS_PRED"));
+    }
+}
+
+/// No thread counts more cycles than its time allows. QEMU's cycles are of 1 GHz.
+#[test]
+fn cycles_fit_the_time() {
+    let Some(traces) = traces() else { return };
+    for trace in &traces {
+        let (spans, counts) = (&trace.spans, &trace.spans.counts);
+        let cycles = counts.names.iter().position(|n| n == "CPU_CYCLES").unwrap();
+        for i in 0..spans.len() {
+            let value = counts.value(cycles, i).unwrap();
+            assert!(
+                value <= spans.work_ns[i] * 11 / 10 + 50_000,
+                "{value} cycles in {} ns",
+                spans.work_ns[i]
+            );
+        }
+    }
+}
