@@ -19,20 +19,29 @@ fn check(parts: &Parts, engine_variable: &str, name: &str) {
     let (trace, output) = record(parts, &[], &command);
     let calls = parse(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(calls.len(), 4, "prefill and three decodes");
+    check_trace(&trace, &calls, name);
+}
+
+/// The trace of a run says what the engine's own list of that run says.
+pub(crate) fn check_trace(trace: &Model, calls: &[Call], name: &str) {
     assert!(trace.health.perfect(), "{:#?}", trace.health);
-    check_calls(&trace, &calls);
+    check_calls(trace, calls);
     for (i, call) in calls.iter().enumerate() {
-        let graphs: Vec<GraphCallId> = backend_calls(&trace, i);
-        let listed: Vec<Listed> = graphs.iter().flat_map(|g| list(&trace, *g)).collect();
-        assert_eq!(listed.len(), call.nodes.len(), "{name}, call {i}: number of nodes");
-        for (ours, engines) in listed.iter().zip(&call.nodes) {
-            assert_eq!(ours, engines, "{name}, call {i}");
+        let graphs: Vec<GraphCallId> = backend_calls(trace, i);
+        assert!(!graphs.is_empty(), "{name}, call {i}: a graph was computed");
+        let listed: Vec<Listed> = graphs.iter().flat_map(|g| list(trace, *g)).collect();
+        // A driver that cannot ask its engine for a list prints its calls alone.
+        if !call.nodes.is_empty() {
+            assert_eq!(listed.len(), call.nodes.len(), "{name}, call {i}: number of nodes");
+            for (ours, engines) in listed.iter().zip(&call.nodes) {
+                assert_eq!(ours, engines, "{name}, call {i}");
+            }
         }
         for graph in graphs {
-            check_spans(&trace, graph);
+            check_spans(trace, graph);
         }
     }
-    check_sums(&trace);
+    check_sums(trace);
 }
 
 fn check_calls(trace: &Model, calls: &[Call]) {

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# matrix.sh [--full] [--keep DIR]      the same trace from every kernel of the emulated board
+#
+#   --full       5.10, 6.1, 6.12 and 7.2, each with and without BTF, two core types and musl
+#                (default: 5.10 without BTF and 7.2 with it)
+#   --keep DIR   leave what was brought back from the boards there
+#
+# On each board the static agent records a run of llama.cpp, whose own list of nodes it prints.
+# Then, on this machine: the list is the one that the same release gives on x86-64 for the same
+# model, the trace says what the list says, decode calls and tokens agree, nothing was lost, and
+# `analyze` reads it. The last is host-analyzer/tests/oracle/board.rs.
+set -eu
+. "$(dirname "$0")/../../scripts/lib.sh"
+full='' keep=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage_from_head "$0"; exit ;;
+	--full) full=1; shift ;;
+	--keep) keep=${2:?--keep needs a folder}; shift 2 ;;
+	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+	esac
+done
+configurations=("--kernel 5.10 --no-btf" "--kernel 7.2")
+[ -z "$full" ] || configurations=("--kernel 5.10" "--kernel 5.10 --no-btf" "--kernel 6.1" "--kernel 6.1 --no-btf" "--kernel 6.12"
+	"--kernel 6.12 --no-btf" "--kernel 7.2" "--kernel 7.2 --no-btf" "--kernel 6.12 --big-little" "--kernel 6.12 --musl")
+RUN=(-t 2 -p 8 -n 4)
+RSS_BUDGET=8388608 # bytes
+
+board="$REPO/scripts/board.sh --board matrix-$$"
+dir=${keep:-$(mktemp -d)}
+rm -rf "$dir/boards"
+mkdir -p "$dir"
+cleanup() {
+	$board down >/dev/null 2>&1 || true
+	rm -rf "$CACHE/board/run/matrix-$$"
+	[ -n "$keep" ] || rm -rf "$dir"
+}
+trap cleanup EXIT
+
+agent=$("$REPO/scripts/build-agent.sh")
+model=$("$REPO/scripts/model.sh" dense-q8)
+cargo build -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer
+say "the list of x86-64"
+"$("$REPO/scripts/engine.sh" npm:v0.5.0)/nodes" -m "$model" "${RUN[@]}" --list >"$dir/x86-64.txt"
+# What must not depend on the machine: every node, and the tokens that went in. (Those that came out may:
+# floating point is not summed up in the same order.)
+sequence() { sed -n 's/\r$//; /^node/p; s/^\(decode\t[0-9]*\t[0-9]*\t[0-9]*\).*/\1/p' "$1"; }
+sequence "$dir/x86-64.txt" >"$dir/x86-64.sequence"
+
+rows=() failed=0
+# one OPTIONS_OF_UP...: a board, and a row that ends with what is wrong
+one() {
+	local out start=$SECONDS wrong=() rss='' list=--list summary=''
+	out=$dir/boards/$(sed 's/--kernel //; s/ --/-/g' <<<"$*")
+	case $* in *--musl*) list='' ;; esac # its driver has no header to ask for the list with
+	mkdir -p "$out"
+	if ! $board up "$@" --agent "$agent" 2>"$out/up.log"; then
+		cat "$out/up.log" >&2
+		wrong+=("does not boot")
+	else
+		$board run "profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt" \
+			2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")
+		$board get /tmp/nodes.txt "$out/nodes.txt" && $board get /tmp/t.pfi "$out/trace.pfi" || wrong+=("nothing to bring back")
+		summary=$(sed -n 's/.*: \([0-9]* spans sent, .*\)/\1/p' "$out/agent.log")
+		rss=$(sed -n 's/.* agent: \([0-9.]*\) MB.*/\1/p' <<<"$summary")
+		[ -n "$rss" ] || wrong+=("the agent does not say how much memory it takes")
+		if [ -n "$list" ]; then
+			sequence "$out/nodes.txt" | cmp -s - "$dir/x86-64.sequence" || wrong+=("its list of nodes is not x86-64's")
+		else
+			sequence "$out/nodes.txt" | cmp -s - <(grep ^decode "$dir/x86-64.sequence") || wrong+=("its calls are not x86-64's")
+		fi
+		"$CARGO_TARGET_DIR/debug/analyze" "$out/trace.pfi" -o "$out/profile" >"$out/analyze.log" 2>&1 ||
+			wrong+=("analyze's exit status is $?: $(tail -n 1 "$out/analyze.log")")
+	fi
+	$board down 2>/dev/null || wrong+=("does not switch off")
+	[ ${#wrong[@]} = 0 ] || failed=$((failed + 1))
+	[ -z "$rss" ] || [ "$(awk -v m="$rss" -v b=$RSS_BUDGET 'BEGIN { print (m * 1e6 > b) }')" = 0 ] || summary+=" (OVER THE BUDGET of 8 MiB)"
+	rows+=("$(printf '%-18s %3d s  %s' "${out##*/}" $((SECONDS - start)) "${summary:-nothing recorded}")")
+	[ ${#wrong[@]} = 0 ] || rows+=("$(printf '    FAILED: %s\n' "${wrong[@]}")")
+	note "${rows[-1]}"
+}
+for c in "${configurations[@]}"; do
+	say "board: $c"
+	# shellcheck disable=SC2086  # several options
+	one $c
+done
+
+say "traces and the engines' own lists"
+PROFINFER_BOARD_DIR=$dir/boards cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer --test oracle board:: >"$dir/oracle.log" 2>&1 ||
+	{ cat "$dir/oracle.log" >&2; failed=$((failed + 1)); rows+=("FAILED: the traces do not say what the engines' lists say"); }
+
+printf '%s\n' "${rows[@]}" "kernel matrix: ${#configurations[@]} boards in $SECONDS s, $failed failed"
+[ "$failed" = 0 ]

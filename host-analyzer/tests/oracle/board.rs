@@ -1,0 +1,31 @@
+//! What was recorded on emulated boards, against the lists that the engines there printed.
+//!
+//! `ci/board/matrix.sh` boots the boards, brings recordings and lists back, and names their folder in
+//! PROFINFER_BOARD_DIR: one folder for each board, with `trace.pfi` and `nodes.txt`.
+
+use std::path::Path;
+
+use crate::engine_list::parse;
+use crate::nodes::check_trace;
+use crate::support::read;
+
+#[test]
+fn traces_of_boards() {
+    let Some(dir) = std::env::var_os("PROFINFER_BOARD_DIR") else {
+        eprintln!("SKIPPED: PROFINFER_BOARD_DIR is not set: run ci/board/matrix.sh");
+        return;
+    };
+    let mut boards: Vec<_> = std::fs::read_dir(Path::new(&dir)).unwrap().map(|b| b.unwrap().path()).collect();
+    boards.sort();
+    assert!(!boards.is_empty(), "{} holds no boards", dir.display());
+    // Each is looked at, also after one that is wrong: which kernels differ is what one wants to know.
+    boards.retain(|b| std::panic::catch_unwind(|| check(b)).is_err());
+    assert!(boards.is_empty(), "wrong on {boards:?}");
+}
+
+fn check(board: &Path) {
+    let name = board.file_name().unwrap().to_string_lossy();
+    let calls = parse(&std::fs::read_to_string(board.join("nodes.txt")).unwrap());
+    assert_eq!(calls.len(), 5, "{name}: prefill and four decodes");
+    check_trace(&read(&board.join("trace.pfi")), &calls, &name);
+}

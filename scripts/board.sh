@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# board.sh COMMAND      an emulated Cortex-A76 board (QEMU, no KVM) with a real arm64 llama.cpp on it
+#
+#   fetch [--kernel K]...    get all that the board is made of (the kernels named; default: all of them)
+#   up [OPTIONS]             boot it; returns when it can be used, and says how
+#   run COMMAND...           run a command on it: its output, its exit status
+#   put FILE [PATH]          copy a file to it (default: to /tmp)
+#   get PATH [FILE]          copy a file from it (default: to standard output)
+#   shell                    a shell on it
+#   log                      what its console has printed
+#   down                     switch it off
+#   list                     kernels and boards that there are
+#
+# Options of `up`:
+#   --kernel K       5.10, 6.1 (default), 6.12 or 7.2: Debian's for arm64, cloud flavour
+#   --no-btf         hide the kernel's type information, as vendors' kernels lack it
+#   --big-little     two core types, Cortex-A55 (CPUs 0 and 1) and A76 (2 and 3), each with a PMU of its own
+#   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
+#   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is its kernel console too
+#   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
+#   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
+#   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
+#   --agent FILE     the agent on it (default: built by scripts/build-agent.sh; `none`: a board without one)
+#   --memory MB      (default: 1024)
+#
+# With --board NAME before the command there can be several, each with a name of its own.
+# On the board: /engine/nodes (ci/drivers/nodes.cpp) with llama.cpp's libraries, /model.gguf and
+# /bin/profinfer-agent; PATH names them. Kept in ~/.cache/profinfer/board, or $PROFINFER_CACHE/board.
+set -eu
+. "$(dirname "$0")/lib.sh"
+BOARD=$CACHE/board
+for f in fetch ssh engine musl machine use; do
+	# shellcheck source=/dev/null
+	. "$REPO/scripts/board/$f.sh"
+done
+
+name=board
+if [ "${1:-}" = --board ]; then
+	name=${2:?--board needs a name}
+	case $name in */* | .*) die "'$name' cannot be the name of a board" ;; esac
+	shift 2
+fi
+RUN=$BOARD/run/$name
+command=${1:---help}
+shift || true
+
+fetch_all() {
+	local kernels=() k failed=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) kernels+=("${2:?--kernel needs a version}"); shift 2 ;;
+		*) die "unknown argument '$1' of fetch" "scripts/board.sh --help" ;;
+		esac
+	done
+	[ ${#kernels[@]} -gt 0 ] || kernels=("${KERNELS[@]}")
+	need_common
+	need_engine
+	need_musl || failed+=("the musl engine")
+	for k in "${kernels[@]}"; do
+		kernel_suite "$k" >/dev/null
+		(need_kernel "$k") || failed+=("kernel $k")
+	done
+	[ ${#failed[@]} = 0 ] || die "not to be had: ${failed[*]}" "The others are ready: scripts/board.sh list"
+	list
+}
+
+case $command in
+-h | --help) usage_from_head "$0" ;;
+fetch) fetch_all "$@" ;;
+up) board_up "$@" ;;
+down) board_down ;;
+run) board_run "$@" ;;
+put) board_put "$@" ;;
+get) board_get "$@" ;;
+shell) board_shell ;;
+log) cat "$RUN/console.log" ;;
+list) list ;;
+_make) "$@" ;; # a recipe of its own process; see `part`
+*) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,12p')" ;;
+esac

@@ -1,0 +1,153 @@
+# shellcheck shell=bash disable=SC2154  # RUN and name are scripts/board.sh's
+# Puts the board together and boots it: initramfs, device tree, QEMU's arguments. Sourced by
+# scripts/board.sh.
+
+# Everything but kernel and engine.
+need_common() {
+	part qemu scripts/board/fetch.sh part_qemu || die "QEMU cannot be had" "It comes from Debian's bookworm."
+	part userland scripts/board/fetch.sh part_userland || die "busybox for arm64 cannot be had" "It comes from Debian's bookworm."
+	part ssh scripts/board/ssh.sh part_ssh || die "the board's ssh server cannot be built" "See $BOARD/dropbear.log."
+}
+
+# big_little SMP: prints the device tree blob of that board
+big_little() {
+	local dtb=$BOARD/dtb/big-little-$1.dtb
+	if [ ! -f "$dtb" ] || [ "$REPO/scripts/board/biglittle.py" -nt "$dtb" ]; then
+		mkdir -p "$BOARD/dtb"
+		emulator qemu-system-aarch64 -M "virt,gic-version=3,dumpdtb=$dtb.virt" -cpu cortex-a76 -smp "$1" -m "$2" \
+			-display none -nodefaults 2>"$dtb.log" || die "QEMU does not write its device tree" "$(tail -n 1 "$dtb.log")"
+		emulator dtc -q -I dtb -O dts "$dtb.virt" | python3 "$REPO/scripts/board/biglittle.py" >"$dtb.dts"
+		emulator dtc -q -I dts -O dtb -o "$dtb.new" "$dtb.dts"
+		mv "$dtb.new" "$dtb"
+	fi
+	echo "$dtb"
+}
+
+# The QEMU plugin that counts events; see the head of pmu-plugin.c.
+pmu_plugin() {
+	local so=$BOARD/pmu-plugin.so source=$REPO/scripts/board/pmu-plugin.c
+	if [ ! -f "$so" ] || [ "$source" -nt "$so" ]; then
+		have gcc || need_pkgs gcc libc6-dev
+		gcc -O2 -Wall -fPIC -shared -o "$so.new" "$source" >&2 || die "the plugin does not compile: $source"
+		mv "$so.new" "$so"
+	fi
+	echo "$so"
+}
+
+# free_port FROM: the first TCP port of the loopback from there on that nobody listens at
+free_port() {
+	python3 - "$1" <<-'X'
+		import socket, sys
+		for port in range(int(sys.argv[1]), 65536):
+		    with socket.socket() as s:
+		        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		        try:
+		            s.bind(("127.0.0.1", port))
+		        except OSError:
+		            continue
+		    print(port)
+		    break
+	X
+}
+
+# write_initramfs OUT KERNEL MODEL AGENT MUSL
+write_initramfs() {
+	local out=$1 kernel=$2 model=$3 agent=$4 musl=$5 args
+	args=(--kernel "$BOARD/kernel/$kernel"
+		--modules virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev virtio_net
+		--file "$REPO/scripts/board/init:init" --file "$BOARD/userland/bin/busybox:bin/busybox" --link busybox:bin/sh
+		--file "$BOARD/ssh/dropbearmulti:bin/dropbear" --link dropbear:bin/scp
+		--file "$BOARD/ssh/key.pub:root/.ssh/authorized_keys"
+		--file "$REPO/scripts/board/passwd:etc/passwd" --file "$model:model.gguf")
+	if [ -n "$musl" ]; then args+=(--tree "$BOARD/musl/root:/")
+	else args+=(--tree "$BOARD/glibc/lib:lib" --tree "$BOARD/engine/$ENGINE/engine:engine"); fi
+	[ "$agent" = none ] || args+=(--file "$agent:bin/profinfer-agent")
+	python3 "$REPO/scripts/board/initramfs.py" "$out" "${args[@]}"
+}
+
+board_up() {
+	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' port='' model=dense-q8 agent='' memory=1024
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--no-btf) nobtf=board.nobtf; shift; continue ;;
+		--big-little) biglittle=1; shift; continue ;;
+		--musl) musl=1; shift; continue ;;
+		--plugin) plugin=1; shift; continue ;;
+		--kernel | --serial | --port | --model | --agent | --memory)
+			[ $# -ge 2 ] || die "$1 needs a value" ;;
+		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
+		esac
+		printf -v "${1#--}" %s "$2"
+		shift 2
+	done
+	! running || die "the board '$name' is up already: $(cat "$RUN/what")" \
+		"Switch it off with scripts/board.sh down, or name another: scripts/board.sh --board NAME up"
+	kernel_suite "$kernel" >/dev/null
+	[ -z "$serial" ] || [ ! -e "$serial" ] || [ -L "$serial" ] || die "there is something else at $serial already"
+
+	need_common
+	need_kernel "$kernel"
+	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be had"; else need_engine; fi
+	model=$("$REPO/scripts/model.sh" "$model")
+	[ -n "$agent" ] || agent=$("$REPO/scripts/build-agent.sh")
+	[ "$agent" = none ] || [ -f "$agent" ] || die "there is no agent at $agent" "Build it with scripts/build-agent.sh."
+
+	rm -rf "$RUN"
+	mkdir -p "$RUN"
+	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl"
+	local ssh_port args append="console=ttyAMA0 panic=-1 $nobtf"
+	ssh_port=$(free_port 7822)
+	[ -n "$port" ] || port=$(free_port 7817)
+	# Boot messages take time to print; on a serial link they belong to what it has to bear.
+	[ -n "$serial" ] || append+=" quiet"
+	args=(-M "virt,gic-version=3" -cpu cortex-a76 -smp 4 -m "$memory" -display none -nodefaults -no-reboot -L "$BOARD/qemu/usr/share/qemu"
+		-kernel "$(find "$BOARD/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$append"
+		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817"
+		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
+	[ -z "$biglittle" ] || args+=(-dtb "$(big_little 4 "$memory")")
+	[ -z "$plugin" ] || args+=(-plugin "$(pmu_plugin)")
+	if [ -n "$serial" ]; then args+=(-chardev "pty,id=console,logfile=$RUN/console.log")
+	else args+=(-chardev "file,id=console,path=$RUN/console.log"); fi
+	args+=(-serial chardev:console)
+
+	say "booting a Cortex-A76 with Linux $(cat "$BOARD/kernel/$kernel/VERSION")"
+	: >"$RUN/console.log"
+	printf '%s\n' "Linux $(cat "$BOARD/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}" >"$RUN/what"
+	echo "$ssh_port" >"$RUN/ssh-port"
+	echo "$port" >"$RUN/port"
+	emulator qemu-system-aarch64 "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null ||
+		die "QEMU does not start" "$(tail -n 3 "$RUN/qemu.log")" "All of its output: $RUN/qemu.log"
+	[ -z "$serial" ] || link_serial "$serial"
+	wait_until_up
+	say_how "$port" "$ssh_port" "$serial"
+}
+
+# The terminal that QEMU made is linked to where the user wants it.
+link_serial() {
+	local pty
+	pty=$(sed -n 's|.*redirected to \(/dev/[^ ]*\) .*|\1|p' "$RUN/qemu.log")
+	[ -n "$pty" ] || die "QEMU does not say which terminal it made" "All of its output: $RUN/qemu.log"
+	ln -sfn "$pty" "$1"
+	echo "$1" >"$RUN/serial"
+}
+
+wait_until_up() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		! grep -qa BOARD-UP "$RUN/console.log" || return 0
+		running || die "the board switched itself off while booting" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
+		sleep 0.1
+	done
+	board_down
+	die "the board did not come up within a minute" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
+}
+
+say_how() {
+	note "$(grep -a BOARD-UP "$RUN/console.log" | tr -d '\r')"
+	note "run a command:   scripts/board.sh run profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf -t 2"
+	note "bring a file:    scripts/board.sh get /tmp/t.pfi t.pfi"
+	note "by ssh:          ssh -p $2 -i $BOARD/ssh/key root@127.0.0.1"
+	note "the agent's TCP: 127.0.0.1:$1 on this machine is 127.0.0.1:7817 on the board"
+	[ -z "$3" ] || note "its serial line: $3"
+	note "switch it off:   scripts/board.sh down"
+}
