@@ -3,18 +3,17 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::{Command, Record, Serve};
 use crate::counter::Counters;
-use crate::engine::{self, elf::Image};
 use crate::error::{Diagnostic, Result};
 use crate::host::read_plan;
+use crate::inspect;
 use crate::link::{Output, tcp};
 use crate::plan::Plan;
 use crate::session::{self, Summary};
 use crate::signals::Signals;
-use crate::sys::file::map;
 use crate::target::process::Target;
 
 /// Process name that is waited for when neither the host nor the command line names a target.
@@ -28,7 +27,7 @@ pub fn run(command: &Command) -> Result<i32> {
     match command {
         Command::Serve(options) => serve(options),
         Command::Record(options) => record(options),
-        Command::Plan { files } => plan(files),
+        Command::Engine { targets, tables } => inspect::engine(targets, tables == "all"),
     }
 }
 
@@ -120,28 +119,6 @@ fn no_socket(e: std::io::Error) -> Diagnostic {
 /// The agent ends like the program that it started.
 fn status(summary: &Summary) -> i32 {
     summary.status.unwrap_or(0)
-}
-
-fn plan(paths: &[PathBuf]) -> Result<i32> {
-    let mut maps = Vec::new();
-    for path in paths {
-        let bytes = File::open(path).and_then(|f| map(&f));
-        let bytes =
-            bytes.map_err(|e| Diagnostic::new(format!("reading {}", path.display()), e, "check the path"))?;
-        maps.push((path.display().to_string(), bytes));
-    }
-    let mut images = Vec::new();
-    for (path, bytes) in &maps {
-        let image = Image::parse(path, bytes).map_err(|e| {
-            let help = "give the engine's libraries or executable: 64-bit ELF for x86-64 or arm64";
-            Diagnostic::new(format!("reading {path}"), e, help)
-        })?;
-        images.push(image);
-    }
-    let plan = engine::examine(&images);
-    let mut out = std::io::stdout().lock();
-    let _ = write!(out, "{}", engine::describe(&plan, &images));
-    Ok(if plan.sites.is_empty() { 1 } else { 0 })
 }
 
 /// One line on standard error; standard output may carry the stream.
