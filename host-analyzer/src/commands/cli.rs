@@ -21,10 +21,13 @@ pub(super) enum Command {
         /// The recording
         file: PathBuf,
     },
-    /// List the board profiles, or show one
+    /// List the board profiles, or show one with what each counter means
     Boards {
         /// Name of a profile
         name: Option<String>,
+        /// Folder of your own profiles, over those in ~/.config/profinfer/boards
+        #[arg(long, value_name = "DIR")]
+        boards: Option<PathBuf>,
     },
 }
 
@@ -34,6 +37,9 @@ pub(super) struct Record {
     /// Board profile; a recording names its own
     #[arg(long)]
     pub(super) board: Option<String>,
+    /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
+    #[arg(long, value_name = "DIR")]
+    pub(super) boards: Option<PathBuf>,
     /// A recording, tcp:HOST:PORT of a serving agent (default tcp:127.0.0.1:7817), or - for standard input
     pub(super) source: Option<String>,
     /// Folder to write to

@@ -38,7 +38,7 @@ pub(super) fn capture(address: &str, board: Option<&Board>, options: &Record) ->
     let mut host = HostFrames::default();
     let plan = Plan {
         wire_version: WIRE_VERSION,
-        board: board.map_or("generic", |b| b.name.as_str()),
+        board: board.map_or("generic-aarch64", |b| b.name.as_str()),
         levels,
         target: options.target.as_deref().unwrap_or_default(),
     };

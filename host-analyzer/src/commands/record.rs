@@ -16,10 +16,11 @@ use crate::views;
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    let board = options.board.as_deref().map(boards::find).transpose()?;
+    let catalog = boards::catalog(options.boards.as_deref())?;
+    let board = options.board.as_deref().map(|name| boards::find(&catalog, name)).transpose()?;
     let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
     let model = match source.strip_prefix("tcp:") {
-        Some(address) => live::capture(address, board.as_ref(), options)?,
+        Some(address) => live::capture(address, board, options)?,
         None if source == "-" => read("standard input", &mut io::stdin().lock())?,
         None => {
             let mut file = File::open(source).map_err(|e| {
