@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [--quick]      set up, check and test everything
 #
-#   --quick   format, lints and tests only: no docs, no bare-metal and no static build
+#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no emulated boards
 #
 # Every step runs even when an earlier one failed; the end says which. Tests of a real
 # trace need root and a kernel with BPF and uprobes. What they need is fetched into the cache
@@ -92,6 +92,8 @@ step "engines and models" fetch
 step "agent" agent
 step "tests" tests
 [ -n "$quick" ] || step "static aarch64 agent" static_agent
+[ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh
+[ -n "$quick" ] || step "counters (board)" ci/board/counters.sh
 
 echo
 printf '%s\n' "${summary[@]}"

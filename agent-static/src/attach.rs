@@ -13,7 +13,7 @@ use crate::bpf::{Bpf, EngineConfig, Place};
 use crate::engine::elf::Image;
 use crate::engine::{self, EnginePlan, Mark};
 use crate::error::Result;
-use crate::sys::file::map;
+use crate::sys::file::{let_go, map};
 use crate::target::maps::{FileId, MappedFile, code_files};
 
 /// A process with what is attached to it.
@@ -122,6 +122,7 @@ impl Attached {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
         }
+        let_go(&bytes);
         engine::is_engine_part(&image)
     }
 
@@ -145,7 +146,8 @@ impl Attached {
             .filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok())
             .collect();
         if images.len() == self.files.len() {
-            self.plan = Some(engine::examine(&images));
+            let rest = || opened.iter().for_each(let_go);
+            self.plan = Some(engine::examine_in_steps(&images, &rest));
         }
     }
 

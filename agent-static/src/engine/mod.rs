@@ -29,7 +29,7 @@ mod version;
 mod x86;
 
 pub use describe::describe;
-pub use examine::{examine, is_engine_part, library_event_site};
+pub use examine::{examine, examine_in_steps, is_engine_part, library_event_site};
 
 use profinfer_wire::record::control::level;
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 /// Maps `file`.
 ///
@@ -14,4 +14,11 @@ pub fn map(file: &File) -> io::Result<Mmap> {
     // by another process while it is mapped raises SIGBUS, which ends the agent; the kernel then removes
     // its probes, so the engine is unharmed.
     unsafe { Mmap::map(file) }
+}
+
+/// Lets the pages of a mapped file go from this process; they come back from the page cache when looked at.
+pub fn let_go(map: &Mmap) {
+    // SAFETY: The mapping is of a file, shared and read-only: dropping its pages changes nothing that can be read.
+    // When the kernel refuses, they stay.
+    let _ = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
