@@ -131,11 +131,7 @@ impl Files {
 }
 
 /// Whether it took another's place.
-fn insert<T>(
-    all: &mut BTreeMap<String, File<T>>,
-    name: &str,
-    file: File<T>,
-) -> Result<bool, BoardError> {
+fn insert<T>(all: &mut BTreeMap<String, File<T>>, name: &str, file: File<T>) -> Result<bool, BoardError> {
     let old = all.get(name);
     if old.is_some_and(|old| old.layer == file.layer) {
         return Err(file.wrong(0..0, format!("there is another file of the name `{name}`")));

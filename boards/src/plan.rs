@@ -86,7 +86,8 @@ pub(crate) fn aligned<'a>(lists: &[Vec<&'a str>]) -> Option<Vec<Vec<&'a str>>> {
     }
     names.sort_by_key(|n| std::cmp::Reverse(lists.iter().filter(|l| l.contains(n)).count()));
     let mut slots: Vec<Vec<Option<&str>>> = lists.iter().map(|l| vec![None; l.len()]).collect();
-    place(&names, lists, &mut slots).then(|| slots.into_iter().map(|s| s.into_iter().flatten().collect()).collect())
+    place(&names, lists, &mut slots)
+        .then(|| slots.into_iter().map(|s| s.into_iter().flatten().collect()).collect())
 }
 
 /// Depth first: the first name into the lowest slot that is free in all its lists and leaves room for the others.

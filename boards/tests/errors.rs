@@ -42,7 +42,11 @@ fn names_that_are_not_known() {
     board("max_khz =", "khz =", &["unknown field `khz`", "`max_khz`"]);
     board("core = \"cortex-a55\"", "core = \"cortex-a5\"", &["no core `cortex-a5`", "cortex-a55"]);
     board("backends = [\"rknn\"", "backends = [\"rkn\"", &["no backend `rkn`", "nearest: rknn"]);
-    board("counter_set = \"memory\"", "counter_set = \"memroy\"", &["no set `memroy`", "there are: memory, "]);
+    board(
+        "counter_set = \"memory\"",
+        "counter_set = \"memroy\"",
+        &["no set `memroy`", "there are: memory, "],
+    );
     board("[\"token\", ", "[\"tokens\", ", &["no level `tokens`", "token, graph, op"]);
     board("kind = \"load\"", "kind = \"lode\"", &["`lode`", "`frequency`", "`load`"]);
     board("parse = \"rknpu-load\"", "parse = \"npu\"", &["`npu`", "`rknpu-load`"]);
@@ -52,7 +56,11 @@ fn names_that_are_not_known() {
         &["no event `L3D_CACHE_REFIL`", "`cortex-a76`", "nearest: L3D_CACHE_REFILL"],
     );
     // On the A78 alone.
-    core("\"STALL_BACKEND\", \"L3D", "\"STALL_BACKEND_MEM\", \"L3D", &["`cortex-a76` has no event `STALL_BACKEND_MEM`"]);
+    core(
+        "\"STALL_BACKEND\", \"L3D",
+        "\"STALL_BACKEND_MEM\", \"L3D",
+        &["`cortex-a76` has no event `STALL_BACKEND_MEM`"],
+    );
     core("unit = \"cycles\"", "unit = \"ticks\"", &["`ticks`", "`count`", "`cycles`", "`bytes`"]);
 }
 
@@ -64,7 +72,9 @@ fn text_that_is_no_toml() {
 
 #[test]
 fn cpus() {
-    for (list, why) in [("3-0", "backwards"), ("a", "`a` is no number"), ("0-9999", "beyond CPU"), ("", "no number")] {
+    for (list, why) in
+        [("3-0", "backwards"), ("a", "`a` is no number"), ("0-9999", "beyond CPU"), ("", "no number")]
+    {
         board("cpus = \"0-3\"", &format!("cpus = \"{list}\""), &["is no list of CPUs", why, "`0-3`"]);
     }
     board("cpus = \"4-5\"", "cpus = \"3-5\"", &["CPU 3 is in two clusters", "in line 13"]);
@@ -81,14 +91,25 @@ fn provenance() {
     let at = Some("[[clusters]]");
     wrong_at("rk3588.toml", BOARD, cluster, "l2_bytes = 131_072\n", at, &["missing field `provenance`"]);
     let caches = "line_bytes = 64\nprovenance = \"kernel: rk3588-base.dtsi\"\n";
-    wrong_at("rk3588.toml", BOARD, caches, "line_bytes = 64\n", Some("[caches]"), &["missing field `provenance`"]);
+    wrong_at(
+        "rk3588.toml",
+        BOARD,
+        caches,
+        "line_bytes = 64\n",
+        Some("[caches]"),
+        &["missing field `provenance`"],
+    );
 }
 
 #[test]
 fn sets_that_cannot_be_counted() {
     let seven = "events = [\"BR_PRED\", \"INST_RETIRED\",";
     core("events = [\"INST_RETIRED\",", seven, &["has 7 events", "1 to 6 at once", "CPU_CYCLES besides"]);
-    core("events = [\"INST_RETIRED\",", "events = [\"CPU_CYCLES\",", &["counted with every set", "leave it out"]);
+    core(
+        "events = [\"INST_RETIRED\",",
+        "events = [\"CPU_CYCLES\",",
+        &["counted with every set", "leave it out"],
+    );
     core("\"STALL_BACKEND\", \"L3D", "\"INST_RETIRED\", \"L3D", &["`INST_RETIRED` is there twice"]);
     core("name = \"stalls\"", "name = \"memory\" ", &["the set `memory` is there twice", "first in line"]);
 }
@@ -119,7 +140,10 @@ fn names_that_are_there_twice() {
     let file = |path: &str| (path.to_owned(), BOARD.to_owned());
     let twice = [file("a/rk3588.toml"), file("b/rk3588.toml")];
     let e = Catalog::shipped().unwrap().with_folder(twice.into_iter()).unwrap_err().to_string();
-    assert!(e.starts_with("b/rk3588.toml, line 1: ") && e.contains("another file of the name `rk3588`"), "{e}");
+    assert!(
+        e.starts_with("b/rk3588.toml, line 1: ") && e.contains("another file of the name `rk3588`"),
+        "{e}"
+    );
     let other = Catalog::shipped().unwrap().with_folder([file("a/other.toml")].into_iter());
     let e = other.unwrap_err().to_string();
     assert!(e.contains("a/other.toml") && e.contains("`rk3588`, but the file's is `other`"), "{e}");
@@ -141,7 +165,12 @@ fn nodes_that_cannot_be_read() {
 #[test]
 fn probes_that_cannot_be_read() {
     let header = "[[probes]]\nsymbol = \"ggml_rk_mul_mat\"";
-    backend("tensor = 4", "tensor = 0", header, &["tensor = 0 is `int * pt_npu_core_mask`", "`ggml_tensor *`"]);
+    backend(
+        "tensor = 4",
+        "tensor = 0",
+        header,
+        &["tensor = 0 is `int * pt_npu_core_mask`", "`ggml_tensor *`"],
+    );
     backend("tensor = 4", "tensor = 6", header, &["has 6 arguments, from 0"]);
     let guid = "c9bdb702-4936-4212-af35-a287d8c9292";
     backend("c9bdb702-4936-4212-af35-a287d8c92920", guid, guid, &["is no GUID", "8-4-4-4-12"]);

@@ -85,10 +85,11 @@ fn generic_asks_for_every_core_that_is_known() {
 #[test]
 fn host_asks_for_page_faults_alone() {
     let plan = plan("host", None);
-    assert!(plan.iter().map(|c| (c.name.as_str(), c.event, c.midr)).eq([
-        ("minor-faults", 0, 0),
-        ("major-faults", 0, 0)
-    ]));
+    assert!(
+        plan.iter()
+            .map(|c| (c.name.as_str(), c.event, c.midr))
+            .eq([("minor-faults", 0, 0), ("major-faults", 0, 0)])
+    );
 }
 
 #[test]

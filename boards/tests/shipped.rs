@@ -37,7 +37,8 @@ fn every_file_is_shipped_and_whole() {
 fn the_boards_of_this_release() {
     let catalog = Catalog::shipped().unwrap();
     let names: Vec<&str> = catalog.boards().map(|b| b.name.as_str()).collect();
-    let expected = ["bcm2712", "generic-aarch64", "host", "qcs6490", "qemu-a76", "qemu-biglittle", "rk3568", "rk3588"];
+    let expected =
+        ["bcm2712", "generic-aarch64", "host", "qcs6490", "qemu-a76", "qemu-biglittle", "rk3568", "rk3588"];
     assert_eq!(names, expected);
 }
 

@@ -66,7 +66,10 @@ fn ones_own_takes_a_shipped_ones_place_and_that_is_said() {
     let files = [("/first/rk3588.toml", &*board), ("/first/cores/a73.toml", CORE)];
     let replaced = add(&mut catalog, &files).unwrap();
     assert_eq!(replaced.len(), 1, "the core is new");
-    assert!(replaced[0].contains("board `rk3588`") && replaced[0].contains("/first/rk3588.toml"), "{replaced:?}");
+    assert!(
+        replaced[0].contains("board `rk3588`") && replaced[0].contains("/first/rk3588.toml"),
+        "{replaced:?}"
+    );
     assert_eq!(catalog.find("rk3588").unwrap().soc, "X1");
     // A second folder goes over the first.
     let again = board.replace("X1", "X2");

@@ -92,11 +92,7 @@ fn clusters(file: &File<BoardFile>, known: &Cores) -> Result<Vec<Cluster>, Board
 }
 
 /// The types of core, each once.
-fn cores(
-    file: &File<BoardFile>,
-    clusters: &[Cluster],
-    known: &Cores,
-) -> Result<Vec<Arc<Core>>, BoardError> {
+fn cores(file: &File<BoardFile>, clusters: &[Cluster], known: &Cores) -> Result<Vec<Arc<Core>>, BoardError> {
     // A user's core may have sets of its own alone; that is no fault of a board which takes what it finds.
     let default = file.value.counter_set.as_ref().map(|s| s.as_ref().as_str());
     let fits = |core: &Core| core.counters > 0 && default.is_none_or(|set| core.set(set).is_some());

@@ -16,12 +16,13 @@ pub(crate) fn check_core(file: &File<Core>) -> Result<(), BoardError> {
     let core = &file.value;
     file.check_name(&core.name)?;
     if let Some(midr) = core.midr.filter(|m| m & !MIDR_MASK != 0 || *m == 0) {
-        let what = format!("midr {midr:#010x} is not MIDR_EL1 & {MIDR_MASK:#010x}: implementer and part alone");
+        let what =
+            format!("midr {midr:#010x} is not MIDR_EL1 & {MIDR_MASK:#010x}: implementer and part alone");
         return Err(file.wrong(0..0, what));
     }
     events(file)?;
     let counts = core.event(CYCLES).is_some() && core.midr.is_some();
-    if core.counters > 0 && !(counts && !core.sets.is_empty()) {
+    if core.counters > 0 && (!counts || core.sets.is_empty()) {
         let what = format!("a core with counters needs a midr, the event {CYCLES}, and at least one set");
         return Err(file.wrong(0..0, what));
     }

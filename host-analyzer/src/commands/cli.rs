@@ -48,8 +48,9 @@ pub(super) struct Record {
     /// Levels to capture: token, graph, op
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
-    /// Counters to read at the start and the end of every operator: event names as Arm prints them (CPU_CYCLES,
-    /// L3D_CACHE_REFILL), and minor-faults, major-faults
+    /// Counters to read at the start and the end of every operator, instead of the board's default set: another of
+    /// its sets (`analyze boards NAME` lists them); or event names as Arm prints them (CPU_CYCLES,
+    /// L3D_CACHE_REFILL), minor-faults, major-faults; or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
     /// Name of the process to trace, `llama*` for all that begin so, where the agent was not told which

@@ -10,11 +10,11 @@ use profinfer_boards::Board;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{ANY_CORE, CounterWish, Plan, Start, Stop, level};
+use profinfer_wire::record::control::{CounterWish, Plan, Start, Stop, level};
 
 use super::cli::Record;
 use super::progress::Progress;
-use super::{Diagnostic, Result, write};
+use super::{Diagnostic, Result, counters, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -24,6 +24,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 pub(super) fn capture(address: &str, board: Option<&Board>, options: &Record) -> Result<Model> {
     let levels = levels(board, options)?;
+    let counters = counters::wishes(board, &options.counters)?;
     write::folder(&options.out)?;
     let kept = options.out.join("recording.pfi");
     let unwritable = |e: std::io::Error| {
@@ -43,10 +44,8 @@ pub(super) fn capture(address: &str, board: Option<&Board>, options: &Record) ->
         target: options.target.as_deref().unwrap_or_default(),
     };
     host.send(&mut socket, &WireRecord::Plan(plan), address)?;
-    for name in &options.counters {
-        // Which are the kernel's own is for the agent to know: it refuses by name what it has not.
-        let midr = if name.contains('-') { 0 } else { ANY_CORE };
-        let wish = CounterWish { name, event: 0, midr };
+    for counter in &counters {
+        let wish = CounterWish { name: &counter.name, event: counter.event, midr: counter.midr };
         host.send(&mut socket, &WireRecord::CounterWish(wish), address)?;
     }
     host.send(&mut socket, &WireRecord::Start(Start {}), address)?;

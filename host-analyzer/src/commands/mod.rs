@@ -8,6 +8,7 @@
 
 mod boards;
 mod cli;
+mod counters;
 mod diagnostic;
 mod inspect;
 mod live;

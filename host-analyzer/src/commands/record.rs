@@ -16,8 +16,10 @@ use crate::views;
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    let catalog = boards::catalog(options.boards.as_deref())?;
-    let board = options.board.as_deref().map(|name| boards::find(&catalog, name)).transpose()?;
+    // Only when a board is named: a mistake in some profile is no reason not to read a recording.
+    let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
+    let named = catalog.as_ref().zip(options.board.as_deref());
+    let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
     let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
     let model = match source.strip_prefix("tcp:") {
         Some(address) => live::capture(address, board, options)?,

@@ -74,7 +74,7 @@ fn cores(board: &Board) -> String {
             n => format!("{n} {}", core.name),
         }
     });
-    let any = if board.clusters().is_empty() { "any of " } else { "" };
+    let any = if board.clusters().is_empty() && cores.len() > 1 { "any of " } else { "" };
     format!("{any}{}", cores.collect::<Vec<_>>().join(", "))
 }
 
@@ -133,7 +133,11 @@ fn counters(
     let known = |event: &&Event| before.iter().any(|c| c.event(&event.name) == Some(*event));
     let same = core.events().filter(known).count();
     if same > 0 {
-        writeln!(out, "  {same} events as on {}, and", before.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", "))?;
+        writeln!(
+            out,
+            "  {same} events as on {}, and",
+            before.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ")
+        )?;
     }
     for event in core.events().filter(|e| !known(e)) {
         writeln!(out, "  {:#06x} {:26} {}", event.number, event.name, unit(event))?;
@@ -178,7 +182,7 @@ fn node(n: &Node, out: &mut dyn Write) -> io::Result<()> {
 /// Text in lines, broken at spaces.
 fn sentence(out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
     let mut line = String::new();
-    for word in text.split(' ') {
+    for word in text.split_whitespace() {
         let long = line.chars().count() + 1 + word.chars().count() > WIDTH - indent.len();
         if long && !line.is_empty() {
             writeln!(out, "{indent}{line}")?;
