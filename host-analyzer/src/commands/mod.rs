@@ -10,8 +10,10 @@ mod boards;
 mod cli;
 mod diagnostic;
 mod inspect;
+mod link;
 mod live;
 mod progress;
+mod receive;
 mod record;
 mod write;
 
