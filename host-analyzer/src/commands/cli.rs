@@ -40,7 +40,8 @@ pub(super) struct Record {
     /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(super) boards: Option<PathBuf>,
-    /// A recording, tcp:HOST:PORT of a serving agent (default tcp:127.0.0.1:7817), or - for standard input
+    /// A recording, tcp:HOST:PORT (default tcp:127.0.0.1:7817) or serial:DEVICE@BAUD of a serving agent, or - for
+    /// standard input
     pub(super) source: Option<String>,
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
@@ -59,7 +60,10 @@ pub(super) struct Record {
     /// Write the tables as CSV as well
     #[arg(long)]
     pub(super) csv: bool,
-    /// Seconds to wait for the agent's port
+    /// Seconds to wait for the agent's port, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
     pub(super) wait: u64,
+    /// Seconds to try to connect again when the link breaks; the agent keeps the session for a minute
+    #[arg(long, default_value_t = 10)]
+    pub(super) reconnect: u64,
 }

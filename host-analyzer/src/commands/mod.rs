@@ -11,8 +11,10 @@ mod cli;
 mod counters;
 mod diagnostic;
 mod inspect;
+mod link;
 mod live;
 mod progress;
+mod receive;
 mod record;
 mod write;
 

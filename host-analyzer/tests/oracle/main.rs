@@ -14,6 +14,7 @@ mod cost;
 mod counters;
 mod engine_list;
 mod errors;
+mod links;
 mod nodes;
 mod speed;
 mod support;
