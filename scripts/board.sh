@@ -18,6 +18,7 @@
 #   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
 #   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is its kernel console too
 #   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
+#   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
 #   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
 #   --agent FILE     the agent on it (default: built by scripts/build-agent.sh; `none`: a board without one)
@@ -29,7 +30,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 BOARD=$CACHE/board
-for f in fetch ssh engine musl machine use; do
+for f in fetch ssh adbd engine musl machine use; do
 	# shellcheck source=/dev/null
 	. "$REPO/scripts/board/$f.sh"
 done

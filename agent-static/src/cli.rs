@@ -23,6 +23,8 @@ pub enum Command {
     Serve(Serve),
     /// Capture into a file, without a host
     Record(Record),
+    /// Show what works here, what does not, and why: kernel, permissions, counters, engine
+    Doctor(Doctor),
     /// Show what would be probed in an engine, level by level, and what could not be found and why; ends with 1 when a
     /// level is missing
     #[command(alias = "plan")]
@@ -34,6 +36,18 @@ pub enum Command {
         #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
         tables: String,
     },
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Doctor {
+    /// Look at the running process of this number
+    #[arg(long)]
+    pub pid: Option<u32>,
+    /// Look at the processes of this name (default: `llama*`)
+    #[arg(long)]
+    pub name: Option<String>,
 }
 
 /// Which process to trace.

@@ -2,15 +2,18 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use crate::cli::{Command, Record, Serve};
+use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
+use crate::doctor;
 use crate::error::{Diagnostic, Result};
-use crate::host::read_plan;
+use crate::host::{Host, read_plan};
 use crate::inspect;
-use crate::link::{Output, tcp};
+use crate::link::output::Kind;
+use crate::link::{self, Output, Place};
 use crate::plan::Plan;
 use crate::session::{self, Summary};
 use crate::signals::Signals;
@@ -27,6 +30,7 @@ pub fn run(command: &Command) -> Result<i32> {
     match command {
         Command::Serve(options) => serve(options),
         Command::Record(options) => record(options),
+        Command::Doctor(options) => examine(options),
         Command::Engine { targets, tables } => inspect::engine(targets, tables == "all"),
     }
 }
@@ -54,8 +58,9 @@ fn record(options: &Record) -> Result<i32> {
         counters: Counters::by_name(&options.counters),
     };
     let signals = Signals::new()?;
-    let output = Output::file(file, options.out.display().to_string());
-    let summary = session::run(&plan, &target, output, &signals);
+    let output = Output::new(file, Kind::File, options.out.display().to_string())
+        .map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
+    let summary = session::run(&plan, &target, output, &signals, &mut Host::nobody());
     if summary.is_err() && !to_stdout {
         // A session that never began leaves no file behind that looks like a recording.
         remove_if_empty(&options.out);
@@ -73,52 +78,96 @@ fn remove_if_empty(path: &Path) {
 }
 
 fn serve(options: &Serve) -> Result<i32> {
-    let listener = tcp::listen(&options.listen)?;
+    let place = link::listen(&options.listen)?;
     let signals = Signals::new()?;
-    listener.set_nonblocking(true).map_err(|e| {
-        Diagnostic::new(format!("listening at {}", options.listen), e, "choose another port with --listen")
-    })?;
-    let address = listener.local_addr().map_or_else(|_| options.listen.clone(), |a| format!("tcp:{a}"));
-    tell(&format!("waiting for a host at {address}"));
     let own = options.target.target(false);
     let starts_program = matches!(own, Some(Target::Command { .. }));
-    loop {
-        signals.wait(listener.as_fd(), None);
-        if signals.asked_to_end() {
-            return Ok(0);
-        }
-        let Ok((mut socket, peer)) = listener.accept() else { continue };
-        let plan =
-            match socket.set_nonblocking(false).map_err(no_socket).and_then(|()| read_plan(&mut socket)) {
-                Ok(plan) => plan,
-                Err(e) => {
-                    tell(&e.to_string());
-                    continue;
-                }
+    let mut next = None;
+    match &place {
+        Place::Tcp(listener) => {
+            let of = |e| {
+                Diagnostic::new(
+                    format!("listening at {}", options.listen),
+                    e,
+                    "choose another port with --listen",
+                )
             };
+            listener.set_nonblocking(true).map_err(of)?;
+            let address =
+                listener.local_addr().map_or_else(|_| options.listen.clone(), |a| format!("tcp:{a}"));
+            tell(&format!("waiting for a host at {address}"));
+        }
+        Place::Serial(port) => {
+            tell(&format!("waiting for a host at {}, {} baud", options.listen, port.baud()))
+        }
+    }
+    loop {
+        let (link, name, listener) = match &place {
+            Place::Tcp(listener) => {
+                let Some(socket) = accept(&mut next, listener, &signals) else { return Ok(0) };
+                let name = socket.peer_addr().map_or_else(|_| "the host".to_owned(), |a| format!("host {a}"));
+                (socket.set_nonblocking(true).map(|()| socket.into()), name, Some(listener))
+            }
+            Place::Serial(port) => (port.descriptor(), format!("the host at {}", options.listen), None),
+        };
+        let mut link: File = link.map(|fd: OwnedFd| fd.into()).map_err(no_link)?;
+        let kind = if listener.is_some() { Kind::Connection } else { Kind::Serial };
+        let read = read_plan(&mut link, kind, &signals);
+        let mut host = Host::new(link.try_clone().map_err(no_link)?, listener);
+        let output = Output::new(link, kind, name.clone()).map_err(no_link)?;
+        let plan = match read {
+            Ok(Some(plan)) => plan,
+            Ok(None) => return Ok(0),
+            Err(e) => {
+                tell(&e.to_string());
+                session::refuse(output, &e, &signals);
+                continue;
+            }
+        };
         let target = own.clone().unwrap_or_else(|| {
             Target::Name(if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() })
         });
-        tell(&format!("host {peer}: capturing"));
-        let output = Output::tcp(socket, format!("the host at {peer}")).map_err(no_socket)?;
-        let result = session::run(&plan, &target, output, &signals);
+        tell(&format!("{name}: capturing"));
+        let result = session::run(&plan, &target, output, &signals, &mut host);
         match &result {
-            Ok(summary) => tell(&format!("host {peer}: {}", summary.line())),
-            Err(e) => tell(&format!("host {peer}: {e}")),
+            Ok(summary) => tell(&format!("{name}: {}", summary.line())),
+            Err(e) => tell(&format!("{name}: {e}")),
         }
         if options.once || starts_program || signals.asked_to_end() {
             return result.map(|s| status(&s));
         }
+        next = host.take_next();
     }
 }
 
-fn no_socket(e: std::io::Error) -> Diagnostic {
+/// The next host; `None` when a signal asks to end.
+fn accept(next: &mut Option<TcpStream>, listener: &TcpListener, signals: &Signals) -> Option<TcpStream> {
+    loop {
+        if signals.asked_to_end() {
+            return None;
+        }
+        if let Some(socket) = next.take().or_else(|| Some(listener.accept().ok()?.0)) {
+            return Some(socket);
+        }
+        signals.wait(listener.as_fd(), None);
+    }
+}
+
+fn no_link(e: std::io::Error) -> Diagnostic {
     Diagnostic::new("speaking with the host", e, "connect again")
 }
 
 /// The agent ends like the program that it started.
 fn status(summary: &Summary) -> i32 {
     summary.status.unwrap_or(0)
+}
+
+fn examine(options: &Doctor) -> Result<i32> {
+    let target = options.pid.map(Target::Pid).or_else(|| options.name.clone().map(Target::Name));
+    let works = doctor::doctor(target.as_ref(), &mut std::io::stdout().lock());
+    works
+        .map(|w| i32::from(!w))
+        .map_err(|e| Diagnostic::new("writing the table", e, "give it a terminal or a file"))
 }
 
 /// One line on standard error; standard output may carry the stream.

@@ -1,6 +1,6 @@
 //! From records to frames in the link's queue, in sequence, counting what is dropped.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
@@ -10,10 +10,14 @@ use profinfer_wire::record::Record;
 use crate::link::Output;
 use crate::link::output::Weight;
 
+/// How long a record that must not be lost waits for room.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The encoder of one session.
 #[derive(Debug)]
 pub struct Emitter {
     output: Output,
+    nonce: [u8; 16],
     seq: u32,
     payload: Box<[u8; MAX_PAYLOAD]>,
     encoded: Box<[u8; MAX_ENCODED]>,
@@ -38,9 +42,10 @@ impl Emitter {
             build: [0; 8],
             nonce,
         };
-        output.push(&hello.to_bytes(), Weight::Essential);
+        output.greet(hello.to_bytes());
         Self {
             output,
+            nonce,
             seq: 0,
             payload: Box::new([0; MAX_PAYLOAD]),
             encoded: Box::new([0; MAX_ENCODED]),
@@ -52,20 +57,39 @@ impl Emitter {
     /// Queues a record; false when it was dropped (the drop is counted). A record too long for a frame,
     /// which the callers exclude by cutting their strings, is a drop too.
     pub fn emit(&mut self, record: &Record<'_>, weight: Weight) -> bool {
+        let seq = self.seq;
+        self.seq = seq.wrapping_add(1);
         let Some(payload) = record.encode(&mut self.payload) else {
-            self.seq = self.seq.wrapping_add(1);
             self.frames_dropped += 1;
             return false;
         };
-        let frame = Frame { kind: record.kind(), seq: self.seq, payload };
-        self.seq = self.seq.wrapping_add(1);
+        let frame = Frame { kind: record.kind(), seq, payload };
         let len = encode(&frame, &mut *self.encoded).unwrap_or(0);
-        let sent = len > 0 && self.output.push(&self.encoded[..len], weight);
+        let sent = len > 0 && self.push(seq, len, weight);
         if !sent {
             self.frames_dropped += 1;
             self.bytes_dropped += len as u64;
         }
         sent
+    }
+
+    fn push(&mut self, seq: u32, len: usize, weight: Weight) -> bool {
+        let frame = &self.encoded[..len];
+        if self.output.push(seq, frame, weight) {
+            return true;
+        }
+        let begun = Instant::now();
+        loop {
+            self.output.flush();
+            if self.output.push(seq, frame, weight) {
+                return true;
+            }
+            let waits = weight == Weight::Essential && !self.output.broken() && !self.output.suspended();
+            if !waits || begun.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     /// Frames made so far, dropped ones included: the sequence number of the next one.
@@ -74,19 +98,25 @@ impl Emitter {
         self.seq
     }
 
+    /// The session's name among sessions.
+    #[must_use]
+    pub fn nonce(&self) -> [u8; 16] {
+        self.nonce
+    }
+
     /// Hands the link what it takes now.
     pub fn flush(&mut self) {
         self.output.flush();
-    }
-
-    /// Waits until the link has everything.
-    pub fn finish(&mut self, limit: Duration) -> bool {
-        self.output.drain(limit)
     }
 
     /// The link.
     #[must_use]
     pub fn output(&self) -> &Output {
         &self.output
+    }
+
+    /// The link, to suspend and to connect again.
+    pub fn output_mut(&mut self) -> &mut Output {
+        &mut self.output
     }
 }

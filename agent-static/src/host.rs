@@ -1,74 +1,185 @@
-//! The host's words: plan, start, stop.
+//! The host's words: plan, start, stop, resume.
 //!
 //! Foreign bytes: anything that is not a frame of a known kind is skipped, and nothing here can make the
 //! agent do more than capture, with what its own command line allows.
+//!
+//! ```text
+//! listener ─▶ knocking (only looked at) ─┬─ resume of this session ─▶ link
+//!                                        └─ anything else: the next session's host
+//! ```
 
+use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::record::Record;
 
+use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
-use crate::link::Output;
+use crate::link::output::Kind;
 use crate::plan::{MAX_WISHES, Plan};
+use crate::signals::Signals;
 
 /// How long a host that connected may take to send its plan.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a session waits for a host whose connection broke.
+pub const ABSENCE: Duration = Duration::from_secs(60);
 
 /// The host at the other end of the link, where there is one.
-#[derive(Debug)]
-pub struct Host {
-    socket: Option<TcpStream>,
+#[derive(Debug, Default)]
+pub struct Host<'l> {
+    link: Option<File>,
     accumulator: Accumulator,
     stop: bool,
+    listener: Option<&'l TcpListener>,
+    knocking: Option<(TcpStream, Instant)>,
+    gone: Option<Instant>,
 }
 
-impl Host {
-    /// The host behind an output; a file has none.
+impl<'l> Host<'l> {
+    /// The host behind a link; when a connection breaks, the listener tells that it came back.
     #[must_use]
-    pub fn of(output: &Output) -> Self {
-        let socket = output.socket().and_then(|s| s.try_clone().ok());
-        Self { socket, accumulator: Accumulator::new(), stop: false }
+    pub fn new(link: impl Into<OwnedFd>, listener: Option<&'l TcpListener>) -> Self {
+        Self { link: Some(File::from(link.into())), listener, ..Self::default() }
     }
 
-    /// The socket, to sleep on.
+    /// Nobody: a recording.
     #[must_use]
-    pub fn socket(&self) -> Option<BorrowedFd<'_>> {
-        self.socket.as_ref().map(AsFd::as_fd)
+    pub fn nobody() -> Self {
+        Self::default()
     }
 
-    /// Whether the host sent `Stop` or closed the connection.
-    pub fn asked_to_stop(&mut self) -> bool {
-        let Some(socket) = &mut self.socket else { return false };
+    /// A host that connected while the session ran, for a session of its own.
+    pub fn take_next(&mut self) -> Option<TcpStream> {
+        Some(self.knocking.take()?.0)
+    }
+
+    /// It sent `Stop`, or went away.
+    #[must_use]
+    pub fn said_stop(&self) -> bool {
+        self.stop
+    }
+
+    /// Reads what the host says and does it. True when the session shall end: it sent `Stop`, or went away and did not
+    /// come back in time.
+    pub fn step(&mut self, emit: &mut Emitter) -> bool {
+        if !self.stop && self.link.is_some() && !self.listen(emit) {
+            self.link = None;
+            emit.output_mut().suspend();
+        }
+        if emit.output().suspended() {
+            self.link = None;
+            let gone = *self.gone.get_or_insert_with(Instant::now);
+            let hopeless = self.listener.is_none() || gone.elapsed() > ABSENCE;
+            if hopeless || self.stop {
+                emit.output_mut().give_up("the host went away and did not come back");
+                self.stop = true;
+            }
+        }
+        self.answer_the_door(emit);
+        self.stop
+    }
+
+    /// False when the connection is closed.
+    fn listen(&mut self, emit: &mut Emitter) -> bool {
+        let Some(link) = &mut self.link else { return false };
         let mut bytes = [0u8; 512];
-        while !self.stop {
-            match socket.read(&mut bytes) {
-                Ok(0) => self.stop = true,
+        loop {
+            match link.read(&mut bytes) {
+                Ok(0) => return false,
                 Ok(n) => {
                     let mut input = &bytes[..n];
                     while !input.is_empty() {
-                        if let Some(Found::Frame(frame)) = self.accumulator.feed(&mut input) {
-                            self.stop |= matches!(Record::decode(&frame), Ok(Record::Stop(_)));
+                        let Some(Found::Frame(frame)) = self.accumulator.feed(&mut input) else { continue };
+                        match Record::decode(&frame) {
+                            Ok(Record::Stop(_)) => self.stop = true,
+                            Ok(Record::Resume(r)) if r.nonce == emit.nonce() => {
+                                emit.output_mut().resend(r.seq, false);
+                            }
+                            // On a serial line: a host that has not seen the hello asks again. When it cannot be given all
+                            // from the start it is another host, which shall have a session of its own.
+                            Ok(Record::Start(_)) => self.stop |= !emit.output_mut().resend(0, true),
+                            _ => {}
                         }
                     }
                 }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => self.stop = true,
+                Err(_) => return false,
             }
         }
-        self.stop
+    }
+
+    /// Looks at a new connection's first frame without taking it.
+    fn answer_the_door(&mut self, emit: &mut Emitter) {
+        let Some(listener) = self.listener else { return };
+        if self.knocking.is_none()
+            && let Ok((socket, _)) = listener.accept()
+            && socket.set_nonblocking(true).is_ok()
+        {
+            self.knocking = Some((socket, Instant::now()));
+        }
+        let Some((socket, since)) = &self.knocking else { return };
+        let mut bytes = [0u8; 512];
+        let said = match socket.peek(&mut bytes) {
+            Ok(0) => None,
+            Ok(n) => first_record(&bytes[..n]).or((since.elapsed() < PATIENCE).then_some(Said::Nothing)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                (since.elapsed() < PATIENCE || !emit.output().suspended()).then_some(Said::Nothing)
+            }
+            Err(_) => None,
+        };
+        match said {
+            Some(Said::Nothing) => {}
+            None => self.knocking = None,
+            Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
+                let Some((mut socket, _)) = self.knocking.take() else { return };
+                let Ok(link) = socket.try_clone() else { return };
+                // It was looked at; now it is taken.
+                if socket.read_exact(&mut bytes[..said]).is_ok()
+                    && emit.output_mut().reconnect(socket).is_ok()
+                {
+                    emit.output_mut().resend(seq, true);
+                    self.accumulator = Accumulator::new();
+                    self.link = Some(File::from(OwnedFd::from(link)));
+                    self.gone = None;
+                }
+            }
+            // Somebody else, whose turn comes when this session ends; one that waits for nobody ends now.
+            Some(_) => self.stop |= emit.output().suspended(),
+        }
     }
 }
 
-/// Waits for a plan and a start on a connection just made.
+enum Said {
+    Nothing,
+    Resume { nonce: [u8; 16], seq: u32, bytes: usize },
+    Other,
+}
+
+fn first_record(bytes: &[u8]) -> Option<Said> {
+    let (mut accumulator, mut input) = (Accumulator::new(), bytes);
+    let found = accumulator.feed(&mut input)?;
+    let resume = match found {
+        Found::Frame(frame) => match Record::decode(&frame) {
+            Ok(Record::Resume(r)) => Some(r),
+            _ => None,
+        },
+        Found::Damage(_) => None,
+    };
+    let bytes = bytes.len() - input.len();
+    Some(resume.map_or(Said::Other, |r| Said::Resume { nonce: r.nonce, seq: r.seq, bytes }))
+}
+
+/// Waits for a plan and a start; on a connection for a while, on a serial line (where anything may come first: boot
+/// messages, a shell's prompt) until a signal comes. `None` when a signal did.
 ///
 /// # Errors
-/// When the host closes, stays silent for ten seconds, or speaks another version.
-pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
+/// When the host closes, stays silent for ten seconds, or asks for the rest of a session that is not there.
+pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
     let failed = |answer: &dyn std::fmt::Display| {
         Diagnostic::new(
             "reading the capture plan from the host",
@@ -76,26 +187,25 @@ pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
             "connect with `analyze` of the same release; anything else gets no stream",
         )
     };
-    socket.set_read_timeout(Some(Duration::from_millis(200))).map_err(|e| failed(&e))?;
     let begun = Instant::now();
     let mut accumulator = Accumulator::new();
     let mut plan: Option<Plan> = None;
     let mut bytes = [0u8; 512];
     loop {
-        if begun.elapsed() > PATIENCE {
+        if signals.asked_to_end() {
+            return Ok(None);
+        }
+        if kind == Kind::Connection && begun.elapsed() > PATIENCE {
             return Err(failed(&"it sent no plan within ten seconds"));
         }
-        let n = match socket.read(&mut bytes) {
+        let n = match link.read(&mut bytes) {
             Ok(0) => return Err(failed(&"it closed the connection")),
             Ok(n) => n,
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                ) =>
-            {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                signals.wait(link.as_fd(), Some(Duration::from_millis(500)));
                 continue;
             }
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
             Err(e) => return Err(failed(&e)),
         };
         let mut input = &bytes[..n];
@@ -110,8 +220,11 @@ pub fn read_plan(socket: &mut TcpStream) -> Result<Plan> {
                 }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
-                        return Ok(plan);
+                        return Ok(Some(plan));
                     }
+                }
+                Ok(Record::Resume(_)) if kind == Kind::Connection => {
+                    return Err(failed(&"it asks for the rest of a session that has ended"));
                 }
                 _ => {}
             }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use libbpf_rs::RingBufferBuilder;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::control::level;
+use profinfer_wire::record::control::{Refused, level};
 use profinfer_wire::record::counter::Counter;
 use profinfer_wire::record::loss::{End, EndReason};
 use profinfer_wire::record::session::Session as SessionRecord;
@@ -27,7 +27,7 @@ use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
 use crate::host::Host;
 use crate::link::Output;
-use crate::link::output::Weight;
+use crate::link::output::{Kind, Weight};
 use crate::lower::Lower;
 use crate::plan::Plan;
 use crate::ring::Event;
@@ -43,27 +43,31 @@ pub const RING_BYTES: u32 = 1 << 20;
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const PULSE: Duration = Duration::from_secs(1);
-/// How long the link gets to take what is left at the end.
+/// How long the link may take none of what is left at the end.
 const LAST_WORDS: Duration = Duration::from_secs(10);
+/// How long the agent stays when all is sent over a serial line: the host may ask for a frame that noise cost. It says
+/// `Stop` when it has the end.
+const LINGER: Duration = Duration::from_secs(6);
 
 /// Runs one session to its end.
 ///
 /// # Errors
 /// When nothing can be traced; then nothing was left behind and the host was told why.
-pub fn run(plan: &Plan, target: &Target, output: Output, signals: &Signals) -> Result<Summary> {
-    let mut host = Host::of(&output);
+pub fn run(
+    plan: &Plan,
+    target: &Target,
+    output: Output,
+    signals: &Signals,
+    host: &mut Host<'_>,
+) -> Result<Summary> {
     let emitter = Emitter::begin(output, nonce());
     let lower = RefCell::new(Lower::new(emitter, plan.levels));
-    let outcome = capture(plan, target, &lower, signals, &mut host);
+    let outcome = capture(plan, target, &lower, signals, host);
     let mut lower = lower.into_inner();
     if let Err(e) = &outcome {
-        let reason = e.to_string();
-        let reason = &reason[..reason.floor_char_boundary(3000)];
-        lower
-            .emit
-            .emit(&Record::Refused(profinfer_wire::record::control::Refused { reason }), Weight::Essential);
+        emit_refusal(&mut lower.emit, e);
     }
-    let sent = lower.emit.finish(LAST_WORDS);
+    let sent = last_words(&mut lower.emit, host, signals);
     let summary = outcome?;
     match lower.emit.output().error() {
         Some(e) => Err(e),
@@ -73,6 +77,46 @@ pub fn run(plan: &Plan, target: &Target, output: Output, signals: &Signals) -> R
             "the recording lacks its end; use a faster link or fewer levels",
         )),
         None => Ok(summary),
+    }
+}
+
+/// Tells a host why it gets no session.
+pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
+    let mut emit = Emitter::begin(output, nonce());
+    emit_refusal(&mut emit, why);
+    last_words(&mut emit, &mut Host::nobody(), signals);
+}
+
+fn emit_refusal(emit: &mut Emitter, why: &Diagnostic) {
+    let reason = why.to_string();
+    let reason = &reason[..reason.floor_char_boundary(3000)];
+    emit.emit(&Record::Refused(Refused { reason }), Weight::Essential);
+}
+
+/// Waits until the link has everything; for a host whose connection broke as long as the session itself would.
+fn last_words(emit: &mut Emitter, host: &mut Host<'_>, signals: &Signals) -> bool {
+    let (mut begun, mut waiting) = (Instant::now(), usize::MAX);
+    loop {
+        emit.flush();
+        let output = emit.output();
+        // Less than before, or more because it was asked for again: somebody is there.
+        if output.waiting() != waiting {
+            (begun, waiting) = (Instant::now(), output.waiting());
+        }
+        let lingers = output.kind() == Kind::Serial && begun.elapsed() < LINGER && !host.said_stop();
+        if output.broken() || (output.empty() && !lingers) {
+            return !output.broken();
+        }
+        if output.suspended() {
+            begun = Instant::now();
+            if signals.asked_to_end() {
+                return false;
+            }
+        } else if begun.elapsed() > LAST_WORDS {
+            return false;
+        }
+        host.step(emit);
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -92,7 +136,7 @@ fn capture(
     target: &Target,
     lower: &RefCell<Lower>,
     signals: &Signals,
-    host: &mut Host,
+    host: &mut Host<'_>,
 ) -> Result<Summary> {
     begin(plan, &mut lower.borrow_mut());
     let mut storage = Storage::default();
@@ -118,7 +162,7 @@ fn capture(
     })
     .map_err(failed)?;
     let ring = ring.build().map_err(failed)?;
-    let sleeper = Sleeper::new(signals, bpf.events().as_fd(), host.socket())?;
+    let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
     let mut tracer = Tracer::new(&bpf, plan.levels);
     tracer.begin(target, lower)?;
 
@@ -199,7 +243,7 @@ fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
 fn end_reason(
     tracer: &Tracer<'_, '_>,
     signals: &Signals,
-    host: &mut Host,
+    host: &mut Host<'_>,
     lower: &RefCell<Lower>,
 ) -> Option<EndReason> {
     if tracer.finished() {
@@ -208,7 +252,7 @@ fn end_reason(
     if signals.asked_to_end() {
         return Some(EndReason::Interrupted);
     }
-    if host.asked_to_stop() {
+    if host.step(&mut lower.borrow_mut().emit) {
         return Some(EndReason::HostStopped);
     }
     lower.borrow().emit.output().broken().then_some(EndReason::Error)

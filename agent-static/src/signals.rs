@@ -1,4 +1,4 @@
-//! Sleeping, and what wakes the agent: signals, the kernel's ring buffer, the host.
+//! Sleeping, and what wakes the agent: signals and the kernel's ring buffer.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -72,19 +72,14 @@ pub struct Sleeper<'s> {
 }
 
 impl<'s> Sleeper<'s> {
-    /// Sleeps on signals, on the kernel's ring buffer and on the host's socket.
+    /// Sleeps on signals and on the kernel's ring buffer.
     ///
     /// # Errors
     /// When the kernel gives no descriptor.
-    pub fn new(signals: &'s Signals, ring: BorrowedFd<'_>, host: Option<BorrowedFd<'_>>) -> Result<Self> {
+    pub fn new(signals: &'s Signals, ring: BorrowedFd<'_>) -> Result<Self> {
         let events = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(failed)?;
         // Edge-triggered: data in the ring is no reason to wake up, only the kernel's wish that we do.
         events.add(ring, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).map_err(failed)?;
-        if let Some(host) = host {
-            events
-                .add(host, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 1))
-                .map_err(failed)?;
-        }
         Ok(Self { signals, events })
     }
 

@@ -50,9 +50,9 @@ free_port() {
 	X
 }
 
-# write_initramfs OUT KERNEL MODEL AGENT MUSL
+# write_initramfs OUT KERNEL MODEL AGENT MUSL ADB
 write_initramfs() {
-	local out=$1 kernel=$2 model=$3 agent=$4 musl=$5 args
+	local out=$1 kernel=$2 model=$3 agent=$4 musl=$5 adb=$6 args
 	args=(--kernel "$BOARD/kernel/$kernel"
 		--modules virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev virtio_net
 		--file "$REPO/scripts/board/init:init" --file "$BOARD/userland/bin/busybox:bin/busybox" --link busybox:bin/sh
@@ -61,18 +61,20 @@ write_initramfs() {
 		--file "$REPO/scripts/board/passwd:etc/passwd" --file "$model:model.gguf")
 	if [ -n "$musl" ]; then args+=(--tree "$BOARD/musl/root:/")
 	else args+=(--tree "$BOARD/glibc/lib:lib" --tree "$BOARD/engine/$ENGINE/engine:engine"); fi
+	[ -z "$adb" ] || args+=(--tree "$BOARD/adbd/adbd:adbd")
 	[ "$agent" = none ] || args+=(--file "$agent:bin/profinfer-agent")
 	python3 "$REPO/scripts/board/initramfs.py" "$out" "${args[@]}"
 }
 
 board_up() {
-	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' port='' model=dense-q8 agent='' memory=1024
+	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' adb='' port='' model=dense-q8 agent='' memory=1024
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--no-btf) nobtf=board.nobtf; shift; continue ;;
 		--big-little) biglittle=1; shift; continue ;;
 		--musl) musl=1; shift; continue ;;
 		--plugin) plugin=1; shift; continue ;;
+		--adb) adb=1; shift; continue ;;
 		--kernel | --serial | --port | --model | --agent | --memory)
 			[ $# -ge 2 ] || die "$1 needs a value" ;;
 		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
@@ -88,21 +90,23 @@ board_up() {
 	need_common
 	need_kernel "$kernel"
 	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be had"; else need_engine; fi
+	[ -z "$adb" ] || need_adbd
 	model=$("$REPO/scripts/model.sh" "$model")
 	[ -n "$agent" ] || agent=$("$REPO/scripts/build-agent.sh")
 	[ "$agent" = none ] || [ -f "$agent" ] || die "there is no agent at $agent" "Build it with scripts/build-agent.sh."
 
 	rm -rf "$RUN"
 	mkdir -p "$RUN"
-	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl"
+	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl" "$adb"
 	local ssh_port args append="console=ttyAMA0 panic=-1 $nobtf"
 	ssh_port=$(free_port 7822)
 	[ -n "$port" ] || port=$(free_port 7817)
+	[ -z "$adb" ] || adb=$(free_port 7855)
 	# Boot messages take time to print; on a serial link they belong to what it has to bear.
 	[ -n "$serial" ] || append+=" quiet"
 	args=(-M "virt,gic-version=3" -cpu cortex-a76 -smp 4 -m "$memory" -display none -nodefaults -no-reboot -L "$BOARD/qemu/usr/share/qemu"
 		-kernel "$(find "$BOARD/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$append"
-		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817"
+		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817${adb:+,hostfwd=tcp:127.0.0.1:$adb-:5555}"
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
 	[ -z "$biglittle" ] || args+=(-dtb "$(big_little 4 "$memory")")
 	[ -z "$plugin" ] || args+=(-plugin "$(pmu_plugin)")
@@ -115,11 +119,12 @@ board_up() {
 	printf '%s\n' "Linux $(cat "$BOARD/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}" >"$RUN/what"
 	echo "$ssh_port" >"$RUN/ssh-port"
 	echo "$port" >"$RUN/port"
+	[ -z "$adb" ] || echo "$adb" >"$RUN/adb-port"
 	emulator qemu-system-aarch64 "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null ||
 		die "QEMU does not start" "$(tail -n 3 "$RUN/qemu.log")" "All of its output: $RUN/qemu.log"
 	[ -z "$serial" ] || link_serial "$serial"
 	wait_until_up
-	say_how "$port" "$ssh_port" "$serial"
+	say_how "$port" "$ssh_port" "$serial" "$adb"
 }
 
 # The terminal that QEMU made is linked to where the user wants it.
@@ -149,5 +154,6 @@ say_how() {
 	note "by ssh:          ssh -p $2 -i $BOARD/ssh/key root@127.0.0.1"
 	note "the agent's TCP: 127.0.0.1:$1 on this machine is 127.0.0.1:7817 on the board"
 	[ -z "$3" ] || note "its serial line: $3"
+	[ -z "$4" ] || note "by adb:          adb connect 127.0.0.1:$4"
 	note "switch it off:   scripts/board.sh down"
 }

@@ -213,6 +213,8 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     );
     let wish = control::CounterWish { name: "L3D_CACHE_REFILL", event: 0x2a, midr: 0x4100_d0b0 };
     check("counter wish", &Record::CounterWish(wish));
+    let nonce = core::array::from_fn(|i| i as u8);
+    check("resume", &Record::Resume(control::Resume { nonce, seq: 300 }));
     check("start", &Record::Start(control::Start {}));
     check("stop", &Record::Stop(control::Stop {}));
     check("refused", &Record::Refused(control::Refused { reason: "no" }));

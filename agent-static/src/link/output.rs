@@ -1,10 +1,17 @@
-//! A bounded queue in front of a file or a socket.
+//! A bounded queue in front of a link, and behind it what was sent last, so that a host that comes back can have it again.
+//!
+//! ```text
+//! bytes:  [ sent, kept for a host that comes back | waits for the link ]
+//!         0                                       sent
+//! ```
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::os::fd::OwnedFd;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use profinfer_wire::hello::HELLO_LEN;
 
 use crate::error::Diagnostic;
 
@@ -12,8 +19,10 @@ use crate::error::Diagnostic;
 const QUEUE_BYTES: usize = 1 << 20;
 /// Spans leave this much of the queue to the records that they refer to.
 const RESERVED_BYTES: usize = 256 << 10;
-/// How long a record that must not be lost waits for room.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes kept after they were sent, where there is somebody who can ask for them: more than a socket and a forwarding hold.
+const KEPT_BYTES: usize = 512 << 10;
+/// Room for the places of so many frames is made at once.
+const FRAMES: usize = 16 << 10;
 
 /// Whether a record may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,48 +33,92 @@ pub enum Weight {
     Essential,
 }
 
-/// The end of the link.
-#[derive(Debug)]
-enum Sink {
-    File(File),
-    Tcp(TcpStream),
+/// What the link is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, a pipe, standard output: nobody comes back.
+    File,
+    /// A connection: when it breaks, the other side may come again.
+    Connection,
+    /// A serial line: what the kernel prints comes in between.
+    Serial,
 }
 
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Output {
-    sink: Sink,
+    sink: Option<File>,
+    kind: Kind,
     name: String,
-    queue: VecDeque<u8>,
+    hello: [u8; HELLO_LEN],
+    /// Bytes of the hello that are sent.
+    greeted: usize,
+    bytes: VecDeque<u8>,
+    /// Of `bytes`, how many are sent.
+    sent: usize,
+    /// Frames in `bytes`: sequence number and length.
+    frames: VecDeque<(u32, u16)>,
     broken: Option<String>,
 }
 
 impl Output {
-    /// Writes to a file (or to standard output).
-    #[must_use]
-    pub fn file(file: File, name: impl Into<String>) -> Self {
-        Self {
-            sink: Sink::File(file),
-            name: name.into(),
-            queue: VecDeque::with_capacity(1 << 16),
-            broken: None,
-        }
-    }
-
-    /// Writes to a socket, without blocking.
+    /// Writes to a file, a pipe, a connection or a serial line. The last two do not block.
     ///
     /// # Errors
-    /// When the socket cannot be made non-blocking.
-    pub fn tcp(stream: TcpStream, name: impl Into<String>) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
-        let queue = VecDeque::with_capacity(1 << 16);
-        Ok(Self { sink: Sink::Tcp(stream), name: name.into(), queue, broken: None })
+    /// When the descriptor cannot be made non-blocking.
+    pub fn new(sink: impl Into<OwnedFd>, kind: Kind, name: impl Into<String>) -> io::Result<Self> {
+        let sink = File::from(sink.into());
+        if kind != Kind::File {
+            unblock(&sink)?;
+        }
+        let kept = if kind == Kind::File { 0 } else { KEPT_BYTES };
+        Ok(Self {
+            sink: Some(sink),
+            kind,
+            name: name.into(),
+            hello: [0; HELLO_LEN],
+            greeted: HELLO_LEN,
+            bytes: VecDeque::with_capacity(QUEUE_BYTES + kept),
+            sent: 0,
+            frames: VecDeque::with_capacity(FRAMES),
+            broken: None,
+        })
     }
 
-    /// The other side is gone, or the disk is full.
+    /// What the link is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Begins the stream.
+    pub fn greet(&mut self, hello: [u8; HELLO_LEN]) {
+        self.hello = hello;
+        self.greeted = 0;
+    }
+
+    /// The other side is gone for good, or the disk is full.
     #[must_use]
     pub fn broken(&self) -> bool {
         self.broken.is_some()
+    }
+
+    /// The other side is gone and may come back.
+    #[must_use]
+    pub fn suspended(&self) -> bool {
+        self.sink.is_none() && !self.broken()
+    }
+
+    /// Bytes that wait for the link.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.bytes.len() - self.sent + HELLO_LEN - self.greeted
+    }
+
+    /// Nothing waits.
+    #[must_use]
+    pub fn empty(&self) -> bool {
+        self.waiting() == 0
     }
 
     /// What to tell the user about a broken link.
@@ -79,72 +132,211 @@ impl Output {
         ))
     }
 
-    /// Queues one frame. False when it had to be dropped.
-    pub fn push(&mut self, frame: &[u8], weight: Weight) -> bool {
-        if self.broken() {
-            return false;
-        }
+    /// Queues one frame, as far as there is room for its weight. False when there is none.
+    pub fn push(&mut self, seq: u32, frame: &[u8], weight: Weight) -> bool {
         let limit = match weight {
             Weight::Droppable => QUEUE_BYTES - RESERVED_BYTES,
             Weight::Essential => QUEUE_BYTES,
         };
-        if self.queue.len() + frame.len() > limit {
-            self.flush();
-            if weight == Weight::Essential {
-                self.wait_for_room(frame.len());
-            }
-            if self.broken() || self.queue.len() + frame.len() > limit {
-                return false;
-            }
+        // On a serial line, what the kernel printed before a frame shall not be taken for a part of it.
+        let begin: &[u8] = if self.kind == Kind::Serial { &[0] } else { &[] };
+        let len = begin.len() + frame.len();
+        if self.broken() || self.bytes.len() - self.sent + len > limit {
+            return false;
         }
-        self.queue.extend(frame);
+        let Ok(recorded) = u16::try_from(len) else { return false };
+        self.forget();
+        self.bytes.extend(begin);
+        self.bytes.extend(frame);
+        self.frames.push_back((seq, recorded));
         true
-    }
-
-    fn wait_for_room(&mut self, bytes: usize) {
-        let begun = Instant::now();
-        while !self.broken() && self.queue.len() + bytes > QUEUE_BYTES && begun.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(2));
-            self.flush();
-        }
     }
 
     /// Hands as much as the link takes now.
     pub fn flush(&mut self) {
-        while !self.queue.is_empty() && !self.broken() {
-            let (front, _) = self.queue.as_slices();
-            let taken = match &mut self.sink {
-                Sink::File(f) => f.write(front),
-                Sink::Tcp(s) => s.write(front),
+        while !self.empty() && !self.broken() {
+            let Some(sink) = &mut self.sink else { return };
+            let taken = if self.greeted < HELLO_LEN {
+                sink.write(&self.hello[self.greeted..])
+            } else {
+                let (front, back) = self.bytes.as_slices();
+                let waiting = front.get(self.sent..).filter(|f| !f.is_empty());
+                sink.write(waiting.unwrap_or_else(|| &back[self.sent - front.len()..]))
             };
             match taken {
-                Ok(0) => self.broken = Some("it takes no more bytes".to_owned()),
-                Ok(n) => drop(self.queue.drain(..n)),
+                Ok(0) => self.lose("it takes no more bytes".to_owned()),
+                Ok(n) if self.greeted < HELLO_LEN => self.greeted += n,
+                Ok(n) => {
+                    self.sent += n;
+                    self.forget();
+                }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => self.broken = Some(e.to_string()),
+                Err(e) => self.lose(e.to_string()),
             }
         }
     }
 
-    /// Waits until everything is handed over, `limit` at most; true when nothing is left.
-    pub fn drain(&mut self, limit: Duration) -> bool {
-        let begun = Instant::now();
-        loop {
-            self.flush();
-            if self.queue.is_empty() || self.broken() || begun.elapsed() > limit {
-                return self.queue.is_empty() && !self.broken();
+    /// Forgets what nobody will ask for again.
+    fn forget(&mut self) {
+        let kept = if self.kind == Kind::File { 0 } else { KEPT_BYTES };
+        while let Some((_, len)) = self.frames.front() {
+            let len = usize::from(*len);
+            let gone = len <= self.sent && (self.sent - len >= kept || self.frames.len() >= FRAMES);
+            if !gone {
+                return;
             }
-            std::thread::sleep(Duration::from_millis(2));
+            self.bytes.drain(..len);
+            self.sent -= len;
+            self.frames.pop_front();
         }
     }
 
-    /// The socket, to read the host's words from.
-    #[must_use]
-    pub fn socket(&self) -> Option<&TcpStream> {
-        match &self.sink {
-            Sink::Tcp(s) => Some(s),
-            Sink::File(_) => None,
+    fn lose(&mut self, answer: String) {
+        self.sink = None;
+        if self.kind != Kind::Connection {
+            self.broken = Some(answer);
         }
+    }
+
+    /// The connection broke; the stream waits for the host to come back.
+    pub fn suspend(&mut self) {
+        self.lose("the connection was closed".to_owned());
+    }
+
+    /// The host that was waited for is here, or will not come any more.
+    ///
+    /// # Errors
+    /// When the descriptor cannot be made non-blocking.
+    pub fn reconnect(&mut self, sink: impl Into<OwnedFd>) -> io::Result<()> {
+        let sink = File::from(sink.into());
+        unblock(&sink)?;
+        self.sink = Some(sink);
+        Ok(())
+    }
+
+    /// Gives up waiting for the host.
+    pub fn give_up(&mut self, why: &str) {
+        self.sink = None;
+        self.broken = Some(why.to_owned());
+    }
+
+    /// Sends all frames from `seq` on again, those that are still there, with the hello before them if that is wanted. False
+    /// when the first of them is not there: the host will see the gap.
+    pub fn resend(&mut self, seq: u32, greet: bool) -> bool {
+        if greet {
+            self.greeted = 0;
+        }
+        let before = |frame: &&(u32, u16)| frame.0.wrapping_sub(seq) > u32::MAX / 2;
+        self.sent = self.frames.iter().take_while(before).map(|f| usize::from(f.1)).sum();
+        self.frames.iter().find(|f| !before(f)).is_none_or(|f| f.0 == seq)
+    }
+}
+
+fn unblock(file: &File) -> io::Result<()> {
+    let flags = OFlag::from_bits_retain(fcntl(file, FcntlArg::F_GETFL)?);
+    fcntl(file, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn pair(kind: Kind) -> (Output, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        let mut output = Output::new(ours, kind, "the test").unwrap();
+        output.greet([7; HELLO_LEN]);
+        (output, theirs)
+    }
+
+    fn all(from: &mut UnixStream) -> Vec<u8> {
+        let (mut bytes, mut some) = (Vec::new(), [0; 4096]);
+        while let Ok(n @ 1..) = from.read(&mut some) {
+            bytes.extend(&some[..n]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_host_that_comes_back_gets_what_it_asks_for() {
+        let (mut output, mut host) = pair(Kind::Connection);
+        for seq in 0..100u32 {
+            assert!(output.push(seq, &[seq as u8 + 1; 10], Weight::Droppable));
+            output.flush();
+        }
+        assert_eq!(all(&mut host).len(), HELLO_LEN + 1000);
+        drop(host);
+        assert!(output.push(100, &[101; 10], Weight::Droppable));
+        output.flush();
+        assert!(output.suspended() && !output.broken() && output.error().is_none());
+        let (ours, mut host) = UnixStream::pair().unwrap();
+        host.set_nonblocking(true).unwrap();
+        output.reconnect(ours).unwrap();
+        assert!(output.resend(98, true));
+        output.flush();
+        let bytes = all(&mut host);
+        assert_eq!(bytes[..HELLO_LEN], [7; HELLO_LEN]);
+        let expected: Vec<u8> = [99u8, 100, 101].iter().flat_map(|b| [*b; 10]).collect();
+        assert_eq!(bytes[HELLO_LEN..], expected);
+    }
+
+    #[test]
+    fn what_is_too_old_is_a_gap() {
+        let (mut output, mut host) = pair(Kind::Connection);
+        for seq in 0..2000u32 {
+            assert!(output.push(seq, &[1; 1000], Weight::Droppable));
+            output.flush();
+            all(&mut host);
+        }
+        assert!(
+            output.bytes.len() <= KEPT_BYTES + 1000 && output.bytes.capacity() == QUEUE_BYTES + KEPT_BYTES
+        );
+        assert!(!output.resend(10, false));
+        output.flush();
+        assert_eq!(output.frames.front().unwrap().0, 2000 - u32::try_from(output.frames.len()).unwrap());
+        assert!(
+            output.resend(1999, false) && output.resend(2000, false),
+            "the last one, and the one that is to come"
+        );
+    }
+
+    #[test]
+    fn a_slow_link_leaves_room_for_what_is_essential() {
+        let (mut output, _host) = pair(Kind::Connection);
+        let frame = [1; 4000];
+        let mut seq = 0;
+        while output.push(seq, &frame, Weight::Droppable) {
+            seq += 1;
+            output.flush();
+        }
+        assert!(output.push(seq, &frame, Weight::Essential), "there is room for it");
+        assert!(!output.push(seq, &frame, Weight::Droppable));
+    }
+
+    #[test]
+    fn files_keep_nothing_and_end_with_the_answer() {
+        let (mut output, host) = pair(Kind::File);
+        assert!(output.push(0, &[1; 10], Weight::Droppable));
+        output.flush();
+        assert!(output.bytes.is_empty() && output.frames.is_empty());
+        drop(host);
+        assert!(output.push(1, &[1; 10], Weight::Droppable));
+        output.flush();
+        assert!(output.broken() && output.error().unwrap().tried.contains("the test"));
+        assert!(!output.push(2, &[1; 10], Weight::Essential));
+    }
+
+    #[test]
+    fn on_a_serial_line_frames_begin_with_a_zero() {
+        let (mut output, mut host) = pair(Kind::Serial);
+        assert!(output.push(0, &[5, 5, 0], Weight::Droppable));
+        output.flush();
+        assert_eq!(all(&mut host)[HELLO_LEN..], [0, 5, 5, 0]);
     }
 }

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong() {
-        assert!(listen("0.0.0.0:1").unwrap_err().help.contains("tcp:"));
+        assert!(crate::link::listen("0.0.0.0:1").unwrap_err().help.contains("tcp:"));
         assert!(listen("tcp:nonsense").is_err());
         let first = listen("tcp:127.0.0.1:0").unwrap();
         let taken = format!("tcp:{}", first.local_addr().unwrap());

@@ -1,7 +1,8 @@
-//! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics.
+//! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics, serial lines.
 
 pub mod file;
 pub mod perf;
 pub mod probed;
+pub mod serial;
 pub mod spawn;
 pub mod stats;

@@ -1,98 +1,326 @@
 //! Capturing from a serving agent: plan and start out, the stream in, kept as a recording.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use profinfer_boards::Board;
+use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{ANY_CORE, CounterWish, Plan, Start, Stop, level};
+use profinfer_wire::record::control::{CounterWish, Plan, Resume, Start, Stop, level};
 
 use super::cli::Record;
+use super::link::{Address, Link};
 use super::progress::Progress;
-use super::{Diagnostic, Result, write};
+use super::receive::{Next, Receiver};
+use super::{Diagnostic, Result, counters, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
 
-/// How long the agent may take for its last words after a stop.
+/// How long the agent may be silent after a stop.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// The agent says something every second; on a serial line nobody tells that it is gone.
+const SILENCE: Duration = Duration::from_secs(15);
+/// On a serial line the request is made again when no hello came for so long: noise may have cost it.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
 
-pub(super) fn capture(address: &str, board: Option<&Board>, options: &Record) -> Result<Model> {
+pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
     let levels = levels(board, options)?;
+    let counters = counters::wishes(board, &options.counters)?;
     write::folder(&options.out)?;
-    let kept = options.out.join("recording.pfi");
-    let unwritable = |e: std::io::Error| {
-        Diagnostic::new(
-            format!("writing {}", kept.display()),
-            e,
-            "free space, or choose another place with --out",
-        )
-    };
-    let mut socket = connect(address, options.wait)?;
+    let link = address.connect_within(Duration::from_secs(options.wait))?;
     let interrupts = interrupts()?;
-    let mut host = HostFrames::default();
+    let mut capture = Capture {
+        address,
+        options,
+        link,
+        request: request(board, levels, &counters, options, address)?,
+        seq: 0,
+        receiver: Receiver::new(address.is_serial(), Instant::now()),
+        recording: Recording::create(options.out.join("recording.pfi"))?,
+    };
+    let mut progress = Progress::new("capturing");
+    let said = capture.run(interrupts, &mut progress);
+    progress.done();
+    for line in said? {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
+    capture.recording.finish(address)
+}
+
+struct Capture<'a> {
+    address: &'a Address,
+    options: &'a Record,
+    link: Link,
+    request: Vec<u8>,
+    seq: u32,
+    receiver: Receiver,
+    recording: Recording,
+}
+
+impl Capture<'_> {
+    /// Until the stream ends, the link is gone, or the user does not want to wait. Returns what to tell about the link.
+    fn run(&mut self, interrupts: &AtomicU32, progress: &mut Progress) -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        let (begun, mut requested) = (Instant::now(), Instant::now());
+        self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
+        let mut bytes = vec![0; 1 << 18];
+        let (mut stopped, mut heard) = (false, Instant::now());
+        loop {
+            let asked = interrupts.load(Ordering::Relaxed);
+            if asked > 0 && !stopped {
+                progress.say("stopping: waiting for the agent's last words (Ctrl-C again to leave at once)");
+                self.send(&WireRecord::Stop(Stop {}))?;
+                (stopped, heard) = (true, Instant::now());
+            }
+            if asked > 1 || (stopped && heard.elapsed() > LAST_WORDS) {
+                break;
+            }
+            let next = match self.link.read(&mut bytes) {
+                Ok(0) => self.receiver.ask(Instant::now()),
+                Ok(n) => {
+                    heard = Instant::now();
+                    let recording = &mut self.recording;
+                    let next = self.receiver.take(&bytes[..n], heard, &mut |clean| recording.take(clean));
+                    self.recording.check(self.address)?;
+                    next
+                }
+                Err(e) if stopped => {
+                    said.push(format!("the link broke while the agent was stopping: {e}"));
+                    break;
+                }
+                Err(e) => {
+                    if !self.reconnect(&e, interrupts, progress)? {
+                        said.push(format!(
+                            "the link broke ({e}) and the session could not be taken up again"
+                        ));
+                        break;
+                    }
+                    said.push(format!("the link broke ({e}); connected again"));
+                    continue;
+                }
+            };
+            match next {
+                Next::Listen => {}
+                Next::Ask(seq) => self.resume(seq)?,
+                Next::OtherSession => {
+                    said.push("the agent answers with another session: this one's end is lost".to_owned());
+                    break;
+                }
+            }
+            if self.receiver.nonce().is_none() && self.address.is_serial() && !stopped {
+                if begun.elapsed() > Duration::from_secs(self.options.wait) {
+                    return Err(self.nobody());
+                }
+                if requested.elapsed() > ASK_AGAIN {
+                    requested = Instant::now();
+                    self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
+                }
+            }
+            if self.receiver.nonce().is_some() && self.address.is_serial() && heard.elapsed() > SILENCE {
+                said.push(format!("the line has been silent for {} s: the agent is gone", SILENCE.as_secs()));
+                break;
+            }
+            let live = self.recording.ingest.live();
+            progress.live(&live);
+            if live.ended || live.refused.is_some() {
+                if self.address.is_serial() {
+                    // It has not to wait for questions about the end.
+                    let _ = self.send(&WireRecord::Stop(Stop {}));
+                }
+                break;
+            }
+        }
+        if self.receiver.noise > 0 {
+            let (noise, repairs) = (self.receiver.noise, self.receiver.repairs);
+            said.push(format!(
+                "{noise} bytes on the line were no frames; asked {repairs} times to send again"
+            ));
+        }
+        Ok(said)
+    }
+
+    /// Connects again and asks for what has not come. False when there is nothing to connect to, or nobody wants to wait.
+    fn reconnect(
+        &mut self,
+        why: &std::io::Error,
+        interrupts: &AtomicU32,
+        progress: &mut Progress,
+    ) -> Result<bool> {
+        let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
+            progress.say(&format!("the link broke ({why}): connecting again"));
+            if interrupts.load(Ordering::Relaxed) > 0 {
+                return Ok(false);
+            }
+            if let Ok(link) = self.address.connect() {
+                self.link = link;
+                self.recording.forget_partial()?;
+                let seq = self.recording.decoder.next_seq();
+                if self.send(&WireRecord::Resume(Resume { nonce, seq })).is_ok() && self.answers() {
+                    return Ok(true);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(false)
+    }
+
+    /// Whether the new connection delivers anything: a forwarding without an agent behind it accepts and closes.
+    fn answers(&mut self) -> bool {
+        self.receiver.reconnected();
+        let (begun, mut bytes) = (Instant::now(), vec![0; 1 << 16]);
+        while begun.elapsed() < Duration::from_secs(2) {
+            match self.link.read(&mut bytes) {
+                Ok(0) => {}
+                Ok(n) => {
+                    let recording = &mut self.recording;
+                    let next =
+                        self.receiver.take(&bytes[..n], Instant::now(), &mut |clean| recording.take(clean));
+                    return next != Next::OtherSession;
+                }
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn resume(&mut self, seq: u32) -> Result<()> {
+        match self.receiver.nonce() {
+            Some(nonce) => self.send(&WireRecord::Resume(Resume { nonce, seq })),
+            None => Ok(()),
+        }
+    }
+
+    fn send(&mut self, record: &WireRecord<'_>) -> Result<()> {
+        let mut bytes = Vec::new();
+        frame(record, self.seq, &mut bytes).ok_or_else(|| self.unasked(&"the request is too long"))?;
+        self.seq += 1;
+        self.link.write(&bytes).map_err(|e| self.unasked(&e))
+    }
+
+    fn unasked(&self, answer: &dyn std::fmt::Display) -> Diagnostic {
+        Diagnostic::new(format!("asking the agent at {}", self.address), answer, "connect again")
+    }
+
+    /// A serial line without an agent behind it.
+    fn nobody(&self) -> Diagnostic {
+        let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
+            (0, _) => "no byte came".to_owned(),
+            (n, "") => format!("{n} bytes came, none of them text"),
+            (n, text) => {
+                format!("{n} bytes came that are no stream: `{}`", text.lines().last().unwrap_or_default())
+            }
+        };
+        let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, on the other end of this line \
+                    and at the same speed; bytes without text mean another speed, a prompt means that a shell still reads there";
+        Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
+    }
+}
+
+/// What was received, on disk and in the tables.
+struct Recording {
+    path: PathBuf,
+    file: File,
+    decoder: Decoder,
+    ingest: Ingest,
+    unwritten: Option<std::io::Error>,
+    unreadable: Option<crate::decode::OpenError>,
+}
+
+impl Recording {
+    fn create(path: PathBuf) -> Result<Self> {
+        let file = File::create(&path).map_err(|e| unwritable(&path, e))?;
+        let (decoder, ingest) = (Decoder::new(), Ingest::new());
+        Ok(Self { path, file, decoder, ingest, unwritten: None, unreadable: None })
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if let Err(e) = self.file.write_all(bytes) {
+            self.unwritten.get_or_insert(e);
+        }
+        let ingest = &mut self.ingest;
+        if let Err(e) = self.decoder.feed(bytes, &mut |found| ingest.found(&found)) {
+            self.unreadable.get_or_insert(e);
+        }
+    }
+
+    /// What went wrong in [`Self::take`].
+    fn check(&mut self, address: &Address) -> Result<()> {
+        if let Some(e) = self.unwritten.take() {
+            return Err(unwritable(&self.path, e));
+        }
+        match self.unreadable.take() {
+            Some(e) => Err(Diagnostic::not_readable(&format!("the stream of {address}"), e)),
+            None => Ok(()),
+        }
+    }
+
+    /// The frame that a break cut comes again whole.
+    fn forget_partial(&mut self) -> Result<()> {
+        let partial = i64::try_from(self.decoder.forget_partial()).unwrap_or(0);
+        let end = self.file.seek(SeekFrom::Current(-partial));
+        end.and_then(|end| self.file.set_len(end)).map_err(|e| unwritable(&self.path, e))
+    }
+
+    fn finish(mut self, address: &Address) -> Result<Model> {
+        let ingest = &mut self.ingest;
+        self.decoder
+            .finish(&mut |found| ingest.found(&found))
+            .map_err(|e| Diagnostic::not_readable(&format!("the stream of {address}"), e))?;
+        Ok(self.ingest.finish())
+    }
+}
+
+fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
+    Diagnostic::new(
+        format!("writing {}", path.display()),
+        e,
+        "free space, or choose another place with --out",
+    )
+}
+
+/// Plan, counters and start, as they go over the line.
+fn request(
+    board: Option<&Board>,
+    levels: u32,
+    counters: &[PlannedCounter],
+    options: &Record,
+    address: &Address,
+) -> Result<Vec<u8>> {
+    // Ends whatever noise was on the line before.
+    let mut bytes = vec![0];
+    let too_long = || {
+        let help = "shorten --target";
+        Diagnostic::new(format!("asking the agent at {address}"), "the request is too long", help)
+    };
     let plan = Plan {
         wire_version: WIRE_VERSION,
-        board: board.map_or("generic", |b| b.name.as_str()),
+        board: board.map_or("generic-aarch64", |b| b.name.as_str()),
         levels,
         target: options.target.as_deref().unwrap_or_default(),
     };
-    host.send(&mut socket, &WireRecord::Plan(plan), address)?;
-    for name in &options.counters {
-        // Which are the kernel's own is for the agent to know: it refuses by name what it has not.
-        let midr = if name.contains('-') { 0 } else { ANY_CORE };
-        let wish = CounterWish { name, event: 0, midr };
-        host.send(&mut socket, &WireRecord::CounterWish(wish), address)?;
+    frame(&WireRecord::Plan(plan), 0, &mut bytes).ok_or_else(too_long)?;
+    for counter in counters {
+        let wish = CounterWish { name: &counter.name, event: counter.event, midr: counter.midr };
+        frame(&WireRecord::CounterWish(wish), 0, &mut bytes).ok_or_else(too_long)?;
     }
-    host.send(&mut socket, &WireRecord::Start(Start {}), address)?;
-    let mut file = File::create(&kept).map_err(unwritable)?;
+    frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
+    Ok(bytes)
+}
 
-    let mut progress = Progress::new("capturing");
-    let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
-    let mut bytes = vec![0; 1 << 18];
-    let mut stopped: Option<Instant> = None;
-    loop {
-        let asked = interrupts.load(Ordering::Relaxed);
-        if asked > 0 && stopped.is_none() {
-            progress.say("stopping: waiting for the agent's last words (Ctrl-C again to leave at once)");
-            host.send(&mut socket, &WireRecord::Stop(Stop {}), address)?;
-            stopped = Some(Instant::now());
-        }
-        if asked > 1 || stopped.is_some_and(|s| s.elapsed() > LAST_WORDS) {
-            break;
-        }
-        match socket.read(&mut bytes) {
-            Ok(0) => break,
-            Ok(n) => {
-                file.write_all(&bytes[..n]).map_err(unwritable)?;
-                decoder
-                    .feed(&bytes[..n], &mut |found| ingest.found(&found))
-                    .map_err(|e| Diagnostic::not_readable(&format!("the stream of tcp:{address}"), e))?;
-            }
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                ) => {}
-            // A link that breaks cuts the stream short; what came before is analysed, and the cut is named.
-            Err(_) => break,
-        }
-        let live = ingest.live();
-        progress.live(&live);
-        if live.ended || live.refused.is_some() {
-            break;
-        }
-    }
-    progress.done();
-    decoder
-        .finish(&mut |found| ingest.found(&found))
-        .map_err(|e| Diagnostic::not_readable(&format!("the stream of tcp:{address}"), e))?;
-    Ok(ingest.finish())
+/// Appends a frame; `None` when the record is too long for one.
+fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
+    let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
+    let payload = record.encode(&mut payload)?;
+    let len = encode(&Frame { kind: record.kind(), seq, payload }, &mut frame)?;
+    bytes.extend_from_slice(&frame[..len]);
+    Some(())
 }
 
 fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
@@ -111,65 +339,6 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
             "use --levels with token, graph, op, separated by commas",
         )),
     })
-}
-
-fn connect(address: &str, wait_seconds: u64) -> Result<TcpStream> {
-    let begun = Instant::now();
-    let mut progress = Progress::new("connecting");
-    loop {
-        match TcpStream::connect(address) {
-            Ok(socket) => {
-                progress.done();
-                let ready = socket
-                    .set_read_timeout(Some(Duration::from_millis(200)))
-                    .and_then(|()| socket.set_nodelay(true));
-                ready.map_err(|e| {
-                    Diagnostic::new(format!("connecting to tcp:{address}"), e, "connect again")
-                })?;
-                return Ok(socket);
-            }
-            Err(e)
-                if begun.elapsed() >= Duration::from_secs(wait_seconds)
-                    || e.kind() == ErrorKind::InvalidInput =>
-            {
-                progress.done();
-                return Err(Diagnostic::new(
-                    format!("connecting to the agent at tcp:{address}"),
-                    e,
-                    "start `profinfer-agent serve` on the board and forward its port, for example \
-                     `adb forward tcp:7817 tcp:7817` or `ssh -L 7817:127.0.0.1:7817 BOARD`",
-                ));
-            }
-            Err(e) => {
-                progress.say(&format!("tcp:{address}: {e}; trying again"));
-                std::thread::sleep(Duration::from_millis(200));
-            }
-        }
-    }
-}
-
-/// Frames to the agent.
-#[derive(Default)]
-struct HostFrames {
-    seq: u32,
-}
-
-impl HostFrames {
-    fn send(&mut self, socket: &mut TcpStream, record: &WireRecord<'_>, address: &str) -> Result<()> {
-        let failed = |answer: &dyn std::fmt::Display| {
-            Diagnostic::new(
-                format!("asking the agent at tcp:{address}"),
-                answer,
-                "shorten --target, connect again",
-            )
-        };
-        let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-        let payload = record.encode(&mut payload).ok_or_else(|| failed(&"the request is too long"))?;
-        let len = encode(&Frame { kind: record.kind(), seq: self.seq, payload }, &mut frame)
-            .ok_or_else(|| failed(&"the request is too long"))?;
-        self.seq += 1;
-        socket.write_all(&frame[..len]).map_err(|e| failed(&e))
-    }
 }
 
 /// Counts Ctrl-C.

@@ -8,10 +8,13 @@
 
 mod boards;
 mod cli;
+mod counters;
 mod diagnostic;
 mod inspect;
+mod link;
 mod live;
 mod progress;
+mod receive;
 mod record;
 mod write;
 
@@ -29,7 +32,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Some(Command::Inspect { file }) => inspect::inspect(file),
-        Some(Command::Boards { name }) => boards::boards(name.as_deref()),
+        Some(Command::Boards { name, boards }) => boards::boards(name.as_deref(), boards.as_deref()),
         None => record::record(&cli.record),
     };
     match result {

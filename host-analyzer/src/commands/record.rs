@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use super::cli::Record;
+use super::link::Address;
 use super::progress::Progress;
 use super::{Diagnostic, Result, boards, live, write};
 use crate::analyses::Analysis;
@@ -16,14 +17,17 @@ use crate::views;
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    let board = options.board.as_deref().map(boards::find).transpose()?;
+    // Only when a board is named: a mistake in some profile is no reason not to read a recording.
+    let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
+    let named = catalog.as_ref().zip(options.board.as_deref());
+    let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
     let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
-    let model = match source.strip_prefix("tcp:") {
-        Some(address) => live::capture(address, board.as_ref(), options)?,
+    let model = match Address::of(source)? {
+        Some(address) => live::capture(&address, board, options)?,
         None if source == "-" => read("standard input", &mut io::stdin().lock())?,
         None => {
             let mut file = File::open(source).map_err(|e| {
-                let help = "give a recording, or tcp:HOST:PORT of a serving agent";
+                let help = "give a recording, or tcp:HOST:PORT or serial:DEVICE@BAUD of a serving agent";
                 Diagnostic::new(format!("opening {source}"), e, help)
             })?;
             read(source, &mut file)?

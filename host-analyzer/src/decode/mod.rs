@@ -170,6 +170,20 @@ impl Decoder {
         Ok(())
     }
 
+    /// Sequence number of the frame that comes next.
+    #[must_use]
+    pub fn next_seq(&self) -> u32 {
+        self.next_seq
+    }
+
+    /// Forgets the frame that has begun and not ended, because it will come again whole; returns its bytes so far.
+    pub fn forget_partial(&mut self) -> u64 {
+        let pending = self.accumulator.pending();
+        self.accumulator = Accumulator::new();
+        self.offset -= pending;
+        pending
+    }
+
     /// The stream has no more bytes.
     ///
     /// # Errors

@@ -125,7 +125,11 @@ impl Ingest {
             // All times are of the monotonic clock; the session record relates it to the wall clock.
             Record::Clock(_) => {}
             // The host's own words, should a link echo them.
-            Record::Plan(_) | Record::CounterWish(_) | Record::Start(_) | Record::Stop(_) => {
+            Record::Plan(_)
+            | Record::CounterWish(_)
+            | Record::Start(_)
+            | Record::Resume(_)
+            | Record::Stop(_) => {
                 self.damages.add(DamageKind::Unresolved, 1, bytes, offset);
             }
         }

@@ -64,7 +64,7 @@ fn files_that_are_no_engine() {
     says_of(b"#!/bin/sh\nexec llama-server\n", "it is a script (#!/bin/sh)");
     let mut narrow = std::fs::read("/proc/self/exe").unwrap();
     says_of(&narrow, "no part of an engine");
-    says_of(&narrow[..narrow.len() / 2], "cut short");
+    says_of(&narrow[..1 << 16], "cut short");
     narrow[4] = 1;
     says_of(&narrow, "a 32-bit ELF file");
 }

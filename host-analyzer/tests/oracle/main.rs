@@ -15,6 +15,7 @@ mod counters;
 mod engine_list;
 mod engines;
 mod errors;
+mod links;
 mod nodes;
 mod speed;
 mod support;

@@ -47,6 +47,16 @@ pub const ANY_CORE: u32 = 0xff00_fff0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {}
 
+/// The host has all frames before `seq` and wants the hello and those from there on again: on a new connection after one
+/// broke, or where noise on the line cost a frame. What the agent no longer keeps, and what it never heard of, is a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// Nonce of the session's hello.
+    pub nonce: [u8; 16],
+    /// Sequence number of the first frame that is wanted.
+    pub seq: u32,
+}
+
 /// End capturing: the agent detaches, sends what it still has, and `End`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {}

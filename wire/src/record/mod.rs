@@ -62,6 +62,8 @@ pub mod kind {
     pub const REFUSED: u16 = 0x103;
     /// [`super::control::CounterWish`], host to agent.
     pub const COUNTER_WISH: u16 = 0x104;
+    /// [`super::control::Resume`], host to agent.
+    pub const RESUME: u16 = 0x105;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -155,6 +157,8 @@ records! {
     Stop = kind::STOP => control::Stop,
     /// A counter that shall be read.
     CounterWish = kind::COUNTER_WISH => control::CounterWish<'a>,
+    /// What shall be sent again.
+    Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.
     Refused = kind::REFUSED => control::Refused<'a>,
 }

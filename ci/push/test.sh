@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# test.sh      scripts/push.sh on an emulated board, each way, and every refusal
+#
+# ssh: the board's dropbear. adb: Android's own adbd, running on the board, and Debian's adb. hdc: ci/push/hdc,
+# a stand-in that knows hdc's words only, because there is no package of the real one.
+# On each way: push, capture through the forwarded port, again, record to a file, stop.
+set -eu
+. "$(dirname "$0")/../../scripts/lib.sh"
+[ $# = 0 ] || { usage_from_head "$0"; exit; }
+have adb || need_pkgs adb
+have ssh || need_pkgs openssh-client
+have python3 || need_pkgs python3
+for f in check whole; do
+	# shellcheck source=/dev/null
+	. "$REPO/ci/push/$f.sh"
+done
+# shellcheck source=SCRIPTDIR/../../scripts/board/machine.sh
+. "$REPO/scripts/board/machine.sh" # free_port
+
+name=push-$$
+board="$REPO/scripts/board.sh --board $name"
+dir=$(mktemp -d)
+cleanup() {
+	push_ssh --stop >/dev/null 2>&1 || true
+	[ -z "${ANDROID_ADB_SERVER_PORT:-}" ] || adb kill-server >/dev/null 2>&1 || true
+	for p in "$dir"/hdc/rule.*; do [ ! -f "$p" ] || kill "$(cut -d' ' -f3 "$p")" 2>/dev/null || true; done
+	$board down >/dev/null 2>&1 || true
+	rm -rf "$CACHE/board/run/$name" "$dir"
+}
+trap cleanup EXIT
+
+agent=$("$REPO/scripts/build-agent.sh")
+cargo build -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer
+# shellcheck disable=SC2034  # for whole.sh
+analyze=$CARGO_TARGET_DIR/debug/analyze
+$board up --adb --agent none 2>"$dir/up.log" || { cat "$dir/up.log" >&2; die "the emulated board does not boot"; }
+run=$CACHE/board/run/$name
+
+key=$CACHE/board/ssh/key
+ssh_options="-p $(cat "$run/ssh-port") -i $key -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
+adb_serial=127.0.0.1:$(cat "$run/adb-port")
+# Keys and server of this test alone: a user's adb stays as it is.
+export ADB_VENDOR_KEYS=$dir/adb ANDROID_ADB_SERVER_PORT=15037
+mkdir -p "$dir/adb" "$dir/hdc" "$dir/bin"
+ln -s "$REPO/ci/push/hdc" "$dir/bin/hdc"
+export HDC_STATE=$dir/hdc HDC_SSH="ssh $ssh_options root@127.0.0.1"
+hdc_key=7001005458323933328a
+echo "$hdc_key Connected" >"$dir/hdc/targets"
+export PATH=$dir/bin:$PATH
+
+push_ssh() { PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 "$@"; }
+push_adb() { "$REPO/scripts/push.sh" adb "$adb_serial" "$@"; }
+push_hdc() { "$REPO/scripts/push.sh" hdc "$@"; } # the only one: it needs no key
+
+port=$(free_port 7930)
+whole ssh /tmp/profinfer -- /engine/nodes -m /model.gguf -t 2 -p 8 -n 4
+whole adb /data/local/tmp -- --name nodes
+whole hdc /data/local/tmp
+
+# shellcheck disable=SC2154  # check.sh's
+printf '%s\n' "${rows[@]}" "scripts/push.sh: ${#rows[@]} checks in $SECONDS s, $failed failed"
+[ "$failed" = 0 ]

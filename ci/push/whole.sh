@@ -1,0 +1,78 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # for and from ci/push/test.sh
+# The whole way of one link: push, capture, again, record, stop. Sourced by ci/push/test.sh.
+ENGINE=(/engine/nodes -m /model.gguf -t 2 -p 8 -n 4)
+
+# whole WAY DIR [-- TARGET...]
+whole() {
+	local way=$1 there=$2
+	shift 2
+	say "$way"
+	check "$way: push" pushes "$way" "$@"
+	check "$way: capture through the port" captures "$way" "$@"
+	check "$way: again, copies and connects nothing twice" again "$way"
+	check "$way: record there and fetch" records "$way"
+	check "$way: stop leaves nothing" stops "$way" "$there"
+	check "$way: stop where there is nothing" "push_$way" --port "$port" --stop
+}
+
+# pushes WAY ARGUMENTS...: its last line is the command to run next, and nothing else is on standard output
+pushes() {
+	"push_$1" --agent "$agent" --port "$port" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	[ "$(cat "$dir/next")" = "analyze --board generic tcp:127.0.0.1:$port" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
+	says "$dir/push.err" "  \$ " "profinfer-agent --version"
+}
+
+# The command that push.sh printed, run as it is. Where the agent does not start the engine, the engine starts meanwhile.
+captures() {
+	local out=$dir/profile-$1 words
+	rm -rf "$out"
+	read -ra words <"$dir/next"
+	words[0]=$analyze
+	words+=(-o "$out")
+	case "$*" in
+	*"-- /"*) "${words[@]}" || return 1 ;;
+	*)
+		[ $# -gt 1 ] || words+=(--target nodes)
+		"${words[@]}" &
+		sleep 3
+		$board run "${ENGINE[*]} >/dev/null" || return 1
+		wait $! || return 1 ;;
+	esac
+	arrived "$out/summary.json"
+}
+
+# arrived SUMMARY: all of the run of ENGINE: 1 prefill of 8 tokens and 4 decodes, operators, nothing lost
+arrived() {
+	python3 - "$1" <<-'X'
+		import json, sys
+		s = json.load(open(sys.argv[1]))
+		h, t = s["health"], s["tokens"]
+		print(h["lines"], t)
+		assert h["perfect"] and h["spans"]["received"] > 500, h
+		assert (t["prefill"]["calls"], t["prefill"]["tokens"], t["decode"]["tokens"]) == (1, 8, 4), t
+		assert s["session"]["machine"] == "aarch64", s["session"]
+	X
+}
+
+again() {
+	local start=$SECONDS
+	pushes "$1" || return 1
+	says "$dir/push.err" "the board has this file already" "port $port is forwarded already" || return 1
+	[ $((SECONDS - start)) -lt 20 ] || { echo "it took $((SECONDS - start)) s"; return 1; }
+}
+
+records() {
+	local file=$dir/$1.pfi
+	"push_$1" --agent "$agent" --out "$file" --file -- "${ENGINE[@]}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	[ "$(cat "$dir/next")" = "analyze $file" ] || { cat "$dir/next"; return 1; }
+	"$analyze" "$file" -o "$dir/profile-file" && arrived "$dir/profile-file/summary.json"
+}
+
+# stops WAY DIR: no process, no file, no port
+stops() {
+	pushes "$1" || return 1 # --file ended the agent that served
+	"push_$1" --port "$port" --stop || return 1
+	port_closed || return 1
+	$board run "! grep -l profinfer /proc/[0-9]*/comm && ! ls -d $2/profinfer*" || return 1
+	case $2 in */profinfer) $board run "! ls -d $2" ;; esac
+}

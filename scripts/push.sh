@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# push.sh ssh [USER@]BOARD | adb [SERIAL] | hdc [CONNECTKEY] [OPTIONS] [-- TARGET]
+#
+# Brings the agent onto a board, starts it there and forwards its port to this machine; prints the command
+# that captures. Every step is shown as the command that it is. Run it again at any time: it does what is missing.
+#
+#   -- TARGET        what to trace: `--name 'llama*'`, `--pid N`, or a command (default: what analyze asks for)
+#   --file           no port: records there (`-- COMMAND`, or --name, until Ctrl-C) and fetches the recording
+#   --out FILE       where --file puts it (default: recording.pfi)
+#   --stop           ends the agent and the forwarding, removes what was copied
+#   --agent FILE     the agent (default: built by scripts/build-agent.sh for the board's machine)
+#   --dir DIR        folder on the board (default: ssh /tmp/profinfer; adb, hdc /data/local/tmp)
+#   --port N         port on this machine (default: 7817)
+#   --board-port N   port on the board's own loopback (default: 7817)
+#   --dry-run        shows the commands, runs none
+#
+# ssh: port and key from ~/.ssh/config or PUSH_SSH_OPTIONS='-p 2222 -i KEY'.
+# docs/deploy.md: what each way needs, OpenHarmony, what is tested how.
+
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+case ${1:-} in
+ssh | adb | hdc) way=$1; shift ;;
+-h | --help) usage_from_head "$0"; exit ;;
+*) die "which way to the board: ssh, adb or hdc?" "$(usage_from_head "$0" | head -n 1)" ;;
+esac
+# shellcheck disable=SC2034  # read in scripts/push/
+where='' agent='' dir='' port=7817 board_port=7817 out=recording.pfi file='' stop='' dry='' target=()
+case ${1:-} in '' | -*) ;; *) where=$1; shift ;; esac
+while [ $# -gt 0 ]; do
+	case $1 in
+	--file | --stop) printf -v "${1#--}" 1; shift ;;
+	--dry-run) dry=1; shift ;;
+	--agent | --dir | --port | --board-port | --out)
+		[ $# -ge 2 ] || die "$1 needs a value" "See $0 --help"
+		name=${1#--}
+		printf -v "${name//-/_}" %s "$2"
+		shift 2
+		;;
+	--)
+		shift
+		# Options go to the agent as they are, a command behind its own `--`.
+		case ${1:-} in '' | -*) target=("$@") ;; *) target=(-- "$@") ;; esac
+		break
+		;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	*) die "unknown argument '$1'" "See $0 --help; what to trace stands behind \`--\`." ;;
+	esac
+done
+for n in "$port" "$board_port"; do
+	case $n in '' | *[!0-9]* | ??????*) die "'$n' is no port" "Give a number from 1 to 65535." ;; esac
+done
+[ -z "$file" ] || [ ${#target[@]} -gt 0 ] || [ -n "$stop" ] || die "--file needs what to record" "scripts/push.sh $way${where:+ $where} --file -- COMMAND, or -- --name 'llama*'"
+
+for f in run agent forward record "$way"; do
+	# shellcheck source=/dev/null
+	. "$REPO/scripts/push/$f.sh"
+done
+dir=${dir:-$DEFAULT_DIR}
+case $dir in /*) ;; *) die "--dir must be a whole path on the board, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
+case $dir in *[!A-Za-z0-9_./-]*) die "--dir: letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
+# shellcheck disable=SC2034
+there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+
+if [ -n "$stop" ]; then
+	say "end the forwarding"
+	link_unforward
+	say "end the agent, remove its files"
+	link_reach
+	link_root
+	stop_agent
+	remove_agent
+	link_close
+	exit
+fi
+
+say "the board"
+link_reach
+link_root
+look_at_board
+say "the agent"
+find_agent
+copy_agent
+try_agent
+stop_agent
+if [ -n "$file" ]; then
+	say "record"
+	status=0
+	record || status=$?
+	[ -n "$dry" ] || echo "analyze $(words "$out")"
+	exit "$status"
+fi
+say "serve"
+serve
+say "forward"
+forward
+[ -n "$dry" ] || say "ready; next:"
+# shellcheck disable=SC2154  # look_at_board set it
+echo "analyze --board $profile tcp:127.0.0.1:$port"

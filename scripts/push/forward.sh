@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
+# The way from a port of this machine to the agent. Sourced by scripts/push.sh.
+
+port_open() { (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
+
+# who_listens: the process at the port, as far as this user may know
+who_listens() { have ss && ss -Hltnp "sport = :$port" 2>/dev/null | sed 's/.*users:((//; s/))$//' | head -n 1; }
+
+forward() {
+	if [ -z "$dry" ] && link_forwarded; then
+		note "port $port is forwarded already"
+	else
+		if [ -z "$dry" ] && port_open; then
+			ANSWER="$(who_listens)"
+			ANSWER=${ANSWER:-some program of this machine}
+			refuse "port $port of this machine is taken" "Choose another one: --port N, and give it to analyze: tcp:127.0.0.1:N"
+		fi
+		link_forward || refuse "port $port cannot be forwarded" "Choose another one: --port N"
+	fi
+	answers
+}
+
+# A forwarded port takes connections whatever is behind it. That they reach this agent it says itself, in its log.
+answers() {
+	show ": </dev/tcp/127.0.0.1/$port"
+	[ -n "$dry" ] || (exec 3<>"/dev/tcp/127.0.0.1/$port" && { read -r -t 0.3 <&3 || true; }) 2>/dev/null || true
+	there_as_root "i=0; until grep 'reading the capture plan' $log; do [ \$((i+=1)) -lt 10 ] || exit 1; sleep 0.3; done" ||
+		{ link_unforward; ANSWER="the connection did not reach it"; refuse "the agent does not answer through port $port" \
+			"Does the board's system forbid forwarding (sshd: AllowTcpForwarding; SELinux)? Without a port: --file -- COMMAND"; }
+}

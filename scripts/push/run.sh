@@ -1,0 +1,67 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # dry and WORK are scripts/push.sh's
+# Runs commands here and on the board, each shown as one would type it. Sourced by scripts/push.sh.
+
+# words WORD...: the words as a shell reads them back, quoted only where they must be
+words() {
+	local word space=''
+	for word; do
+		case $word in
+		'' | *[!A-Za-z0-9_@%+=:,./-]*) printf "%s'%s'" "$space" "${word//\'/\'\\\'\'}" ;;
+		*) printf '%s%s' "$space" "$word" ;;
+		esac
+		space=' '
+	done
+}
+show() { printf '  $ %s\n' "$*" >&2; }
+
+# Terminals and Windows' hdc end lines with CR LF.
+answer() { ANSWER=$(tr -d '\r\0' <"$WORK/answer"); }
+
+# run WORD...: runs it here; its output is in ANSWER afterwards, its status in STATUS.
+run() {
+	show "$(words "$@")"
+	run_quietly "$@"
+}
+run_quietly() {
+	ANSWER='' STATUS=0
+	[ -z "$dry" ] || return 0
+	"$@" >"$WORK/answer" 2>&1 </dev/null || STATUS=$?
+	answer
+	return "$STATUS"
+}
+
+# there LINE: a shell on the board runs the line; ANSWER and STATUS as of `run`.
+# hdc never hands on an exit status and old adb does not: the board says it itself.
+MARK=profinfer-status:
+there() {
+	show "$(words "${SHELL_THERE[@]}" "$1")"
+	ANSWER='' STATUS=0
+	[ -z "$dry" ] || return 0
+	"${SHELL_THERE[@]}" "($1); echo $MARK\$?" >"$WORK/answer" 2>&1 </dev/null || true
+	status_of_answer
+}
+status_of_answer() {
+	answer
+	# What the board wrote to standard error may come after it.
+	if [[ $ANSWER =~ $MARK([0-9]+) ]]; then
+		STATUS=${BASH_REMATCH[1]}
+		ANSWER=${ANSWER/"${BASH_REMATCH[0]}"/}
+		ANSWER=${ANSWER%$'\n'}
+		return "$STATUS"
+	fi
+	refuse "the connection to the board ended before its answer" "Is the board still up? Run this again: it begins where it must."
+}
+
+# there_as_root LINE: the same as root, by the way that link_root found (empty: it is root already)
+ROOT_BY=()
+there_as_root() {
+	if [ ${#ROOT_BY[@]} = 0 ]; then there "$1"; else there "${ROOT_BY[*]} $(words "$1")"; fi
+}
+
+# refuse TRIED ADVICE...: ends with what was tried, what was answered, and what to do
+refuse() {
+	local tried=$1 lines=()
+	shift
+	mapfile -t lines < <(printf '%s\n' "${ANSWER:-nothing (exit status $STATUS)}" | sed '/^[[:space:]]*$/d' | tail -n 5)
+	die "$tried" "${lines[@]/#/answer: }" "$@"
+}
