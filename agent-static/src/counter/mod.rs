@@ -101,25 +101,28 @@ impl Counters {
         let mut core = 0;
         for (midr, wishes) in by_core {
             let mut cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
-            let absent = cpus.is_empty();
-            // A PMU may cover cores of several types (one `armv8_pmuv3` for all), and cores of one type may have
-            // several PMUs (an emulated board of two types of core, which are both A76 to QEMU).
+            if cpus.is_empty() {
+                let none = "no CPU online has this core";
+                let why = if midrs.is_empty() {
+                    "this is no Arm machine, or it hides its cores' MIDR"
+                } else {
+                    none
+                };
+                wishes.iter().for_each(|w| self.refuse(0, w, "", &[], why));
+            }
+            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores that call themselves the
+            // same may have several (clusters of one kind).
             for pmu in &pmus {
-                let (its, others): (Vec<u32>, Vec<u32>) = cpus.iter().partition(|c| pmu.cpus.contains(c));
-                cpus = others;
-                if !its.is_empty() {
+                let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
+                if !covered.is_empty() {
                     core += 1;
-                    self.core(core, &wishes, pmu, &its);
+                    self.core(core, &wishes, pmu, &covered);
                 }
             }
-            let why = match absent {
-                _ if midrs.is_empty() => "this is no Arm machine, or it hides its cores' MIDR",
-                true => "no CPU online has this core",
-                false if cpus.is_empty() => continue,
-                false => "the kernel has no PMU for these CPUs",
-            };
-            for wish in wishes {
-                self.refuse(0, wish, "", &cpus, why);
+            if !cpus.is_empty() {
+                wishes
+                    .iter()
+                    .for_each(|w| self.refuse(0, w, "", &cpus, "the kernel has no PMU for these CPUs"));
             }
         }
     }
