@@ -18,7 +18,7 @@ whole() {
 # pushes WAY ARGUMENTS...: its last line is the command to run next, and nothing else is on standard output
 pushes() {
 	"push_$1" --agent "$agent" --port "$port" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
-	[ "$(cat "$dir/next")" = "analyze --board generic tcp:127.0.0.1:$port" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
+	[ "$(cat "$dir/next")" = "analyze --board generic-aarch64 tcp:127.0.0.1:$port" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
 	says "$dir/push.err" "  \$ " "profinfer-agent --version"
 }
 

@@ -4,10 +4,11 @@
 # The board's machine, and the profile that fits it by its device tree.
 look_at_board() {
 	there "uname -m" || refuse "the board does not say what machine it is"
-	machine=${ANSWER:-aarch64} profile=generic
+	machine=${ANSWER:-aarch64} profile=generic-aarch64
 	local board
 	case $machine in
-	aarch64 | x86_64) ;;
+	aarch64) ;;
+	x86_64) profile=host ;;
 	armv8l) refuse "the board runs a 64-bit processor with 32-bit programs, and so says another machine" "Flash a 64-bit system: uname -m must say aarch64." ;;
 	*) refuse "there is no agent for this machine" "It must be a 64-bit Arm (aarch64) or x86_64." ;;
 	esac

@@ -98,23 +98,32 @@ impl Counters {
                 }
             }
         }
-        for (core, (midr, wishes)) in (1..).zip(by_core) {
-            let cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
-            // A board's PMU may cover cores of several types (one `armv8_pmuv3` for all).
-            let found = pmus.iter().find(|p| cpus.first().is_some_and(|c| p.cpus.contains(c)));
-            let Some(found) = found else {
-                let why = match cpus.is_empty() {
-                    _ if midrs.is_empty() => "this is no Arm machine, or it hides its cores' MIDR",
-                    true => "no CPU online has this core",
-                    false => "the kernel has no PMU for these CPUs",
+        let mut core = 0;
+        for (midr, wishes) in by_core {
+            let mut cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
+            if cpus.is_empty() {
+                let none = "no CPU online has this core";
+                let why = if midrs.is_empty() {
+                    "this is no Arm machine, or it hides its cores' MIDR"
+                } else {
+                    none
                 };
-                for wish in wishes {
-                    self.refuse(0, wish, "", &cpus, why);
+                wishes.iter().for_each(|w| self.refuse(0, w, "", &[], why));
+            }
+            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores that call themselves the
+            // same may have several (clusters of one kind).
+            for pmu in &pmus {
+                let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
+                if !covered.is_empty() {
+                    core += 1;
+                    self.core(core, &wishes, pmu, &covered);
                 }
-                continue;
-            };
-            let cpus: Vec<u32> = cpus.into_iter().filter(|c| found.cpus.contains(c)).collect();
-            self.core(core, &wishes, found, &cpus);
+            }
+            if !cpus.is_empty() {
+                wishes
+                    .iter()
+                    .for_each(|w| self.refuse(0, w, "", &cpus, "the kernel has no PMU for these CPUs"));
+            }
         }
     }
 
@@ -236,5 +245,43 @@ fn answer(e: &io::Error) -> String {
         Some(Errno::EBUSY) => "the counters are in use by somebody else".to_owned(),
         Some(Errno::EMFILE) => "too many open files: raise the limit (ulimit -n)".to_owned(),
         _ => e.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    /// Cores of one type under two PMUs, as on the emulated board of two core types: each PMU gets its own CPUs.
+    /// The PMUs of this tree are none of the kernel's, so nothing opens; but it must be tried on both.
+    #[test]
+    fn one_type_of_core_may_have_several_pmus() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("devices/system/cpu/online", "0-2\n");
+        for cpu in 0..3 {
+            let file = format!("devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
+            write(&file, "0x00000000414fd0b1\n");
+        }
+        for (pmu, pmu_type, cpus) in [("little", "3001", "0"), ("big", "3002", "1")] {
+            let dir = format!("bus/event_source/devices/{pmu}");
+            write(&format!("{dir}/type"), pmu_type);
+            write(&format!("{dir}/cpus"), cpus);
+            write(&format!("{dir}/events/cpu_cycles"), "event=0x11\n");
+        }
+        let wish = |midr| CounterWish { name: "CPU_CYCLES".to_owned(), event: 0x11, midr };
+        let counters = Counters::open(&[wish(0x4100_d0b0), wish(0x4100_d050)], root.path());
+        assert_eq!((counters.slots, counters.open.len()), (0, 0));
+        let tried: Vec<(&str, &[u32])> = counters.all.iter().map(|c| (c.pmu.as_str(), &*c.cpus)).collect();
+        // The A55 is not there; CPU 2 has no PMU.
+        assert_eq!(tried, [("", &[][..]), ("big", &[1]), ("little", &[0]), ("", &[2])]);
+        let why: Vec<&str> = counters.all.iter().map(|c| c.refused.as_str()).collect();
+        assert_eq!(why[0], "no CPU online has this core");
+        assert_eq!(why[3], "the kernel has no PMU for these CPUs");
     }
 }
