@@ -5,10 +5,19 @@
 
 # arm64_files BUILD: prints a folder with the libraries of the build
 #   npm:RELEASE       of node-llama-cpp, as scripts/engine.sh has them for x86-64
+#   stripped:BUILD    the same without its symbols
 #   npm:PACKAGE@VERSION/FOLDER   a folder of any npm package
 arm64_files() {
 	local key=${1//[:\/@]/-} dir
 	dir=$CACHE/engine-arm64/$key
+	case $1 in
+	stripped:*)
+		need_pkgs binutils-aarch64-linux-gnu
+		[ -d "$dir" ] || with_lock "engine-arm64-$key" strip_all aarch64-linux-gnu-strip "$(arm64_files "${1#stripped:}")" "$dir" >&2
+		echo "$dir/exe"
+		return
+		;;
+	esac
 	[ -d "$dir" ] || with_lock "engine-arm64-$key" arm64_fetch "$1" "$dir" >&2
 	echo "$dir"
 }

@@ -48,6 +48,30 @@ agent=$CARGO_TARGET_DIR/release/profinfer-agent
 runs=''
 if why=$(have_bpf); then runs=1; else note "nothing can be traced here ($why): builds are examined only"; fi
 
+# engine BUILD: the folder of its launchers
+engine() {
+	local bin to
+	bin=$("$REPO/scripts/engine.sh" "${1#stripped:}")
+	case $1 in
+	stripped:*)
+		to=$CACHE/engine-stripped/${1//:/-}
+		[ "$to" -nt "$bin/../.recipe" ] || with_lock "engine-${1//:/-}" strip_all strip "$bin/../exe" "$to" >&2
+		bin=$to/bin
+		;;
+	esac
+	echo "$bin"
+}
+
+# strip_all STRIP FROM TO: the libraries of a build without their symbols, in TO/exe, beside its program
+strip_all() {
+	local file
+	rm -rf "$3"
+	mkdir -p "$3/exe" "$3/bin"
+	cp -a "$2"/* "$3/exe"
+	for file in "$3"/exe/*.so "$3"/exe/*.node; do [ ! -f "$file" ] || "$1" --strip-all "$file"; done
+	ln -s ../exe/nodes "$3/bin/nodes"
+}
+
 # found MACHINE BUILD DATE OPERATORS PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
 # OPERATOR WRONG` of rows
 found() {
@@ -111,7 +135,7 @@ while IFS=$'\x1f' read -r machine build date models special expected; do
 		files=$(arm64_files "$build")
 		found "$machine" "$build" "$date" "$expected" "$files"
 	else
-		bin=$("$REPO/scripts/engine.sh" "$build")
+		bin=$(engine "$build")
 		files=$bin/../exe
 		[ "$build" != debian ] || files="$bin/../root/usr/lib/x86_64-linux-gnu $bin/../root/usr/lib/x86_64-linux-gnu/ggml/backends0"
 		# shellcheck disable=SC2086  # two folders

@@ -45,6 +45,13 @@ fn flow(i: &Decoded, address: u64) -> Flow {
     }
 }
 
+/// The constant of `cmp w, #constant`.
+pub(crate) fn compared(bytes: &[u8]) -> Option<u64> {
+    let word = u32::from_le_bytes(bytes.try_into().ok()?);
+    // subs wzr, w, #imm12 without shift (Arm ARM, C6.2 "SUBS (immediate)")
+    (word & 0xffc0_001f == 0x7100_001f).then_some((word >> 10 & 0xfff).into())
+}
+
 pub(crate) fn mnemonic(word: &[u8]) -> String {
     single(word).map(|i| i.opcode.to_string()).unwrap_or_default()
 }
@@ -241,6 +248,13 @@ mod tests {
         for (word, flow) in cases {
             assert_eq!(decode(&u32::to_le_bytes(word), 0x1000)[0].flow, flow, "{word:08x}");
         }
+    }
+
+    #[test]
+    fn what_is_compared() {
+        assert_eq!(super::compared(&u32::to_le_bytes(0x7101_6d1f)), Some(91)); // cmp w8, #91
+        assert_eq!(super::compared(&u32::to_le_bytes(0x6b09_011f)), None); // cmp w8, w9
+        assert_eq!(super::compared(&u32::to_le_bytes(0xf101_6d1f)), None); // cmp x8, #91
     }
 
     #[test]

@@ -75,6 +75,19 @@ impl<'p, 'd> Calls<'p, 'd> {
         sites
     }
 
+    /// Addresses of direct calls of an address.
+    pub(crate) fn callers(&self, address: u64) -> Vec<u64> {
+        let mut sites = Vec::new();
+        for (start, bytes) in self.image.code() {
+            self.candidates(start, bytes, &mut |site, flow, _| {
+                if flow == Flow::Call(address) {
+                    sites.push(site);
+                }
+            });
+        }
+        sites
+    }
+
     fn candidates(&self, start: u64, bytes: &[u8], found: &mut impl FnMut(u64, Flow, Destination)) {
         match self.image.machine {
             Machine::X86_64 => {

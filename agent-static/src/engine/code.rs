@@ -166,6 +166,15 @@ pub(crate) fn mnemonic(image: &Image<'_>, instruction: &Instruction) -> String {
     }
 }
 
+/// The constant that the instruction compares something with.
+pub(crate) fn compared(image: &Image<'_>, instruction: &Instruction) -> Option<u64> {
+    let bytes = image.bytes(instruction.address, instruction.length.into())?;
+    match image.machine {
+        Machine::X86_64 => x86::compared(bytes, instruction.address),
+        Machine::Arm64 => arm64::compared(bytes),
+    }
+}
+
 /// Whether the instruction is there only so that the next one is aligned.
 pub(crate) fn is_padding(image: &Image<'_>, instruction: &Instruction) -> bool {
     let Some(bytes) = image.bytes(instruction.address, instruction.length.into()) else { return false };

@@ -135,7 +135,8 @@ fn end(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<(
     Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
 }
 
-/// Checks that no start is reached from another one, or from itself, without passing the end between them.
+/// Checks that no start is reached from another one, or from itself, without passing the end between them, and that the
+/// function is not left in between: where the dispatcher is a function of its own, its cases return.
 fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<(), String> {
     for &start in starts {
         let reached = paths.reached(start, &[end]);
@@ -143,6 +144,13 @@ fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<()
             let (from, to) = (body.code[start].address, body.code[*missed].address);
             return Err(format!(
                 "the start at {to:#x} is reached from the one at {from:#x} without passing the end"
+            ));
+        }
+        let left = body.code.iter().zip(&reached).find(|(i, reached)| **reached && i.flow == Flow::Return);
+        if let Some((left, _)) = left {
+            let (from, at) = (body.code[start].address, left.address);
+            return Err(format!(
+                "the start at {from:#x} leads to a return at {at:#x} without passing the end"
             ));
         }
     }

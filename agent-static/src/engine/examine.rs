@@ -111,7 +111,7 @@ impl EnginePlan {
             self.sites.extend(site);
         }
         if roles.contains(&"CPU graph") || calls.function(dispatch::START).is_some() {
-            let found = operators::find(calls, file, self.layout.as_ref());
+            let found = operators::find(calls, file, self.layout.as_ref(), self.tables.ops.len());
             roles.extend((!found.sites.is_empty()).then_some("CPU operators"));
             self.sites.extend(found.sites);
             self.missing.extend(found.missing);

@@ -23,6 +23,7 @@ mod operators;
 mod paths;
 mod relocs;
 mod strategy;
+mod structure;
 mod tables;
 mod trace;
 mod uid;

@@ -3,18 +3,22 @@
 //! Stage: before attaching. From: one file's [`Calls`]. To: the [`Site`]s of the operator level, as a usable
 //! set or not at all. Builds up to spring 2025 have the function `ggml_compute_forward(params, tensor)`, or
 //! what the compiler made of it (`.part.0`, `.constprop.0`, …); it is preferred where it is really called, for
-//! it includes every operator and its return is the operator's end. Later builds: [`dispatch`](super::dispatch).
+//! it includes every operator and its return is the operator's end. Later builds: [`dispatch`](super::dispatch). Where
+//! nothing has a name: [`structure`].
 
 use super::calls::Calls;
 use super::dispatch::{self, Dispatcher, Place};
 use super::elf::Symbol;
 use super::entry;
 use super::names::plain;
+use super::structure;
 use super::trace::Trace;
 use super::{Layout, Mark, Missing, Site};
 
 /// The function that runs one operator.
 const FUNCTION: &str = "ggml_compute_forward";
+/// What it is called where it has no name.
+pub(crate) const BY_STRUCTURE: &str = "dispatcher found by its structure";
 /// Most clones of it that are looked at; builds seen have two.
 const MOST_FUNCTIONS: usize = 8;
 
@@ -25,8 +29,13 @@ pub(crate) struct Operators {
     pub(crate) missing: Vec<Missing>,
 }
 
-/// Looks for operators in the file with this index.
-pub(crate) fn find(calls: &Calls<'_, '_>, file: usize, layout: Option<&Layout>) -> Operators {
+/// Looks for operators in the file with this index, in an engine with that many operators.
+pub(crate) fn find(
+    calls: &Calls<'_, '_>,
+    file: usize,
+    layout: Option<&Layout>,
+    operators: usize,
+) -> Operators {
     let mut found = Operators::default();
     let functions = functions(calls, layout);
     let dispatchers = dispatch::dispatchers(calls);
@@ -53,11 +62,26 @@ pub(crate) fn find(calls: &Calls<'_, '_>, file: usize, layout: Option<&Layout>) 
             return found;
         }
     }
+    // The dispatcher may be that function without its name (stripped builds up to spring 2025): its cases return,
+    // instead of meeting.
+    let op = layout.map(|l| l.tensor_op);
+    let nameless: Vec<_> = match (&dispatchers, op) {
+        (Ok(all), Some(op)) => {
+            let function = |d: &Dispatcher| structure::function(calls, d.body.start, op, operators);
+            all.iter().map(function).collect::<Option<_>>().unwrap_or_default()
+        }
+        (Err(_), Some(op)) => structure::functions(calls, op, operators),
+        (_, None) => Vec::new(),
+    };
+    if found.add_by_structure(calls, file, &nameless) {
+        return found;
+    }
     match dispatchers {
         Ok(all) => all.iter().for_each(|d| found.add(calls, file, d)),
         Err(reason) => {
             let other = functions.err().unwrap_or_default();
-            found.miss(Mark::OpStart, dispatch::START, format!("{reason}; {other}"));
+            let third = "no function dispatches operators as GGML's does";
+            found.miss(Mark::OpStart, dispatch::START, format!("{reason}; {other}; {third}"));
         }
     }
     found
@@ -84,6 +108,24 @@ impl Operators {
         self.sites.extend(marked(Mark::OpStart, &dispatcher.starts));
         self.sites.extend(marked(Mark::OpFused, &dispatcher.fused));
         self.sites.extend(marked(Mark::OpEnd, std::slice::from_ref(end)));
+    }
+
+    /// Adds operator functions without a name; whether there are any.
+    fn add_by_structure(&mut self, calls: &Calls<'_, '_>, file: usize, all: &[structure::Found]) -> bool {
+        for found in all {
+            let Some(entry) = entry::entry(calls.image, found.address, found.size) else { continue };
+            let Some(offset) = calls.image.file_offset(entry.address) else { continue };
+            let symbol =
+                Symbol { name: BY_STRUCTURE, address: found.address, size: found.size, exported: false };
+            let structure::Found { address, bound, kernels, callers, .. } = *found;
+            let note = format!(
+                "function at {address:#x}, without a name: it compares the operator of its second argument with {bound}, \
+                 jumps through a table, calls {kernels} functions, and is called from {callers} places; {}",
+                describe_entry(&entry, &symbol)
+            );
+            self.sites.push(Site { mark: Mark::OpFunction, file, offset, symbol: BY_STRUCTURE.into(), note });
+        }
+        !self.sites.is_empty()
     }
 
     fn miss(&mut self, mark: Mark, symbol: &str, reason: String) {

@@ -3,6 +3,7 @@
 use profinfer_wire::record::control::level;
 
 use super::names::plain;
+use super::operators::BY_STRUCTURE;
 use super::{EnginePlan, Mark, Missing, Site, dispatch};
 
 /// The levels that an engine's files are examined for, with their names.
@@ -55,8 +56,11 @@ fn functions(sites: &[&Site]) -> Option<String> {
 fn operators(sites: &[&Site]) -> Option<String> {
     let of = |mark: Mark| sites.iter().filter(move |s| s.mark == mark).count();
     if of(Mark::OpFunction) > 0 {
-        let names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
-        return Some(format!("function {}", names.join(", ")));
+        let mut names: Vec<_> =
+            sites.iter().filter(|s| s.mark == Mark::OpFunction).map(|s| s.symbol.as_str()).collect();
+        names.dedup();
+        let what = if names == [BY_STRUCTURE] { "" } else { "function " };
+        return Some(format!("{what}{}", names.join(", ")));
     }
     let start = sites.iter().find(|s| s.mark == Mark::OpStart)?;
     let fused = match of(Mark::OpFused) {

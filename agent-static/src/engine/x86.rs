@@ -61,6 +61,13 @@ pub(crate) fn mnemonic(bytes: &[u8], address: u64) -> String {
     format!("{:?}", single(bytes, address).mnemonic()).to_lowercase()
 }
 
+/// The constant of `cmp $constant, …`.
+pub(crate) fn compared(bytes: &[u8], address: u64) -> Option<u64> {
+    let i = single(bytes, address);
+    let immediate = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
+    (i.mnemonic() == Mnemonic::Cmp && immediate).then(|| i.immediate(1))
+}
+
 pub(crate) fn is_no_op(bytes: &[u8], address: u64) -> bool {
     single(bytes, address).mnemonic() == Mnemonic::Nop
 }
@@ -233,6 +240,19 @@ mod tests {
             let code = decode(bytes, 0x1000);
             assert_eq!((code.len(), code[0].flow), (1, flow), "{bytes:02x?}");
             assert_eq!(usize::from(code[0].length), bytes.len());
+        }
+    }
+
+    #[test]
+    fn what_is_compared() {
+        let cases: [(&[u8], Option<u64>); 4] = [
+            (&[0x83, 0x7e, 0x50, 0x4c], Some(76)), // cmpl $76,80(%rsi)
+            (&[0x83, 0xf8, 0x48], Some(72)),       // cmp $72,%eax
+            (&[0x3d, 0x91, 0, 0, 0], Some(145)),   // cmp $145,%eax
+            (&[0x39, 0xd8], None),                 // cmp %ebx,%eax
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(super::compared(bytes, 0x1000), expected, "{bytes:02x?}");
         }
     }
 
