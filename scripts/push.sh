@@ -81,6 +81,7 @@ say "the board"
 link_reach
 link_root
 look_at_board
+[ -n "$file" ] || port_free
 say "the agent"
 find_agent
 copy_agent

@@ -12,12 +12,12 @@ whole() {
 	check "$way: again, copies and connects nothing twice" again "$way"
 	check "$way: record there and fetch" records "$way"
 	check "$way: stop leaves nothing" stops "$way" "$there"
-	check "$way: stop where there is nothing" "push_$way" --port "$port" --stop
+	check "$way: stop where there is nothing" "push_$way" --stop
 }
 
 # pushes WAY ARGUMENTS...: its last line is the command to run next, and nothing else is on standard output
 pushes() {
-	"push_$1" --agent "$agent" --port "$port" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	"push_$1" --agent "$agent" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
 	[ "$(cat "$dir/next")" = "analyze --board generic tcp:127.0.0.1:$port" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
 	says "$dir/push.err" "  \$ " "profinfer-agent --version"
 }
@@ -71,7 +71,7 @@ records() {
 # stops WAY DIR: no process, no file, no port
 stops() {
 	pushes "$1" || return 1 # --file ended the agent that served
-	"push_$1" --port "$port" --stop || return 1
+	"push_$1" --stop || return 1
 	port_closed || return 1
 	$board run "! grep -l profinfer /proc/[0-9]*/comm && ! ls -d $2/profinfer*" || return 1
 	case $2 in */profinfer) $board run "! ls -d $2" ;; esac

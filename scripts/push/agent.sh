@@ -112,7 +112,7 @@ serve() {
 	there_as_root "cd $dir; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
 	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
 	case $ANSWER in
-	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Choose another one there: --board-port N" ;;
+	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Is it an agent pushed in another way, or to another folder? End it the same way with --stop. Else choose another port there: --board-port N" ;;
 	*) refuse "the agent does not serve" "Its words on the board: $log" ;;
 	esac
 }
