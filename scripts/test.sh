@@ -94,6 +94,7 @@ step "tests" tests
 [ -n "$quick" ] || step "static aarch64 agent" static_agent
 [ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh
 [ -n "$quick" ] || step "counters (board)" ci/board/counters.sh
+[ -n "$quick" ] || step "serial line (board)" ci/board/serial.sh
 
 echo
 printf '%s\n' "${summary[@]}"

@@ -10,6 +10,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, OpenObject, ProgramMut, UprobeOpts};
 
 use crate::counter::Counters;
+use crate::doctor::options;
 use crate::engine::{Layout, Mark};
 use crate::error::{Diagnostic, Result};
 
@@ -354,24 +355,17 @@ fn refused(e: &libbpf_rs::Error) -> Diagnostic {
 
 /// Which kernel options are missing, where the kernel tells.
 fn kernel_config_help() -> String {
-    const NEEDED: [&str; 4] =
-        ["CONFIG_BPF_SYSCALL", "CONFIG_BPF_EVENTS", "CONFIG_UPROBE_EVENTS", "CONFIG_PERF_EVENTS"];
-    let release =
-        nix::sys::utsname::uname().map(|u| u.release().to_string_lossy().into_owned()).unwrap_or_default();
-    match std::fs::read_to_string(format!("/boot/config-{release}")) {
-        Ok(config) => {
-            let missing: Vec<_> =
-                NEEDED.into_iter().filter(|n| !config.lines().any(|l| l == format!("{n}=y"))).collect();
-            if missing.is_empty() {
-                "the kernel has the options that are needed; it may be older than 5.10".to_owned()
-            } else {
-                format!("this kernel was built without {}: it cannot be traced", missing.join(", "))
-            }
-        }
-        Err(_) => format!(
-            "the kernel needs {} and at least version 5.10; `zcat /proc/config.gz` shows what it has",
-            NEEDED.join(", ")
-        ),
+    let Some((from, config)) = options::config() else {
+        let needed = options::NEEDED.join(", ");
+        return format!(
+            "the kernel needs {needed} and at least version 5.10; `profinfer-agent doctor` tells more"
+        );
+    };
+    let missing = options::missing(&config, &options::NEEDED);
+    if missing.is_empty() {
+        format!("the kernel has the options that are needed ({from}); it may be older than 5.10")
+    } else {
+        format!("this kernel was built without {} ({from}): it cannot be traced", missing.join(", "))
     }
 }
 

@@ -23,12 +23,26 @@ pub enum Command {
     Serve(Serve),
     /// Capture into a file, without a host
     Record(Record),
+    /// Show what works here, what does not, and why: kernel, permissions, counters, engine
+    Doctor(Doctor),
     /// Show what would be probed in an engine's files, and what could not be found
     Plan {
         /// Libraries or executables, the ones that one process maps
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Doctor {
+    /// Look at the running process of this number
+    #[arg(long)]
+    pub pid: Option<u32>,
+    /// Look at the processes of this name (default: `llama*`)
+    #[arg(long)]
+    pub name: Option<String>,
 }
 
 /// Which process to trace.

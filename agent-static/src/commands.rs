@@ -6,8 +6,9 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Command, Record, Serve};
+use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
+use crate::doctor;
 use crate::engine::{self, elf::Image};
 use crate::error::{Diagnostic, Result};
 use crate::host::{Host, read_plan};
@@ -30,6 +31,7 @@ pub fn run(command: &Command) -> Result<i32> {
     match command {
         Command::Serve(options) => serve(options),
         Command::Record(options) => record(options),
+        Command::Doctor(options) => examine(options),
         Command::Plan { files } => plan(files),
     }
 }
@@ -159,6 +161,14 @@ fn no_link(e: std::io::Error) -> Diagnostic {
 /// The agent ends like the program that it started.
 fn status(summary: &Summary) -> i32 {
     summary.status.unwrap_or(0)
+}
+
+fn examine(options: &Doctor) -> Result<i32> {
+    let target = options.pid.map(Target::Pid).or_else(|| options.name.clone().map(Target::Name));
+    let works = doctor::doctor(target.as_ref(), &mut std::io::stdout().lock());
+    works
+        .map(|w| i32::from(!w))
+        .map_err(|e| Diagnostic::new("writing the table", e, "give it a terminal or a file"))
 }
 
 fn plan(paths: &[PathBuf]) -> Result<i32> {

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod commands;
 pub mod cost;
 pub mod counter;
+pub mod doctor;
 pub mod emit;
 pub mod engine;
 pub mod error;

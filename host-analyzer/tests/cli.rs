@@ -27,6 +27,8 @@ const FILES: [&str; 9] = [
 fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_analyze"))
         .current_dir(folder)
+        // Whoever runs the tests may have profiles of their own.
+        .env("XDG_CONFIG_HOME", folder)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -117,10 +119,11 @@ fn a_refused_port_is_named() {
     fails(&[&source, "--wait", "0"], &[], &["connecting to the agent", "refused", "profinfer-agent serve"]);
 }
 
-/// An agent that answers a plan with `bytes`; returns the plan's board and levels.
-fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32) {
+/// An agent that answers a plan with `bytes`; returns the plan's board and levels, and the counters wished for.
+fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>) {
     let (mut socket, _) = listener.accept().unwrap();
     let (mut accumulator, mut plan, mut buffer) = (Accumulator::new(), None, [0; 512]);
+    let mut wishes = Vec::new();
     'plan: loop {
         let n = socket.read(&mut buffer).unwrap();
         assert!(n > 0, "it sends a plan and a start");
@@ -129,6 +132,9 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32) {
             if let Some(Found::Frame(frame)) = accumulator.feed(&mut input) {
                 match Record::decode(&frame).unwrap() {
                     Record::Plan(p) => plan = Some((p.board.to_owned(), p.levels)),
+                    Record::CounterWish(w) => {
+                        wishes.push(format!("{} {:#x} {:#x}", w.name, w.event, w.midr));
+                    }
                     Record::Start(_) => break 'plan,
                     other => panic!("{other:?}"),
                 }
@@ -136,7 +142,8 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32) {
         }
     }
     socket.write_all(bytes).unwrap();
-    plan.unwrap()
+    let (board, levels) = plan.unwrap();
+    (board, levels, wishes)
 }
 
 #[test]
@@ -147,7 +154,13 @@ fn a_live_session_is_kept_and_analysed() {
     let agent = std::thread::spawn(move || serve(&listener, REAL));
     let output = analyze(folder.path(), &["--board", "rk3588", "--levels", "token,op", &source], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(agent.join().unwrap(), ("rk3588".to_owned(), control::level::TOKEN | control::level::OP));
+    let (board, levels, wishes) = agent.join().unwrap();
+    assert_eq!((&*board, levels), ("rk3588", control::level::TOKEN | control::level::OP));
+    // The default set on both types of core, then page faults.
+    assert_eq!(wishes.len(), 2 * 7 + 2);
+    assert_eq!(wishes[3], "L3D_CACHE_REFILL 0x2a 0x4100d050");
+    assert_eq!(wishes[7], "CPU_CYCLES 0x11 0x4100d0b0");
+    assert_eq!(wishes[14..], ["minor-faults 0x0 0x0", "major-faults 0x0 0x0"]);
     wrote_all(folder.path());
     assert_eq!(std::fs::read(folder.path().join("profile/recording.pfi")).unwrap(), REAL);
 }
@@ -178,7 +191,102 @@ fn help_and_boards() {
             && ["--board", "inspect", "boards", "--levels"].iter().all(|w| said.contains(w)),
         "{said}"
     );
-    let boards = analyze(folder.path(), &["boards"], &[]);
-    assert!(String::from_utf8_lossy(&boards.stdout).contains("rk3588"));
-    assert!(analyze(folder.path(), &["boards", "host"], &[]).status.success());
+}
+
+#[test]
+fn counters_are_the_boards_or_the_users() {
+    for (arguments, expected) in [
+        (&["--board", "rk3588", "--counters", "none"][..], &[][..]),
+        (&[], &[]),
+        (&["--board", "host"], &["minor-faults 0x0 0x0", "major-faults 0x0 0x0"]),
+        (
+            &["--board", "rk3588", "--counters", "L3D_CACHE_REFILL,minor-faults"],
+            &["L3D_CACHE_REFILL 0x0 0xff00fff0", "minor-faults 0x0 0x0"],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", listener.local_addr().unwrap());
+        let agent = std::thread::spawn(move || serve(&listener, REAL));
+        let output = analyze(folder.path(), &[arguments, &[&source]].concat(), &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(agent.join().unwrap().2, expected, "{arguments:?}");
+    }
+    let unreachable = "tcp:127.0.0.1:1";
+    let unknown = ["--board", "rk3588", "--counters", "memry", unreachable];
+    fails(&unknown, &[], &["no counter set `memry`", "memory", "analyze boards rk3588"]);
+}
+
+#[test]
+fn boards_are_listed_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |arguments: &[&str]| {
+        let output = analyze(folder.path(), arguments, &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let list = said(&["boards"]);
+    for words in ["rk3588 ", "4 cortex-a55, 4 cortex-a76", "generic-aarch64", "any of cortex-a55"] {
+        assert!(list.contains(words), "`{words}` in: {list}");
+    }
+    let board = said(&["boards", "rk3588"]);
+    for words in [
+        "34.1 GB/s at the very most  [arithmetic: ",
+        "25.0 GB/s: decoding with llama.cpp",
+        "CPU 4-5   cortex-a76, up to 2400 MHz",
+        "set memory (default)",
+        "0x002a L3D_CACHE_REFILL           lines of 64 B",
+        "PMU rockchip_ddr",
+        "GUID c9bdb702-4936-4212-af35-a287d8c92920",
+        "19 to 66 % faster",
+    ] {
+        assert!(board.contains(words), "`{words}` in: {board}");
+    }
+    assert!(said(&["boards", "host"]).contains("page faults alone"));
+    fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "there are: rk3568, rk3588"]);
+}
+
+#[test]
+fn boards_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let configured = folder.path().join("profinfer/boards");
+    let named = folder.path().join("named");
+    std::fs::create_dir_all(&configured).unwrap();
+    std::fs::create_dir_all(named.join("cores")).unwrap();
+    let board = |name: &str, core: &str, set: &str| {
+        format!(
+            "name = \"{name}\"\ndescription = \"Of {core}\"\nsoc = \"X\"\nmachine = \"aarch64\"\nlevels = [\"token\"]\n\
+             cores = [\"{core}\"]\ncounter_set = \"{set}\"\nprovenance = \"vendor: x\"\n"
+        )
+    };
+    std::fs::write(configured.join("mine.toml"), board("mine", "cortex-a76", "cache")).unwrap();
+    std::fs::write(configured.join("README"), "no profile").unwrap();
+    let said = |arguments: &[&str]| {
+        let output = analyze(folder.path(), arguments, &[]);
+        let err = String::from_utf8(output.stderr).unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap(), err)
+    };
+    assert!(said(&["boards", "mine"]).1.contains("set cache (default)"));
+    // Another folder goes over it, and says so; its core is its own.
+    std::fs::write(named.join("mine.toml"), board("mine", "special", "few")).unwrap();
+    let core = "name = \"special\"\ndescription = \"d\"\nmidr = 0x41001230\ncounters = 1\nprovenance = \"vendor: x\"\n\
+                [[sets]]\nname = \"few\"\ndescription = \"d\"\nevents = [\"E\"]\n\
+                [[events]]\nname = \"E\"\nnumber = 1\nunit = \"count\"\nmeaning = \"An event of my own.\"\n\
+                [[events]]\nname = \"CPU_CYCLES\"\nnumber = 17\nunit = \"cycles\"\nmeaning = \"Cycles.\"\n";
+    std::fs::write(named.join("cores/special.toml"), core).unwrap();
+    let (fine, out, err) = said(&["boards", "mine", "--boards", "named"]);
+    assert!(fine && out.contains("An event of my own."), "{out}{err}");
+    assert!(err.contains("board `mine` is that of named/mine.toml"), "{err}");
+    // A mistake: file, line, what is allowed. It does not keep a recording from being read.
+    std::fs::write(configured.join("mine.toml"), board("mine", "cortex-a7", "cache")).unwrap();
+    let (fine, _, err) = said(&["boards"]);
+    assert!(!fine && err.contains("mine.toml, line 6: there is no core `cortex-a7`"), "{err}");
+    assert!(err.contains("cortex-a76") && err.contains("docs/board-profiles.md"), "{err}");
+    assert!(analyze(folder.path(), &["-"], REAL).status.success());
+    std::fs::remove_file(configured.join("mine.toml")).unwrap();
+    let (fine, _, err) = said(&["boards", "--boards", "nowhere"]);
+    assert!(
+        !fine && err.contains("reading board profiles from nowhere") && err.contains("--boards"),
+        "{err}"
+    );
 }

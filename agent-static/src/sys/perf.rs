@@ -28,12 +28,32 @@ pub const MAJOR_FAULTS: u64 = perf::bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ as u
 /// # Errors
 /// What perf_event_open answers.
 pub fn open(event: Event, cpu: u32, leader: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
+    open_as(event, cpu, leader, false)
+}
+
+/// Begins to count on `cpu` with a counter of its own, or not at all; [`counts`] tells.
+///
+/// # Errors
+/// What perf_event_open answers.
+pub fn open_pinned(event: Event, cpu: u32) -> io::Result<OwnedFd> {
+    open_as(event, cpu, None, true)
+}
+
+/// Whether a pinned event has a counter: without one, reading it gives nothing.
+#[must_use]
+pub fn counts(event: &OwnedFd) -> bool {
+    let mut value = [0; 8];
+    nix::unistd::read(event, &mut value) == Ok(8)
+}
+
+fn open_as(event: Event, cpu: u32, leader: Option<BorrowedFd<'_>>, pinned: bool) -> io::Result<OwnedFd> {
     let mut attr = perf::bindings::perf_event_attr {
         size: u32::try_from(size_of::<perf::bindings::perf_event_attr>()).unwrap_or(0),
         type_: event.pmu_type,
         config: event.config,
         ..Default::default()
     };
+    attr.set_pinned(pinned.into());
     attr.set_exclude_kernel(event.user_only.into());
     attr.set_exclude_hv(event.user_only.into());
     let cpu = i32::try_from(cpu).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;

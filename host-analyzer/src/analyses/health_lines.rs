@@ -3,7 +3,7 @@
 use super::health::Health;
 use super::words::{count, one_line};
 use crate::model::counter::why;
-use crate::model::{DamageKind, EndReason, Level, Model, Probe};
+use crate::model::{Counter, DamageKind, EndReason, Level, Model, Probe};
 
 /// All sentences; a single one when there is nothing to report.
 pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
@@ -196,7 +196,11 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
 
 /// Counters that do not count, and spans for which those that do cannot be told.
 fn counters(model: &Model, lines: &mut Vec<String>) {
-    for c in model.session.counters.iter().filter(|c| !c.attached) {
+    let all = &model.session.counters;
+    // A profile for many boards asks for types of core that this one has not: nothing is missing as long as the
+    // cores it has count the same.
+    let elsewhere = |c: &Counter| c.cpus.is_empty() && all.iter().any(|o| o.attached && o.name == c.name);
+    for c in all.iter().filter(|c| !c.attached && !elsewhere(c)) {
         let pmu = if c.pmu.is_empty() { "no PMU" } else { &c.pmu };
         lines.push(format!("not counted: {} ({}): {}", one_line(&c.name), one_line(pmu), one_line(&c.note)));
     }

@@ -21,10 +21,13 @@ pub(super) enum Command {
         /// The recording
         file: PathBuf,
     },
-    /// List the board profiles, or show one
+    /// List the board profiles, or show one with what each counter means
     Boards {
         /// Name of a profile
         name: Option<String>,
+        /// Folder of your own profiles, over those in ~/.config/profinfer/boards
+        #[arg(long, value_name = "DIR")]
+        boards: Option<PathBuf>,
     },
 }
 
@@ -34,6 +37,9 @@ pub(super) struct Record {
     /// Board profile; a recording names its own
     #[arg(long)]
     pub(super) board: Option<String>,
+    /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
+    #[arg(long, value_name = "DIR")]
+    pub(super) boards: Option<PathBuf>,
     /// A recording, tcp:HOST:PORT (default tcp:127.0.0.1:7817) or serial:DEVICE@BAUD of a serving agent, or - for
     /// standard input
     pub(super) source: Option<String>,
@@ -43,8 +49,9 @@ pub(super) struct Record {
     /// Levels to capture: token, graph, op
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
-    /// Counters to read at the start and the end of every operator: event names as Arm prints them (CPU_CYCLES,
-    /// L3D_CACHE_REFILL), and minor-faults, major-faults
+    /// Counters to read at the start and the end of every operator, instead of the board's default set: another of
+    /// its sets (`analyze boards NAME` lists them); or event names as Arm prints them (CPU_CYCLES,
+    /// L3D_CACHE_REFILL), minor-faults, major-faults; or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
     /// Name of the process to trace, `llama*` for all that begin so, where the agent was not told which

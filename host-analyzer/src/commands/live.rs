@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use profinfer_boards::Board;
+use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{ANY_CORE, CounterWish, Plan, Resume, Start, Stop, level};
+use profinfer_wire::record::control::{CounterWish, Plan, Resume, Start, Stop, level};
 
 use super::cli::Record;
 use super::link::{Address, Link};
 use super::progress::Progress;
 use super::receive::{Next, Receiver};
-use super::{Diagnostic, Result, write};
+use super::{Diagnostic, Result, counters, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -30,6 +30,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
     let levels = levels(board, options)?;
+    let counters = counters::wishes(board, &options.counters)?;
     write::folder(&options.out)?;
     let link = address.connect_within(Duration::from_secs(options.wait))?;
     let interrupts = interrupts()?;
@@ -37,7 +38,7 @@ pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record
         address,
         options,
         link,
-        request: request(board, levels, options, address)?,
+        request: request(board, levels, &counters, options, address)?,
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
         recording: Recording::create(options.out.join("recording.pfi"))?,
@@ -285,7 +286,13 @@ fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
 }
 
 /// Plan, counters and start, as they go over the line.
-fn request(board: Option<&Board>, levels: u32, options: &Record, address: &Address) -> Result<Vec<u8>> {
+fn request(
+    board: Option<&Board>,
+    levels: u32,
+    counters: &[PlannedCounter],
+    options: &Record,
+    address: &Address,
+) -> Result<Vec<u8>> {
     // Ends whatever noise was on the line before.
     let mut bytes = vec![0];
     let too_long = || {
@@ -294,15 +301,13 @@ fn request(board: Option<&Board>, levels: u32, options: &Record, address: &Addre
     };
     let plan = Plan {
         wire_version: WIRE_VERSION,
-        board: board.map_or("generic", |b| b.name.as_str()),
+        board: board.map_or("generic-aarch64", |b| b.name.as_str()),
         levels,
         target: options.target.as_deref().unwrap_or_default(),
     };
     frame(&WireRecord::Plan(plan), 0, &mut bytes).ok_or_else(too_long)?;
-    for name in &options.counters {
-        // Which are the kernel's own is for the agent to know: it refuses by name what it has not.
-        let midr = if name.contains('-') { 0 } else { ANY_CORE };
-        let wish = CounterWish { name, event: 0, midr };
+    for counter in counters {
+        let wish = CounterWish { name: &counter.name, event: counter.event, midr: counter.midr };
         frame(&WireRecord::CounterWish(wish), 0, &mut bytes).ok_or_else(too_long)?;
     }
     frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;

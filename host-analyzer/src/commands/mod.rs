@@ -8,6 +8,7 @@
 
 mod boards;
 mod cli;
+mod counters;
 mod diagnostic;
 mod inspect;
 mod link;
@@ -31,7 +32,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Some(Command::Inspect { file }) => inspect::inspect(file),
-        Some(Command::Boards { name }) => boards::boards(name.as_deref()),
+        Some(Command::Boards { name, boards }) => boards::boards(name.as_deref(), boards.as_deref()),
         None => record::record(&cli.record),
     };
     match result {

@@ -17,10 +17,13 @@ use crate::views;
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    let board = options.board.as_deref().map(boards::find).transpose()?;
+    // Only when a board is named: a mistake in some profile is no reason not to read a recording.
+    let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
+    let named = catalog.as_ref().zip(options.board.as_deref());
+    let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
     let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
     let model = match Address::of(source)? {
-        Some(address) => live::capture(&address, board.as_ref(), options)?,
+        Some(address) => live::capture(&address, board, options)?,
         None if source == "-" => read("standard input", &mut io::stdin().lock())?,
         None => {
             let mut file = File::open(source).map_err(|e| {

@@ -192,3 +192,29 @@ fn foreign_totals_do_not_overflow() {
     }));
     assert_eq!(h.spans.unaccounted, None);
 }
+
+#[test]
+fn a_counter_that_no_core_has_is_named_unless_the_others_count_it() {
+    let counter = |name: &str, cpus: &[u16], attached: bool| Counter {
+        name: name.to_owned(),
+        event: 0x11,
+        pmu: String::new(),
+        cpus: cpus.to_vec(),
+        slot: 0,
+        attached,
+        note: if attached { "" } else { "no CPU online has this core" }.to_owned(),
+    };
+    let h = health(|m| {
+        m.session.counters = vec![
+            counter("CPU_CYCLES", &[], false),
+            counter("CPU_CYCLES", &[0, 1], true),
+            counter("STALL_BACKEND_MEM", &[], false),
+            // On CPUs that are there it is missing, whatever others count.
+            counter("BR_PRED", &[0], false),
+            counter("BR_PRED", &[1], true),
+        ];
+    });
+    let not: Vec<&String> = h.lines.iter().filter(|l| l.starts_with("not counted")).collect();
+    assert_eq!(not.len(), 2, "{:?}", h.lines);
+    assert!(not[0].contains("STALL_BACKEND_MEM") && not[1].contains("BR_PRED"), "{not:?}");
+}

@@ -1,0 +1,50 @@
+//! Who the agent is, and what forbids it what.
+
+use std::fs;
+
+use super::Row;
+
+fn word(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim_end_matches(['\0', '\n']).to_owned())
+}
+
+pub(super) fn rows() -> Vec<Row> {
+    let root = nix::unistd::geteuid().is_root();
+    let mut rows = vec![if root {
+        Row::yes("user", "root")
+    } else {
+        let user =
+            format!("user {}: run the agent as root (adb root, hdc smode, sudo)", nix::unistd::geteuid());
+        Row::no("user", user)
+    }];
+    if let Some(status) = word("/proc/self/status")
+        && let Some(effective) = status.lines().find_map(|l| l.strip_prefix("CapEff:"))
+    {
+        rows.push(Row::info("capabilities", effective.trim()));
+    }
+    rows.push(match word("/sys/fs/selinux/enforce").as_deref() {
+        Some("1") => {
+            let context = word("/proc/self/attr/current").unwrap_or_default();
+            Row::info(
+                "SELinux",
+                format!("enforcing, as {context}: if something is refused, see `dmesg | grep avc`"),
+            )
+        }
+        Some(_) => Row::info("SELinux", "permissive"),
+        None => Row::info("SELinux", "not there"),
+    });
+    if let Some(lockdown) = word("/sys/kernel/security/lockdown") {
+        let active = lockdown.split(['[', ']']).nth(1).unwrap_or("none").to_owned();
+        rows.push(match active.as_str() {
+            "confidentiality" => {
+                Row::no("lockdown", "confidentiality: the kernel forbids tracing; boot without it")
+            }
+            other => Row::info("lockdown", other),
+        });
+    }
+    if let Some(paranoid) = word("/proc/sys/kernel/perf_event_paranoid") {
+        rows.push(Row::info("perf_event_paranoid", paranoid));
+    }
+    rows
+}

@@ -1,0 +1,70 @@
+//! The cores' counters: which, how many, and whether somebody else has them.
+
+use std::path::Path;
+
+use super::Row;
+use crate::counter::pmu::{self, Pmu};
+use crate::sys::perf;
+
+/// The cycle counter's event, on Arm and on x86.
+const CYCLES: [&str; 2] = ["cpu_cycles", "cpu-cycles"];
+/// More than any core has.
+const MOST: usize = 32;
+
+pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
+    let online = pmu::online(sysfs);
+    let all = pmu::all(sysfs);
+    let mut rows: Vec<Row> = all.iter().filter(|p| of_cores(p)).map(|p| row(sysfs, p, &online)).collect();
+    if rows.is_empty() {
+        rows.push(Row::no("hardware", "no PMU of the cores: no hardware counters, page faults only"));
+    }
+    let without: Vec<u32> =
+        online.iter().copied().filter(|c| !all.iter().any(|p| of_cores(p) && p.cpus.contains(c))).collect();
+    if rows.len() > 1 && !without.is_empty() {
+        rows.push(Row::no("not counted on", format!("CPUs {}", pmu::list_of(&without))));
+    }
+    let fault = perf::Event { pmu_type: perf::SOFTWARE, config: perf::MINOR_FAULTS, user_only: true };
+    rows.push(match perf::open(fault, online.first().copied().unwrap_or(0), None) {
+        Ok(_) => Row::yes("page faults", "minor-faults, major-faults"),
+        Err(e) => Row::no("page faults", e.to_string()),
+    });
+    rows
+}
+
+/// PMUs of other parts (a bus, a memory controller) say on which CPU they want to be asked, and have no cycles of a core.
+fn of_cores(pmu: &Pmu) -> bool {
+    CYCLES.iter().any(|c| pmu.events.contains_key(*c))
+}
+
+fn row(sysfs: &Path, pmu: &Pmu, online: &[u32]) -> Row {
+    let cpu = pmu.cpus.iter().copied().find(|c| online.contains(c));
+    let Some(cpu) = cpu else { return Row::no(&pmu.name, "none of its CPUs is online") };
+    let midr = pmu::midr(sysfs, cpu).map_or_else(String::new, |m| format!(", MIDR {m:#010x}"));
+    let what = format!("{} events on CPUs {}{midr}", pmu.events.len(), pmu::list_of(&pmu.cpus));
+    match free(pmu, cpu) {
+        Ok(0) => Row::no(&pmu.name, format!("{what}; no counter is free beside that of the cycles")),
+        Ok(n) => Row::yes(&pmu.name, format!("{what}; {n} counters free beside that of the cycles")),
+        Err(e) => Row::no(&pmu.name, format!("{what}; {e}")),
+    }
+}
+
+/// How many events count at once on `cpu`, cycles left out: pinned ones that find no counter say so when they are read.
+fn free(pmu: &Pmu, cpu: u32) -> std::io::Result<usize> {
+    // Cycles have a counter of their own; the others are what there may be too few of.
+    let others = pmu.events.iter().filter(|(name, _)| !CYCLES.contains(&name.as_str()));
+    let Some(config) = others.map(|(_, config)| *config).next() else { return Ok(0) };
+    let event = perf::Event { pmu_type: pmu.pmu_type, config, user_only: true };
+    let mut open = Vec::new();
+    while open.len() < MOST {
+        let fd = match perf::open_pinned(event, cpu) {
+            Ok(fd) => fd,
+            Err(e) if open.is_empty() => return Err(e),
+            Err(_) => break,
+        };
+        if !perf::counts(&fd) {
+            break;
+        }
+        open.push(fd);
+    }
+    Ok(open.len())
+}

@@ -1,0 +1,115 @@
+//! Backends of ggml that run on an accelerator: where their functions are, and what they are given.
+
+use std::fmt;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::Provenance;
+
+/// A backend, as one engine or family of forks has it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Backend {
+    /// Name, as boards call it; the file's name without `.toml`.
+    pub name: String,
+    /// One line for people.
+    pub description: String,
+    /// ggml's identifier of the backend, where it is known.
+    #[serde(default)]
+    pub guid: Option<Guid>,
+    /// File names of the libraries that hold it, with `*`. An engine linked statically holds it in its executable.
+    pub libraries: Vec<String>,
+    /// Where its facts come from.
+    pub provenance: Provenance,
+    /// Functions worth a probe.
+    pub(crate) probes: Vec<Spanned<Probe>>,
+}
+
+/// A function worth a probe.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// Symbol as it stands in the file, mangled where it is C++.
+    pub symbol: String,
+    /// Level that it serves.
+    pub level: Level,
+    /// C type that it returns.
+    pub returns: String,
+    /// Arguments in order, C type and name.
+    pub arguments: Vec<String>,
+    /// Which argument, from 0, is the destination tensor; none where it is given none.
+    #[serde(default)]
+    pub tensor: Option<usize>,
+    /// Which argument, from 0, is the graph.
+    #[serde(default)]
+    pub graph: Option<usize>,
+    /// Whether it is in the table of dynamic symbols, which stripping leaves.
+    pub dynamic: bool,
+    /// Versions and forks in which it was seen so, and what to beware of.
+    pub versions: String,
+    /// Where its facts come from.
+    pub provenance: Provenance,
+}
+
+/// Level that a probe serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// A backend's whole part of a graph.
+    Graph,
+    /// One operator.
+    Op,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Graph => "graph",
+            Self::Op => "op",
+        })
+    }
+}
+
+/// Sixteen bytes, in the order in which they lie in memory; `dee070a2-734e-4dbc-b0c7-4fd46d4e90fe` in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Guid(pub [u8; 16]);
+
+impl TryFrom<String> for Guid {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no GUID: 32 hexadecimal digits in groups of 8-4-4-4-12");
+        if !text.split('-').map(str::len).eq([8, 4, 4, 4, 12]) {
+            return Err(wrong());
+        }
+        let value = u128::from_str_radix(&text.replace('-', ""), 16).map_err(|_| wrong())?;
+        Ok(Self(value.to_be_bytes()))
+    }
+}
+
+impl fmt::Display for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, byte) in self.0.iter().enumerate() {
+            let hyphen = if [4, 6, 8, 10].contains(&i) { "-" } else { "" };
+            write!(f, "{hyphen}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Backend {
+    /// Functions worth a probe.
+    pub fn probes(&self) -> impl Iterator<Item = &Probe> {
+        self.probes.iter().map(Spanned::as_ref)
+    }
+}
+
+impl Probe {
+    /// As a C declaration.
+    #[must_use]
+    pub fn signature(&self) -> String {
+        format!("{} {}({})", self.returns, self.symbol, self.arguments.join(", "))
+    }
+}

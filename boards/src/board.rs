@@ -1,0 +1,101 @@
+//! A board, its cores and backends in place.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::{Backend, Core, Cpus, Event, Memory, Node, Provenance};
+
+/// A profile.
+#[derive(Debug, Clone)]
+pub struct Board {
+    /// Name, as given to `--board`; the file's name without `.toml`.
+    pub name: String,
+    /// One line for people.
+    pub description: String,
+    /// System on chip, for people.
+    pub soc: String,
+    /// `uname -m` of the board, `any` when it does not matter.
+    pub machine: String,
+    /// Parts of what such machines call themselves in their device tree, for [`crate::Catalog::by_machine`].
+    pub models: Vec<String>,
+    /// Levels to capture when the command line does not say.
+    pub levels: Vec<String>,
+    /// Counter set to use when the command line does not say; none where nothing is counted by hardware.
+    pub counter_set: Option<String>,
+    /// Where its facts come from.
+    pub provenance: Provenance,
+    /// Caches that the cores share.
+    pub caches: Option<Caches>,
+    /// Memory.
+    pub memory: Option<Memory>,
+    /// Backends that engines use on it.
+    pub backends: Vec<Arc<Backend>>,
+    /// What there is to read beyond the cores.
+    pub uncore: Vec<Node>,
+    /// What is good to know.
+    pub notes: Vec<Note>,
+    pub(crate) clusters: Vec<Cluster>,
+    pub(crate) cores: Vec<Arc<Core>>,
+}
+
+/// Cores of one type that share a clock.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// Their type.
+    pub core: Arc<Core>,
+    /// Which they are.
+    pub cpus: Cpus,
+    /// Highest frequency, kHz.
+    pub max_khz: Option<u64>,
+    /// First-level cache for instructions, bytes, of each core.
+    pub l1i_bytes: Option<u64>,
+    /// First-level cache for data, bytes, of each core.
+    pub l1d_bytes: Option<u64>,
+    /// Second-level cache, bytes, of each core.
+    pub l2_bytes: Option<u64>,
+    /// Where its facts come from.
+    pub provenance: Provenance,
+}
+
+/// Caches that the cores share.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caches {
+    /// Third-level cache of the cluster, bytes.
+    pub l3_bytes: u64,
+    /// Bytes of a line.
+    pub line_bytes: u32,
+    /// Where the facts come from.
+    pub provenance: Provenance,
+}
+
+/// Something good to know about a board.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    /// In words.
+    pub text: String,
+    /// Who says so.
+    pub provenance: Provenance,
+}
+
+impl Board {
+    /// Its clusters; none when the profile stands for boards of many kinds.
+    #[must_use]
+    pub fn clusters(&self) -> &[Cluster] {
+        &self.clusters
+    }
+
+    /// Types of core that it has, or may have where the clusters are not known; each once.
+    #[must_use]
+    pub fn cores(&self) -> &[Arc<Core>] {
+        &self.cores
+    }
+
+    /// What a counter means on cores with this main ID register (`MIDR_EL1 & 0xff00fff0`).
+    #[must_use]
+    pub fn event(&self, midr: u32, name: &str) -> Option<&Event> {
+        self.cores.iter().find(|c| c.midr == Some(midr))?.event(name)
+    }
+}

@@ -1,0 +1,144 @@
+//! All profiles there are: the shipped ones, and the user's own over them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::board::Board;
+use crate::error::{BoardError, nearest};
+use crate::parse::{BoardFile, File, stem};
+use crate::{Backend, Core, link, shipped};
+
+/// All profiles there are.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    files: Files,
+    boards: BTreeMap<String, Board>,
+}
+
+/// What is written, by name.
+#[derive(Debug, Clone, Default)]
+struct Files {
+    /// Of what is added now.
+    layer: u32,
+    cores: BTreeMap<String, File<Core>>,
+    backends: BTreeMap<String, File<Backend>>,
+    boards: BTreeMap<String, File<BoardFile>>,
+}
+
+/// A profile that the user's own took the place of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// `board`, `core` or `backend`.
+    pub what: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The user's file.
+    pub path: String,
+}
+
+impl fmt::Display for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}` is that of {}, instead of the one there was", self.what, self.name, self.path)
+    }
+}
+
+impl Catalog {
+    /// What comes with the release.
+    ///
+    /// # Errors
+    /// Never in a release: a test reads all of it.
+    pub fn shipped() -> Result<Self, BoardError> {
+        let mut catalog = Self::default();
+        for (path, text) in shipped::FILES {
+            catalog.files.add(path, text)?;
+        }
+        catalog.boards = catalog.files.link()?;
+        Ok(catalog)
+    }
+
+    /// Adds the user's own profiles: path, for errors and to tell by its folder what a file is (`cores/`, `backends/`,
+    /// else a board), and text. A profile of the same name as one
+    /// that was there before takes its place; returns which did. After an error
+    /// the catalog is as before.
+    ///
+    /// # Errors
+    /// With file and line, when a file is not as it should be.
+    pub fn with_folder(
+        &mut self,
+        files: impl Iterator<Item = (String, String)>,
+    ) -> Result<Vec<Replaced>, BoardError> {
+        let mut all = self.files.clone();
+        all.layer += 1;
+        let mut replaced = Vec::new();
+        for (path, text) in files {
+            replaced.extend(all.add(&path, &text)?);
+        }
+        self.boards = all.link()?;
+        self.files = all;
+        Ok(replaced)
+    }
+
+    /// Every board, by name.
+    pub fn boards(&self) -> impl Iterator<Item = &Board> {
+        self.boards.values()
+    }
+
+    /// The board of that name.
+    ///
+    /// # Errors
+    /// With the names that there are, nearest first.
+    pub fn find(&self, name: &str) -> Result<&Board, BoardError> {
+        self.boards.get(name).ok_or_else(|| BoardError::Unknown {
+            name: name.to_owned(),
+            candidates: nearest(name, self.boards.keys().map(String::as_str)),
+        })
+    }
+}
+
+impl Files {
+    fn add(&mut self, path: &str, text: &str) -> Result<Option<Replaced>, BoardError> {
+        let folder = path.rsplit(['/', '\\']).nth(1);
+        let what = match folder {
+            Some("cores") => "core",
+            Some("backends") => "backend",
+            _ => "board",
+        };
+        let name = stem(path).to_owned();
+        let old = match what {
+            "core" => insert(&mut self.cores, &name, File::parse(path, text, self.layer)?)?,
+            "backend" => insert(&mut self.backends, &name, File::parse(path, text, self.layer)?)?,
+            _ => insert(&mut self.boards, &name, File::parse(path, text, self.layer)?)?,
+        };
+        Ok(old.then(|| Replaced { what, name, path: path.to_owned() }))
+    }
+
+    fn link(&self) -> Result<BTreeMap<String, Board>, BoardError> {
+        let mut midrs: BTreeMap<u32, &str> = BTreeMap::new();
+        for file in self.cores.values() {
+            link::check_core(file)?;
+            let core = &file.value;
+            if let Some(other) = core.midr.and_then(|midr| midrs.insert(midr, &core.name)) {
+                let what = format!("the cores `{other}` and `{}` have the same midr", core.name);
+                return Err(file.wrong(0..0, what));
+            }
+        }
+        self.backends.values().try_for_each(link::check_backend)?;
+        let cores = shared(&self.cores);
+        let backends = shared(&self.backends);
+        self.boards.iter().map(|(n, f)| Ok((n.clone(), link::board(f, &cores, &backends)?))).collect()
+    }
+}
+
+/// Whether it took another's place.
+fn insert<T>(all: &mut BTreeMap<String, File<T>>, name: &str, file: File<T>) -> Result<bool, BoardError> {
+    let old = all.get(name);
+    if old.is_some_and(|old| old.layer == file.layer) {
+        return Err(file.wrong(0..0, format!("there is another file of the name `{name}`")));
+    }
+    Ok(all.insert(name.to_owned(), file).is_some())
+}
+
+fn shared<T: Clone>(files: &BTreeMap<String, File<T>>) -> BTreeMap<String, Arc<T>> {
+    files.iter().map(|(name, file)| (name.clone(), Arc::new(file.value.clone()))).collect()
+}

@@ -1,0 +1,79 @@
+//! Nodes beyond the cores: frequencies, temperatures, loads, memory traffic, power.
+
+use serde::Deserialize;
+
+use crate::Provenance;
+
+/// Something to be read while a session runs: a file, or a PMU that counts for the whole system.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Name, for people and tracks.
+    pub name: String,
+    /// What it tells.
+    pub kind: Kind,
+    /// File on the board, `*` allowed; every file that matches is read. Either this or `pmu`.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// PMU's name in /sys/bus/event_source/devices.
+    #[serde(default)]
+    pub pmu: Option<String>,
+    /// Events of that PMU, as its folder `events` names them.
+    #[serde(default)]
+    pub events: Vec<String>,
+    /// Unit of what is read.
+    pub unit: NodeUnit,
+    /// How the file is to be read; not for a PMU, whose own `scale` files tell.
+    #[serde(default)]
+    pub parse: Option<Parse>,
+    /// Where its facts come from.
+    pub provenance: Provenance,
+}
+
+/// What a node tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A clock.
+    Frequency,
+    /// A temperature.
+    Temperature,
+    /// How busy a part is.
+    Load,
+    /// Traffic of the memory.
+    Ddr,
+    /// Electrical power.
+    Power,
+}
+
+/// Unit of what a node tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeUnit {
+    /// Hz.
+    Hertz,
+    /// 1000 Hz, the unit of cpufreq.
+    Kilohertz,
+    /// 1/1000 °C, the unit of the thermal zones.
+    Millidegrees,
+    /// Hundredths of a whole.
+    Percent,
+    /// Bytes.
+    Bytes,
+    /// 1/1000000 W, the unit of hwmon.
+    Microwatts,
+}
+
+/// How a node's text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parse {
+    /// One whole number.
+    Integer,
+    /// One whole number, `%` behind it or not.
+    Percent,
+    /// `37@528000000Hz`: a load in percent and the frequency that it belongs to.
+    LoadAtFrequency,
+    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: one value a core.
+    RknpuLoad,
+}

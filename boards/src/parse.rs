@@ -1,0 +1,108 @@
+//! From a file's text to what stands in it; errors with their line.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use crate::board::{Caches, Note};
+use crate::{BoardError, Cpus, Memory, Node, Provenance};
+
+/// A file and what stands in it.
+#[derive(Debug, Clone)]
+pub(crate) struct File<T> {
+    /// As errors name it.
+    path: String,
+    text: String,
+    pub(crate) value: T,
+    /// 0 of the release, more for each folder of the user's that was read after it.
+    pub(crate) layer: u32,
+}
+
+impl<T: DeserializeOwned> File<T> {
+    pub(crate) fn parse(path: &str, text: &str, layer: u32) -> Result<Self, BoardError> {
+        match toml::from_str(text) {
+            Ok(value) => Ok(Self { path: path.to_owned(), text: text.to_owned(), value, layer }),
+            Err(e) => Err(BoardError::File {
+                path: path.to_owned(),
+                line: line(text, e.span().map_or(0, |s| s.start)),
+                what: e.message().replace('\n', "; "),
+            }),
+        }
+    }
+}
+
+impl<T> File<T> {
+    /// An error at a place of this file.
+    pub(crate) fn wrong(&self, at: Range<usize>, what: String) -> BoardError {
+        BoardError::File { path: self.path.clone(), line: self.line(at), what }
+    }
+
+    /// Line of a place, from 1.
+    pub(crate) fn line(&self, at: Range<usize>) -> usize {
+        line(&self.text, at.start)
+    }
+
+    /// The name in the file must be the file's own, which is unique in its folder.
+    pub(crate) fn check_name(&self, name: &str) -> Result<(), BoardError> {
+        let stem = stem(&self.path);
+        if stem == name {
+            return Ok(());
+        }
+        let what = format!("the name is `{name}`, but the file's is `{stem}`: make them one");
+        Err(BoardError::File { path: self.path.clone(), line: 1, what })
+    }
+}
+
+fn line(text: &str, at: usize) -> usize {
+    // A table's place begins at its header; a place behind the last line is that of the last.
+    text.bytes().take(at).filter(|b| *b == b'\n').count() + 1
+}
+
+/// `rk3588` of `…/rk3588.toml`.
+pub(crate) fn stem(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.strip_suffix(".toml").unwrap_or(name)
+}
+
+/// A board as its file has it: cores and backends by name.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoardFile {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) soc: String,
+    pub(crate) machine: String,
+    #[serde(default)]
+    pub(crate) models: Vec<String>,
+    pub(crate) levels: Vec<Spanned<String>>,
+    pub(crate) counter_set: Option<Spanned<String>>,
+    /// Where the clusters are not known: the types that there may be, `*` for all.
+    #[serde(default)]
+    pub(crate) cores: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) backends: Vec<Spanned<String>>,
+    pub(crate) provenance: Provenance,
+    #[serde(default)]
+    pub(crate) clusters: Vec<ClusterFile>,
+    pub(crate) caches: Option<Caches>,
+    pub(crate) memory: Option<Memory>,
+    #[serde(default)]
+    pub(crate) uncore: Vec<Spanned<Node>>,
+    #[serde(default)]
+    pub(crate) notes: Vec<Note>,
+}
+
+/// A cluster as the file has it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClusterFile {
+    pub(crate) core: Spanned<String>,
+    pub(crate) cpus: Spanned<Cpus>,
+    pub(crate) max_khz: Option<u64>,
+    pub(crate) l1i_bytes: Option<u64>,
+    pub(crate) l1d_bytes: Option<u64>,
+    pub(crate) l2_bytes: Option<u64>,
+    pub(crate) provenance: Provenance,
+}

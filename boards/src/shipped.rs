@@ -1,0 +1,26 @@
+//! The files that come with the release, path and text. A test holds that none is forgotten.
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => { [$(($path, include_str!(concat!("../", $path)))),*] };
+}
+
+pub(crate) const FILES: [(&str, &str); 18] = files![
+    "backends/clblast.toml",
+    "backends/librknnrt.toml",
+    "backends/opencl.toml",
+    "backends/rknn.toml",
+    "backends/rknpu2.toml",
+    "backends/vulkan.toml",
+    "bcm2712.toml",
+    "cores/cortex-a55.toml",
+    "cores/cortex-a76.toml",
+    "cores/cortex-a78.toml",
+    "cores/x86-64.toml",
+    "generic-aarch64.toml",
+    "host.toml",
+    "qcs6490.toml",
+    "qemu-a76.toml",
+    "qemu-biglittle.toml",
+    "rk3568.toml",
+    "rk3588.toml",
+];

@@ -1,0 +1,171 @@
+//! The profiles that come with the release: all there, all whole, and consistent where facts can be computed.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use profinfer_boards::{Catalog, Unit};
+
+fn crate_folder() -> PathBuf {
+    // At run time: another clone may share the build cache.
+    std::env::var_os("CARGO_MANIFEST_DIR").unwrap().into()
+}
+
+fn toml_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    entries.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect()
+}
+
+/// The files of the folder, read as if they were a user's, take the place of every shipped one: none is missing in
+/// the crate, none is shipped that is not there, and each can be read.
+#[test]
+fn every_file_is_shipped_and_whole() {
+    let root = crate_folder();
+    let mut paths = toml_files(&root);
+    paths.retain(|p| !p.ends_with("Cargo.toml"));
+    paths.extend(toml_files(&root.join("cores")));
+    paths.extend(toml_files(&root.join("backends")));
+    let files = paths.iter().map(|p| (p.display().to_string(), std::fs::read_to_string(p).unwrap()));
+    let mut catalog = Catalog::shipped().unwrap();
+    let replaced = catalog.with_folder(files).unwrap();
+    assert_eq!(replaced.len(), paths.len(), "one of {paths:?} is not in shipped.rs");
+    let list = std::fs::read_to_string(root.join("src/shipped.rs")).unwrap();
+    assert_eq!(list.matches(".toml\"").count(), paths.len(), "shipped.rs names a file that is not there");
+}
+
+#[test]
+fn the_boards_of_this_release() {
+    let catalog = Catalog::shipped().unwrap();
+    let names: Vec<&str> = catalog.boards().map(|b| b.name.as_str()).collect();
+    let expected =
+        ["bcm2712", "generic-aarch64", "host", "qcs6490", "qemu-a76", "qemu-biglittle", "rk3568", "rk3588"];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn clusters_number_all_cpus_once() {
+    for board in Catalog::shipped().unwrap().boards() {
+        let cpus: Vec<u32> = board.clusters().iter().flat_map(|c| c.cpus.numbers()).copied().collect();
+        let distinct: BTreeSet<u32> = cpus.iter().copied().collect();
+        assert_eq!(distinct.len(), cpus.len(), "{}", board.name);
+        assert!(distinct.iter().copied().eq(0..cpus.len() as u32), "{}: a gap in {cpus:?}", board.name);
+    }
+}
+
+#[test]
+fn sets_fit_the_counters() {
+    let mut sets = 0;
+    for board in Catalog::shipped().unwrap().boards() {
+        assert!(board.counter_set.is_some() || board.cores().iter().all(|c| c.counters == 0));
+        for core in board.cores() {
+            for set in &core.sets {
+                assert!((1..=6).contains(&set.events().count()), "{} {}", core.name, set.name());
+                assert!(set.events().all(|e| core.event(e).is_some() && e != "CPU_CYCLES"));
+                sets += 1;
+            }
+            // The first set of a core is the one that boards begin with.
+            assert!(core.sets.first().is_none_or(|s| Some(s.name()) == board.counter_set.as_deref()));
+        }
+    }
+    assert!(sets > 20);
+}
+
+/// The table that the agent's kernel looks at knows these; what Arm calls implementation defined it does not.
+#[test]
+fn the_default_set_is_what_kernels_advertise() {
+    let catalog = Catalog::shipped().unwrap();
+    for core in catalog.find("generic-aarch64").unwrap().cores() {
+        for name in core.sets[0].events() {
+            let number = core.event(name).unwrap().number;
+            let advertised = number < 0x40 || (0x4000..0x4040).contains(&number);
+            assert!(advertised, "{}: {name} is {number:#x}", core.name);
+        }
+    }
+}
+
+/// Numbers of the architecture, the same on every core that has the event; from the Arm architecture's list of common
+/// events (PMUv3), not from these files.
+#[test]
+fn common_events_have_the_architectures_numbers() {
+    const COMMON: [(&str, u32); 9] = [
+        ("INST_RETIRED", 0x08),
+        ("CPU_CYCLES", 0x11),
+        ("MEM_ACCESS", 0x13),
+        ("L2D_CACHE_REFILL", 0x17),
+        ("L2D_CACHE_WB", 0x18),
+        ("STALL_BACKEND", 0x24),
+        ("L3D_CACHE_REFILL", 0x2a),
+        ("LL_CACHE_MISS_RD", 0x37),
+        ("ASE_SPEC", 0x74),
+    ];
+    let catalog = Catalog::shipped().unwrap();
+    let board = catalog.find("generic-aarch64").unwrap();
+    let midrs: Vec<u32> = board.cores().iter().filter_map(|c| c.midr).collect();
+    assert_eq!(midrs, [0x4100_d050, 0x4100_d0b0, 0x4100_d410]);
+    for midr in midrs {
+        for (name, number) in COMMON {
+            assert_eq!(board.event(midr, name).unwrap().number, number, "{name} on {midr:#x}");
+        }
+    }
+    // A shared name means the same thing on all cores.
+    for core in board.cores() {
+        for event in core.events() {
+            for other in board.cores().iter().filter_map(|c| c.event(&event.name)) {
+                assert_eq!(event, other);
+            }
+        }
+    }
+    let stall = board.event(0x4100_d410, "STALL_BACKEND_MEM").unwrap();
+    assert_eq!((stall.number, stall.unit), (0x4005, Unit::Cycles));
+    assert_eq!(board.event(0x4100_d0b0, "STALL_BACKEND_MEM"), None);
+    let refill = board.event(0x4100_d0b0, "L3D_CACHE_REFILL").unwrap();
+    assert_eq!((refill.unit, refill.bytes_per_count), (Unit::Bytes, Some(64)));
+}
+
+/// `LPDDR4X-4267` on so many bits moves so much, and nobody measured more.
+#[test]
+fn ceilings_follow_from_the_memory() {
+    let mut computed = 0;
+    for board in Catalog::shipped().unwrap().boards() {
+        let Some(memory) = &board.memory else { continue };
+        if let Some(ceiling) = memory.theoretical_bytes_per_second {
+            let transfers: u64 = memory.kind.rsplit('-').next().unwrap().parse().unwrap();
+            let bits = u64::from(memory.channels.unwrap() * memory.bits_per_channel.unwrap());
+            assert_eq!(ceiling, transfers * 1_000_000 * bits / 8, "{}", board.name);
+            assert!(memory.measured.iter().all(|m| m.bytes_per_second < ceiling), "{}", board.name);
+            computed += 1;
+        }
+    }
+    assert_eq!(computed, 2);
+}
+
+#[test]
+fn backends_and_nodes_of_rk3588() {
+    let catalog = Catalog::shipped().unwrap();
+    let board = catalog.find("rk3588").unwrap();
+    let rknn = board.backends.iter().find(|b| b.name == "rknn").unwrap();
+    assert_eq!(rknn.guid.unwrap().0[..4], [0xc9, 0xbd, 0xb7, 0x02]);
+    assert_eq!(rknn.guid.unwrap().to_string(), "c9bdb702-4936-4212-af35-a287d8c92920");
+    let product = rknn.probes().find(|p| p.symbol == "compute_submat_mul").unwrap();
+    assert_eq!(product.arguments[product.tensor.unwrap()], "struct ggml_tensor * dst");
+    assert!(board.uncore.iter().any(|n| n.pmu.as_deref() == Some("rockchip_ddr")));
+    assert!(board.uncore.iter().any(|n| n.path.as_deref() == Some("/sys/kernel/debug/rknpu/load")));
+}
+
+#[test]
+fn boards_are_known_by_what_they_say() {
+    let catalog = Catalog::shipped().unwrap();
+    let guess = |model: &str, midrs: &[u32]| catalog.by_machine(model, midrs).map(|b| b.name.as_str());
+    let (a55, a76, a78) = (0x4100_d050, 0x4100_d0b0, 0x4100_d410);
+    assert_eq!(guess("Xunlong Orange Pi 5 Plus", &[]), Some("rk3588"));
+    assert_eq!(guess("Raspberry Pi 5 Model B Rev 1.0", &[a76; 4]), Some("bcm2712"));
+    assert_eq!(guess("Raspberry Pi 4 Model B Rev 1.4", &[]), None);
+    assert_eq!(guess("Intel(R) Xeon(R) Processor", &[]), None);
+    assert_eq!(guess("", &[a55, a55, a55, a55, a76, a76, a76, a76]), Some("rk3588"));
+    assert_eq!(guess("", &[a55, a55, a55, a55, a78, a78, a78, a78]), Some("qcs6490"));
+    assert_eq!(guess("", &[a55; 4]), Some("rk3568"));
+    // Two boards have four A76, none has two.
+    assert_eq!(guess("", &[a76; 4]), None);
+    assert_eq!(guess("", &[a76; 2]), None);
+    assert_eq!(guess("", &[]), None);
+}

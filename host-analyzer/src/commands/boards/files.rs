@@ -1,0 +1,51 @@
+//! The user's own profiles, from folders.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::super::{Diagnostic, Result};
+
+/// Folders inside a folder of profiles that hold something else than boards.
+const PARTS: [&str; 2] = ["cores", "backends"];
+
+/// The folder of the user's configuration, when there is one: `$XDG_CONFIG_HOME/profinfer/boards`, or that in
+/// `~/.config`.
+pub(super) fn configured() -> Option<PathBuf> {
+    // The XDG specification: a relative or empty path counts as none.
+    let given = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    let config = given.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".config")))?;
+    Some(config.join("profinfer/boards")).filter(|f| f.is_dir())
+}
+
+/// Path and text of every profile in a folder, in order of paths.
+pub(super) fn read(folder: &Path) -> Result<Vec<(String, String)>> {
+    let mut paths = tomls(folder)?;
+    for part in PARTS.map(|p| folder.join(p)).iter().filter(|p| p.is_dir()) {
+        paths.extend(tomls(part)?);
+    }
+    paths.sort();
+    let texts = paths.into_iter().map(|path| {
+        let text = fs::read_to_string(&path).map_err(|e| unreadable(&path, &e))?;
+        Ok((path.display().to_string(), text))
+    });
+    texts.collect()
+}
+
+fn tomls(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|e| unreadable(folder, &e))?;
+    let paths = entries.map(|e| e.map(|e| e.path()).map_err(|e| unreadable(folder, &e)));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
+    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
+    Ok(paths)
+}
+
+fn unreadable(path: &Path, e: &std::io::Error) -> Diagnostic {
+    let help = match e.kind() {
+        ErrorKind::NotFound => "give the folder of your profiles with --boards, or leave it out",
+        ErrorKind::InvalidData => "a profile is text in UTF-8",
+        _ => "see that you may read it",
+    };
+    Diagnostic::new(format!("reading board profiles from {}", path.display()), e, help)
+}
