@@ -2,7 +2,8 @@
 # counters.sh [--kernel N]      hardware counters on the emulated board, whose PMU counts a model of the caches
 #
 # A model whose weights do not fit the caches is run with one thread and with two; what was recorded is compared with
-# what the matrix products must fetch by host-analyzer/tests/oracle/board_counters.rs. Linux 5.10 without BTF by default.
+# what the matrix products must fetch by host-analyzer/tests/oracle/board_counters.rs. Linux 5.10 without BTF by default. On a
+# second board a thread is sent from cores of one type to those of another: it never counts more than its time allows.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 kernel=(--kernel 5.10 --no-btf)
@@ -31,5 +32,14 @@ for threads in 1 2; do
 	note "$(tail -n 1 "$dir/agent.log")"
 	$board get /tmp/t.pfi "$dir/threads-$threads.pfi"
 done
+$board down 2>/dev/null
+
+say "a board of two core types, and a thread that is sent from one to the other"
+$board up --kernel 6.12 --big-little 2>"$dir/up.log" || { cat "$dir/up.log" >&2; die "the board does not boot"; }
+$board run "(while sleep 0.03; do for m in 1 4 2 8; do pid=\$(pidof nodes) && taskset -ap \$m \$pid; sleep 0.03; done; done) >/dev/null 2>&1 &
+	profinfer-agent record --counters CPU_CYCLES --out /tmp/t.pfi -- nodes -m /model.gguf -t 1 -p 8 -n 60 >/tmp/nodes.txt
+	status=\$?; kill %1; exit \$status" 2>"$dir/agent.log" || die "the agent failed on the board" "$(tail -n 3 "$dir/agent.log")"
+note "$(tail -n 1 "$dir/agent.log")"
+$board get /tmp/t.pfi "$dir/bounced.pfi"
 cd "$REPO"
 PROFINFER_BOARD_COUNTERS=$dir cargo test -q --locked -p host-analyzer --test oracle board_counters -- --nocapture

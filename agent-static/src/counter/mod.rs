@@ -98,23 +98,32 @@ impl Counters {
                 }
             }
         }
-        for (core, (midr, wishes)) in (1..).zip(by_core) {
-            let cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
-            // A board's PMU may cover cores of several types (one `armv8_pmuv3` for all).
-            let found = pmus.iter().find(|p| cpus.first().is_some_and(|c| p.cpus.contains(c)));
-            let Some(found) = found else {
-                let why = match cpus.is_empty() {
-                    _ if midrs.is_empty() => "this is no Arm machine, or it hides its cores' MIDR",
-                    true => "no CPU online has this core",
-                    false => "the kernel has no PMU for these CPUs",
+        let mut core = 0;
+        for (midr, wishes) in by_core {
+            let mut cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
+            if cpus.is_empty() {
+                let none = "no CPU online has this core";
+                let why = if midrs.is_empty() {
+                    "this is no Arm machine, or it hides its cores' MIDR"
+                } else {
+                    none
                 };
-                for wish in wishes {
-                    self.refuse(0, wish, "", &cpus, why);
+                wishes.iter().for_each(|w| self.refuse(0, w, "", &[], why));
+            }
+            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores that call themselves the
+            // same may have several (clusters of one kind).
+            for pmu in &pmus {
+                let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
+                if !covered.is_empty() {
+                    core += 1;
+                    self.core(core, &wishes, pmu, &covered);
                 }
-                continue;
-            };
-            let cpus: Vec<u32> = cpus.into_iter().filter(|c| found.cpus.contains(c)).collect();
-            self.core(core, &wishes, found, &cpus);
+            }
+            if !cpus.is_empty() {
+                wishes
+                    .iter()
+                    .for_each(|w| self.refuse(0, w, "", &cpus, "the kernel has no PMU for these CPUs"));
+            }
         }
     }
 

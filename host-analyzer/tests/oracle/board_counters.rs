@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use host_analyzer::model::counter::why;
 use host_analyzer::model::{Model, Role};
 
 use crate::support::read;
@@ -12,11 +13,16 @@ use crate::support::read;
 /// Bytes of a cache line, on Cortex-A76 and in the emulator's model of it.
 const LINE: u64 = 64;
 
-fn traces() -> Option<[Model; 2]> {
+fn folder() -> Option<PathBuf> {
     let Some(dir) = std::env::var_os("PROFINFER_BOARD_COUNTERS").map(PathBuf::from) else {
         eprintln!("SKIPPED: PROFINFER_BOARD_COUNTERS is not set: run ci/board/counters.sh");
         return None;
     };
+    Some(dir)
+}
+
+fn traces() -> Option<[Model; 2]> {
+    let dir = folder()?;
     Some(["1", "2"].map(|threads| read(&dir.join(format!("threads-{threads}.pfi")))))
 }
 
@@ -99,4 +105,44 @@ fn cycles_fit_the_time() {
             );
         }
     }
+}
+
+/// On two core types, each with a PMU of its own: what a thread counted before and behind a move is never mixed.
+#[test]
+fn a_thread_sent_from_one_core_type_to_the_other() {
+    let Some(dir) = folder() else { return };
+    let trace = read(&dir.join("bounced.pfi"));
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    let pmus: Vec<_> =
+        trace.session.counters.iter().map(|c| (c.name.as_str(), c.pmu.as_str(), &*c.cpus)).collect();
+    assert_eq!(
+        pmus,
+        [("CPU_CYCLES", "armv8_cortex_a55", &[0, 1][..]), ("CPU_CYCLES", "armv8_cortex_a76", &[2, 3][..])]
+    );
+    let (spans, counts) = (&trace.spans, &trace.spans.counts);
+    let (mut counted, mut mixed) = ([0u64; 2], 0u64);
+    for i in 0..spans.len() {
+        match counts.value(0, i) {
+            None => {
+                assert_ne!(counts.why[i], 0, "absent for a reason");
+                mixed += u64::from(counts.why[i] & why::MIXED != 0);
+            }
+            Some(cycles) => {
+                assert_eq!(counts.why[i], 0);
+                assert!(
+                    cycles <= spans.work_ns[i] * 11 / 10 + 50_000,
+                    "{cycles} cycles in {} ns",
+                    spans.work_ns[i]
+                );
+                counted[usize::from(spans.cpu[i] >= 2)] += 1;
+            }
+        }
+    }
+    let n = spans.len() as u64;
+    println!(
+        "{n} spans: counted on A55 {}, on A76 {}, moved inside and not counted {mixed}",
+        counted[0], counted[1]
+    );
+    assert!(mixed > 0 && counted[0] > n / 5 && counted[1] > n / 5, "it was moved, and counted on both");
+    assert!(counted[0] + counted[1] > n * 9 / 10, "most were not moved inside");
 }
