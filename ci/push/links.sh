@@ -29,8 +29,7 @@ stopped_recording() {
 	local push
 	PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
 	push=$!
-	# shellcheck disable=SC2034
-	for i in {1..100}; do $board run "grep -l profinfer-agent /proc/[0-9]*/comm" >/dev/null 2>&1 && break; sleep 0.2; done
+	ready || return 1
 	$board run "${ENGINE[*]} >/dev/null" || return 1
 	kill -TERM "$push"
 	wait "$push" || { cat "$dir/push.err"; return 1; }

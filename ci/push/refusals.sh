@@ -68,7 +68,7 @@ refusals_of_the_board() {
 	check "port taken here, by ssh" refused "port $port of this machine is taken" "python3" "--port N" -- push_ssh --agent "$agent"
 	check "port taken here, by adb" refused "port $port of this machine is taken" "--port N" -- push_adb --agent "$agent"
 	check "port taken here, by hdc" refused "port $port of this machine is taken" "--port N" -- push_hdc --agent "$agent"
-	kill "$listener"
+	kill "$listener" || true
 	wait "$listener" 2>/dev/null || true
 	push_adb --stop >/dev/null 2>&1 || true
 	check "port taken on the board" refused "port 22 of the board is taken" "ddress in use" "--board-port N" -- \
@@ -82,6 +82,7 @@ refusals_of_the_board() {
 	check "no folder to be had" refused "no folder /proc/here" "answer: mkdir" -- push_ssh --agent "$agent" --dir /proc/here
 	check "agent of another machine" refused "is made for another machine" "build-agent.sh --arch aarch64" -- push_ssh --agent "$(realpath /bin/true)"
 	check "agent that is no program" refused "is no program" -- push_ssh --agent "$REPO/README.md"
+	check "nowhere to put the recording" refused "no folder /nowhere" "--out FILE" -- push_ssh --out /nowhere/a.pfi --file -- true
 	check "nothing to record" refused "there is no recording to fetch" "no-such-program" -- \
 		push_ssh --agent "$agent" --out "$dir/none.pfi" --file -- /no-such-program
 	push_ssh --stop >/dev/null 2>&1 || true
@@ -123,6 +124,7 @@ listed() {
 	PATH="$dir/listed:$PATH" "$REPO/scripts/push.sh" adb
 }
 
+profile_known() { [ "$(push_hdc --agent "$agent")" = "analyze --board rk3588 tcp:127.0.0.1:$port" ]; }
 push_hdc_of() { "$REPO/scripts/push.sh" hdc "$@"; }
 # personality CODE: what the board shall be by hdc
 personality() { printf '%s\n' "$1" >"$HDC_STATE/personality"; }
@@ -148,6 +150,13 @@ refusals_of_hdc() {
 	push_hdc --stop >/dev/null 2>&1 || true
 	personality "chmod -x /data/local/tmp/profinfer-agent 2>/dev/null; getenforce() { echo Enforcing; }; dmesg() { echo '$avc'; };"
 	check "hdc: SELinux" refused "SELinux does not let the agent run" "getenforce: Enforcing" "avc:  denied" "setenforce 0" -- push_hdc --agent "$agent"
+	personality 'sha256sum() { return 127; }; md5sum() { return 127; };'
+	check "a board without checksums: the size counts" push_hdc --agent "$agent"
+	push_hdc --stop >/dev/null 2>&1 || true
+	# shellcheck disable=SC2016  # for the board's shell
+	personality 'cat() { case $1 in /proc/device-tree/*) echo "Orange Pi 5 Plus rockchip,rk3588" ;; *) command cat "$@" ;; esac; };'
+	check "the profile of a board that is known" profile_known
+	push_hdc --stop >/dev/null 2>&1 || true
 	personality 'uname() { echo armv8l; };'
 	check "a 32-bit system" refused "32-bit programs" "64-bit system" -- push_hdc
 	personality 'uname() { echo riscv64; };'
