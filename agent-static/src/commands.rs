@@ -4,20 +4,19 @@ use std::fs::File;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
-use crate::engine::{self, elf::Image};
 use crate::error::{Diagnostic, Result};
 use crate::host::{Host, read_plan};
+use crate::inspect;
 use crate::link::output::Kind;
 use crate::link::{self, Output, Place};
 use crate::plan::Plan;
 use crate::session::{self, Summary};
 use crate::signals::Signals;
-use crate::sys::file::map;
 use crate::target::process::Target;
 
 /// Process name that is waited for when neither the host nor the command line names a target.
@@ -32,7 +31,7 @@ pub fn run(command: &Command) -> Result<i32> {
         Command::Serve(options) => serve(options),
         Command::Record(options) => record(options),
         Command::Doctor(options) => examine(options),
-        Command::Plan { files } => plan(files),
+        Command::Engine { targets, tables } => inspect::engine(targets, tables == "all"),
     }
 }
 
@@ -169,28 +168,6 @@ fn examine(options: &Doctor) -> Result<i32> {
     works
         .map(|w| i32::from(!w))
         .map_err(|e| Diagnostic::new("writing the table", e, "give it a terminal or a file"))
-}
-
-fn plan(paths: &[PathBuf]) -> Result<i32> {
-    let mut maps = Vec::new();
-    for path in paths {
-        let bytes = File::open(path).and_then(|f| map(&f));
-        let bytes =
-            bytes.map_err(|e| Diagnostic::new(format!("reading {}", path.display()), e, "check the path"))?;
-        maps.push((path.display().to_string(), bytes));
-    }
-    let mut images = Vec::new();
-    for (path, bytes) in &maps {
-        let image = Image::parse(path, bytes).map_err(|e| {
-            let help = "give the engine's libraries or executable: 64-bit ELF for x86-64 or arm64";
-            Diagnostic::new(format!("reading {path}"), e, help)
-        })?;
-        images.push(image);
-    }
-    let plan = engine::examine(&images);
-    let mut out = std::io::stdout().lock();
-    let _ = write!(out, "{}", engine::describe(&plan, &images));
-    Ok(if plan.sites.is_empty() { 1 } else { 0 })
 }
 
 /// One line on standard error; standard output may carry the stream.

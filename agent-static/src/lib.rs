@@ -18,6 +18,7 @@ pub mod emit;
 pub mod engine;
 pub mod error;
 pub mod host;
+pub mod inspect;
 pub mod link;
 pub mod lower;
 pub mod plan;

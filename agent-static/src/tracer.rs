@@ -277,7 +277,7 @@ impl<'b, 's> Tracer<'b, 's> {
             .map(|m| format!("{}: {}", m.symbol, m.note))
             .collect();
         Some(if reasons.is_empty() {
-            let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent plan FILE` shows \
+            let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent engine FILE` shows \
                         what a file offers";
             Diagnostic::new(tried, "no part of a GGML engine was found in what it mapped", help)
         } else {

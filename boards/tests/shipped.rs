@@ -164,7 +164,8 @@ fn boards_are_known_by_what_they_say() {
     assert_eq!(guess("", &[a55, a55, a55, a55, a76, a76, a76, a76]), Some("rk3588"));
     assert_eq!(guess("", &[a55, a55, a55, a55, a78, a78, a78, a78]), Some("qcs6490"));
     assert_eq!(guess("", &[a55; 4]), Some("rk3568"));
-    // Two boards have four A76, none has two.
+    assert_eq!(guess("Emulated board with two core types (QEMU virt)", &[a76; 4]), Some("qemu-biglittle"));
+    // Three boards have four A76, none has two.
     assert_eq!(guess("", &[a76; 4]), None);
     assert_eq!(guess("", &[a76; 2]), None);
     assert_eq!(guess("", &[]), None);

@@ -1,10 +1,12 @@
 // nodes: the smallest real user of libllama, and a witness of what it computed.
 //
 // Compiled by scripts/engine.sh against the headers of the very release whose unmodified
-// libraries it then drives; from b3889 (2024-10) on. It decodes a prompt of P tokens
+// libraries it then drives; from b1660 (2023-12) on. It decodes a prompt of P tokens
 // (ids 1..P, or a text's) and then N greedily chosen ones, and can list every node of every graph in
 // the order of execution, as the engine's own eval callback is asked about them. The
-// callback answers "not interested" each time, so the graph still runs in one piece.
+// callback answers "not interested" each time, so the graph still runs in one piece. Releases
+// without that callback have the graph's struct in their headers: there the list is read when the
+// engine calls ggml_graph_plan, which comes before every graph.
 //
 // Output, one line each, fields separated by tabs (times: CLOCK_MONOTONIC, ns):
 //   ready  PID
@@ -22,18 +24,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <type_traits>
 #include <unistd.h>
 #include <vector>
 
 // The recipe looks into llama.h and ggml-backend.h and sets
 //   NODES_NEW_NAMES  llama_vocab_n_tokens and its contemporaries (2025-01 and later)
 //   NODES_MEMORY     llama_memory_clear (2025-06 and later)
+//   NODES_KV_SELF    llama_kv_self_clear (2025-03 until then)
 //   NODES_LOAD_ALL   CPU variants are libraries loaded at run time (2024-11 and later)
+//   NODES_NO_CALLBACK  there is no eval callback (before 2024-02)
 #ifdef NODES_NEW_NAMES
 static llama_model * load(const char * path) { return llama_model_load_from_file(path, llama_model_default_params()); }
 static llama_context * make_context(llama_model * m, llama_context_params p) { return llama_init_from_model(m, p); }
@@ -50,9 +56,25 @@ static void unload(llama_model * m) { llama_free_model(m); }
 
 #ifdef NODES_MEMORY
 static void forget(llama_context * ctx) { llama_memory_clear(llama_get_memory(ctx), true); }
+#elif defined(NODES_KV_SELF)
+static void forget(llama_context * ctx) { llama_kv_self_clear(ctx); }
 #else
 static void forget(llama_context * ctx) { llama_kv_cache_clear(ctx); }
 #endif
+
+// Functions that have changed, by their types.
+[[maybe_unused]] static void begin(void (*backend_init)()) { backend_init(); }
+[[maybe_unused]] static void begin(void (*backend_init)(bool)) { backend_init(false); }
+using Vocab = std::remove_pointer_t<decltype(vocab_of(nullptr))>;
+[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t, int32_t, bool), Vocab * v, llama_token t, char * to, int n) {
+    return f(v, t, to, n, 0, false);
+}
+[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t, bool), Vocab * v, llama_token t, char * to, int n) {
+    return f(v, t, to, n, false);
+}
+[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t), Vocab * v, llama_token t, char * to, int n) {
+    return f(v, t, to, n);
+}
 
 struct Session { // one loaded model and its context
     llama_model *            model   = nullptr;
@@ -100,11 +122,7 @@ static void print_ne(const ggml_tensor * t) {
     printf("%lld,%lld,%lld,%lld", (long long) t->ne[0], (long long) t->ne[1], (long long) t->ne[2], (long long) t->ne[3]);
 }
 
-static bool list_node(ggml_tensor * t, bool ask, void * user) {
-    if (!ask) {
-        return true;
-    }
-    Lister * l = static_cast<Lister *>(user);
+static void list(ggml_tensor * t, Lister * l) {
     printf("node\t%d\t%d\t%s\t%s\t%s\t", l->call, l->index++, ggml_op_desc(t), t->name, ggml_type_name(t->type));
     print_ne(t);
     for (int i = 0; i < GGML_MAX_SRC; i++) {
@@ -114,8 +132,34 @@ static bool list_node(ggml_tensor * t, bool ask, void * user) {
         }
     }
     putchar('\n');
-    return false;
 }
+
+#ifdef NODES_NO_CALLBACK
+static Lister * listing = nullptr;
+
+template <class Graph> Graph * first(ggml_cplan (*)(Graph *, int)); // the graph is const in some releases
+
+// Takes the place of the engine's own, which it calls.
+extern "C" ggml_cplan ggml_graph_plan(decltype(first(ggml_graph_plan)) graph, int n_threads) {
+    static const auto plan = (decltype(&ggml_graph_plan)) dlsym(RTLD_NEXT, "ggml_graph_plan");
+    for (int i = 0; listing && i < graph->n_nodes; i++) {
+        list(graph->nodes[i], listing);
+    }
+    return plan(graph, n_threads);
+}
+static void list_into(llama_context_params &, Lister & lister) { listing = &lister; }
+#else
+static bool list_node(ggml_tensor * t, bool ask, void * user) {
+    if (ask) {
+        list(t, static_cast<Lister *>(user));
+    }
+    return !ask;
+}
+static void list_into(llama_context_params & p, Lister & lister) {
+    p.cb_eval           = list_node;
+    p.cb_eval_user_data = &lister;
+}
+#endif
 
 // Decodes the tokens at the end of the context and returns the likeliest next one.
 static llama_token decode(Session & s, int which, const std::vector<llama_token> & tokens, Lister & lister) {
@@ -166,10 +210,10 @@ static std::vector<llama_token> tokenize(const llama_model * m, const char * tex
 }
 
 static void print_text(const llama_model * m, llama_token token) {
-    char piece[256];
-    const int n = llama_token_to_piece(vocab_of(m), token, piece, (int) sizeof piece, 0, false);
+    char text[256];
+    const int n = piece(llama_token_to_piece, vocab_of(m), token, text, (int) sizeof text);
     if (n > 0) {
-        fwrite(piece, 1, (size_t) n, stderr);
+        fwrite(text, 1, (size_t) n, stderr);
     }
 }
 
@@ -257,8 +301,7 @@ static bool open_session(const char * path, const Options & o, Lister & lister, 
     p.n_threads                 = o.n_threads;
     p.n_threads_batch           = o.n_threads;
     if (o.list) {
-        p.cb_eval           = list_node;
-        p.cb_eval_user_data = &lister;
+        list_into(p, lister);
     }
     s.ctx = make_context(s.model, p);
     if (!s.ctx) {
@@ -304,7 +347,7 @@ int main(int argc, char ** argv) {
 #ifdef NODES_LOAD_ALL
     ggml_backend_load_all();
 #endif
-    llama_backend_init();
+    begin(llama_backend_init);
 
     Lister               lister;
     lister.evict = o.evict;

@@ -3,12 +3,14 @@
 
 # build_nodes OUT INCLUDE_DIRS LIBRARIES_AND_LINKER_OPTIONS...
 build_nodes() {
-	local out=$1 includes=$2 dir flags=() inc=()
+	local out=$1 includes=$2 dir flags=(-DNODES_NO_CALLBACK) inc=()
 	shift 2
 	for dir in $includes; do
 		inc+=("-I$dir")
 		! grep -qs llama_vocab_n_tokens "$dir/llama.h" || flags+=(-DNODES_NEW_NAMES)
 		! grep -qs llama_memory_clear "$dir/llama.h" || flags+=(-DNODES_MEMORY)
+		! grep -qs llama_kv_self_clear "$dir/llama.h" || flags+=(-DNODES_KV_SELF)
+		! grep -qs cb_eval_user_data "$dir/llama.h" || flags[0]=-UNODES_NO_CALLBACK
 		! grep -qs ggml_backend_load_all "$dir/ggml-backend.h" || flags+=(-DNODES_LOAD_ALL)
 	done
 	have g++ || need_pkgs g++ libc6-dev

@@ -247,3 +247,41 @@ fn answer(e: &io::Error) -> String {
         _ => e.to_string(),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    /// Cores of one type under two PMUs, as on the emulated board of two core types: each PMU gets its own CPUs.
+    /// The PMUs of this tree are none of the kernel's, so nothing opens; but it must be tried on both.
+    #[test]
+    fn one_type_of_core_may_have_several_pmus() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("devices/system/cpu/online", "0-2\n");
+        for cpu in 0..3 {
+            let file = format!("devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
+            write(&file, "0x00000000414fd0b1\n");
+        }
+        for (pmu, pmu_type, cpus) in [("little", "3001", "0"), ("big", "3002", "1")] {
+            let dir = format!("bus/event_source/devices/{pmu}");
+            write(&format!("{dir}/type"), pmu_type);
+            write(&format!("{dir}/cpus"), cpus);
+            write(&format!("{dir}/events/cpu_cycles"), "event=0x11\n");
+        }
+        let wish = |midr| CounterWish { name: "CPU_CYCLES".to_owned(), event: 0x11, midr };
+        let counters = Counters::open(&[wish(0x4100_d0b0), wish(0x4100_d050)], root.path());
+        assert_eq!((counters.slots, counters.open.len()), (0, 0));
+        let tried: Vec<(&str, &[u32])> = counters.all.iter().map(|c| (c.pmu.as_str(), &*c.cpus)).collect();
+        // The A55 is not there; CPU 2 has no PMU.
+        assert_eq!(tried, [("", &[][..]), ("big", &[1]), ("little", &[0]), ("", &[2])]);
+        let why: Vec<&str> = counters.all.iter().map(|c| c.refused.as_str()).collect();
+        assert_eq!(why[0], "no CPU online has this core");
+        assert_eq!(why[3], "the kernel has no PMU for these CPUs");
+    }
+}

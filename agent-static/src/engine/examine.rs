@@ -75,10 +75,11 @@ impl EnginePlan {
             return;
         };
         match layout::read(calls) {
-            Ok((mut layout, note)) => {
-                layout.graph_uid = uid::offset(calls);
-                self.layout = Some(layout);
-                self.layout_note = note;
+            Ok(mut found) => {
+                found.layout.graph_uid = uid::offset(calls);
+                self.layout = Some(found.layout);
+                self.layout_note = found.note;
+                self.offsets = found.fields;
             }
             Err(reason) => self.layout_note = reason,
         }

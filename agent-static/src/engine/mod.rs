@@ -22,6 +22,7 @@ mod note;
 mod operators;
 mod paths;
 mod relocs;
+mod strategy;
 mod tables;
 mod trace;
 mod uid;
@@ -30,6 +31,7 @@ mod x86;
 
 pub use describe::describe;
 pub use examine::{examine, examine_in_steps, is_engine_part, library_event_site};
+pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;
 
@@ -115,6 +117,14 @@ pub struct Missing {
     pub reason: String,
 }
 
+impl Missing {
+    /// What was looked for, and why not.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("{}: {}", self.symbol, self.reason)
+    }
+}
+
 /// Offsets in bytes of the fields that are read from the engine's memory. Field names are the engine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "names of the engine's own fields")]
@@ -138,6 +148,17 @@ pub struct Layout {
     pub params_ith: u32,
     /// Old builds run every node in three phases, told apart by the first field: only 1 (COMPUTE) is work.
     pub params_phase: bool,
+}
+
+/// Where one offset of a [`Layout`] comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offset {
+    /// The engine's name of the field.
+    pub field: &'static str,
+    /// Its offset in bytes (of `size`: the struct's size).
+    pub offset: u32,
+    /// The accessor that shows it, or the releases that it is taken from.
+    pub how: String,
 }
 
 /// One tensor element type.
@@ -184,6 +205,8 @@ pub struct EnginePlan {
     pub layout: Option<Layout>,
     /// How the layout was obtained, or why not.
     pub layout_note: String,
+    /// Where each of its offsets comes from.
+    pub offsets: Vec<Offset>,
     /// Names.
     pub tables: Tables,
     /// Version that the engine exports or carries; empty when none was found.

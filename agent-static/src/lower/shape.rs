@@ -204,13 +204,18 @@ impl Lower {
         let Some(at) = self.shapes.building.iter().position(|b| b.tid == head.tid && b.key == key) else {
             return;
         };
-        let b = self.shapes.building.swap_remove(at);
+        let mut b = self.shapes.building.swap_remove(at);
         if head.arg != 0 || b.nodes.len() != b.n_nodes {
             // The kernel side reads it again when it was not whole; make sure that it does when records were lost.
             self.forgotten.push(key);
             return;
         }
         let n_nodes = b.nodes.len();
+        // The result of ggml_cast (CPY, in llama.cpp b6845 to b8390) is a source of itself: it was met among its own
+        // sources, as a leaf, before it was met as a node.
+        let mut nodes: Vec<u64> = b.nodes.iter().map(|r| r.address).collect();
+        nodes.sort_unstable();
+        b.leafs.retain(|r| nodes.binary_search(&r.address).is_err());
         let addresses: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.address).collect();
         let mut by_address: Vec<(u64, u32)> = addresses.iter().copied().zip(0..).collect();
         by_address.sort_unstable();

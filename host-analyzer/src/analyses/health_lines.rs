@@ -197,9 +197,10 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
 /// Counters that do not count, and spans for which those that do cannot be told.
 fn counters(model: &Model, lines: &mut Vec<String>) {
     let all = &model.session.counters;
-    // A profile for many boards asks for types of core that this one has not: nothing is missing as long as the
-    // cores it has count the same.
-    let elsewhere = |c: &Counter| c.cpus.is_empty() && all.iter().any(|o| o.attached && o.name == c.name);
+    // A profile for many boards asks for types of core that this one has not: what became of the counter on the
+    // cores that it has is enough.
+    let elsewhere =
+        |c: &Counter| c.cpus.is_empty() && all.iter().any(|o| o.name == c.name && !o.cpus.is_empty());
     for c in all.iter().filter(|c| !c.attached && !elsewhere(c)) {
         let pmu = if c.pmu.is_empty() { "no PMU" } else { &c.pmu };
         lines.push(format!("not counted: {} ({}): {}", one_line(&c.name), one_line(pmu), one_line(&c.note)));

@@ -41,9 +41,38 @@ fn no_such_command() {
     fails(&["record", "--", "/no/such/engine"], &["starting `/no/such/engine`", "No such file"]);
 }
 
+/// What `engine` says of something that is none: a statement for every level, and exit status 1.
+fn says_of(bytes: &[u8], expected: &str) {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    std::fs::write(&path, bytes).unwrap();
+    let output = Command::new(&parts.agent).arg("engine").arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(expected), "`{expected}` in: {said}");
+    for level in ["token", "graph", "operator"] {
+        let line =
+            said.lines().find(|l| l.starts_with(level)).unwrap_or_else(|| panic!("{level} in: {said}"));
+        assert!(line.contains(" none: "), "{line}");
+    }
+}
+
 #[test]
-fn not_an_elf_file() {
-    fails(&["plan", "/etc/passwd"], &["reading /etc/passwd"]);
+fn files_that_are_no_engine() {
+    says_of(b"a text", "not an ELF file");
+    says_of(b"#!/bin/sh\nexec llama-server\n", "it is a script (#!/bin/sh)");
+    let mut narrow = std::fs::read("/proc/self/exe").unwrap();
+    says_of(&narrow, "no part of an engine");
+    says_of(&narrow[..1 << 16], "cut short");
+    narrow[4] = 1;
+    says_of(&narrow, "a 32-bit ELF file");
+}
+
+#[test]
+fn no_such_engine_file() {
+    fails(&["engine", "/no/such/libllama.so"], &["reading /no/such/libllama.so", "No such file"]);
+    fails(&["engine", "4194304"], &["process 4194304"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod board_counters;
 mod cost;
 mod counters;
 mod engine_list;
+mod engines;
 mod errors;
 mod links;
 mod nodes;

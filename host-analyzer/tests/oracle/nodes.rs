@@ -8,7 +8,7 @@ use crate::engine_list::{Call, Listed, parse};
 use crate::support::{Parts, engine, model, parts, record};
 
 /// Operators that only describe memory.
-const VIEWS: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
+pub(crate) const VIEWS: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
 
 fn check(parts: &Parts, engine_variable: &str, name: &str) {
     let Some(bin) = engine(engine_variable) else { return };
@@ -44,7 +44,8 @@ pub(crate) fn check_trace(trace: &Model, calls: &[Call], name: &str) {
     check_sums(trace);
 }
 
-fn check_calls(trace: &Model, calls: &[Call]) {
+/// Calls, tokens and times as the driver saw them.
+pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
     assert_eq!(trace.decodes.len(), calls.len(), "every llama_decode was seen");
     for (i, call) in calls.iter().enumerate() {
         assert_eq!(trace.decodes.n_tokens[i], call.n_tokens, "tokens of call {i}");
@@ -54,7 +55,8 @@ fn check_calls(trace: &Model, calls: &[Call]) {
     }
 }
 
-fn backend_calls(trace: &Model, decode: usize) -> Vec<GraphCallId> {
+/// The graphs that the CPU computed within a call.
+pub(crate) fn backend_calls(trace: &Model, decode: usize) -> Vec<GraphCallId> {
     (0..trace.graph_calls.len())
         .filter(|g| trace.graph_calls.layer[*g] == Layer::Backend)
         .filter(|g| trace.graph_calls.decode[*g].is_some_and(|d| d.0 as usize == decode))
@@ -62,12 +64,13 @@ fn backend_calls(trace: &Model, decode: usize) -> Vec<GraphCallId> {
         .collect()
 }
 
-fn shape(trace: &Model, call: GraphCallId) -> &Shape {
+/// The structure of a graph call.
+pub(crate) fn shape(trace: &Model, call: GraphCallId) -> &Shape {
     trace.shapes.get(trace.graph_calls.shape[call.0 as usize].expect("the structure was read"))
 }
 
 /// The traced structure in the driver's terms.
-fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
+pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
     let shape = shape(trace, call);
     assert!(shape.complete);
     let text = |t| trace.texts.get(t).to_owned();
@@ -92,7 +95,7 @@ fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
 
 /// Both threads ran the same nodes, once each, in the graph's order: all that compute, but for those that newer
 /// engines leave out because nothing that runs needs them.
-fn check_spans(trace: &Model, call: GraphCallId) {
+pub(crate) fn check_spans(trace: &Model, call: GraphCallId) {
     let shape = shape(trace, call);
     let spans = &trace.spans;
     let of_call: Vec<usize> = (0..spans.len()).filter(|i| spans.graph_call[*i] == call).collect();
@@ -137,7 +140,7 @@ fn check_spans(trace: &Model, call: GraphCallId) {
 }
 
 /// Operators fit into their graph, and graphs into their call.
-fn check_sums(trace: &Model) {
+pub(crate) fn check_sums(trace: &Model) {
     let summary = {
         let mut bytes = Vec::new();
         host_analyzer::views::summary::summary(trace, &Analysis::of(trace), &mut bytes).unwrap();

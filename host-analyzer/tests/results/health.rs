@@ -194,7 +194,7 @@ fn foreign_totals_do_not_overflow() {
 }
 
 #[test]
-fn a_counter_that_no_core_has_is_named_unless_the_others_count_it() {
+fn a_counter_of_absent_cores_is_named_unless_others_tell_of_it() {
     let counter = |name: &str, cpus: &[u16], attached: bool| Counter {
         name: name.to_owned(),
         event: 0x11,
@@ -210,6 +210,7 @@ fn a_counter_that_no_core_has_is_named_unless_the_others_count_it() {
             counter("CPU_CYCLES", &[0, 1], true),
             counter("STALL_BACKEND_MEM", &[], false),
             // On CPUs that are there it is missing, whatever others count.
+            counter("BR_PRED", &[], false),
             counter("BR_PRED", &[0], false),
             counter("BR_PRED", &[1], true),
         ];

@@ -1,0 +1,107 @@
+//! The command `engine`: what the agent would probe in an engine, from its files or from a process that runs it.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+use crate::engine::elf::{ElfError, Image};
+use crate::engine::{self, strategies};
+use crate::error::{Diagnostic, Result};
+use crate::sys::file::map;
+use crate::target::maps::code_files;
+use crate::target::process;
+
+/// Prints what was found; the number is the exit status: 1 when a level cannot be traced.
+///
+/// # Errors
+/// When something that was named cannot be read, or there is no such process.
+pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
+    let mut files = Vec::new();
+    for target in targets {
+        files.extend(files_of(target)?);
+    }
+    let mut maps = Vec::new();
+    for file in &files {
+        match File::open(&file.open).and_then(|f| map(&f)) {
+            Ok(bytes) => maps.push((file, bytes)),
+            // Not everything that a folder or a process names can be read, nor need it.
+            Err(_) if !file.named => {}
+            Err(e) => {
+                return Err(Diagnostic::new(format!("reading {}", file.path), e, "check the path"));
+            }
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    let mut images = Vec::new();
+    for (file, bytes) in &maps {
+        match Image::parse(&file.path, bytes) {
+            Ok(image) if file.named || engine::is_engine_part(&image) => {
+                if let Some(packed) = packed(bytes) {
+                    let _ = writeln!(out, "{}: {packed}", file.path);
+                }
+                images.push(image);
+            }
+            Err(e) if file.named => {
+                let _ = writeln!(out, "{}", refused(&e, bytes));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let plan = engine::examine(&images);
+    let _ = write!(out, "{}", engine::describe(&plan, &images, all_tables));
+    Ok(i32::from(strategies(&plan).iter().any(|s| s.way.is_err())))
+}
+
+/// A file to look at.
+struct Named {
+    /// As it is printed.
+    path: String,
+    open: PathBuf,
+    /// It was named itself, not found in a folder or in a process.
+    named: bool,
+}
+
+/// A file, all files of a folder, or what a process maps as code.
+fn files_of(target: &str) -> Result<Vec<Named>> {
+    let path = Path::new(target);
+    if let (Ok(pid), false) = (target.parse(), path.exists()) {
+        process::check(pid)?;
+        let mapped = code_files(pid).into_iter();
+        return Ok(mapped.map(|f| Named { path: f.path, open: f.open_path, named: false }).collect());
+    }
+    if !path.is_dir() {
+        return Ok(vec![Named { path: target.to_owned(), open: path.to_owned(), named: true }]);
+    }
+    let no = |e| Diagnostic::new(format!("reading the folder {target}"), e, "check the path");
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in path.read_dir().map_err(no)? {
+        // A library and the links to it are one file.
+        let Ok(file) = entry.map_err(no)?.path().canonicalize() else { continue };
+        if file.is_file() && !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|f| Named { path: f.display().to_string(), open: f, named: false }).collect())
+}
+
+/// Why a file was refused, with what can be told from its first bytes.
+fn refused(e: &ElfError, bytes: &Mmap) -> String {
+    match e {
+        ElfError::NotElf { .. } if bytes.starts_with(b"#!") => {
+            let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+            let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            format!("{e}: it is a script ({line}); name the program that it starts, or its process")
+        }
+        _ => e.to_string(),
+    }
+}
+
+/// What is said of a file that a packer has made.
+fn packed(bytes: &[u8]) -> Option<&'static str> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let upx = head.windows(4).any(|w| w == b"UPX!");
+    upx.then_some("packed with UPX, so nothing in it can be found or probed; unpack it with `upx -d`")
+}

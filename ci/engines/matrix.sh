@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# matrix.sh [--full] [--keep DIR] [BUILD...]      trace many builds of the engine, and compare with their own lists
+#
+#   --full       every build of ci/engines/builds.tsv, and write docs/engines.md from what was found
+#                (default: the few that differ most)
+#   --keep DIR   leave recordings, lists and logs there
+#   BUILD        these builds only, for example npm:b4234
+#
+# Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
+# Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
+# tokens; threads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
+# builds.tsv says. Builds for arm64 are examined, not run (ci/board runs two).
+set -eu
+. "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/engines/arm64.sh"
+. "$REPO/ci/engines/page.sh"
+full='' keep='' only=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage_from_head "$0"; exit ;;
+	--full) full=1; shift ;;
+	--keep) keep=${2:?--keep needs a folder}; shift 2 ;;
+	-*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+	*) only+=("$1"); shift ;;
+	esac
+done
+MODELS=(dense-q8 moe-qwen60)
+RUN=(-t 2 -p 5 -n 3 -c 512 --list)
+
+dir=${keep:-$(mktemp -d)}
+[ -n "$keep" ] || trap 'rm -rf "$dir"' EXIT
+rm -rf "$dir/builds" "$dir/rows"
+mkdir -p "$dir/builds" "$dir/arm64"
+: >"$dir/rows"
+
+# wanted BUILD SPECIAL
+wanted() {
+	if [ ${#only[@]} -gt 0 ]; then
+		[[ " ${only[*]} " == *" $1 "* ]]
+	else
+		[ -n "$full" ] || [[ ,$2, == *,short,* ]]
+	fi
+}
+
+cargo build -q --locked --release --manifest-path "$REPO/Cargo.toml" -p profinfer-agent
+agent=$CARGO_TARGET_DIR/release/profinfer-agent
+"$REPO/scripts/model.sh" "${MODELS[@]}" >/dev/null
+runs=''
+if why=$(have_bpf); then runs=1; else note "nothing can be traced here ($why): builds are examined only"; fi
+
+# found MACHINE BUILD DATE OPERATORS PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
+# OPERATOR WRONG` of rows
+found() {
+	local machine=$1 build=$2 date=$3 expected=$4 way token graph operator wrong=''
+	shift 4
+	"$agent" engine --tables all "$@" >"$dir/out/engine.txt" || true
+	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
+	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/') operator=$(line operator)
+	way=$(case $operator in
+		*" fused") echo calls+fused ;;
+		"calls of "*) echo calls ;;
+		"function "*) echo function ;;
+		none:*) echo none ;;
+		*) echo structure ;;
+		esac)
+	[ "$way" = "$expected" ] || wrong="operators are found by '$way', not by '$expected'"
+	case $token$graph in *none:*) wrong="$wrong${wrong:+; }no token or graph level" ;; esac
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
+		"$operator" "$wrong" >>"$dir/rows"
+	[ -z "$wrong" ] || note "FAILED: $build ($machine): $wrong"
+}
+
+# The newest version of a C library that the files ask for.
+libc_of() {
+	local versions
+	versions=$(find "$@" -maxdepth 1 -type f \( -name '*.so*' -o -name '*.node' \) -exec readelf -VW {} + 2>/dev/null | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+	echo "${versions#GLIBC_}"
+}
+
+# Whether the file with the operators has its full table of symbols.
+symbols_of() {
+	local file
+	file=$(find "$@" -maxdepth 1 -type f \( -name 'libggml-cpu*.so*' -o -name 'libggml.so*' -o -name 'llama-addon.node' -o -name 'xllamacpp*.so' -o -name 'lib*.so' \) | sort | head -n 1)
+	if readelf -SW "$file" 2>/dev/null | grep -q '\.symtab'; then echo full; else echo stripped; fi
+}
+
+# run BUILD BIN MODELS SPECIAL
+run() {
+	local build=$1 bin=$2 special=$4 model log
+	mkdir -p "$dir/builds/${build/:/-}"
+	echo "$special" >"$dir/builds/${build/:/-}/levels"
+	for model in ${3//,/ }; do
+		log=$dir/builds/${build/:/-}/$model
+		"$agent" record --out "$log.pfi" -- "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" >"$log.txt" 2>"$log.log" </dev/null || {
+			note "FAILED: $build, $model: $(tail -n 1 "$log.log")"
+			rm -f "$log.pfi"
+			printf '%s\n' "-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"
+			failed=$((failed + 1))
+		}
+	done
+}
+
+failed=0 builds=0
+mkdir -p "$dir/out"
+while IFS=$'\x1f' read -r machine build date models special expected; do
+	case $machine in '' | '#'*) continue ;; esac
+	wanted "$build" "$special" || continue
+	builds=$((builds + 1))
+	say "$build ($machine)"
+	if [ "$machine" = arm64 ]; then
+		files=$(arm64_files "$build")
+		found "$machine" "$build" "$date" "$expected" "$files"
+	else
+		bin=$("$REPO/scripts/engine.sh" "$build")
+		files=$bin/../exe
+		[ "$build" != debian ] || files="$bin/../root/usr/lib/x86_64-linux-gnu $bin/../root/usr/lib/x86_64-linux-gnu/ggml/backends0"
+		# shellcheck disable=SC2086  # two folders
+		found "$machine" "$build" "$date" "$expected" $files
+		[ -z "$runs" ] || run "$build" "$bin" "$models" "$special"
+	fi
+done < <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
+[ "$builds" -gt 0 ] || die "no such build: ${only[*]}" "Those of ci/engines/builds.tsv are known."
+
+if [ -n "$runs" ]; then
+	say "traces and the engines' own lists"
+	PROFINFER_ENGINES_DIR=$dir/builds cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer --test oracle engines:: >"$dir/oracle.log" 2>&1 || {
+		grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
+		failed=$((failed + 1))
+	}
+fi
+failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))
+table
+if [ -n "$full" ] && [ -n "$runs" ] && [ ${#only[@]} = 0 ]; then page >"$REPO/docs/engines.md"; fi
+echo "engine matrix: $builds builds in $SECONDS s, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
+# rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG
+# builds/BUILD/MODEL.row, written by the oracle: NODES NAMES TOKENS THREADS SPANS LOST VERDICT
+
+# The folder of all of it.
+: "${dir:=}"
+
+# each FORMAT: a line for every build and model; of a build that was not run one with empty fields
+each() {
+	local machine build date libc symbols token graph operator wrong row model
+	while IFS=$'\x1f' read -r machine build date libc symbols token graph operator wrong; do
+		set -- "$1" "$dir/builds/${build/:/-}"/*.row
+		if [ "$machine" != x86-64 ] || [ ! -f "$2" ]; then set -- "$1" ''; fi
+		for row in "${@:2}"; do
+			model=${row##*/} model=${model%.row}
+			local fields=('' '' '' '' '' '' examined)
+			[ -z "$row" ] || mapfile -t fields < <(tr '\t' '\n' <"$row")
+			[ -z "$wrong" ] || fields[6]="$wrong"
+			# shellcheck disable=SC2059  # the format is ours
+			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$model" "${fields[@]}"
+		done
+	done < <(tr '\t' '\037' <"$dir/rows")
+}
+
+table() {
+	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
+}
+
+page() {
+	cat <<'X'
+# Builds of the engine
+
+Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its packager made it. Those for x86-64
+ran under the agent, with a dense (`dense-q8`) and, where the release knows it, an MoE model (`moe-qwen60`), a prompt of five tokens
+and three after it, on two threads; *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
+dimensions and those of the sources, and names with those of the sources. Those for arm64 were examined by `profinfer-agent engine`.
+
+How operators are found, the cheapest way first:
+
+* **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts an operator; calls of fused
+  kernels start operators that bypass it; the branch where all cases of the dispatcher meet ends it.
+* **function**: `ggml_compute_forward`, or the part of it that a compiler made a function (`.part.0`, `.constprop.0`), is one operator.
+
+The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
+
+X
+	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | tokens | threads | spans | lost | verdict |'
+	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+}

@@ -1,0 +1,146 @@
+//! What was recorded of many builds of the engine, against the lists that the same runs printed.
+//!
+//! `ci/engines/matrix.sh` records and names the folder in PROFINFER_ENGINES_DIR: one folder for each build, with
+//! `MODEL.pfi` and `MODEL.txt` for each model, and `levels`, the levels that this build must have. What is found is
+//! written beside them, as `MODEL.row`, for the table.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use host_analyzer::model::{GraphCallId, Layer, Model};
+
+use crate::engine_list::{Call, Listed, parse};
+use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list, shape};
+use crate::support::read;
+
+/// `-t 2`, and one prompt and three tokens after it.
+const THREADS: usize = 2;
+const CALLS: usize = 4;
+
+#[test]
+fn traces_of_builds() {
+    let Some(dir) = std::env::var_os("PROFINFER_ENGINES_DIR").map(PathBuf::from) else {
+        eprintln!("SKIPPED: PROFINFER_ENGINES_DIR is not set: run ci/engines/matrix.sh");
+        return;
+    };
+    let builds = entries(&dir);
+    let mut traces: Vec<PathBuf> = builds.iter().flat_map(|b| entries(b)).collect();
+    traces.retain(|t| t.extension().is_some_and(|e| e == "pfi"));
+    assert!(!traces.is_empty(), "{} holds no recordings", dir.display());
+    // Each is looked at, also after one that is wrong: which builds differ is what one wants to know.
+    traces.retain(|trace| !row(trace));
+    assert!(traces.is_empty(), "wrong in {traces:?}");
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+/// Compares one recording with its list, writes the row, and tells whether all is well.
+fn row(path: &Path) -> bool {
+    let calls = parse(&std::fs::read_to_string(path.with_extension("txt")).unwrap());
+    let levels = std::fs::read_to_string(path.with_file_name("levels")).unwrap();
+    let trace = read(path);
+    let wrong = catch_unwind(AssertUnwindSafe(|| check(&trace, &calls, levels.trim()))).err().map(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned()
+    });
+    let equal = equal(&trace, &calls);
+    let mut out = String::new();
+    let tokens: Vec<String> = trace.decodes.n_tokens.iter().map(u32::to_string).collect();
+    let lost = trace.health.ledger.map(|l| l.span_ends - l.spans_sent);
+    write!(out, "{}/{}\t{}/{}\t", equal.nodes, equal.listed, equal.names, equal.listed).unwrap();
+    write!(out, "{}\t{}\t", tokens.join("+"), threads(&trace)).unwrap();
+    write!(out, "{}\t{}\t", trace.spans.len(), lost.map_or("-".to_owned(), |l| l.to_string())).unwrap();
+    let first_line = |text: &str| text.lines().next().unwrap_or_default().replace('\t', " ");
+    writeln!(out, "{}", wrong.as_deref().map_or("ok".to_owned(), first_line)).unwrap();
+    std::fs::write(path.with_extension("row"), out).unwrap();
+    wrong.is_none()
+}
+
+/// Most threads that one graph had; some engines make new ones for every graph.
+fn threads(trace: &Model) -> usize {
+    let of_graph = |g: usize| {
+        let spans = (0..trace.spans.len()).filter(|i| trace.spans.graph_call[*i].0 as usize == g);
+        spans.map(|i| trace.spans.thread[i]).collect::<BTreeSet<_>>().len()
+    };
+    (0..trace.graph_calls.len()).map(of_graph).max().unwrap_or(0)
+}
+
+/// How much of the engine's list the trace has.
+#[derive(Debug, Default)]
+struct Equal {
+    /// Nodes that the engine listed.
+    listed: usize,
+    /// Of these, with the same operator, type, dimensions and dimensions of sources.
+    nodes: usize,
+    /// Of these, with the same name and names of sources.
+    names: usize,
+}
+
+fn equal(trace: &Model, calls: &[Call]) -> Equal {
+    let mut all = Equal::default();
+    for (i, call) in calls.iter().enumerate().take(trace.decodes.len()) {
+        let ours: Vec<Listed> = backend_calls(trace, i).into_iter().flat_map(|g| list(trace, g)).collect();
+        all.listed += call.nodes.len().max(ours.len());
+        for (a, b) in ours.iter().zip(&call.nodes) {
+            let names = |n: &Listed| [vec![n.name.clone()], sources(n, |s| s.0.clone())].concat();
+            let shape = |n: &Listed| (n.op.clone(), n.dtype.clone(), n.ne, sources(n, |s| s.1));
+            all.nodes += usize::from(shape(a) == shape(b));
+            all.names += usize::from(names(a) == names(b));
+        }
+    }
+    all
+}
+
+fn sources<T>(node: &Listed, of: impl Fn(&(String, [u64; 4])) -> T) -> Vec<T> {
+    node.src.iter().map(of).collect()
+}
+
+fn check(trace: &Model, calls: &[Call], levels: &str) {
+    assert!(trace.health.perfect(), "{:?}", trace.health);
+    assert_eq!(calls.len(), CALLS, "calls that the driver printed");
+    assert!(calls.iter().all(|c| !c.nodes.is_empty()), "the driver listed nodes");
+    check_calls(trace, calls);
+    let scheduler = trace.graph_calls.layer.iter().filter(|l| **l == Layer::Scheduler).count();
+    assert!(scheduler == CALLS || levels.contains("no-scheduler"), "{scheduler} graphs of the scheduler");
+    let equal = equal(trace, calls);
+    assert_eq!((equal.nodes, equal.names), (equal.listed, equal.listed), "the trace says what the list says");
+    if levels.contains("no-operator") {
+        assert_eq!(trace.spans.len(), 0, "operators that nothing was said about");
+        return;
+    }
+    assert_eq!(threads(trace), THREADS, "threads");
+    for graph in (0..CALLS).flat_map(|i| backend_calls(trace, i)) {
+        if levels.contains("phases") { check_shared(trace, graph) } else { check_spans(trace, graph) }
+    }
+    check_sums(trace);
+}
+
+/// Old builds give small operators to one thread, whichever is free: together the threads ran every node that
+/// computes, each thread in order and none twice.
+fn check_shared(trace: &Model, call: GraphCallId) {
+    let shape = shape(trace, call);
+    let spans = &trace.spans;
+    let of_call = || (0..spans.len()).filter(|i| spans.graph_call[*i] == call);
+    let all: BTreeSet<_> = of_call().map(|i| spans.thread[i]).collect();
+    let mut runs = vec![0; shape.n_nodes as usize];
+    for thread in &all {
+        let mut last = None;
+        for i in of_call().filter(|i| spans.thread[*i] == *thread) {
+            let node = spans.node[i].0;
+            assert!(last < Some(node), "in order, and none twice");
+            last = Some(node);
+            runs[node as usize] += 1;
+        }
+    }
+    for (i, n) in runs.iter().enumerate() {
+        let op = trace.texts.get(shape.nodes[i].op);
+        assert!(*n > 0 || VIEWS.contains(&op), "node {i} ({op}) was not seen to run");
+        assert!(op != "MUL_MAT" || *n == THREADS, "node {i} (MUL_MAT) was run by {n} threads");
+    }
+}
