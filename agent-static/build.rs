@@ -1,8 +1,12 @@
-//! Compiles the BPF programs and generates their skeleton.
+//! Compiles the BPF programs and generates their skeleton, and writes down what the board profiles ask for: the agent
+//! never parses them.
 
 use std::env;
 use std::error::Error;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use profinfer_boards::{Board, Catalog, PlannedCounter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
@@ -18,5 +22,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.build_and_generate(out.join("profinfer.skel.rs"))?;
     println!("cargo:rerun-if-changed=../bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
+    plans(&out.join("plans.rs"))
+}
+
+/// The boards as `&[Board]` of `plan/boards.rs`. A change of the profiles rebuilds their crate, and so this.
+fn plans(path: &Path) -> Result<(), Box<dyn Error>> {
+    let catalog = Catalog::shipped()?;
+    let mut text = "&[\n".to_owned();
+    for board in catalog.boards() {
+        board_plan(&mut text, board)?;
+    }
+    text.push(']');
+    Ok(std::fs::write(path, text)?)
+}
+
+fn board_plan(text: &mut String, board: &Board) -> Result<(), Box<dyn Error>> {
+    writeln!(text, "Board {{ name: {:?}, levels: {:?}, sets: &[", board.name, board.levels.join(","))?;
+    let names: Vec<Option<&str>> = match board.set_names() {
+        none if none.is_empty() => vec![None],
+        names => names.into_iter().map(Some).collect(),
+    };
+    for name in names {
+        writeln!(text, "  Set {{ name: {:?}, counters: &[", name.unwrap_or("default"))?;
+        for PlannedCounter { name, event, midr } in board.counter_plan(name)? {
+            writeln!(text, "    ({name:?}, {event:#x}, {midr:#x}),")?;
+        }
+        writeln!(text, "  ] }},")?;
+    }
+    writeln!(text, "] }},")?;
     Ok(())
 }

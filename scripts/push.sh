@@ -53,6 +53,8 @@ for n in "$port" "$board_port"; do
 done
 [ -z "$file" ] || [ ${#target[@]} -gt 0 ] || [ -n "$stop" ] || die "--file needs what to record" "scripts/push.sh $way${where:+ $where} --file -- COMMAND, or -- --name 'llama*'"
 
+[ -z "$file" ] || [ -w "$(dirname "$out")" ] || die "there is no folder $(dirname "$out") that can be written to" "Choose another place for the recording: --out FILE"
+
 for f in run agent forward record "$way"; do
 	# shellcheck source=/dev/null
 	. "$REPO/scripts/push/$f.sh"
@@ -63,7 +65,7 @@ case $dir in *[!A-Za-z0-9_./-]*) die "--dir: letters, digits and ./_- only, not 
 # shellcheck disable=SC2034
 there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
 WORK=$(mktemp -d)
-trap 'rm -rf "$WORK"' EXIT
+trap 'link_leave; rm -rf "$WORK"' EXIT
 
 if [ -n "$stop" ]; then
 	say "end the forwarding"
@@ -81,6 +83,7 @@ say "the board"
 link_reach
 link_root
 look_at_board
+[ -n "$file" ] || port_free
 say "the agent"
 find_agent
 copy_agent

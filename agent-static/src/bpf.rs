@@ -2,6 +2,7 @@
 //!
 //! The only file that knows libbpf-rs and the layout of `bpf/include/maps.h`.
 
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -13,6 +14,7 @@ use crate::counter::Counters;
 use crate::doctor::options;
 use crate::engine::{Layout, Mark};
 use crate::error::{Diagnostic, Result};
+use crate::sys::maps;
 
 #[expect(
     unreachable_pub,
@@ -64,6 +66,8 @@ impl Default for Storage {
 /// The loaded programs.
 pub struct Bpf<'s> {
     skel: ProfinferSkel<'s>,
+    /// Room for the totals of all CPUs.
+    per_cpu: RefCell<Vec<u64>>,
 }
 
 impl std::fmt::Debug for Bpf<'_> {
@@ -105,7 +109,8 @@ impl<'s> Bpf<'s> {
             rodata.pidns_ino = ino;
         }
         let skel = open.load().map_err(|e| refused(&e))?;
-        Ok(Self { skel })
+        let per_cpu = RefCell::new(vec![0; maps::possible_cpus() * (TOTALS_SIZE / 8)]);
+        Ok(Self { skel, per_cpu })
     }
 
     /// The ring buffer's map.
@@ -231,8 +236,8 @@ impl<'s> Bpf<'s> {
 
     /// Descriptors of all programs.
     pub fn programs(&self) -> impl Iterator<Item = std::os::fd::BorrowedFd<'_>> {
-        use std::os::fd::AsFd;
         let p = &self.skel.progs;
+        use std::os::fd::AsFd;
         [
             p.llama_decode_enter.as_fd(),
             p.llama_process_enter.as_fd(),
@@ -280,11 +285,13 @@ impl<'s> Bpf<'s> {
     /// What the programs counted so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        let mut sum = [0u64; 8];
-        let per_cpu = self.skel.maps.totals.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-        for cpu in per_cpu.ok().flatten().unwrap_or_default() {
-            for (total, bytes) in sum.iter_mut().zip(cpu.chunks_exact(8)) {
-                *total += bytes.try_into().map_or(0, u64::from_ne_bytes);
+        let mut sum = [0u64; TOTALS_SIZE / 8];
+        let mut per_cpu = self.per_cpu.borrow_mut();
+        per_cpu.fill(0);
+        maps::lookup_percpu(&self.skel.maps.totals, 0, &mut per_cpu);
+        for cpu in per_cpu.chunks_exact(sum.len()) {
+            for (total, value) in sum.iter_mut().zip(cpu) {
+                *total += value;
             }
         }
         let [

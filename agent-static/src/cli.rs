@@ -99,14 +99,14 @@ pub struct Record {
     /// File to write, `-` for standard output
     #[arg(long, short, default_value = "recording.pfi")]
     pub out: PathBuf,
-    /// Board profile that the recording shall name
-    #[arg(long, default_value = "generic")]
-    pub board: String,
+    /// Board profile: its levels and its default counter set are captured (default: none, all levels, no counters)
+    #[arg(long)]
+    pub board: Option<String>,
     /// Levels to capture: token, graph, op, all
-    #[arg(long, default_value = "all", value_parser = crate::plan::levels)]
-    pub levels: u32,
-    /// Counters to read at the start and the end of every operator: event names as Arm prints them (CPU_CYCLES,
-    /// L3D_CACHE_REFILL), and minor-faults, major-faults
+    #[arg(long, value_parser = crate::plan::levels)]
+    pub levels: Option<u32>,
+    /// Counters to read at the start and the end of every operator: a set of the board's, event names as Arm prints them
+    /// (CPU_CYCLES, L3D_CACHE_REFILL) and minor-faults, major-faults, or `none`
     #[arg(long, value_delimiter = ',')]
     pub counters: Vec<String>,
     /// What to trace

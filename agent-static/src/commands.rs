@@ -6,6 +6,9 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use profinfer_wire::record::control::level;
+
+use crate::boards::{Board, UNKNOWN};
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
@@ -44,6 +47,7 @@ fn record(options: &Record) -> Result<i32> {
             "add --pid NUMBER, --name NAME, or `-- COMMAND` to start one",
         )
     })?;
+    let plan = plan_of(options)?;
     let tried = || format!("writing {}", options.out.display());
     let file = if to_stdout {
         std::io::stdout().as_fd().try_clone_to_owned().map(File::from)
@@ -51,12 +55,6 @@ fn record(options: &Record) -> Result<i32> {
         File::create(&options.out)
     };
     let file = file.map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
-    let plan = Plan {
-        board: options.board.clone(),
-        levels: options.levels,
-        target: String::new(),
-        counters: Counters::by_name(&options.counters),
-    };
     let signals = Signals::new()?;
     let output = Output::new(file, Kind::File, options.out.display().to_string())
         .map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
@@ -68,6 +66,23 @@ fn record(options: &Record) -> Result<i32> {
     let summary = summary?;
     tell(&format!("{}: {}", options.out.display(), summary.line()));
     Ok(status(&summary))
+}
+
+/// What to capture, by the board and the options.
+fn plan_of(options: &Record) -> Result<Plan> {
+    let board = options.board.as_deref().map(Board::find).transpose()?;
+    let counters = match (board, &*options.counters) {
+        (None, []) => Vec::new(),
+        (Some(board), []) => board.counters(None).unwrap_or_default(),
+        (_, [none]) if none == "none" => Vec::new(),
+        (Some(board), [set]) if board.counters(Some(set)).is_some() => {
+            board.counters(Some(set)).unwrap_or_default()
+        }
+        (_, names) => Counters::by_name(names),
+    };
+    let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels));
+    let name = board.map_or(UNKNOWN, |b| b.name);
+    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters })
 }
 
 fn remove_if_empty(path: &Path) {

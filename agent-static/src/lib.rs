@@ -7,6 +7,7 @@
 //! ```
 
 pub mod attach;
+pub mod boards;
 pub mod bpf;
 pub mod cli;
 pub mod clock;

@@ -2,6 +2,8 @@
 
 use profinfer_wire::record::control::{self, level};
 
+use crate::boards::UNKNOWN;
+
 /// A capture plan; made by the host, or by `record`'s options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -38,7 +40,7 @@ impl From<control::CounterWish<'_>> for CounterWish {
 impl From<control::Plan<'_>> for Plan {
     fn from(p: control::Plan<'_>) -> Self {
         Self {
-            board: p.board.to_owned(),
+            board: if p.board.is_empty() { UNKNOWN } else { p.board }.to_owned(),
             levels: p.levels & level::ALL,
             target: p.target.to_owned(),
             counters: Vec::new(),

@@ -3,21 +3,22 @@
 #
 # ssh: the board's dropbear. adb: Android's own adbd, running on the board, and Debian's adb. hdc: ci/push/hdc,
 # a stand-in that knows hdc's words only, because there is no package of the real one.
-# On each way: push, capture through the forwarded port, again, record to a file, stop.
+# On each way: push, capture through the forwarded port, again, record to a file, stop. Then what push.sh says
+# when something is wrong (refusals.sh), and what analyze says of recordings that a link spoiled (links.sh).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 [ $# = 0 ] || { usage_from_head "$0"; exit; }
 have adb || need_pkgs adb
 have ssh || need_pkgs openssh-client
 have python3 || need_pkgs python3
-for f in check whole; do
+for f in check whole refusals links; do
 	# shellcheck source=/dev/null
 	. "$REPO/ci/push/$f.sh"
 done
 # shellcheck source=SCRIPTDIR/../../scripts/board/machine.sh
 . "$REPO/scripts/board/machine.sh" # free_port
 
-name=push-$$
+name=push-$$ port=$(free_port 7930)
 board="$REPO/scripts/board.sh --board $name"
 dir=$(mktemp -d)
 cleanup() {
@@ -48,14 +49,15 @@ hdc_key=7001005458323933328a
 echo "$hdc_key Connected" >"$dir/hdc/targets"
 export PATH=$dir/bin:$PATH
 
-push_ssh() { PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 "$@"; }
-push_adb() { "$REPO/scripts/push.sh" adb "$adb_serial" "$@"; }
-push_hdc() { "$REPO/scripts/push.sh" hdc "$@"; } # the only one: it needs no key
+push_ssh() { PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --port "$port" "$@"; }
+push_adb() { "$REPO/scripts/push.sh" adb "$adb_serial" --port "$port" "$@"; }
+push_hdc() { "$REPO/scripts/push.sh" hdc --port "$port" "$@"; } # the only one: it needs no key
 
-port=$(free_port 7930)
 whole ssh /tmp/profinfer -- /engine/nodes -m /model.gguf -t 2 -p 8 -n 4
 whole adb /data/local/tmp -- --name nodes
 whole hdc /data/local/tmp
+refusals
+links
 
 # shellcheck disable=SC2154  # check.sh's
 printf '%s\n' "${rows[@]}" "scripts/push.sh: ${#rows[@]} checks in $SECONDS s, $failed failed"

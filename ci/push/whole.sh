@@ -12,12 +12,13 @@ whole() {
 	check "$way: again, copies and connects nothing twice" again "$way"
 	check "$way: record there and fetch" records "$way"
 	check "$way: stop leaves nothing" stops "$way" "$there"
-	check "$way: stop where there is nothing" "push_$way" --port "$port" --stop
+	check "$way: no connection stays behind" disconnected
+	check "$way: stop where there is nothing" "push_$way" --stop
 }
 
 # pushes WAY ARGUMENTS...: its last line is the command to run next, and nothing else is on standard output
 pushes() {
-	"push_$1" --agent "$agent" --port "$port" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	"push_$1" --agent "$agent" "${@:2}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
 	[ "$(cat "$dir/next")" = "analyze --board generic-aarch64 tcp:127.0.0.1:$port" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
 	says "$dir/push.err" "  \$ " "profinfer-agent --version"
 }
@@ -34,11 +35,16 @@ captures() {
 	*)
 		[ $# -gt 1 ] || words+=(--target nodes)
 		"${words[@]}" &
-		sleep 3
+		ready || return 1
 		$board run "${ENGINE[*]} >/dev/null" || return 1
 		wait $! || return 1 ;;
 	esac
 	arrived "$out/summary.json"
+}
+
+# Waits until the agent on the board has loaded its programs and looks out for the engine.
+ready() {
+	$board run "i=0; until p=\$(pidof profinfer-agent) && ls -l /proc/\$p/fd | grep -q bpf-prog; do [ \$((i+=1)) -lt 60 ] || exit 1; sleep 0.5; done; sleep 2"
 }
 
 # arrived SUMMARY: all of the run of ENGINE: 1 prefill of 8 tokens and 4 decodes, operators, nothing lost
@@ -64,14 +70,22 @@ again() {
 records() {
 	local file=$dir/$1.pfi
 	"push_$1" --agent "$agent" --out "$file" --file -- "${ENGINE[@]}" >"$dir/next" 2>"$dir/push.err" || { cat "$dir/push.err"; return 1; }
+	[ "$1" != ssh ] || ! disconnected || { echo "the forwarding did not outlive --file"; return 1; }
 	[ "$(cat "$dir/next")" = "analyze $file" ] || { cat "$dir/next"; return 1; }
 	"$analyze" "$file" -o "$dir/profile-file" && arrived "$dir/profile-file/summary.json"
+}
+
+# No process of ssh's holds push.sh's connection to the board (its socket is named by board and options)
+disconnected() {
+	local socket
+	socket=$CACHE/push/push-$(printf %s "root@127.0.0.1 $ssh_options" | sha256sum | cut -c1-8)
+	[ ! -S "$socket" ] && ! pgrep -af "ssh -S $socket"
 }
 
 # stops WAY DIR: no process, no file, no port
 stops() {
 	pushes "$1" || return 1 # --file ended the agent that served
-	"push_$1" --port "$port" --stop || return 1
+	"push_$1" --stop || return 1
 	port_closed || return 1
 	$board run "! grep -l profinfer /proc/[0-9]*/comm && ! ls -d $2/profinfer*" || return 1
 	case $2 in */profinfer) $board run "! ls -d $2" ;; esac

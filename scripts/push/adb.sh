@@ -86,3 +86,4 @@ link_unforward() {
 	fi
 }
 link_close() { :; }
+link_leave() { :; }

@@ -1,23 +1,32 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
 # The agent's file on the board, and its process. Sourced by scripts/push.sh.
 
-# The board's machine, and the profile that fits it by its device tree.
+# The board's machine, and the profile whose model it names in its device tree.
 look_at_board() {
 	there "uname -m" || refuse "the board does not say what machine it is"
-	machine=${ANSWER:-aarch64} profile=generic-aarch64
-	local board
+	machine=${ANSWER:-aarch64}
 	case $machine in
-	aarch64) ;;
+	aarch64) profile=generic-aarch64 ;;
 	x86_64) profile=host ;;
 	armv8l) refuse "the board runs a 64-bit processor with 32-bit programs, and so says another machine" "Flash a 64-bit system: uname -m must say aarch64." ;;
 	*) refuse "there is no agent for this machine" "It must be a 64-bit Arm (aarch64) or x86_64." ;;
 	esac
-	there 'tr "\0" " " </proc/device-tree/compatible' || true
-	for board in "$REPO"/boards/*.toml; do
-		board=$(basename "$board" .toml)
-		! grep -q "[,-]$board\( \|$\)" <<<"$ANSWER" || profile=$board
-	done
+	there 'cat /proc/device-tree/model /proc/device-tree/compatible | tr "\0" " "' || true
+	profile_of "${ANSWER,,}"
 	[ -n "$dry" ] || note "$machine, profile $profile"
+}
+
+# profile_of TEXT: sets `profile` if one of boards/*.toml has a model that occurs in it; the longest counts
+profile_of() {
+	local file model longest=0
+	for file in "$REPO"/boards/*.toml; do
+		while read -r model; do
+			if [ ${#model} -gt "$longest" ] && [[ $1 == *"${model,,}"* ]]; then
+				longest=${#model}
+				profile=$(basename "$file" .toml)
+			fi
+		done < <(sed -n 's/^models = \[\(.*\)\].*/\1/p' "$file" | grep -o '"[^"]*"' | tr -d '"')
+	done
 }
 
 # The file to copy: --agent, or the one that is built for the machine.
@@ -39,19 +48,24 @@ find_agent() {
 	esac
 }
 
-# same FILE PATH: is PATH on the board this FILE? By the best sum that the board has a program for.
+# same FILE PATH [size]: is PATH on the board this FILE? By the best sum that the board has a program for; by
+# its size alone only for a file that was just sent.
 same() {
 	there "sha256sum $2 2>/dev/null || md5sum $2 2>/dev/null || wc -c <$2" || return 1
 	local theirs=${ANSWER%%[[:space:]]*}
 	case ${#theirs} in
 	64) [ "$theirs" = "$(sha256sum <"$1" | cut -c1-64)" ] ;;
 	32) [ "$theirs" = "$(md5sum <"$1" | cut -c1-32)" ] ;;
-	*) [ "$theirs" = "$(stat -c %s "$1")" ] ;;
+	*) [ "${3:-}" = size ] && [ "$theirs" = "$(stat -c %s "$1")" ] ;;
 	esac
 }
 
 copy_agent() {
-	! same "$agent" "$there_agent" || [ -n "$dry" ] || { note "the board has this file already"; return 0; }
+	if same "$agent" "$there_agent" && [ -z "$dry" ]; then note "the board has this file already"
+	else send_agent; fi
+	there "chmod 755 $there_agent" || refuse "the copy cannot be made a program" "Choose another place: --dir DIR"
+}
+send_agent() {
 	there "mkdir -p $dir" || refuse "there is no folder $dir on the board, and it cannot be made" "Choose one that can be written to: --dir DIR"
 	if ! link_put "$agent" "$there_agent.new"; then
 		local said=$ANSWER
@@ -62,8 +76,8 @@ copy_agent() {
 		*) refuse "the agent cannot be copied to $dir" "Can it be written to, and has it room? Another place: --dir DIR" ;;
 		esac
 	fi
-	same "$agent" "$there_agent.new" || [ -n "$dry" ] || refuse "the copy on the board is not the file that was sent" "Run this again; if it happens again, the link or the board's memory is at fault."
-	there "chmod 755 $there_agent.new && mv $there_agent.new $there_agent" || refuse "the copy cannot be made a program" "Choose another place: --dir DIR"
+	same "$agent" "$there_agent.new" size || [ -n "$dry" ] || refuse "the copy on the board is not the file that was sent" "Run this again; if it happens again, the link or the board's memory is at fault."
+	there "mv $there_agent.new $there_agent" || refuse "the copy cannot take the place of $there_agent" "Choose another place: --dir DIR"
 }
 
 try_agent() {
@@ -113,7 +127,7 @@ serve() {
 	there_as_root "cd $dir; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
 	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
 	case $ANSWER in
-	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Choose another one there: --board-port N" ;;
+	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Is it an agent pushed in another way, or to another folder? End it the same way with --stop. Else choose another port there: --board-port N" ;;
 	*) refuse "the agent does not serve" "Its words on the board: $log" ;;
 	esac
 }

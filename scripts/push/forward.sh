@@ -4,19 +4,22 @@
 port_open() { (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 
 # who_listens: the process at the port, as far as this user may know
-who_listens() { have ss && ss -Hltnp "sport = :$port" 2>/dev/null | sed 's/.*users:((//; s/))$//' | head -n 1; }
+who_listens() { have ss && ss -Hltnp "sport = :$port" 2>/dev/null | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1, process \2/p' | head -n 1; }
+
+# port_free: looked at before anything is started; a port that leads to this board already is none that is taken
+forwarded=''
+port_free() {
+	[ -z "$dry" ] || return 0
+	! link_forwarded || { forwarded=1; return 0; }
+	port_open || return 0
+	ANSWER=$(who_listens)
+	ANSWER=${ANSWER:-some program of this machine}
+	refuse "port $port of this machine is taken" "Choose another one: --port N, and give it to analyze: tcp:127.0.0.1:N"
+}
 
 forward() {
-	if [ -z "$dry" ] && link_forwarded; then
-		note "port $port is forwarded already"
-	else
-		if [ -z "$dry" ] && port_open; then
-			ANSWER="$(who_listens)"
-			ANSWER=${ANSWER:-some program of this machine}
-			refuse "port $port of this machine is taken" "Choose another one: --port N, and give it to analyze: tcp:127.0.0.1:N"
-		fi
-		link_forward || refuse "port $port cannot be forwarded" "Choose another one: --port N"
-	fi
+	if [ -n "$forwarded" ]; then note "port $port is forwarded already"
+	else link_forward || refuse "port $port cannot be forwarded" "Choose another one: --port N"; fi
 	answers
 }
 

@@ -94,3 +94,4 @@ link_unforward() {
 	fi
 }
 link_close() { :; }
+link_leave() { :; }

@@ -25,7 +25,7 @@ record() {
 	there_live "cd $dir; ./profinfer-agent record --board $profile --out profinfer-agent.pfi $(words "${target[@]}") & p=\$!; echo \$p >profinfer-agent.pid; wait \$p" || true
 	status=$STATUS
 	link_get "$recording" "$out" || refuse "there is no recording to fetch (the agent's exit status: $status)" "What the agent said is above."
-	same "$out" "$recording" || [ -n "$dry" ] || refuse "the recording that arrived is not the one on the board" "It is still there: $recording"
+	same "$out" "$recording" size || [ -n "$dry" ] || refuse "the recording that arrived is not the one on the board" "It is still there: $recording"
 	there_as_root "rm -f $recording $pid_file" || true
 	[ "$status" = 0 ] || note "the exit status on the board was $status"
 	return "$status"

@@ -78,6 +78,8 @@ link_forward() {
 	run "${SSH[@]}" -O forward -L "127.0.0.1:$port:127.0.0.1:$board_port" "$where" || return
 	[ -n "$dry" ] || echo "$port:$board_port" >"$CONTROL.port"
 }
+# A connection that forwards nothing is of no more use.
+link_leave() { [ ! -S "${CONTROL:-}" ] || [ -f "$CONTROL.port" ] || "${SSH[@]}" -O exit "$where" >/dev/null 2>&1 || true; }
 # Closing the connection ends its forwarding.
 link_unforward() { link_close; }
 link_close() {

@@ -111,7 +111,7 @@ mod tests {
             assert_eq!(list_of(&cpus), text);
         }
         assert_eq!(cpu_list("0-4294967295").len(), 4096);
-        assert_eq!(cpu_list("x,-,3-1"), []);
+        assert_eq!(cpu_list("x,-,3-1"), Vec::<u32>::new());
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Graphs {
     open: Vec<Open>,
     /// Batches whose memory is used again.
     pub(super) pool: Vec<Batch>,
+    /// The same of lists of them.
+    pub(super) lists: Vec<Vec<Batch>>,
 }
 
 /// One running call.
@@ -126,7 +128,7 @@ impl Lower {
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
             shape: self.shapes.get(e.shape),
-            batches: Vec::new(),
+            batches: self.graphs.lists.pop().unwrap_or_default(),
         }
     }
 

@@ -161,13 +161,16 @@ impl Lower {
     }
 
     /// Sends the spans of a call that has ended, or will never be seen to end.
-    pub(super) fn send_batches(&mut self, open: Open) {
+    pub(super) fn send_batches(&mut self, mut open: Open) {
         let wire_id = open.shape.as_ref().map_or(0, |s| s.wire_id);
-        for batch in open.batches {
+        for batch in open.batches.drain(..) {
             let batch = self.send_batch(batch, open.id, wire_id);
             if self.graphs.pool.len() < MAX_POOL {
                 self.graphs.pool.push(batch);
             }
+        }
+        if self.graphs.lists.len() < MAX_POOL {
+            self.graphs.lists.push(open.batches);
         }
     }
 }

@@ -1,6 +1,8 @@
-//! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics, serial lines.
+//! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics
+//! and maps, serial lines.
 
 pub mod file;
+pub mod maps;
 pub mod perf;
 pub mod probed;
 pub mod serial;

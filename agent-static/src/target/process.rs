@@ -1,6 +1,8 @@
 //! Processes by number and by name.
 
+use std::fmt::Write;
 use std::fs;
+use std::io::Read;
 
 use crate::error::{Diagnostic, Result};
 
@@ -23,9 +25,14 @@ pub enum Target {
 /// Whether the process is there and not a zombie.
 #[must_use]
 pub fn alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name is in parentheses and may contain any character: the state follows the last one.
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    // Asked all the time, so nothing is allocated for it: the state is within the first bytes.
+    let (mut path, mut stat) = (heapless::String::<32>::new(), [0; 128]);
+    let read =
+        write!(path, "/proc/{pid}/stat").is_ok().then(|| fs::File::open(path.as_str())?.read(&mut stat));
+    let stat = &stat[..read.and_then(std::io::Result::ok).unwrap_or(0)];
+    // The name is in parentheses and may contain any character, also `)`; it has 15 bytes at most.
+    let state = stat.windows(2).rposition(|w| w == b") ").and_then(|at| stat.get(at + 2));
+    state.is_some_and(|s| !matches!(s, b'Z' | b'X'))
 }
 
 /// Checks that `pid` can be traced at all.

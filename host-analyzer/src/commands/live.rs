@@ -301,7 +301,8 @@ fn request(
     };
     let plan = Plan {
         wire_version: WIRE_VERSION,
-        board: board.map_or("generic-aarch64", |b| b.name.as_str()),
+        // Without one the agent says what it is.
+        board: board.map_or("", |b| b.name.as_str()),
         levels,
         target: options.target.as_deref().unwrap_or_default(),
     };

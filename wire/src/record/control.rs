@@ -19,7 +19,7 @@ pub mod level {
 pub struct Plan<'a> {
     /// Version of the wire format that the host reads.
     pub wire_version: u16,
-    /// Board profile that the plan was made from.
+    /// Board profile that the plan was made from; empty when there was none, then the agent names one.
     pub board: &'a str,
     /// Levels to capture, see [`level`].
     pub levels: u32,

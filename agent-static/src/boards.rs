@@ -1,0 +1,96 @@
+//! What the shipped board profiles ask for, as build.rs wrote it down.
+
+use crate::error::{Diagnostic, Result};
+use crate::plan::{self, CounterWish};
+
+/// A board's plan.
+#[derive(Debug)]
+pub struct Board {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Levels, as [`plan::levels`] reads them.
+    levels: &'static str,
+    sets: &'static [Set],
+}
+
+/// A set of counters: event name, event number, main ID register of the cores.
+#[derive(Debug)]
+struct Set {
+    name: &'static str,
+    counters: &'static [(&'static str, u32, u32)],
+}
+
+const BOARDS: &[Board] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+
+/// Name of the profile that stands for a machine of which nothing is known.
+pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
+
+impl Board {
+    /// The board of that name.
+    ///
+    /// # Errors
+    /// With the names that there are.
+    pub fn find(name: &str) -> Result<&'static Self> {
+        BOARDS.iter().find(|b| b.name == name).ok_or_else(|| {
+            let names: Vec<_> = BOARDS.iter().map(|b| b.name).collect();
+            Diagnostic::new(
+                format!("looking for the board profile `{name}`"),
+                format!("this agent was built with {}", names.join(", ")),
+                "use one of them; profiles of your own are known to `analyze` on the desk, which captures from `serve`",
+            )
+        })
+    }
+
+    /// Its levels.
+    #[must_use]
+    pub fn levels(&self) -> u32 {
+        plan::levels(self.levels).unwrap_or(0)
+    }
+
+    /// Counters of a set, the first one when none is named; `None` when it has no such set.
+    #[must_use]
+    pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterWish>> {
+        let set = self.sets.iter().find(|s| set.is_none_or(|n| n == s.name))?;
+        let wish = |(name, event, midr): &(&str, u32, u32)| CounterWish {
+            name: (*name).to_owned(),
+            event: *event,
+            midr: *midr,
+        };
+        Some(set.counters.iter().map(wish).collect())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_those_of_the_profiles() {
+        let catalog = profinfer_boards::Catalog::shipped().unwrap();
+        assert_eq!(BOARDS.len(), catalog.boards().count());
+        for board in catalog.boards() {
+            let ours = Board::find(&board.name).unwrap();
+            assert_eq!(ours.levels(), plan::levels(&board.levels.join(",")).unwrap());
+            for set in board.set_names() {
+                let told = board.counter_plan(Some(set)).unwrap();
+                let compiled = ours.counters(Some(set)).unwrap();
+                assert_eq!(told.len(), compiled.len());
+                for (a, b) in told.iter().zip(&compiled) {
+                    assert_eq!((&a.name, a.event, a.midr), (&b.name, b.event, b.midr));
+                }
+            }
+        }
+        assert_eq!(Board::find(UNKNOWN).unwrap().name, UNKNOWN);
+    }
+
+    #[test]
+    fn unknown_boards_and_sets() {
+        let e = Board::find("rk3599").unwrap_err();
+        assert!(e.answer.contains("rk3588") && e.tried.contains("rk3599"), "{e}");
+        assert!(Board::find("rk3588").unwrap().counters(Some("nonsense")).is_none());
+        let counters = Board::find("rk3588").unwrap().counters(None).unwrap();
+        assert!(counters.iter().any(|c| c.name == "CPU_CYCLES" && c.midr == 0x4100_d0b0), "{counters:?}");
+        assert!(counters.iter().any(|c| c.name == "minor-faults" && c.midr == 0));
+    }
+}

@@ -1,0 +1,70 @@
+//! A session that has begun allocates nothing: its memory on a board is bounded by what it took at the start.
+//!
+//! The real session on a real engine, with every allocation counted. Needs root, BPF and the engine and models that
+//! `scripts/test.sh` names; without them it says that it is skipped.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use profinfer_agent::host::Host;
+use profinfer_agent::link::Output;
+use profinfer_agent::link::output::Kind;
+use profinfer_agent::plan::{self, Plan};
+use profinfer_agent::session;
+use profinfer_agent::signals::Signals;
+use profinfer_agent::target::process::Target;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+#[test]
+fn a_session_that_has_begun_allocates_nothing() {
+    let var = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let (Some(bin), Some(models)) = (var("PROFINFER_ENGINE_DIR"), var("PROFINFER_MODELS_DIR")) else {
+        eprintln!("SKIPPED: PROFINFER_ENGINE_DIR and PROFINFER_MODELS_DIR are not set: run scripts/test.sh");
+        return;
+    };
+    if let Ok(why) = std::env::var("PROFINFER_NO_BPF") {
+        eprintln!("SKIPPED: this machine cannot trace: {why}");
+        return;
+    }
+    // Where an allocation came from: PROFINFER_DHAT=file, then dhat's viewer.
+    let _profiler = match var("PROFINFER_DHAT") {
+        Some(file) => dhat::Profiler::builder().file_name(file).build(),
+        None => dhat::Profiler::builder().testing().build(),
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("trace.pfi");
+    let file = std::fs::File::create(&out).unwrap();
+    let mut engine =
+        vec![bin.join("nodes").into_os_string(), "-m".into(), models.join("dense-q8.gguf").into()];
+    engine.extend(["-t", "2", "-p", "5", "-n", "50", "-r", "100000", "--fresh"].map(Into::into));
+    let session = std::thread::spawn(move || {
+        let plan = Plan {
+            board: "host".to_owned(),
+            levels: plan::levels("all").unwrap(),
+            target: String::new(),
+            counters: Vec::new(),
+        };
+        let target = Target::Command { command: engine, stdout_to_stderr: false };
+        let output = Output::new(file, Kind::File, "the test").unwrap();
+        session::run(&plan, &target, output, &Signals::new().unwrap(), &mut Host::nobody())
+    });
+    let written = || std::fs::metadata(&out).map_or(0, |m| m.len());
+    let begun = Instant::now();
+    while written() < 200_000 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no trace");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // All shapes, threads and texts were met in the rounds before.
+    std::thread::sleep(Duration::from_secs(1));
+    let (blocks, bytes) = (dhat::HeapStats::get().total_blocks, written());
+    std::thread::sleep(Duration::from_secs(3)); //W
+    let (more, written) = (dhat::HeapStats::get().total_blocks - blocks, written() - bytes);
+    let engine = std::process::Command::new("pkill").args(["-P", &std::process::id().to_string()]).status();
+    assert!(engine.unwrap().success());
+    session.join().unwrap().unwrap();
+    assert!(written > 100_000, "only {written} bytes were recorded meanwhile");
+    assert_eq!(more, 0, "allocations while {written} bytes were recorded");
+}
