@@ -9,12 +9,16 @@ use std::fs::File;
 use libbpf_rs::Link;
 use profinfer_wire::record::control::level;
 
-use crate::bpf::{Bpf, EngineConfig, Place};
+use crate::bpf::{Bpf, EngineConfig, Place, Totals};
 use crate::engine::elf::Image;
 use crate::engine::{self, EnginePlan, Mark};
 use crate::error::Result;
+use crate::selfcheck::{Hits, doubt};
 use crate::sys::file::{let_go, map};
 use crate::target::maps::{FileId, MappedFile, code_files};
+
+/// Between how a probe was found and what is wrong with it.
+const DOUBT: &str = ". Self-check: ";
 
 /// A process with what is attached to it.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub struct Attached {
     pub plan: Option<EnginePlan>,
     /// The files that are parts of the engine, in the order that the plan counts them.
     pub files: Vec<MappedFile>,
+    /// Probes that are in place, and what was last said of each.
+    pub told: Vec<Outcome>,
     levels: u32,
     links: BTreeMap<(Mark, FileId, u64), Vec<Link>>,
     library_events: Vec<Link>,
@@ -57,6 +63,7 @@ impl Attached {
             pid,
             plan: None,
             files: Vec::new(),
+            told: Vec::new(),
             levels,
             links: BTreeMap::new(),
             library_events: Vec::new(),
@@ -107,6 +114,7 @@ impl Attached {
         self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
         self.examine();
         let outcomes = self.attach(bpf, hold)?;
+        self.told.extend(outcomes.iter().filter(|o| o.attached).cloned());
         Ok(outcomes)
     }
 
@@ -203,6 +211,24 @@ impl Attached {
                 note: m.reason.clone(),
             })
             .collect()
+    }
+
+    /// Holds what was found against what was hit: probes of which something else is to be said than before, with that.
+    pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
+        let mut changed = Vec::new();
+        for probe in &mut self.told {
+            let found = probe.note.find(DOUBT).map_or(probe.note.as_str(), |at| &probe.note[..at]).to_owned();
+            let note = match doubt(probe.mark, hits, totals) {
+                Some(doubt) => format!("{found}{DOUBT}{doubt}"),
+                None => found,
+            };
+            // How often is told once: only that it is so, or no longer, is news.
+            if note.contains(DOUBT) != probe.note.contains(DOUBT) {
+                probe.note = note;
+                changed.push(probe.clone());
+            }
+        }
+        changed
     }
 
     /// Loads need not be seen any more.

@@ -24,6 +24,7 @@ pub mod link;
 pub mod lower;
 pub mod plan;
 pub mod ring;
+pub mod selfcheck;
 pub mod session;
 pub mod signals;
 pub mod sys;

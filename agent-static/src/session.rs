@@ -182,6 +182,7 @@ fn capture(
         if pulse.elapsed() >= PULSE {
             pulse = Instant::now();
             tracer.look_alive();
+            tracer.check(&mut lower.borrow_mut(), &bpf.totals());
             tell_pulse(&bpf, &mut lower.borrow_mut());
         }
     };
@@ -192,6 +193,7 @@ fn capture(
         return Err(nothing);
     }
     let mut lower = lower.borrow_mut();
+    tracer.check(&mut lower, &bpf.totals());
     lower.finish();
     let end = end(reason, &bpf, &mut lower);
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Essential);

@@ -10,7 +10,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::session::{Library, Probe, Process};
 
 use crate::attach::{Attached, Outcome};
-use crate::bpf::{Bpf, EngineConfig};
+use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::error::{Diagnostic, Result};
 use crate::link::output::Weight;
@@ -208,6 +208,16 @@ impl<'b, 's> Tracer<'b, 's> {
         let traced = self.processes.iter().find(|p| p.attached.pid == pid);
         for outcome in traced.iter().flat_map(|t| t.attached.missing()) {
             tell_probe(pid, &outcome, &mut lower.borrow_mut());
+        }
+    }
+
+    /// Says in the recording of which probes it is known by now that they are not where the engine works.
+    pub fn check(&mut self, lower: &mut Lower, totals: &Totals) {
+        for traced in &mut self.processes {
+            let pid = traced.attached.pid;
+            for outcome in traced.attached.check(&lower.hits(pid), totals) {
+                tell_probe(pid, &outcome, lower);
+            }
         }
     }
 

@@ -76,6 +76,14 @@ impl Lower {
             None => self.open_graph(e, layer),
         };
         let (tid, pid) = (open.tid, open.pid);
+        let operators: u64 = open.batches.iter().map(Batch::len).sum();
+        let hits = self.hit(pid);
+        match layer {
+            layer::BACKEND if open.n_nodes > 0 => hits.cpu += 1,
+            layer::BACKEND => {}
+            _ => hits.scheduler += 1,
+        }
+        hits.operators += operators;
         if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
             self.thread(pid, tid);
             let backend = match layer {

@@ -18,6 +18,7 @@ use crate::bpf::Totals;
 use crate::emit::Emitter;
 use crate::engine::{Layout, Tables};
 use crate::ring::Event;
+use crate::selfcheck::Hits;
 
 use graph::Graphs;
 use shape::Shapes;
@@ -57,6 +58,7 @@ pub struct Lower {
     pub forgotten: Vec<u64>,
     /// Processes that began a new program.
     pub executed: Vec<u32>,
+    hits: Vec<(u32, Hits)>,
 }
 
 /// Counts of spans on the agent's side; names as in the wire's `Loss`.
@@ -87,6 +89,7 @@ impl Lower {
             counter_slots: (0, 0),
             forgotten: Vec::new(),
             executed: Vec::new(),
+            hits: Vec::new(),
         }
     }
 
@@ -94,6 +97,20 @@ impl Lower {
     pub fn set_engine(&mut self, facts: EngineFacts) {
         self.engines.retain(|e| e.pid != facts.pid);
         self.engines.push(facts);
+    }
+
+    /// How often a process was seen to do something so far.
+    #[must_use]
+    pub fn hits(&self, pid: u32) -> Hits {
+        self.hits.iter().find(|(p, _)| *p == pid).map_or_else(Hits::default, |(_, hits)| *hits)
+    }
+
+    fn hit(&mut self, pid: u32) -> &mut Hits {
+        let at = self.hits.iter().position(|(p, _)| *p == pid).unwrap_or_else(|| {
+            self.hits.push((pid, Hits::default()));
+            self.hits.len() - 1
+        });
+        &mut self.hits[at].1
     }
 
     /// Takes one record of the kernel.

@@ -55,6 +55,7 @@ impl Lower {
         let tid = e.head.tid;
         if e.end_ns == 0 {
             self.tokens.begin(tid, e.start_ns);
+            self.hit(e.head.tgid).calls += 1;
             return;
         }
         let open = self.tokens.open.iter().position(|o| o.tid == tid && o.start_ns == e.start_ns);

@@ -103,6 +103,9 @@ fn sources<T>(node: &Listed, of: impl Fn(&(String, [u64; 4])) -> T) -> Vec<T> {
 
 fn check(trace: &Model, calls: &[Call], levels: &str) {
     assert!(trace.health.perfect(), "{:?}", trace.health);
+    let ledger = trace.health.ledger.unwrap();
+    assert_eq!((ledger.span_starts, ledger.spans_no_end), (ledger.span_ends, 0), "what starts ends");
+    check_doubts(trace, levels);
     assert_eq!(calls.len(), CALLS, "calls that the driver printed");
     assert!(calls.iter().all(|c| !c.nodes.is_empty()), "the driver listed nodes");
     check_calls(trace, calls);
@@ -119,6 +122,18 @@ fn check(trace: &Model, calls: &[Call], levels: &str) {
         if levels.contains("phases") { check_shared(trace, graph) } else { check_spans(trace, graph) }
     }
     check_sums(trace);
+}
+
+/// The recording doubts of its probes what is not hit in this build, and nothing else.
+fn check_doubts(trace: &Model, levels: &str) {
+    let doubted: Vec<_> = trace.session.probes.iter().filter(|p| p.note.contains("Self-check: ")).collect();
+    if levels.contains("no-scheduler") {
+        assert_eq!(doubted.len(), 1, "{doubted:?}");
+        assert!(doubted[0].symbol.starts_with("ggml_backend_sched_graph_compute"), "{doubted:?}");
+        assert!(doubted[0].note.contains("never hit, although"), "{doubted:?}");
+    } else {
+        assert!(doubted.is_empty(), "{doubted:?}");
+    }
 }
 
 /// Old builds give small operators to one thread, whichever is free: together the threads ran every node that
