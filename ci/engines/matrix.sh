@@ -51,7 +51,7 @@ if why=$(have_bpf); then runs=1; else note "nothing can be traced here ($why): b
 # engine BUILD: the folder of its launchers
 engine() {
 	local bin to
-	bin=$("$REPO/scripts/engine.sh" "${1#stripped:}")
+	bin=$("$REPO/scripts/engine.sh" "${1#stripped:}") || return 1
 	case $1 in
 	stripped:*)
 		to=$CACHE/engine-stripped/${1//:/-}
@@ -72,14 +72,14 @@ strip_all() {
 	ln -s ../exe/nodes "$3/bin/nodes"
 }
 
-# found MACHINE BUILD DATE OPERATORS PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
-# OPERATOR WRONG` of rows
+# found MACHINE BUILD DATE OPERATORS SPECIAL PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
+# OPERATOR WRONG SPECIAL` of rows
 found() {
-	local machine=$1 build=$2 date=$3 expected=$4 way token graph operator wrong=''
-	shift 4
+	local machine=$1 build=$2 date=$3 expected=$4 special=$5 way token graph operator wrong=''
+	shift 5
 	"$agent" engine --tables all "$@" >"$dir/out/engine.txt" || true
 	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
-	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/') operator=$(line operator)
+	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/') operator=$(line operator)
 	way=$(case $operator in
 		*" fused") echo calls+fused ;;
 		"calls of "*) echo calls ;;
@@ -89,8 +89,8 @@ found() {
 		esac)
 	[ "$way" = "$expected" ] || wrong="operators are found by '$way', not by '$expected'"
 	case $token$graph in *none:*) wrong="$wrong${wrong:+; }no token or graph level" ;; esac
-	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
-		"$operator" "$wrong" >>"$dir/rows"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
+		"$operator" "$wrong" "$special" >>"$dir/rows"
 	[ -z "$wrong" ] || note "FAILED: $build ($machine): $wrong"
 }
 
@@ -132,14 +132,14 @@ while IFS=$'\x1f' read -r machine build date models special expected; do
 	builds=$((builds + 1))
 	say "$build ($machine)"
 	if [ "$machine" = arm64 ]; then
-		files=$(arm64_files "$build")
-		found "$machine" "$build" "$date" "$expected" "$files"
+		files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build ($machine) cannot be had"; continue; }
+		found "$machine" "$build" "$date" "$expected" "$special" "$files"
 	else
-		bin=$(engine "$build")
+		bin=$(engine "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; continue; }
 		files=$bin/../exe
 		[ "$build" != debian ] || files="$bin/../root/usr/lib/x86_64-linux-gnu $bin/../root/usr/lib/x86_64-linux-gnu/ggml/backends0"
 		# shellcheck disable=SC2086  # two folders
-		found "$machine" "$build" "$date" "$expected" $files
+		found "$machine" "$build" "$date" "$expected" "$special" $files
 		[ -z "$runs" ] || run "$build" "$bin" "$models" "$special"
 	fi
 done < <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
-# rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG
+# rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG SPECIAL
 # builds/BUILD/MODEL.row, written by the oracle: NODES NAMES TOKENS THREADS SPANS LOST VERDICT
 
 # The folder of all of it.
@@ -8,9 +8,10 @@
 
 # each FORMAT: a line for every build and model; of a build that was not run one with empty fields
 each() {
-	local machine build date libc symbols token graph operator wrong row model
-	while IFS=$'\x1f' read -r machine build date libc symbols token graph operator wrong; do
+	local machine build date libc symbols token graph operator wrong special row model
+	while IFS=$'\x1f' read -r machine build date libc symbols token graph operator wrong special; do
 		set -- "$1" "$dir/builds/${build/:/-}"/*.row
+		[[ $special != *fuses* ]] || operator="$operator; what it fuses shows as the first of its nodes"
 		if [ "$machine" != x86-64 ] || [ ! -f "$2" ]; then set -- "$1" ''; fi
 		for row in "${@:2}"; do
 			model=${row##*/} model=${model%.row}
@@ -41,6 +42,12 @@ How operators are found, the cheapest way first:
 * **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts an operator; calls of fused
   kernels start operators that bypass it; the branch where all cases of the dispatcher meet ends it.
 * **function**: `ggml_compute_forward`, or the part of it that a compiler made a function (`.part.0`, `.constprop.0`), is one operator.
+* **structure**: where nothing has a name, `ggml_compute_forward` is found by what it does: it reads the operator of its second
+  argument, compares it with the number of operators, jumps through a table and calls the kernels. Builds called `stripped:` are the
+  ones above without their symbols, made so by `strip`.
+
+A build for which none of this can be had is traced at graph level, and the recording says why. While it traces, the agent holds what it
+probed against what is hit, and the recording says of a probe that is not hit that it is not.
 
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 

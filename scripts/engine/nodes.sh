@@ -8,6 +8,7 @@ build_nodes() {
 	for dir in $includes; do
 		inc+=("-I$dir")
 		! grep -qs llama_vocab_n_tokens "$dir/llama.h" || flags+=(-DNODES_NEW_NAMES)
+		! grep -qs llama_vocab_n_tokens "$dir/llama.h" || grep -qs llama_model_free "$dir/llama.h" || flags+=(-Dllama_model_free=llama_free_model) # forks
 		! grep -qs llama_memory_clear "$dir/llama.h" || flags+=(-DNODES_MEMORY)
 		! grep -qs llama_kv_self_clear "$dir/llama.h" || flags+=(-DNODES_KV_SELF)
 		! grep -qs cb_eval_user_data "$dir/llama.h" || flags[0]=-UNODES_NO_CALLBACK

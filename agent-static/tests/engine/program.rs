@@ -18,6 +18,8 @@ pub(crate) struct Shape {
     pub(crate) bypass: Option<&'static str>,
     /// One operator goes on to the next node without passing the end.
     pub(crate) leak: bool,
+    /// One operator returns instead of going to the end.
+    pub(crate) returns: bool,
     /// A nonzero result of the start leads somewhere else than to the end.
     pub(crate) strange_result: bool,
     /// How many operators there are; 0 for [`OPERATORS`].
@@ -75,6 +77,9 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
         asm.jump_table();
         for n in 0..operators {
             asm.call(&named(&format!("ggml_compute_forward_op{n}")));
+            if shape.returns && n == 3 {
+                asm.ret();
+            }
             asm.jump(if shape.leak && n == 3 { "next node" } else { "join" });
         }
         asm.label("join");

@@ -7,17 +7,17 @@ use crate::asm::{Arch, Asm, BOTH};
 use crate::elfgen::{Elf, Pointing};
 use crate::program::{START, Shape, base, cpu, end};
 
-fn plan(files: &mut [&mut Elf]) -> EnginePlan {
+pub(crate) fn plan(files: &mut [&mut Elf]) -> EnginePlan {
     let bytes: Vec<_> = files.iter_mut().map(|f| f.build()).collect();
     let images: Vec<_> = bytes.iter().map(|b| Image::parse("made", b).expect("a good file")).collect();
     examine(&images)
 }
 
-fn offsets(plan: &EnginePlan, mark: Mark) -> Vec<u64> {
+pub(crate) fn offsets(plan: &EnginePlan, mark: Mark) -> Vec<u64> {
     plan.sites.iter().filter(|s| s.mark == mark).map(|s| s.offset).collect()
 }
 
-fn reason(plan: &EnginePlan, mark: Mark) -> &str {
+pub(crate) fn reason(plan: &EnginePlan, mark: Mark) -> &str {
     let missing = plan.missing.iter().find(|m| m.mark == mark);
     &missing.unwrap_or_else(|| panic!("{mark:?} should be missing: {:?}", plan.sites)).reason
 }
@@ -88,6 +88,16 @@ fn an_operator_that_skips_the_end_spoils_the_level() {
         let plan = plan(&mut [&mut elf]);
         assert!(reason(&plan, Mark::OpEnd).contains("without passing the end"));
         assert_eq!(offsets(&plan, Mark::OpStart), [], "a start without its end must not be probed");
+    }
+}
+
+#[test]
+fn an_operator_that_returns_spoils_the_level() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { returns: true, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert_eq!(offsets(&plan, Mark::OpStart), []);
+        assert!(reason(&plan, Mark::OpEnd).contains("to a return at"), "{}", reason(&plan, Mark::OpEnd));
     }
 }
 

@@ -6,18 +6,48 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use host_analyzer::model::{GraphCallId, Layer, Model};
 
 use crate::engine_list::{Call, Listed, parse};
 use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list, shape};
-use crate::support::read;
+use crate::support::{engine, model, parts, read};
 
 /// `-t 2`, and one prompt and three tokens after it.
 const THREADS: usize = 2;
 const CALLS: usize = 4;
+
+#[test]
+fn an_engine_that_runs_is_examined_by_its_number() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let mut nodes = Command::new(bin.join("nodes"))
+        .args(["-m", &model(&parts, "dense-q8"), "-t", "1", "-n", "1", "--pause"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(nodes.stdout.as_mut().unwrap()).read_line(&mut ready).unwrap();
+    let pid = nodes.id().to_string();
+    assert_eq!(ready.trim().split('\t').collect::<Vec<_>>(), ["ready", &pid]);
+    let output = Command::new(&parts.agent).args(["engine", &pid, "--tables", "all"]).output().unwrap();
+    nodes.kill().unwrap();
+    nodes.wait().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    for level in ["token     llama_decode", "graph     ", "operator  calls of ggml_cpu_extra_compute_forward"]
+    {
+        assert!(said.lines().any(|l| l.starts_with(level)), "{level} in: {said}");
+    }
+    // One CPU variant of many is mapped, and nothing that is no part of the engine is listed.
+    assert_eq!(said.matches("CPU operators; x86-64, ").count(), 1, "{said}");
+    assert!(said.contains(" MUL_MAT_ID ") && said.contains("=q8_0(32/34)"), "{said}");
+    assert!(!said.contains("no part of an engine"), "{said}");
+}
 
 #[test]
 fn traces_of_builds() {
@@ -119,7 +149,11 @@ fn check(trace: &Model, calls: &[Call], levels: &str) {
     }
     assert_eq!(threads(trace), THREADS, "threads");
     for graph in (0..CALLS).flat_map(|i| backend_calls(trace, i)) {
-        if levels.contains("phases") { check_shared(trace, graph) } else { check_spans(trace, graph) }
+        match () {
+            () if levels.contains("fuses") => check_order(trace, graph),
+            () if levels.contains("phases") => check_shared(trace, graph),
+            () => check_spans(trace, graph),
+        }
     }
     check_sums(trace);
 }
@@ -134,6 +168,20 @@ fn check_doubts(trace: &Model, levels: &str) {
     } else {
         assert!(doubted.is_empty(), "{doubted:?}");
     }
+}
+
+/// An engine that computes several nodes in one call of its operator function shows the first of them: every thread ran the
+/// same ones, in order.
+fn check_order(trace: &Model, call: GraphCallId) {
+    let of_call: Vec<usize> = (0..trace.spans.len()).filter(|i| trace.spans.graph_call[*i] == call).collect();
+    let all: BTreeSet<_> = of_call.iter().map(|i| trace.spans.thread[*i]).collect();
+    let nodes_of = |thread| {
+        let own = of_call.iter().filter(move |i| trace.spans.thread[**i] == thread);
+        own.map(|i| trace.spans.node[*i].0).collect::<Vec<_>>()
+    };
+    let runs: Vec<_> = all.into_iter().map(nodes_of).collect();
+    assert!(runs[0].is_sorted_by(|a, b| a < b) && !runs[0].is_empty(), "in order, and none twice");
+    assert!(runs.iter().all(|run| *run == runs[0]), "the threads ran the same nodes");
 }
 
 /// Old builds give small operators to one thread, whichever is free: together the threads ran every node that
