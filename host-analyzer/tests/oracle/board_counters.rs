@@ -146,3 +146,25 @@ fn a_thread_sent_from_one_core_type_to_the_other() {
     assert!(mixed > 0 && counted[0] > n / 5 && counted[1] > n / 5, "it was moved, and counted on both");
     assert!(counted[0] + counted[1] > n * 9 / 10, "most were not moved inside");
 }
+
+/// A CPU goes offline and comes back: its events are gone with it. What was counted there later is absent, not wrong.
+#[test]
+fn a_cpu_that_is_switched_off() {
+    let Some(dir) = folder() else { return };
+    let trace = read(&dir.join("offline.pfi"));
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    let (spans, counts) = (&trace.spans, &trace.spans.counts);
+    let mut counted = [0u64; 4];
+    for i in 0..spans.len() {
+        if let Some(cycles) = counts.value(0, i) {
+            assert!(
+                cycles <= spans.work_ns[i] * 11 / 10 + 50_000,
+                "{cycles} cycles in {} ns",
+                spans.work_ns[i]
+            );
+            counted[usize::from(spans.cpu[i])] += 1;
+        }
+    }
+    println!("{} spans, counted on CPUs 0 to 3: {counted:?}", spans.len());
+    assert!(counted.iter().sum::<u64>() > spans.len() as u64 / 4);
+}

@@ -16,6 +16,7 @@ mod engine_list;
 mod engines;
 mod errors;
 mod links;
+mod mishaps;
 mod nodes;
 mod speed;
 mod support;
