@@ -12,6 +12,7 @@ mod board;
 mod board_counters;
 mod cost;
 mod counters;
+mod doctor;
 mod engine_list;
 mod engines;
 mod errors;
