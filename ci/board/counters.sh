@@ -32,6 +32,11 @@ for threads in 1 2; do
 	note "$(tail -n 1 "$dir/agent.log")"
 	$board get /tmp/t.pfi "$dir/threads-$threads.pfi"
 done
+say "two agents who want more counters than there are"
+$board run "for i in 1 2; do
+	profinfer-agent record --counters CPU_CYCLES,INST_RETIRED,MEM_ACCESS,L3D_CACHE_REFILL,STALL_BACKEND --out /tmp/t\$i.pfi -- \
+		nodes -m /model.gguf -t 1 -p 4 -n 4 >/dev/null & done; wait" 2>"$dir/agent.log" || die "the agents failed on the board" "$(tail -n 3 "$dir/agent.log")"
+for i in 1 2; do $board get "/tmp/t$i.pfi" "$dir/shared-$i.pfi"; done
 $board down 2>/dev/null
 
 say "a board of two core types, and a thread that is sent from one to the other"
