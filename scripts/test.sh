@@ -65,8 +65,14 @@ fetch() {
 	export PROFINFER_MODELS_DIR PROFINFER_VENV PROFINFER_CHROMIUM
 }
 static_agent() {
-	local out
-	out=$(scripts/build-agent.sh) && echo "static aarch64 agent: $(stat -c %s "$out") bytes"
+	local out size
+	out=$(scripts/build-agent.sh) || return 1
+	size=$(stat -c %s "$out")
+	echo "static aarch64 agent: $size bytes"
+	if ! file "$out" | grep -q "statically linked" || [ "$size" -gt 2000000 ]; then
+		echo "not one static file of at most 2 MB" >&2
+		return 1
+	fi
 }
 agent() {
 	cargo build -q --locked --release -p profinfer-agent || return 1
@@ -95,6 +101,7 @@ step "tests" tests
 [ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh
 [ -n "$quick" ] || step "counters (board)" ci/board/counters.sh
 [ -n "$quick" ] || step "serial line (board)" ci/board/serial.sh
+[ -n "$quick" ] || step "push (board)" ci/push/test.sh
 
 echo
 printf '%s\n' "${summary[@]}"

@@ -32,6 +32,11 @@ for threads in 1 2; do
 	note "$(tail -n 1 "$dir/agent.log")"
 	$board get /tmp/t.pfi "$dir/threads-$threads.pfi"
 done
+say "two agents who want more counters than there are"
+$board run "for i in 1 2; do
+	profinfer-agent record --counters CPU_CYCLES,INST_RETIRED,MEM_ACCESS,L3D_CACHE_REFILL,STALL_BACKEND --out /tmp/t\$i.pfi -- \
+		nodes -m /model.gguf -t 1 -p 4 -n 4 >/dev/null & done; wait" 2>"$dir/agent.log" || die "the agents failed on the board" "$(tail -n 3 "$dir/agent.log")"
+for i in 1 2; do $board get "/tmp/t$i.pfi" "$dir/shared-$i.pfi"; done
 $board down 2>/dev/null
 
 say "a board of two core types, and a thread that is sent from one to the other"
@@ -41,5 +46,11 @@ $board run "(while sleep 0.03; do for m in 1 4 2 8; do pid=\$(pidof nodes) && ta
 	status=\$?; kill %1; exit \$status" 2>"$dir/agent.log" || die "the agent failed on the board" "$(tail -n 3 "$dir/agent.log")"
 note "$(tail -n 1 "$dir/agent.log")"
 $board get /tmp/t.pfi "$dir/bounced.pfi"
+say "a CPU that is switched off and on while its counters count"
+$board run "(sleep 2; echo 0 >/sys/devices/system/cpu/cpu1/online; sleep 1; echo 1 >/sys/devices/system/cpu/cpu1/online) &
+	profinfer-agent record --counters CPU_CYCLES --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 100 >/tmp/nodes.txt" \
+	2>"$dir/agent.log" || die "the agent failed on the board" "$(tail -n 3 "$dir/agent.log")"
+note "$(tail -n 1 "$dir/agent.log")"
+$board get /tmp/t.pfi "$dir/offline.pfi"
 cd "$REPO"
 PROFINFER_BOARD_COUNTERS=$dir cargo test -q --locked -p host-analyzer --test oracle board_counters -- --nocapture

@@ -58,6 +58,7 @@ one() {
 		cat "$out/up.log" >&2
 		wrong+=("does not boot")
 	else
+		$board run "profinfer-agent doctor" >"$out/doctor.txt" || wrong+=("the doctor says that nothing can be traced: $(grep -m 1 NO "$out/doctor.txt")")
 		$board run "profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt" \
 			2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")
 		$board get /tmp/nodes.txt "$out/nodes.txt" && $board get /tmp/t.pfi "$out/trace.pfi" || wrong+=("nothing to bring back")

@@ -133,7 +133,7 @@ impl Counters {
         let mut slot = 0;
         for wish in wishes {
             let advertised = pmu.events.get(&wish.name.to_ascii_lowercase());
-            if let Some(why) = unsuitable(wish, advertised, slot) {
+            if let Some(why) = unsuitable(wish, pmu, slot) {
                 self.refuse(slot, wish, &pmu.name, cpus, &why);
                 continue;
             }
@@ -220,9 +220,21 @@ impl Counters {
 }
 
 /// Why an event is not even tried.
-fn unsuitable(wish: &CounterWish, advertised: Option<&u64>, slot: usize) -> Option<String> {
-    match advertised {
-        None => Some("the PMU does not say in sysfs that it has this event".to_owned()),
+/// The events of the PMU whose names begin most like `name`.
+fn alike(name: &str, pmu: &Pmu) -> String {
+    let wanted = name.to_ascii_lowercase();
+    let common = |event: &String| event.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
+    let mut events: Vec<&String> = pmu.events.keys().collect();
+    events.sort_by_key(|e| std::cmp::Reverse(common(e)));
+    let names: Vec<String> = events.iter().take(5).map(|e| e.to_ascii_uppercase()).collect();
+    if names.is_empty() { "it names none".to_owned() } else { format!("it has {} …", names.join(", ")) }
+}
+
+fn unsuitable(wish: &CounterWish, pmu: &Pmu, slot: usize) -> Option<String> {
+    match pmu.events.get(&wish.name.to_ascii_lowercase()) {
+        None => {
+            Some(format!("the PMU does not say in sysfs that it has this event; {}", alike(&wish.name, pmu)))
+        }
         Some(number) if wish.event != 0 && *number != u64::from(wish.event) => {
             Some(format!("the PMU says that its number is {number:#x}: the profile is wrong for this core"))
         }
