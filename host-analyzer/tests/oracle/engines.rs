@@ -11,11 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use host_analyzer::model::{GraphCallId, Layer, Model};
+use host_analyzer::model::{GraphCallId, Layer, Model, ThreadId};
 
 use crate::engine_list::{Call, Listed, parse};
-use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list, shape};
-use crate::support::{engine, model, parts, read};
+use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list as list_of, shape};
+use crate::support::{engine, model, parts, read, record};
 
 /// `-t 2`, and one prompt and three tokens after it.
 const THREADS: usize = 2;
@@ -47,6 +47,41 @@ fn an_engine_that_runs_is_examined_by_its_number() {
     assert_eq!(said.matches("CPU operators; x86-64, ").count(), 1, "{said}");
     assert!(said.contains(" MUL_MAT_ID ") && said.contains("=q8_0(32/34)"), "{said}");
     assert!(!said.contains("no part of an engine"), "{said}");
+}
+
+/// Two builds with different structs, operators and ways to find them, in one recording.
+#[test]
+fn two_engines_at_once() {
+    let (Some(parts), Some(new), Some(old)) =
+        (parts(), engine("PROFINFER_ENGINE_DIR"), engine("PROFINFER_OLD_ENGINE_DIR"))
+    else {
+        return;
+    };
+    let (gguf, dir) = (model(&parts, "dense-q8"), tempfile::tempdir().unwrap());
+    let lists = ["new", "old"].map(|name| dir.path().join(name));
+    let mut script = String::new();
+    for (bin, list) in [new, old].iter().zip(&lists) {
+        let (nodes, list) = (bin.join("nodes"), list.display());
+        let run = format!("{} -m {gguf} -t 1 -p 5 -n 3 -c 512 --list >{list} &", nodes.display());
+        writeln!(script, "{run}\necho $! >>{list}.pid").unwrap();
+    }
+    let (trace, _) = record(&parts, &[], &["sh", "-c", &format!("{script}wait")]);
+    assert!(trace.health.perfect(), "{:?}", trace.health);
+    let sizes = lists.map(|list| {
+        let pid = std::fs::read_to_string(format!("{}.pid", list.display())).unwrap();
+        let pid: u32 = pid.trim().parse().unwrap();
+        let calls = parse(&std::fs::read_to_string(&list).unwrap());
+        let of_pid = |thread: ThreadId| trace.threads.get(thread).pid == pid;
+        let own: Vec<usize> = (0..trace.decodes.len()).filter(|d| of_pid(trace.decodes.thread[*d])).collect();
+        assert_eq!((own.len(), calls.len()), (CALLS, CALLS));
+        for (decode, call) in own.iter().zip(&calls) {
+            let ours: Vec<Listed> =
+                backend_calls(&trace, *decode).into_iter().flat_map(|g| list_of(&trace, g)).collect();
+            assert_eq!(ours, call.nodes, "process {pid}");
+        }
+        (calls[0].nodes.len(), (0..trace.spans.len()).filter(|i| of_pid(trace.spans.thread[*i])).count())
+    });
+    assert!(sizes[0] != sizes[1] && sizes.iter().all(|(_, spans)| *spans > 0), "{sizes:?}");
 }
 
 #[test]
@@ -115,7 +150,7 @@ struct Equal {
 fn equal(trace: &Model, calls: &[Call]) -> Equal {
     let mut all = Equal::default();
     for (i, call) in calls.iter().enumerate().take(trace.decodes.len()) {
-        let ours: Vec<Listed> = backend_calls(trace, i).into_iter().flat_map(|g| list(trace, g)).collect();
+        let ours: Vec<Listed> = backend_calls(trace, i).into_iter().flat_map(|g| list_of(trace, g)).collect();
         all.listed += call.nodes.len().max(ours.len());
         for (a, b) in ours.iter().zip(&call.nodes) {
             let names = |n: &Listed| [vec![n.name.clone()], sources(n, |s| s.0.clone())].concat();
