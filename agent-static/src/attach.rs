@@ -14,7 +14,7 @@ use crate::engine::elf::Image;
 use crate::engine::{self, EnginePlan, Mark};
 use crate::error::Result;
 use crate::selfcheck::{Hits, doubt};
-use crate::sys::file::{let_go, map};
+use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
 
 /// Between how a probe was found and what is wrong with it.
@@ -124,14 +124,13 @@ impl Attached {
         let Ok(bytes) = map(&opened) else { return false };
         let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
         if !self.linkers.contains(&file.id)
-            && let Some(offset) = engine::library_event_site(&image)
+            && let Some(offset) = sparing(std::slice::from_ref(&bytes), || engine::library_event_site(&image))
             && let Ok(links) = bpf.attach(Place::LibraryEvent, self.pid, &file.open_path, offset)
         {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
         }
-        let_go(&bytes);
-        engine::is_engine_part(&image)
+        sparing(std::slice::from_ref(&bytes), || engine::is_engine_part(&image))
     }
 
     /// A dynamic linker's hook is in place: loads will be seen.
@@ -154,8 +153,7 @@ impl Attached {
             .filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok())
             .collect();
         if images.len() == self.files.len() {
-            let rest = || opened.iter().for_each(let_go);
-            self.plan = Some(engine::examine_in_steps(&images, &rest));
+            self.plan = Some(sparing(&opened, || engine::examine(&images)));
         }
     }
 

@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
 	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 	esac
 done
-configurations=("--kernel 5.10 --no-btf" "--kernel 7.2")
+configurations=("--kernel 5.10 --no-btf" "--kernel 7.2" "--kernel 6.12 --musl")
 [ -z "$full" ] || configurations=("--kernel 5.10" "--kernel 5.10 --no-btf" "--kernel 6.1" "--kernel 6.1 --no-btf" "--kernel 6.12"
 	"--kernel 6.12 --no-btf" "--kernel 7.2" "--kernel 7.2 --no-btf" "--kernel 6.12 --big-little" "--kernel 6.12 --musl")
 RUN=(-t 2 -p 8 -n 4)

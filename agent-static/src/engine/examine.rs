@@ -42,22 +42,12 @@ pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
 /// Makes a plan from the files that a process maps, in any order.
 #[must_use]
 pub fn examine(files: &[Image<'_>]) -> EnginePlan {
-    examine_in_steps(files, &|| {})
-}
-
-/// [`examine`], calling `rest` after each step: the files' pages that were looked at may go, so that a board's memory
-/// holds what one step needs and not the sum.
-#[must_use]
-pub fn examine_in_steps(files: &[Image<'_>], rest: &dyn Fn()) -> EnginePlan {
-    let calls: Vec<_> = files.iter().map(|f| (Calls::new(f), rest()).0).collect();
+    let calls: Vec<_> = files.iter().map(Calls::new).collect();
     let mut plan = EnginePlan::default();
     plan.read_layout(&calls);
-    rest();
     plan.read_tables(&calls);
-    rest();
     plan.read_version(&calls);
     for (file, calls) in calls.iter().enumerate() {
-        rest();
         let role = plan.read_sites(file, calls);
         let build_id = note::build_id(calls.image).unwrap_or_default().to_vec();
         plan.files.push(FileFindings { role, build_id });

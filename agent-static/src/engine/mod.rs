@@ -31,7 +31,7 @@ mod version;
 mod x86;
 
 pub use describe::describe;
-pub use examine::{examine, examine_in_steps, is_engine_part, library_event_site};
+pub use examine::{examine, is_engine_part, library_event_site};
 pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;

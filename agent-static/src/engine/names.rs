@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::elf::{Image, Symbol};
+use super::paths::NEVER_RETURN;
 
 const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
 
@@ -20,7 +21,7 @@ pub(crate) fn plain(name: &str) -> &str {
 pub(crate) struct Names<'d> {
     /// GGML's and llama.cpp's own, by name without prefix.
     own: HashMap<&'d str, Symbol<'d>>,
-    /// All, by address.
+    /// Functions whose names say that they belong to them, and those that never return, by address.
     by_address: Vec<(u64, &'d str)>,
 }
 
@@ -28,8 +29,14 @@ impl<'d> Names<'d> {
     pub(crate) fn read(image: &Image<'d>) -> Self {
         let mut own = HashMap::new();
         let mut by_address = Vec::new();
-        for symbol in image.symbols() {
-            by_address.push((symbol.address, symbol.name));
+        // Of 85,000 names in one file, half are other people's; on a board they would be megabytes.
+        let relevant = |name: &str| {
+            ["ggml", "llama", "LLAMA"].iter().any(|own| name.contains(own)) || NEVER_RETURN.contains(&name)
+        };
+        for symbol in image.symbols().filter(|s| relevant(s.name)) {
+            if image.is_code(symbol.address) {
+                by_address.push((symbol.address, symbol.name));
+            }
             let plain = plain(symbol.name);
             if ["ggml_", "llama_", "LLAMA_"].iter().any(|own| plain.starts_with(own)) {
                 // Exported ones come first and stay.

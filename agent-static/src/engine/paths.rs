@@ -11,7 +11,7 @@ use super::code::{self, Flow};
 use super::names::plain;
 
 /// Functions that never return, so that what lies behind their call is not reached from it.
-const NEVER_RETURN: [&str; 8] = [
+pub(crate) const NEVER_RETURN: [&str; 8] = [
     "abort",
     "exit",
     "__stack_chk_fail",

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use memmap2::{Mmap, UncheckedAdvice};
 
@@ -16,8 +18,29 @@ pub fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
+/// How often pages are let go.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// Does `work` on mapped files while the pages that it looked at are let go all the time, so that a board's memory holds
+/// what is looked at right now and not a library of 60 MB.
+pub fn sparing<T>(maps: &[Mmap], work: impl FnOnce() -> T) -> T {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Without it, only memory is lost.
+        let _ = std::thread::Builder::new().spawn_scoped(scope, || {
+            while !done.load(Ordering::Relaxed) {
+                std::thread::sleep(PERIOD);
+                maps.iter().for_each(let_go);
+            }
+        });
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
 /// Lets the pages of a mapped file go from this process; they come back from the page cache when looked at.
-pub fn let_go(map: &Mmap) {
+fn let_go(map: &Mmap) {
     // SAFETY: The mapping is of a file, shared and read-only: dropping its pages changes nothing that can be read.
     // When the kernel refuses, they stay.
     let _ = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
