@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::{Backend, Core, Cpus, Event, Memory, Node, Provenance};
+use crate::error::nearest;
+use crate::plan::SOFTWARE;
+use crate::{Backend, BoardError, Core, Cpus, Event, Memory, Node, Provenance};
 
 /// A profile.
 #[derive(Debug, Clone)]
@@ -91,6 +93,24 @@ impl Board {
     #[must_use]
     pub fn cores(&self) -> &[Arc<Core>] {
         &self.cores
+    }
+
+    /// Whether something can be counted on it: an event that one of its cores has, or one of the kernel's own. Where
+    /// nothing is known of the cores' events, anything may be.
+    ///
+    /// # Errors
+    /// With events that are called alike.
+    pub fn can_count(&self, name: &str) -> Result<(), BoardError> {
+        let mut all = self.cores.iter().flat_map(|c| c.events()).peekable();
+        if all.peek().is_none()
+            || SOFTWARE.contains(&name)
+            || self.cores.iter().any(|c| c.event(name).is_some())
+        {
+            return Ok(());
+        }
+        let mut candidates = nearest(name, all.map(|e| e.name.as_str()).chain(SOFTWARE));
+        candidates.truncate(5);
+        Err(BoardError::NoEvent { board: self.name.clone(), name: name.to_owned(), candidates })
     }
 
     /// What a counter means on cores with this main ID register (`MIDR_EL1 & 0xff00fff0`).

@@ -21,6 +21,16 @@ pub enum BoardError {
         /// The sets there are, nearest first.
         candidates: Vec<String>,
     },
+    /// None of the board's cores can count this.
+    #[error("no core of board `{board}` has an event `{name}`; most like it are {}", candidates.join(", "))]
+    NoEvent {
+        /// The board.
+        board: String,
+        /// What was asked for.
+        name: String,
+        /// Events that are called alike, nearest first.
+        candidates: Vec<String>,
+    },
     /// A file is not as it should be.
     #[error("{path}, line {line}: {what}")]
     File {

@@ -17,7 +17,7 @@ pub(super) fn wishes(board: Option<&Board>, asked: &[String]) -> Result<Vec<Plan
         ([], Some(board)) => plan(board, None),
         ([set], Some(board)) if is_set(set, Some(board)) => plan(board, Some(set)),
         (names, board) => match names.iter().find(|n| is_set(n, board) || **n == NONE) {
-            None => Ok(names.iter().map(|name| by_name(name)).collect()),
+            None => names.iter().map(|name| by_name(name, board)).collect(),
             Some(set) => {
                 let (answer, help) = match board {
                     None => ("sets of counters are a board's", "name the board with --board, or the events"),
@@ -44,9 +44,18 @@ fn plan(board: &Board, set: Option<&str>) -> Result<Vec<PlannedCounter>> {
 
 /// On every type of core, by the PMU's own number. Which are the kernel's own is for the agent to know: it refuses by
 /// name what it has not.
-fn by_name(name: &str) -> PlannedCounter {
+fn by_name(name: &str, board: Option<&Board>) -> Result<PlannedCounter> {
+    if let Some(board) = board {
+        board.can_count(name).map_err(|e| {
+            let help = format!(
+                "`analyze boards {}` lists the events; without --board any name is asked for",
+                board.name
+            );
+            Diagnostic::new("choosing the counters", e, help)
+        })?;
+    }
     let midr = if name.contains('-') { 0 } else { ANY_CORE };
-    PlannedCounter { name: name.to_owned(), event: 0, midr }
+    Ok(PlannedCounter { name: name.to_owned(), event: 0, midr })
 }
 
 #[cfg(test)]
@@ -82,6 +91,8 @@ mod tests {
     fn what_is_no_choice_is_said() {
         for (board, asked, words) in [
             (Some("rk3588"), &["memry"][..], "no counter set `memry`; there are: memory"),
+            (Some("rk3588"), &["CPU_CYCLES", "L3D_CACHE_REFIL"], "most like it are L3D_CACHE_REFILL, "),
+            (Some("rk3588"), &["page-faults"], "has an event `page-faults`"),
             (None, &["memory"], "sets of counters are a board's"),
             (Some("rk3588"), &["memory", "BR_PRED"], "stands alone"),
             (Some("rk3588"), &["BR_PRED", "none"], "stands alone"),
