@@ -161,7 +161,9 @@ impl Attached {
         let Some(plan) = &self.plan else { return Ok(Vec::new()) };
         // The operator level reads the graphs that it belongs to.
         let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
-        let wanted = |mark: Mark| mark.level() & (self.levels | graphs) != 0;
+        // Operators that cannot be told from each other would cost time and be counted as lost.
+        let readable = |mark: Mark| plan.layout.is_some() || mark.level() != level::OP;
+        let wanted = |mark: Mark| mark.level() & (self.levels | graphs) != 0 && readable(mark);
         let read_structure = self.levels & level::OP != 0;
         bpf.set_engine(self.pid, EngineConfig { layout: plan.layout, read_structure, hold })?;
         let mut outcomes = Vec::new();
@@ -198,17 +200,23 @@ impl Attached {
     #[must_use]
     pub fn missing(&self) -> Vec<Outcome> {
         let wanted = |mark: Mark| mark.level() & self.levels != 0;
-        let missing = self.plan.iter().flat_map(|p| &p.missing).filter(|m| wanted(m.mark));
-        missing
-            .map(|m| Outcome {
-                mark: m.mark,
-                symbol: m.symbol.clone(),
-                library: String::new(),
-                offset: 0,
-                attached: false,
-                note: m.reason.clone(),
-            })
-            .collect()
+        let outcome = |mark, symbol: &str, note: &str| Outcome {
+            mark,
+            symbol: symbol.to_owned(),
+            library: String::new(),
+            offset: 0,
+            attached: false,
+            note: note.to_owned(),
+        };
+        let Some(plan) = &self.plan else { return Vec::new() };
+        let missing = plan.missing.iter().filter(|m| wanted(m.mark));
+        let mut all: Vec<_> = missing.map(|m| outcome(m.mark, &m.symbol, &m.reason)).collect();
+        let unread = plan.sites.iter().find(|s| wanted(s.mark) && s.mark.level() == level::OP);
+        if let (None, Some(site)) = (plan.layout, unread) {
+            let note = format!("the structs cannot be read: {}", plan.layout_note);
+            all.push(outcome(site.mark, &site.symbol, &note));
+        }
+        all
     }
 
     /// Holds what was found against what was hit: probes of which something else is to be said than before, with that.
