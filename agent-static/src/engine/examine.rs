@@ -59,7 +59,8 @@ pub fn examine(files: &[Image<'_>]) -> EnginePlan {
 impl EnginePlan {
     /// The layout: the first file with accessors says it for all.
     fn read_layout(&mut self, files: &[Calls<'_, '_>]) {
-        let Some(calls) = files.iter().find(|c| c.function(ACCESSOR).is_some()) else {
+        let with = |name: &str| files.iter().find(|c| c.function(name).is_some());
+        let Some(calls) = with(ACCESSOR).or_else(|| with(layout::ALLOCATES)) else {
             self.layout_note =
                 format!("no file defines {ACCESSOR}: GGML's base library is not loaded, or stripped");
             return;

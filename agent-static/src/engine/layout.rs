@@ -15,6 +15,9 @@ use super::{Layout, Offset};
 /// `GGML_OBJECT_SIZE`: what `ggml_tensor_overhead` counts besides the tensor.
 const OBJECT_SIZE: u32 = 32;
 
+/// Shows what tells the layouts apart, where there is nothing better.
+pub(crate) const ALLOCATES: &str = "ggml_backend_tensor_alloc";
+
 /// A known layout.
 struct Family {
     releases: &'static str,
@@ -100,9 +103,9 @@ const TOUCHING: [(&str, u8, Field); 11] = [
     ("ggml_get_unary_op", 0, ("op_params", |l| l.tensor_op_params)),
     ("ggml_set_input", 0, ("flags", |l| l.tensor_flags)),
     // They check that the three are empty before they set the first two.
-    ("ggml_backend_tensor_alloc", 1, ("buffer", |l| l.tensor_buffer)),
-    ("ggml_backend_tensor_alloc", 1, DATA),
-    ("ggml_backend_tensor_alloc", 1, ("view_src", |l| l.tensor_view_src)),
+    (ALLOCATES, 1, ("buffer", |l| l.tensor_buffer)),
+    (ALLOCATES, 1, DATA),
+    (ALLOCATES, 1, ("view_src", |l| l.tensor_view_src)),
     ("ggml_backend_view_init", 0, ("view_src", |l| l.tensor_view_src)),
     // Compares the first source with the new third one.
     ("ggml_soft_max_add_sinks", 0, SRC),
@@ -119,6 +122,9 @@ pub(crate) struct Found {
 /// The layout, and how it was obtained; or why there is none.
 pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<Found, String> {
     let evidence = Evidence::of(calls);
+    if calls.function("ggml_get_name").is_none() {
+        return without_name(&evidence);
+    }
     let Some(Value::Argument(0, name)) = evidence.returned("ggml_get_name") else {
         return Err("ggml_get_name is not understood, so the offsets of ggml_tensor are not known".into());
     };
@@ -137,6 +143,23 @@ pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<Found, String> {
     }
     let unknown = format!("ggml_tensor::name is at offset {name} here, as in no release known");
     grown(&evidence, name, size).map_err(|reason| format!("{unknown}, and {reason}"))
+}
+
+/// The layout of a program that was linked as one (LTO), where most accessors are gone: the only one that agrees with what is
+/// left of them, which has to show what tells the layouts apart.
+fn without_name(evidence: &Evidence<'_, '_>) -> Result<Found, String> {
+    let mut agreeing: Vec<Found> = Vec::new();
+    for family in families() {
+        let Ok(seen) = evidence.seen(&family.layout, family.releases) else { continue };
+        if ["data", "view_src", "buffer"].iter().all(|field| seen.iter().any(|(name, _)| name == field)) {
+            agreeing.push(found(family.layout, family.releases, &seen));
+        }
+    }
+    let gone = "ggml_get_name is not there";
+    match agreeing.pop() {
+        Some(only) if agreeing.is_empty() => Ok(only),
+        Some(_) | None => Err(format!("{gone}, and {ALLOCATES} does not tell the layout of ggml_tensor")),
+    }
 }
 
 /// The layout of a fork that has put fields into a known struct: one of the known ones, moved from some field on, that
@@ -228,7 +251,8 @@ impl<'c, 'd> Evidence<'c, 'd> {
 
     /// The fields that accessors show to be where the layout has them, each with its accessor; or the one that does not.
     fn seen(&self, layout: &Layout, releases: &str) -> Result<Vec<(&'static str, &'static str)>, String> {
-        let mut seen = vec![(NAME.0, "ggml_get_name")];
+        let name = self.calls.function("ggml_get_name");
+        let mut seen: Vec<_> = name.map(|_| (NAME.0, "ggml_get_name")).into_iter().collect();
         let mut see = |function: &'static str, field: Field, agrees: bool| {
             if !agrees {
                 let (name, offset) = (field.0, (field.1)(layout));

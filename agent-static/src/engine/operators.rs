@@ -17,6 +17,8 @@ use super::{Layout, Mark, Missing, Site};
 
 /// The function that runs one operator.
 const FUNCTION: &str = "ggml_compute_forward";
+/// Most operators of an engine that does not ask other kernels first (before b4291).
+const MOST_BEFORE_START: usize = 83;
 /// What it is called where it has no name.
 pub(crate) const BY_STRUCTURE: &str = "dispatcher found by its structure";
 /// Most clones of it that are looked at; builds seen have two.
@@ -59,6 +61,7 @@ pub(crate) fn find(
             });
         }
         if !found.sites.is_empty() {
+            found.doubt_fused(dispatchers.is_err(), operators);
             return found;
         }
     }
@@ -74,6 +77,7 @@ pub(crate) fn find(
         (_, None) => Vec::new(),
     };
     if found.add_by_structure(calls, file, &nameless) {
+        found.doubt_fused(dispatchers.is_err(), operators);
         return found;
     }
     match dispatchers {
@@ -108,6 +112,17 @@ impl Operators {
         self.sites.extend(marked(Mark::OpStart, &dispatcher.starts));
         self.sites.extend(marked(Mark::OpFused, &dispatcher.fused));
         self.sites.extend(marked(Mark::OpEnd, std::slice::from_ref(end)));
+    }
+
+    /// Says of a newer engine in which nothing calls what every dispatched node calls that calls were inlined, so that
+    /// fused kernels may have been too: seen in a build with link-time optimisation (v0.5.0, RMS_NORM with MUL) and in a
+    /// fork (ik_llama.cpp).
+    fn doubt_fused(&mut self, inlined: bool, operators: usize) {
+        if inlined && operators > MOST_BEFORE_START {
+            let reason = "no such call is left in this build: operators that are computed together show as the first of \
+                          them, or not at all";
+            self.miss(Mark::OpFused, "ggml_compute_forward_*_fused", reason.into());
+        }
     }
 
     /// Adds operator functions without a name; whether there are any.

@@ -80,3 +80,29 @@ fn what_no_accessor_shows_is_not_guessed() {
         assert_eq!(layout(&mut short).0, None);
     }
 }
+
+/// Where a linker has left of the accessors only the one that gives a tensor its memory.
+#[test]
+fn without_the_name_what_tells_the_layouts_apart_is_enough() {
+    let left = |arch, offsets: [u32; 3]| {
+        let mut elf = Elf::new(arch);
+        elf.function("ggml_backend_tensor_alloc", |asm| {
+            offsets.into_iter().for_each(|offset| asm.read_second(offset));
+            asm.ret();
+        });
+        layout(&mut elf)
+    };
+    for arch in BOTH {
+        for (offsets, name) in [([8, 232, 248], 256), ([8, 240, 256], 264), ([8, 264, 280], 288)] {
+            let (found, note) = left(arch, offsets);
+            assert_eq!(found.map(|l| l.tensor_name), Some(name), "{note}");
+            assert!(note.contains("seen in accessors: buffer, data, view_src;"), "{note}");
+        }
+        // Of no release, and of two.
+        for offsets in [[8, 232, 256], [8, 8, 8]] {
+            let (found, note) = left(arch, offsets);
+            assert_eq!(found, None);
+            assert!(note.contains("ggml_get_name is not there"), "{note}");
+        }
+    }
+}
