@@ -25,8 +25,11 @@ enum { SCHEDULER = 0, BACKEND = 1 };
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
-static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 start, __u64 end, __u64 shape,
-				       struct engine *g, __u64 cgraph)
+/* First four bytes of the CPU backend's GUID, whose graphs are told by its own function: from llama.cpp b2717 on. */
+#define CPU_GUID 0x43c767aaU
+
+static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
+				       __u64 shape, struct engine *g, __u64 cgraph)
 {
 	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 nodes = 0, node = 0, ne1 = 0;
@@ -51,6 +54,7 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	e->first_ne1 = ne1;
 	e->first_op = op;
 	e->n_nodes = n;
+	e->backend = backend;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -66,7 +70,7 @@ int scheduler_graph_enter(struct pt_regs *ctx)
 		return 0;
 	hold(g, id);
 	t->sched_start = bpf_ktime_get_ns();
-	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx));
+	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx));
 }
 
 SEC("uretprobe")
@@ -79,7 +83,7 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !t->sched_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, SCHEDULER, t->sched_start, now, 0, g, 0);
+	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0);
 	t->sched_start = 0;
 	return 0;
 }
@@ -291,7 +295,7 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
 	g->cpu_graph = t->cpu_start;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, t->cpu_start, 0, t->cpu_shape, g, cgraph);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_shape, g, cgraph);
 }
 
 SEC("uretprobe")
@@ -304,9 +308,47 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !t->cpu_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, BACKEND, t->cpu_start, now, t->cpu_shape, g, 0);
+	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_shape, g, 0);
 	if (g->cpu_graph == t->cpu_start)
 		g->cpu_graph = 0;
 	t->cpu_start = 0;
+	return 0;
+}
+
+/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a part of a graph to a backend. A backend with a
+ * processor of its own returns when it has been told what to do. */
+SEC("uprobe")
+int backend_graph_enter(struct pt_regs *ctx)
+{
+	__u64 id = pid_tgid();
+	__u64 guid = 0, backend = 0, cgraph = PT_REGS_PARM2(ctx);
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g)
+		return 0;
+	t->backend_start = 0;
+	bpf_probe_read_user(&guid, sizeof(guid), (void *)PT_REGS_PARM1(ctx));
+	bpf_probe_read_user(&backend, sizeof(backend), (void *)guid);
+	if (!backend || (__u32)backend == CPU_GUID)
+		return 0;
+	t->backend = backend;
+	t->backend_shape = structure_of(t, g, id, cgraph);
+	t->backend_start = bpf_ktime_get_ns();
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->backend_start, 0, t->backend_shape, g, cgraph);
+}
+
+SEC("uretprobe")
+int backend_graph_return(UNUSED struct pt_regs *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 id = pid_tgid();
+	struct thread *t = thread_of(id);
+	struct engine *g = engine_of(id);
+
+	if (!t || !g || !t->backend_start)
+		return 0;
+	graph_event(id, EVENT_GRAPH_END, BACKEND, t->backend, t->backend_start, now, t->backend_shape, g, 0);
+	t->backend_start = 0;
 	return 0;
 }

@@ -51,6 +51,8 @@ pub struct Graph {
     pub first_op: u32,
     /// Nodes.
     pub n_nodes: u32,
+    /// First bytes of the backend's GUID, 0 for the CPU's.
+    pub backend: u64,
 }
 
 /// One tensor of a structure.
@@ -174,6 +176,7 @@ impl<'a> Event<'a> {
                 first_ne1: u64_at(b, 40)?,
                 first_op: u32_at(b, 48)?,
                 n_nodes: u32_at(b, 52)?,
+                backend: u64_at(b, 56)?,
             }),
             7 => Self::Shape(head, u64_at(b, 16)?, u32_at(b, 24)?),
             8 => Self::Tensor(Tensor {

@@ -41,13 +41,21 @@
 //   NODES_LOAD_ALL   CPU variants are libraries loaded at run time (2024-11 and later)
 //   NODES_NO_CALLBACK  there is no eval callback (before 2024-02)
 #ifdef NODES_NEW_NAMES
-static llama_model * load(const char * path) { return llama_model_load_from_file(path, llama_model_default_params()); }
+static llama_model * load(const char * path, int gpu_layers) {
+    llama_model_params params = llama_model_default_params();
+    if (gpu_layers >= 0) params.n_gpu_layers = gpu_layers;
+    return llama_model_load_from_file(path, params);
+}
 static llama_context * make_context(llama_model * m, llama_context_params p) { return llama_init_from_model(m, p); }
 static const llama_vocab * vocab_of(const llama_model * m) { return llama_model_get_vocab(m); }
 static int vocab_size(const llama_model * m) { return llama_vocab_n_tokens(vocab_of(m)); }
 static void unload(llama_model * m) { llama_model_free(m); }
 #else
-static llama_model * load(const char * path) { return llama_load_model_from_file(path, llama_model_default_params()); }
+static llama_model * load(const char * path, int gpu_layers) {
+    llama_model_params params = llama_model_default_params();
+    if (gpu_layers >= 0) params.n_gpu_layers = gpu_layers;
+    return llama_load_model_from_file(path, params);
+}
 static llama_context * make_context(llama_model * m, llama_context_params p) { return llama_new_context_with_model(m, p); }
 static const llama_model * vocab_of(const llama_model * m) { return m; }
 static int vocab_size(const llama_model * m) { return llama_n_vocab(m); }
@@ -240,11 +248,12 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--evict HOW] [--verbose]\n"
+          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--evict HOW] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
           "  -c  context size (512, or more if needed)\n"
+          "  -g  layers on an accelerator, where the build has one (its own default)\n"
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
           "  --fresh  empty the context before each round, so that all rounds are alike\n"
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
@@ -257,7 +266,7 @@ static void usage(FILE * out) {
 struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
-    int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0;
+    int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0, gpu_layers = -1;
     bool list = false, pause = false, verbose = false, fresh = false;
 };
 
@@ -270,7 +279,7 @@ static bool parse(int argc, char ** argv, Options & o) {
         { "evict", required_argument, nullptr, EVICT },
         { nullptr, 0, nullptr, 0 },
     };
-    for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:h", longs, nullptr)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:g:h", longs, nullptr)) != -1;) {
         switch (c) {
             case 'm': o.models.push_back(optarg); break;
             case 't': o.n_threads = atoi(optarg); break;
@@ -278,6 +287,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case 'n': o.n_gen = atoi(optarg); break;
             case 'c': o.n_ctx = atoi(optarg); break;
             case 'r': o.rounds = atoi(optarg); break;
+            case 'g': o.gpu_layers = atoi(optarg); break;
             case PROMPT: o.text = optarg; break;
             case LIST: o.list = true; break;
             case PAUSE: o.pause = true; break;
@@ -292,7 +302,7 @@ static bool parse(int argc, char ** argv, Options & o) {
 }
 
 static bool open_session(const char * path, const Options & o, Lister & lister, Session & s) {
-    s.model = load(path);
+    s.model = load(path, o.gpu_layers);
     if (!s.model) {
         fprintf(stderr, "nodes: cannot load the model '%s'\n", path);
         return false;

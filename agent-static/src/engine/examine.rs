@@ -8,13 +8,14 @@ use super::{
 };
 
 /// Functions whose entry and return are probed.
-const FUNCTIONS: [(Mark, &[&str]); 5] = [
+const FUNCTIONS: [(Mark, &[&str]); 6] = [
     (Mark::LlamaDecode, &["llama_decode"]),
     (Mark::LlamaProcess, &["llama_process"]),
     (Mark::LlamaEncode, &["llama_encode"]),
     // The first one that is there: the second one calls it.
     (Mark::SchedulerGraph, &["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"]),
     (Mark::CpuGraph, &["ggml_graph_compute"]),
+    (Mark::BackendGraph, &["ggml_backend_graph_compute_async"]),
 ];
 
 /// The accessor that tells the layout apart; where it is, the other accessors and the names are.
@@ -96,7 +97,7 @@ impl EnginePlan {
             let site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
             roles.extend(site.is_some().then_some(match mark {
                 Mark::LlamaDecode | Mark::LlamaProcess | Mark::LlamaEncode => "token",
-                Mark::SchedulerGraph => "graph",
+                Mark::SchedulerGraph | Mark::BackendGraph => "graph",
                 _ => "CPU graph",
             }));
             self.sites.extend(site);

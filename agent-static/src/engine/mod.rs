@@ -49,6 +49,8 @@ pub enum Mark {
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
+    /// Entry and return of `ggml_backend_graph_compute_async`.
+    BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,
     /// A `call` to a fused kernel with `(params, first, last)` in the argument registers.
@@ -65,7 +67,7 @@ impl Mark {
     pub const fn level(self) -> u32 {
         match self {
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => level::TOKEN,
-            Self::SchedulerGraph | Self::CpuGraph => level::GRAPH,
+            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => level::GRAPH,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => level::OP,
         }
     }
@@ -77,6 +79,7 @@ impl Mark {
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => "token call",
             Self::SchedulerGraph => "scheduler graph",
             Self::CpuGraph => "CPU graph",
+            Self::BackendGraph => "backend graph",
             Self::OpStart => "operator start",
             Self::OpFused => "fused operator start",
             Self::OpEnd => "operator end",

@@ -6,9 +6,9 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::graph::{GraphCall, layer};
 
-use super::Lower;
 use super::op::Batch;
 use super::shape::Known;
+use super::{Lower, backend};
 use crate::link::output::Weight;
 use crate::ring;
 
@@ -31,6 +31,7 @@ pub(super) struct Open {
     pub(super) tid: u32,
     pub(super) start_ns: u64,
     layer: u8,
+    backend: u64,
     decode: u32,
     parent: u32,
     n_nodes: u32,
@@ -87,7 +88,7 @@ impl Lower {
         if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
             self.thread(pid, tid);
             let backend = match layer {
-                layer::BACKEND => self.texts.id(&mut self.emit, "CPU"),
+                layer::BACKEND => self.texts.id(&mut self.emit, &backend::name(open.backend)),
                 _ => 0,
             };
             let start_ns = self.begun(tid, e.start_ns, e.end_ns);
@@ -131,6 +132,7 @@ impl Lower {
             tid,
             start_ns: e.start_ns,
             layer,
+            backend: e.backend,
             decode: self.tokens.current(tid),
             parent: if layer == layer::BACKEND { self.graphs.current(tid, layer::SCHEDULER) } else { 0 },
             n_nodes: e.n_nodes,

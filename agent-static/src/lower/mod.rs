@@ -5,6 +5,7 @@
 //! looked up in the structure of the graph call that the record itself names, so a recycled address is
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
+mod backend;
 pub mod graph;
 pub mod op;
 pub mod shape;
