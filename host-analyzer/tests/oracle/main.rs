@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod attach;
+mod backends;
 mod board;
 mod board_counters;
 mod cost;

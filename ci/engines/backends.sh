@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# backends.sh      graphs that are split among backends: Vulkan on Mesa's software Vulkan, BLAS on OpenBLAS
+#
+# Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
+# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs).
+set -eu
+. "$(dirname "$0")/../../scripts/lib.sh"
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+esac
+cd "$REPO"
+need_pkgs mesa-vulkan-drivers libvulkan1
+PROFINFER_VULKAN_ENGINE_DIR=$(scripts/engine.sh npm:v0.5.0+vulkan)
+PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
+: "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8)")}"
+cargo build -q --locked --release -p profinfer-agent
+: "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
+# The only Vulkan device there may be is a processor, which llama.cpp leaves alone unless it is told.
+export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
+cargo test -q --locked -p host-analyzer --test oracle backends:: -- --nocapture

@@ -1,0 +1,76 @@
+//! Graphs that the scheduler splits among backends: each part with its backend's name, and the nodes that the engine's own
+//! list has in that order.
+//!
+//! `ci/engines/backends.sh` fetches the engines and names their folders in PROFINFER_VULKAN_ENGINE_DIR and
+//! PROFINFER_BLAS_ENGINE_DIR.
+
+use host_analyzer::model::{GraphCallId, Layer, Model};
+
+use crate::engine_list::{Listed, parse};
+use crate::nodes::list;
+use crate::support::{engine, model, parts, record};
+
+/// Calls of backends in the engine's decode call number `decode`, in order of time, with their backends.
+fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {
+    let calls = &trace.graph_calls;
+    let mut found: Vec<_> = (0..calls.len())
+        .filter(|g| calls.layer[*g] == Layer::Backend)
+        .filter(|g| calls.decode[*g].is_some_and(|d| d.0 as usize == decode))
+        .collect();
+    found.sort_by_key(|g| calls.start_ns[*g]);
+    found
+        .into_iter()
+        .map(|g| {
+            let backend = trace.texts.get(calls.backend[g]).to_owned();
+            (GraphCallId(u32::try_from(g).unwrap()), backend)
+        })
+        .collect()
+}
+
+/// Runs the driver with `options`; its list and the trace agree node by node, and each of `expected` has a part of every call.
+fn check(variable: &str, options: &[&str], expected: &[&str]) {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine(variable) else { return };
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let mut command = vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "40", "-n", "3"];
+    command.extend(options);
+    // With the list's callback the engine computes node by node: the list is of one run, the trace of another.
+    let listed = std::process::Command::new(command[0]).args(&command[1..]).arg("--list").output().unwrap();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let engines = parse(&String::from_utf8_lossy(&listed.stdout));
+    let (trace, _) = record(&parts, &[], &command);
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    assert_eq!(trace.decodes.len(), engines.len());
+    let calls = &trace.graph_calls;
+    for (i, call) in engines.iter().enumerate() {
+        let split = parts_of(&trace, i);
+        let mut backends: Vec<&str> = split.iter().map(|(_, b)| b.as_str()).collect();
+        backends.sort_unstable();
+        backends.dedup();
+        assert_eq!(backends, if call.n_tokens > 1 { expected } else { &backends[..] }, "call {i}");
+        assert!(backends.iter().all(|b| expected.contains(b)), "call {i}: {backends:?}");
+        let ours: Vec<Listed> = split.iter().flat_map(|(g, _)| list(&trace, *g)).collect();
+        let names = |l: &[Listed]| l.iter().map(|n| (n.op.clone(), n.name.clone(), n.ne)).collect::<Vec<_>>();
+        assert_eq!(names(&ours), names(&call.nodes), "call {i}");
+        // Operators are seen on the CPU only, and the parts lie in the scheduler's call one behind the other.
+        for (g, backend) in &split {
+            let spans = trace.spans.graph_call.iter().filter(|c| *c == g).count();
+            assert_eq!(spans > 0, backend == "CPU", "{backend}: {spans} spans");
+        }
+        for pair in split.windows(2) {
+            let [a, b] = [pair[0].0.0 as usize, pair[1].0.0 as usize];
+            assert!(calls.start_ns[a] + calls.duration_ns[a] <= calls.start_ns[b], "call {i}");
+        }
+    }
+}
+
+#[test]
+fn vulkan_computes_some_layers() {
+    check("PROFINFER_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
+}
+
+/// BLAS takes the matrix products of long prompts.
+#[test]
+fn blas_computes_large_products() {
+    check("PROFINFER_BLAS_ENGINE_DIR", &[], &["BLAS", "CPU"]);
+}
