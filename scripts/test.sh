@@ -97,6 +97,7 @@ step "lints" cargo clippy -q --locked --workspace --all-targets -- -D warnings
 step "engines and models" fetch
 step "agent" agent
 step "tests" tests
+[ -n "$quick" ] || step "engines" ci/engines/matrix.sh
 [ -n "$quick" ] || step "backends" ci/engines/backends.sh
 [ -n "$quick" ] || step "static aarch64 agent" static_agent
 [ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh

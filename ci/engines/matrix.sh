@@ -79,7 +79,7 @@ found() {
 	shift 5
 	"$agent" engine --tables all "$@" >"$dir/out/engine.txt" || true
 	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
-	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/') operator=$(line operator)
+	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/; s/ggml_backend_graph_compute_async/backend/') operator=$(line operator)
 	way=$(case $operator in
 		*" fused") echo calls+fused ;;
 		"calls of "*) echo calls ;;
