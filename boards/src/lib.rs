@@ -15,6 +15,7 @@ mod catalog;
 mod cores;
 mod cpus;
 mod error;
+mod gauge;
 mod guess;
 mod link;
 mod memory;

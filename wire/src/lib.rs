@@ -16,6 +16,7 @@
 pub mod accumulator;
 pub mod counts;
 pub mod frame;
+pub mod gauges;
 pub mod hello;
 pub mod record;
 pub mod span;

@@ -4,6 +4,7 @@
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
+use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::SLOTS;
 use profinfer_wire::span::{Cursor, Span, Spans};
@@ -56,6 +57,21 @@ proptest! {
         let len = counted.encode(&mut bytes, 0).expect("room");
         prop_assert_eq!(Counted::decode(&mut &bytes[..len]), Some(counted));
         prop_assert_eq!(Counted::decode(&mut &bytes[..len - 1]), None);
+    }
+
+    #[test]
+    fn any_bytes_are_samples_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        let n = Gauges::new(count, &bytes).count();
+        prop_assert!(n <= usize::from(count));
+    }
+
+    #[test]
+    fn samples_come_back(id: u16, value: Option<i64>) {
+        let sample = GaugeSample { id, value };
+        let mut bytes = [0; MAX_SAMPLE_LEN];
+        let len = sample.encode(&mut bytes, 0).expect("room");
+        prop_assert_eq!(GaugeSample::decode(&mut &bytes[..len]), Some(sample));
+        prop_assert_eq!(GaugeSample::decode(&mut &bytes[..len - 1]), None);
     }
 
     #[test]

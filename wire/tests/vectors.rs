@@ -8,9 +8,11 @@
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, Counts};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
+use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
+use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, GaugeUnit};
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::op::SpanBatch;
@@ -87,6 +89,23 @@ fn counted() -> [Counted; 4] {
 fn packed_counts() -> Vec<u8> {
     let mut bytes = [0; 256];
     let len = counted().iter().fold(0, |at, c| c.encode(&mut bytes, at).expect("room"));
+    bytes[..len].to_vec()
+}
+
+/// What four gauges said: a frequency, a temperature below zero, a node that could not be read, bytes.
+fn samples() -> [GaugeSample; 4] {
+    let sample = |id, value| GaugeSample { id, value };
+    [
+        sample(0, Some(1_800_000_000)),
+        sample(1, Some(-5_000)),
+        sample(2, None),
+        sample(63, Some(0x12_3456_7890)),
+    ]
+}
+
+fn packed_samples() -> Vec<u8> {
+    let mut bytes = [0; 256];
+    let len = samples().iter().fold(0, |at, s| s.encode(&mut bytes, at).expect("room"));
     bytes[..len].to_vec()
 }
 
@@ -194,6 +213,20 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         counts: &packed_counts(),
     };
     check("counted batch", &Record::CountedBatch(batch));
+    let gauge = Gauge {
+        id: 0,
+        name: "CPU frequency policy0",
+        kind: GaugeKind::Frequency,
+        unit: GaugeUnit::Hertz,
+        source: "/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq",
+        period_ms: 100,
+        attached: true,
+        note: "",
+    };
+    check("gauge", &Record::Gauge(gauge));
+    let samples = packed_samples();
+    let batch = GaugeBatch { at_ns: 2_500_000_000, count: 4, bytes: &samples };
+    check("gauge batch", &Record::GaugeBatch(batch));
     let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
     check("clock", &Record::Clock(clock));
     check("loss", &Record::Loss(LOSS));
@@ -213,6 +246,23 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     );
     let wish = control::CounterWish { name: "L3D_CACHE_REFILL", event: 0x2a, midr: 0x4100_d0b0 };
     check("counter wish", &Record::CounterWish(wish));
+    let path = "/sys/class/thermal/thermal_zone*/temp";
+    let wish = control::GaugeWish {
+        name: "temperature",
+        kind: GaugeKind::Temperature,
+        unit: GaugeUnit::Millidegrees,
+        source: control::GaugeSource::File { path, parse: GaugeParse::Integer },
+        period_ms: 100,
+    };
+    check("gauge wish", &Record::GaugeWish(wish));
+    let wish = control::GaugeWish {
+        name: "memory traffic",
+        kind: GaugeKind::Ddr,
+        unit: GaugeUnit::Bytes,
+        source: control::GaugeSource::Pmu { pmu: "rockchip_ddr", event: "read-bytes" },
+        period_ms: 100,
+    };
+    check("gauge wish of a PMU", &Record::GaugeWish(wish));
     let nonce = core::array::from_fn(|i| i as u8);
     check("resume", &Record::Resume(control::Resume { nonce, seq: 300 }));
     check("start", &Record::Start(control::Start {}));
@@ -319,6 +369,18 @@ fn packed_counts_decode_to_what_was_packed() {
     }
     // A mask with more bits than there are slots.
     assert_eq!(Counts::new(1, &[0x80, 0x20, 0, 0]).next(), None);
+}
+
+#[test]
+fn packed_samples_decode_to_what_was_packed() {
+    let bytes = packed_samples();
+    assert_eq!(Gauges::new(4, &bytes).collect::<Vec<_>>(), samples());
+    for cut in 0..bytes.len() {
+        let mut short = Gauges::new(4, &bytes[..cut]);
+        assert!(short.by_ref().count() < 4 && short.failed);
+    }
+    // A number that no gauge can have.
+    assert_eq!(Gauges::new(1, &[0x80, 0x80, 0x08]).next(), None);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::board::{Board, Cluster};
 use crate::error::BoardError;
 use crate::parse::{BoardFile, File};
 use crate::plan::aligned;
-use crate::{Backend, Core};
+use crate::{Backend, Core, Node, NodeUnit, Parse};
 
 const LEVELS: [&str; 3] = ["token", "graph", "op"];
 /// Stands for all cores that are known and have the board's default set.
@@ -156,6 +156,14 @@ fn sets(file: &File<BoardFile>, board: &Board) -> Result<(), BoardError> {
     Ok(())
 }
 
+/// Whether the unit fits what is read.
+fn read_as(node: &Node) -> bool {
+    match node.parse {
+        Some(Parse::Integer) | None => true,
+        Some(Parse::Percent | Parse::LoadAtFrequency | Parse::RknpuLoad) => node.unit == NodeUnit::Percent,
+    }
+}
+
 fn nodes(file: &File<BoardFile>) -> Result<Vec<crate::Node>, BoardError> {
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     for spanned in &file.value.uncore {
@@ -167,6 +175,10 @@ fn nodes(file: &File<BoardFile>) -> Result<Vec<crate::Node>, BoardError> {
             (None, Some(_)) if node.events.is_empty() => "name the `events` of its PMU",
             (None, Some(_)) if node.parse.is_some() => "`parse` is for files, a PMU has its own scale",
             (Some(_), Some(_)) | (None, None) => "give either `path` or `pmu`",
+            (Some(_), None) if !read_as(node) => {
+                "its unit is not what `parse` reads: integers, kHz only so, or percent"
+            }
+            (None, Some(_)) if node.unit != NodeUnit::Bytes => "of a PMU only bytes are sampled",
             _ if names.contains_key(node.name.as_str()) => "there is another node of this name",
             _ => "",
         };

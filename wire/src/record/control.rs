@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gauge::{GaugeKind, GaugeParse, GaugeUnit};
+
 /// Bits of [`Plan::levels`].
 pub mod level {
     /// Token level.
@@ -42,6 +44,40 @@ pub struct CounterWish<'a> {
 
 /// Stands for every type of core; no MIDR is so.
 pub const ANY_CORE: u32 = 0xff00_fff0;
+
+/// Where a gauge's values come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GaugeSource<'a> {
+    /// Files.
+    File {
+        /// Path from `/`; every `*` stands for any part of one name, and each file that fits is a gauge.
+        path: &'a str,
+        /// How their text is read.
+        parse: GaugeParse,
+    },
+    /// A PMU that counts for the whole system.
+    Pmu {
+        /// Its name in `/sys/bus/event_source/devices`.
+        pmu: &'a str,
+        /// Event, as its folder `events` names it.
+        event: &'a str,
+    },
+}
+
+/// A node that shall be read while the session runs; sent between plan and start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaugeWish<'a> {
+    /// Name for people.
+    pub name: &'a str,
+    /// What it tells.
+    pub kind: GaugeKind,
+    /// Unit of the values that shall be sent.
+    pub unit: GaugeUnit,
+    /// Where they come from.
+    pub source: GaugeSource<'a>,
+    /// Time between two samples, ms; the agent keeps it between 10 and 1000.
+    pub period_ms: u32,
+}
 
 /// Begin capturing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

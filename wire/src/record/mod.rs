@@ -6,6 +6,7 @@ pub mod clock;
 pub mod control;
 pub mod cost;
 pub mod counter;
+pub mod gauge;
 pub mod graph;
 pub mod loss;
 pub mod op;
@@ -34,6 +35,8 @@ pub mod kind {
     pub const PROBE_COST: u16 = 0x07;
     /// [`super::counter::Counter`].
     pub const COUNTER: u16 = 0x08;
+    /// [`super::gauge::Gauge`].
+    pub const GAUGE: u16 = 0x09;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Shape`].
@@ -46,6 +49,8 @@ pub mod kind {
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
+    /// [`super::gauge::GaugeBatch`].
+    pub const GAUGE_BATCH: u16 = 0x50;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
     /// [`super::loss::Loss`].
@@ -64,6 +69,8 @@ pub mod kind {
     pub const COUNTER_WISH: u16 = 0x104;
     /// [`super::control::Resume`], host to agent.
     pub const RESUME: u16 = 0x105;
+    /// [`super::control::GaugeWish`], host to agent.
+    pub const GAUGE_WISH: u16 = 0x106;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -131,6 +138,8 @@ records! {
     ProbeCost = kind::PROBE_COST => cost::ProbeCost,
     /// What became of a counter.
     Counter = kind::COUNTER => counter::Counter<'a>,
+    /// What became of a gauge.
+    Gauge = kind::GAUGE => gauge::Gauge<'a>,
     /// A token-level call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's structure.
@@ -143,6 +152,8 @@ records! {
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
+    /// What the gauges said at one time.
+    GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
     /// What was counted and what was lost so far.
@@ -157,6 +168,8 @@ records! {
     Stop = kind::STOP => control::Stop,
     /// A counter that shall be read.
     CounterWish = kind::COUNTER_WISH => control::CounterWish<'a>,
+    /// A node that shall be read while the session runs.
+    GaugeWish = kind::GAUGE_WISH => control::GaugeWish<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.

@@ -1,0 +1,93 @@
+//! Gauges: what a board's nodes beyond the cores say, some times a second.
+
+use serde::{Deserialize, Serialize};
+
+use crate::gauges::Gauges;
+
+/// Most gauges in one session.
+pub const MAX_GAUGES: usize = 64;
+
+/// What a gauge tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GaugeKind {
+    /// A clock.
+    Frequency,
+    /// A temperature.
+    Temperature,
+    /// How busy a part is.
+    Load,
+    /// Traffic of the memory.
+    Ddr,
+    /// Electrical power.
+    Power,
+}
+
+/// Unit of a gauge's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GaugeUnit {
+    /// Hz.
+    Hertz,
+    /// 1/1000 °C.
+    Millidegrees,
+    /// Hundredths of a whole.
+    Percent,
+    /// Bytes since the session began.
+    Bytes,
+    /// 1/1000000 W.
+    Microwatts,
+}
+
+/// How a node's text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GaugeParse {
+    /// One whole number.
+    Integer,
+    /// One whole number of thousands of the unit: cpufreq's kHz.
+    Thousands,
+    /// One whole number, `%` behind it or not.
+    Percent,
+    /// `37@528000000Hz`: a load in percent and the frequency that it belongs to, which is not read.
+    LoadAtFrequency,
+    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: a gauge for each core.
+    RknpuLoad,
+}
+
+/// One gauge and what became of it. Told again when its node fails later, with the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gauge<'a> {
+    /// Its number in batches.
+    pub id: u16,
+    /// Name for people: the wish's, and which of the nodes (`CPU frequency policy0`).
+    pub name: &'a str,
+    /// What it tells.
+    pub kind: GaugeKind,
+    /// Unit of its values.
+    pub unit: GaugeUnit,
+    /// The file, or PMU/event; the wish's own words where no node was found.
+    pub source: &'a str,
+    /// Time between two samples, ms.
+    pub period_ms: u32,
+    /// Whether it is read.
+    pub attached: bool,
+    /// Why it is not, or why values are absent.
+    pub note: &'a str,
+}
+
+/// What the gauges said at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GaugeBatch<'a> {
+    /// When the first of them was read, ns.
+    pub at_ns: u64,
+    /// Number of samples.
+    pub count: u16,
+    /// The samples, see [`crate::gauges`].
+    pub bytes: &'a [u8],
+}
+
+impl<'a> GaugeBatch<'a> {
+    /// Decodes the samples.
+    #[must_use]
+    pub const fn samples(&self) -> Gauges<'a> {
+        Gauges::new(self.count, self.bytes)
+    }
+}
