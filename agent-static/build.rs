@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use profinfer_boards::{Board, Catalog, PlannedCounter};
+use profinfer_wire::record::control::{GaugeSource, GaugeWish};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
@@ -36,6 +37,21 @@ fn plans(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(path, text)?)
 }
 
+fn gauge(w: &GaugeWish<'_>) -> String {
+    let source = match w.source {
+        GaugeSource::File { path, parse } => {
+            format!("control::GaugeSource::File {{ path: {path:?}, parse: GaugeParse::{parse:?} }}")
+        }
+        GaugeSource::Pmu { pmu, event } => {
+            format!("control::GaugeSource::Pmu {{ pmu: {pmu:?}, event: {event:?} }}")
+        }
+    };
+    format!(
+        "control::GaugeWish {{ name: {:?}, kind: GaugeKind::{:?}, unit: GaugeUnit::{:?}, source: {source}, period_ms: 0 }}",
+        w.name, w.kind, w.unit
+    )
+}
+
 fn board_plan(text: &mut String, board: &Board) -> Result<(), Box<dyn Error>> {
     writeln!(text, "Board {{ name: {:?}, levels: {:?}, sets: &[", board.name, board.levels.join(","))?;
     let names: Vec<Option<&str>> = match board.set_names() {
@@ -48,6 +64,10 @@ fn board_plan(text: &mut String, board: &Board) -> Result<(), Box<dyn Error>> {
             writeln!(text, "    ({name:?}, {event:#x}, {midr:#x}),")?;
         }
         writeln!(text, "  ] }},")?;
+    }
+    writeln!(text, "], gauges: &[")?;
+    for wish in board.gauge_plan(0) {
+        writeln!(text, "  {},", gauge(&wish))?;
     }
     writeln!(text, "] }},")?;
     Ok(())

@@ -1,7 +1,9 @@
 //! What the shipped board profiles ask for, as build.rs wrote it down.
 
 use crate::error::{Diagnostic, Result};
-use crate::plan::{self, CounterWish};
+use crate::plan::{self, CounterWish, GaugeWish};
+use profinfer_wire::record::control;
+use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 /// A board's plan.
 #[derive(Debug)]
@@ -11,6 +13,7 @@ pub struct Board {
     /// Levels, as [`plan::levels`] reads them.
     levels: &'static str,
     sets: &'static [Set],
+    gauges: &'static [control::GaugeWish<'static>],
 }
 
 /// A set of counters: event name, event number, main ID register of the cores.
@@ -58,6 +61,18 @@ impl Board {
         };
         Some(set.counters.iter().map(wish).collect())
     }
+
+    /// Its nodes.
+    #[must_use]
+    pub fn gauges(&self, period_ms: u32) -> Vec<GaugeWish> {
+        self.gauges.iter().map(|w| control::GaugeWish { period_ms, ..*w }.into()).collect()
+    }
+
+    /// The nodes of a machine of which nothing is known.
+    #[must_use]
+    pub fn generic_gauges(period_ms: u32) -> Vec<GaugeWish> {
+        Self::find("generic-aarch64").map_or_else(|_| Vec::new(), |b| b.gauges(period_ms))
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +87,8 @@ mod tests {
         for board in catalog.boards() {
             let ours = Board::find(&board.name).unwrap();
             assert_eq!(ours.levels(), plan::levels(&board.levels.join(",")).unwrap());
+            let gauges: Vec<GaugeWish> = board.gauge_plan(20).into_iter().map(GaugeWish::from).collect();
+            assert_eq!(ours.gauges(20), gauges);
             for set in board.set_names() {
                 let told = board.counter_plan(Some(set)).unwrap();
                 let compiled = ours.counters(Some(set)).unwrap();
@@ -81,6 +98,8 @@ mod tests {
                 }
             }
         }
+        assert_eq!(Board::generic_gauges(100).len(), 2);
+        assert_eq!(Board::find("rk3588").unwrap().gauges(100).len(), 9);
         assert_eq!(Board::find(UNKNOWN).unwrap().name, UNKNOWN);
     }
 

@@ -17,7 +17,7 @@ use crate::host::{Host, read_plan};
 use crate::inspect;
 use crate::link::output::Kind;
 use crate::link::{self, Output, Place};
-use crate::plan::Plan;
+use crate::plan::{GaugeWish, Plan};
 use crate::session::{self, Summary};
 use crate::signals::Signals;
 use crate::target::process::Target;
@@ -82,7 +82,17 @@ fn plan_of(options: &Record) -> Result<Plan> {
     };
     let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels));
     let name = board.map_or(UNKNOWN, |b| b.name);
-    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters })
+    let gauges = gauges_of(board, options.sample_hz);
+    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges })
+}
+
+/// The nodes of the board; where it has none, those that many kernels have.
+fn gauges_of(board: Option<&Board>, sample_hz: u32) -> Vec<GaugeWish> {
+    let Some(period_ms) = 1000u32.checked_div(sample_hz) else { return Vec::new() };
+    match board.map(|b| b.gauges(period_ms)) {
+        Some(gauges) if !gauges.is_empty() => gauges,
+        _ => Board::generic_gauges(period_ms),
+    }
 }
 
 fn remove_if_empty(path: &Path) {

@@ -218,6 +218,11 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
                         plan.counters.push(w.into());
                     }
                 }
+                Ok(Record::GaugeWish(w)) => {
+                    if let Some(plan) = plan.as_mut().filter(|p| p.gauges.len() < MAX_WISHES) {
+                        plan.gauges.push(w.into());
+                    }
+                }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
                         return Ok(Some(plan));

@@ -18,6 +18,7 @@ pub mod doctor;
 pub mod emit;
 pub mod engine;
 pub mod error;
+pub mod gauge;
 pub mod host;
 pub mod inspect;
 pub mod link;

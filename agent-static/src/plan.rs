@@ -1,6 +1,7 @@
 //! What to capture, as the agent keeps it.
 
 use profinfer_wire::record::control::{self, level};
+use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 use crate::boards::UNKNOWN;
 
@@ -15,6 +16,8 @@ pub struct Plan {
     pub target: String,
     /// Counters to read at every operator's start and end, by slot.
     pub counters: Vec<CounterWish>,
+    /// Nodes to sample.
+    pub gauges: Vec<GaugeWish>,
 }
 
 /// Most wishes that a host may send: seven counters for as many types of core as there are boards with.
@@ -37,6 +40,52 @@ impl From<control::CounterWish<'_>> for CounterWish {
     }
 }
 
+/// A node that shall be sampled, see [`control::GaugeWish`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GaugeWish {
+    /// Name for people.
+    pub name: String,
+    /// What it tells.
+    pub kind: GaugeKind,
+    /// Unit of its values.
+    pub unit: GaugeUnit,
+    /// Where they come from.
+    pub source: GaugeSource,
+    /// Time between two samples, ms.
+    pub period_ms: u32,
+}
+
+/// See [`control::GaugeSource`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GaugeSource {
+    /// Files.
+    File {
+        /// Path from `/`, with `*`.
+        path: String,
+        /// How their text is read.
+        parse: GaugeParse,
+    },
+    /// A PMU that counts for the whole system.
+    Pmu {
+        /// Its name.
+        pmu: String,
+        /// Event.
+        event: String,
+    },
+}
+
+impl From<control::GaugeWish<'_>> for GaugeWish {
+    fn from(w: control::GaugeWish<'_>) -> Self {
+        let source = match w.source {
+            control::GaugeSource::File { path, parse } => GaugeSource::File { path: path.to_owned(), parse },
+            control::GaugeSource::Pmu { pmu, event } => {
+                GaugeSource::Pmu { pmu: pmu.to_owned(), event: event.to_owned() }
+            }
+        };
+        Self { name: w.name.to_owned(), kind: w.kind, unit: w.unit, source, period_ms: w.period_ms }
+    }
+}
+
 impl From<control::Plan<'_>> for Plan {
     fn from(p: control::Plan<'_>) -> Self {
         Self {
@@ -44,6 +93,7 @@ impl From<control::Plan<'_>> for Plan {
             levels: p.levels & level::ALL,
             target: p.target.to_owned(),
             counters: Vec::new(),
+            gauges: Vec::new(),
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::cost::{calibrate, sample};
 use crate::counter::{Counters, pmu};
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
+use crate::gauge::Gauges;
 use crate::host::Host;
 use crate::link::Output;
 use crate::link::output::{Kind, Weight};
@@ -145,6 +146,8 @@ fn capture(
     let bpf = Bpf::load(&mut storage, RING_BYTES, &counters)?;
     let _following = follow(&bpf, &mut counters);
     tell_counters(&counters, &mut lower.borrow_mut());
+    let mut gauges = Gauges::open(&plan.gauges, Path::new("/"));
+    gauges.tell(&mut lower.borrow_mut().emit);
     if plan.levels & level::OP != 0
         && let Some(cost) = calibrate::probe_cost(&bpf)
     {
@@ -170,7 +173,9 @@ fn capture(
     let mut sleep = Duration::ZERO;
     let mut sampler = sample::Sampler::default();
     let reason = loop {
-        sleeper.sleep(sampler.step().map_or(sleep, |window| sleep.min(window)));
+        let sleeps = [sampler.step(), gauges.due_in()].into_iter().flatten().fold(sleep, Duration::min);
+        sleeper.sleep(sleeps);
+        gauges.sample(&mut lower.borrow_mut().emit, false);
         let before = lower.borrow().emit.frames();
         let _ = ring.consume();
         tracer.step(lower)?;
@@ -187,6 +192,7 @@ fn capture(
         }
     };
     let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
+    gauges.sample(&mut lower.borrow_mut().emit, true);
     tracer.detach();
     let _ = ring.consume();
     if let Some(nothing) = nothing {

@@ -10,10 +10,23 @@ use std::time::{Duration, Instant};
 use profinfer_agent::host::Host;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
-use profinfer_agent::plan::{self, Plan};
+use profinfer_agent::plan::{self, GaugeSource, GaugeWish, Plan};
 use profinfer_agent::session;
 use profinfer_agent::signals::Signals;
 use profinfer_agent::target::process::Target;
+use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
+
+/// Files that are on every machine.
+fn gauges() -> Vec<GaugeWish> {
+    let gauge = |path: &str| GaugeWish {
+        name: path.to_owned(),
+        kind: GaugeKind::Load,
+        unit: GaugeUnit::Microwatts,
+        source: GaugeSource::File { path: path.to_owned(), parse: GaugeParse::Integer },
+        period_ms: 10,
+    };
+    ["/proc/sys/vm/swappiness", "/proc/sys/kernel/threads-max"].map(gauge).into()
+}
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -46,6 +59,7 @@ fn a_session_that_has_begun_allocates_nothing() {
             levels: plan::levels("all").unwrap(),
             target: String::new(),
             counters: Vec::new(),
+            gauges: gauges(),
         };
         let target = Target::Command { command: engine, stdout_to_stderr: false };
         let output = Output::new(file, Kind::File, "the test").unwrap();

@@ -25,7 +25,7 @@ const OUTSIDE: [&str; 10] =
 /// Crates of ours, and those of ours that each may depend on.
 const CRATES: [(&str, &[&str]); 4] = [
     ("wire", &[]),
-    ("boards", &[]),
+    ("boards", &["profinfer-wire"]),
     ("agent-static", &["profinfer-wire"]),
     ("host-analyzer", &["profinfer-wire", "profinfer-boards"]),
 ];

@@ -46,11 +46,49 @@ pub fn counts(event: &OwnedFd) -> bool {
     nix::unistd::read(event, &mut value) == Ok(8)
 }
 
+/// Begins to count on `cpu`, for [`read_timed`].
+///
+/// # Errors
+/// What perf_event_open answers.
+pub fn open_timed(event: Event, cpu: u32) -> io::Result<OwnedFd> {
+    let times =
+        perf::bindings::PERF_FORMAT_TOTAL_TIME_ENABLED | perf::bindings::PERF_FORMAT_TOTAL_TIME_RUNNING;
+    open_with(event, cpu, None, false, times.into())
+}
+
+/// The count of an event of [`open_timed`]; `None` when it did not count all the time since it was opened.
+///
+/// # Errors
+/// What read(2) answers.
+pub fn read_timed(event: &OwnedFd) -> io::Result<Option<u64>> {
+    let mut bytes = [0; 24];
+    if nix::unistd::read(event, &mut bytes)? != bytes.len() {
+        return Ok(None);
+    }
+    let [value, enabled, running] = [0, 8, 16].map(|at| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_ne_bytes(word)
+    });
+    Ok((enabled == running).then_some(value))
+}
+
 fn open_as(event: Event, cpu: u32, leader: Option<BorrowedFd<'_>>, pinned: bool) -> io::Result<OwnedFd> {
+    open_with(event, cpu, leader, pinned, 0)
+}
+
+fn open_with(
+    event: Event,
+    cpu: u32,
+    leader: Option<BorrowedFd<'_>>,
+    pinned: bool,
+    read_format: u64,
+) -> io::Result<OwnedFd> {
     let mut attr = perf::bindings::perf_event_attr {
         size: u32::try_from(size_of::<perf::bindings::perf_event_attr>()).unwrap_or(0),
         type_: event.pmu_type,
         config: event.config,
+        read_format,
         ..Default::default()
     };
     attr.set_pinned(pinned.into());

@@ -1,0 +1,217 @@
+//! Gauges: what the board's nodes beyond the cores say, some times a second.
+//!
+//! ```text
+//! wishes ─▶ path (`*` to files) ─▶ node (open, read once) ─▶ gauges, a number each
+//!                                        └── sample: read, parse ─▶ one batch of all that are due
+//! ```
+//! A value that is not exactly what its form says is absent, never 0. Sampling allocates nothing.
+
+mod node;
+pub mod parse;
+pub mod path;
+pub mod pmu;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use profinfer_wire::gauges::{GaugeSample, MAX_SAMPLE_LEN};
+use profinfer_wire::record::Record;
+use profinfer_wire::record::gauge::{Gauge as GaugeRecord, GaugeBatch, GaugeKind, GaugeUnit, MAX_GAUGES};
+
+use crate::clock;
+use crate::emit::Emitter;
+use crate::link::output::Weight;
+use crate::plan::{GaugeSource, GaugeWish};
+use node::Node;
+use parse::MAX_VALUES;
+
+/// Between two samples of one gauge.
+const PERIODS: std::ops::RangeInclusive<u32> = 10..=1000;
+
+/// One gauge: its number is its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gauge {
+    /// Name for people.
+    pub name: String,
+    /// What it tells.
+    pub kind: GaugeKind,
+    /// Unit of its values.
+    pub unit: GaugeUnit,
+    /// The file, or PMU/event; the wish's own words where none was found.
+    pub source: String,
+    /// Time between two samples, ms.
+    pub period_ms: u32,
+    /// Whether it is read.
+    pub attached: bool,
+    /// Why it is not, or why values are absent.
+    pub note: String,
+}
+
+/// All gauges of a session.
+#[derive(Debug, Default)]
+pub struct Gauges {
+    /// Those that are read and those that cannot be.
+    pub all: Vec<Gauge>,
+    nodes: Vec<Node>,
+}
+
+impl Gauges {
+    /// Opens what can be opened; `root` is `/`.
+    #[must_use]
+    pub fn open(wishes: &[GaugeWish], root: &Path) -> Self {
+        let mut gauges = Self::default();
+        let now = Instant::now();
+        for wish in wishes {
+            let period_ms = wish.period_ms.clamp(*PERIODS.start(), *PERIODS.end());
+            let wish = GaugeWish { period_ms, ..wish.clone() };
+            match &wish.source {
+                GaugeSource::File { path, parse } => match path::expand(root, path) {
+                    Ok(found) if found.is_empty() => gauges.refuse(&wish, path, "there is no such file"),
+                    Ok(found) => {
+                        for file in found {
+                            gauges.add(
+                                &wish,
+                                &file.path,
+                                &file.name(wish.kind),
+                                Node::file(&file.file, *parse),
+                                now,
+                            );
+                        }
+                    }
+                    Err(why) => gauges.refuse(&wish, path, why),
+                },
+                GaugeSource::Pmu { pmu, event } => {
+                    let node = Node::pmu(&root.join("sys"), pmu, event);
+                    gauges.add(&wish, &format!("{pmu}/{event}"), event, node, now);
+                }
+            }
+        }
+        gauges
+    }
+
+    fn refuse(&mut self, wish: &GaugeWish, source: &str, why: &str) {
+        // One more place, for the word that there is no room.
+        let (attached, why) = match self.all.len() {
+            0..MAX_GAUGES => (false, why),
+            MAX_GAUGES => (false, "there are more nodes than the 64 that are sampled"),
+            _ => return,
+        };
+        let name = wish.name.clone();
+        self.all.push(wish.gauge(name, source, attached, why));
+    }
+
+    /// Adds the gauges of a node, which was read once.
+    fn add(&mut self, wish: &GaugeWish, source: &str, which: &str, node: Result<Node, String>, now: Instant) {
+        let mut node = match node {
+            Ok(node) if self.all.len() + node.values <= MAX_GAUGES => node,
+            Ok(_) => return self.refuse(wish, source, "there are more nodes than the 64 that are sampled"),
+            Err(why) => return self.refuse(&wish.called(which), source, &why),
+        };
+        let first = self.all.len();
+        for i in 0..node.values {
+            let core = if node.values > 1 { format!("core {i}") } else { String::new() };
+            let name = [wish.name.as_str(), which, &core].join(" ");
+            let mut name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+            // Two zones of one type are told apart by their path.
+            if self.all.iter().any(|g| g.name == name) {
+                let number = source.rsplit('/').nth(1).unwrap_or(source);
+                name = format!("{name} {number}");
+            }
+            self.all.push(wish.gauge(name, source, true, ""));
+        }
+        let period = Duration::from_millis(wish.period_ms.into());
+        (node.first, node.period, node.due, node.unit) = (first, period, now, Some(wish.unit));
+        self.nodes.push(node);
+    }
+
+    /// How soon [`Self::sample`] has something to do; `None` when never.
+    #[must_use]
+    pub fn due_in(&self) -> Option<Duration> {
+        let due = self.nodes.iter().map(|n| n.due).min()?;
+        Some(due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Tells a host what there is.
+    pub fn tell(&self, emit: &mut Emitter) {
+        for id in 0..self.all.len() {
+            self.tell_one(id, emit);
+        }
+    }
+
+    fn tell_one(&self, id: usize, emit: &mut Emitter) {
+        let (Some(g), Ok(id)) = (self.all.get(id), u16::try_from(id)) else { return };
+        let cut = |text: &str| text.floor_char_boundary(500);
+        let record = GaugeRecord {
+            id,
+            name: &g.name[..cut(&g.name)],
+            kind: g.kind,
+            unit: g.unit,
+            source: &g.source[..cut(&g.source)],
+            period_ms: g.period_ms,
+            attached: g.attached,
+            note: &g.note[..cut(&g.note)],
+        };
+        emit.emit(&Record::Gauge(record), Weight::Essential);
+    }
+
+    /// Reads the nodes that are due, or with `all` every one, and sends what they say.
+    pub fn sample(&mut self, emit: &mut Emitter, all: bool) {
+        let now = Instant::now();
+        if !self.nodes.iter().any(|n| all || n.due <= now) {
+            return;
+        }
+        let at_ns = clock::monotonic_ns();
+        let (mut bytes, mut len, mut count) = ([0; MAX_GAUGES * MAX_SAMPLE_LEN], 0, 0u16);
+        for at in 0..self.nodes.len() {
+            let Some(node) = self.nodes.get_mut(at).filter(|n| all || n.due <= now) else { continue };
+            // After a pause it is not made up for.
+            node.due = (node.due + node.period).max(now);
+            let mut values = [None; MAX_VALUES];
+            let failed = node.sample(&mut values);
+            let ids = node.first..node.first + node.values;
+            for (id, value) in ids.clone().zip(values) {
+                let sample = GaugeSample { id: u16::try_from(id).unwrap_or(u16::MAX), value };
+                // There is room for all of them.
+                if let Some(end) = sample.encode(&mut bytes, len) {
+                    (len, count) = (end, count + 1);
+                }
+            }
+            if let Some(why) = failed {
+                for id in ids {
+                    self.all[id].note.clone_from(&why);
+                    self.tell_one(id, emit);
+                }
+            }
+        }
+        let batch = GaugeBatch { at_ns, count, bytes: &bytes[..len] };
+        emit.emit(&Record::GaugeBatch(batch), Weight::Droppable);
+    }
+}
+
+impl GaugeWish {
+    fn gauge(&self, name: String, source: &str, attached: bool, note: &str) -> Gauge {
+        Gauge {
+            name,
+            kind: self.kind,
+            unit: self.unit,
+            source: source.to_owned(),
+            period_ms: self.period_ms,
+            attached,
+            note: note.to_owned(),
+        }
+    }
+
+    fn called(&self, which: &str) -> Self {
+        let name = [self.name.as_str(), which].join(" ").trim_end().to_owned();
+        Self { name, ..self.clone() }
+    }
+}
+
+impl path::Found {
+    /// Which of several it is: a thermal zone by its type.
+    fn name(&self, kind: GaugeKind) -> String {
+        let said = || std::fs::read_to_string(self.file.with_file_name("type")).ok();
+        let said = if kind == GaugeKind::Temperature { said() } else { None };
+        said.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).unwrap_or_else(|| self.which.clone())
+    }
+}
