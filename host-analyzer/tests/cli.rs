@@ -119,11 +119,11 @@ fn a_refused_port_is_named() {
     fails(&[&source, "--wait", "0"], &[], &["connecting to the agent", "refused", "profinfer-agent serve"]);
 }
 
-/// An agent that answers a plan with `bytes`; returns the plan's board and levels, and the counters wished for.
-fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>) {
+/// An agent that answers a plan with `bytes`; returns the plan's board and levels, and the counters and gauges wished for.
+fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec<String>) {
     let (mut socket, _) = listener.accept().unwrap();
     let (mut accumulator, mut plan, mut buffer) = (Accumulator::new(), None, [0; 512]);
-    let mut wishes = Vec::new();
+    let (mut wishes, mut gauges) = (Vec::new(), Vec::new());
     'plan: loop {
         let n = socket.read(&mut buffer).unwrap();
         assert!(n > 0, "it sends a plan and a start");
@@ -135,6 +135,7 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>) {
                     Record::CounterWish(w) => {
                         wishes.push(format!("{} {:#x} {:#x}", w.name, w.event, w.midr));
                     }
+                    Record::GaugeWish(w) => gauges.push(format!("{} {} {:?}", w.name, w.period_ms, w.unit)),
                     Record::Start(_) => break 'plan,
                     other => panic!("{other:?}"),
                 }
@@ -143,7 +144,7 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>) {
     }
     socket.write_all(bytes).unwrap();
     let (board, levels) = plan.unwrap();
-    (board, levels, wishes)
+    (board, levels, wishes, gauges)
 }
 
 #[test]
@@ -154,7 +155,7 @@ fn a_live_session_is_kept_and_analysed() {
     let agent = std::thread::spawn(move || serve(&listener, REAL));
     let output = analyze(folder.path(), &["--board", "rk3588", "--levels", "token,op", &source], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (board, levels, wishes) = agent.join().unwrap();
+    let (board, levels, wishes, _) = agent.join().unwrap();
     assert_eq!((&*board, levels), ("rk3588", control::level::TOKEN | control::level::OP));
     // The default set on both types of core, then page faults.
     assert_eq!(wishes.len(), 2 * 7 + 2);
@@ -191,6 +192,31 @@ fn help_and_boards() {
             && ["--board", "inspect", "boards", "--levels"].iter().all(|w| said.contains(w)),
         "{said}"
     );
+}
+
+#[test]
+fn gauges_are_the_boards_or_those_of_many_kernels() {
+    let generic = ["CPU frequency 100 Hertz", "temperature 100 Millidegrees"];
+    let rk3568 = [
+        "CPU frequency 20 Hertz",
+        "temperature 20 Millidegrees",
+        "memory traffic 20 Bytes",
+        "memory traffic 20 Bytes",
+    ];
+    for (arguments, expected) in [
+        (&[][..], &generic[..]),
+        (&["--board", "host"], &generic),
+        (&["--board", "rk3568", "--sample-hz", "50"], &rk3568),
+        (&["--board", "rk3568", "--sample-hz", "0"], &[]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", listener.local_addr().unwrap());
+        let agent = std::thread::spawn(move || serve(&listener, REAL));
+        let output = analyze(folder.path(), &[arguments, &[&source]].concat(), &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(agent.join().unwrap().3, expected, "{arguments:?}");
+    }
 }
 
 #[test]

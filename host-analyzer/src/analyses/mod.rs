@@ -9,6 +9,7 @@ pub mod counter;
 pub mod dag;
 pub mod excerpt;
 pub mod execution;
+pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
@@ -49,6 +50,8 @@ pub struct Analysis {
     pub track: Vec<track::Track>,
     /// What each type of operator counted.
     pub counted: Vec<counter::Counted>,
+    /// What the board's nodes said.
+    pub gauge: Vec<gauge::Gauge>,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -73,6 +76,7 @@ impl Analysis {
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
+            gauge: gauge::gauges(model, &phases),
             cost,
             phases,
         }

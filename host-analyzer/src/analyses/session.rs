@@ -11,6 +11,7 @@ pub fn duration_ns(model: &Model) -> u64 {
     let calls = ends(&model.decodes.start_ns, &model.decodes.duration_ns);
     let graphs = ends(&model.graph_calls.start_ns, &model.graph_calls.duration_ns);
     let ledger = model.health.ledger.map_or(0, |l| l.at_ns);
+    let gauges = model.gauges.iter().filter_map(|g| g.at_ns.last()).copied().max().unwrap_or(0);
     // Spans lie in graph calls.
-    calls.max(graphs).max(ledger).saturating_sub(model.session.start_ns)
+    calls.max(graphs).max(ledger).max(gauges).saturating_sub(model.session.start_ns)
 }

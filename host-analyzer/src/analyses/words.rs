@@ -23,12 +23,30 @@ pub fn duration(ns: u64) -> String {
     }
 }
 
+const SIZES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
 /// A size with three significant digits and its unit: `12.3 MiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} B"),
-        _ => scaled(bytes as f64, 1_024.0, &["B", "KiB", "MiB", "GiB", "TiB"]),
+        _ => scaled(bytes as f64, 1_024.0, &SIZES),
+    }
+}
+
+/// A gauge's value with a unit for people: `1.80 GHz`, `46.2 °C`. `unit` is its name in summary.json.
+#[must_use]
+pub fn quantity(value: f64, unit: &str) -> String {
+    const HERTZ: [&str; 5] = ["Hz", "kHz", "MHz", "GHz", "THz"];
+    const WATTS: [&str; 5] = ["µW", "mW", "W", "kW", "MW"];
+    match unit {
+        "hertz" => scaled(value, 1_000.0, &HERTZ),
+        "millidegrees" => format!("{:.1} °C", value / 1000.0),
+        "percent" => format!("{value:.1} %"),
+        "bytes" => scaled(value, 1_024.0, &SIZES),
+        "bytes_per_s" => format!("{}/s", scaled(value, 1_024.0, &SIZES)),
+        "microwatts" => scaled(value, 1_000.0, &WATTS),
+        other => format!("{value} {other}"),
     }
 }
 
@@ -73,6 +91,21 @@ mod tests {
             [1_023, 1_024, 1_022_976, 1_048_576].map(size),
             ["1023 B", "1.00 KiB", "999 KiB", "1.00 MiB"]
         );
+    }
+
+    #[test]
+    fn quantities_of_gauges() {
+        for (value, unit, text) in [
+            (1.8e9, "hertz", "1.80 GHz"),
+            (0.0, "hertz", "0.00 Hz"),
+            (46_230.0, "millidegrees", "46.2 °C"),
+            (-5_000.0, "millidegrees", "-5.0 °C"),
+            (37.25, "percent", "37.2 %"),
+            (12.5 * 1024.0 * 1024.0 * 1024.0, "bytes_per_s", "12.5 GiB/s"),
+            (2_500_000.0, "microwatts", "2.50 W"),
+        ] {
+            assert_eq!(quantity(value, unit), text);
+        }
     }
 
     #[test]

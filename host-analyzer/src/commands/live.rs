@@ -10,13 +10,13 @@ use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{CounterWish, Plan, Resume, Start, Stop, level};
+use profinfer_wire::record::control::{CounterWish, GaugeWish, Plan, Resume, Start, Stop, level};
 
 use super::cli::Record;
 use super::link::{Address, Link};
 use super::progress::Progress;
 use super::receive::{Next, Receiver};
-use super::{Diagnostic, Result, counters, write};
+use super::{Diagnostic, Result, counters, gauges, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -31,6 +31,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(3);
 pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
     let levels = levels(board, options)?;
     let counters = counters::wishes(board, &options.counters)?;
+    let sampled = gauges::board(board)?;
+    let gauges = gauges::wishes(&sampled, options.sample_hz);
     write::folder(&options.out)?;
     let link = address.connect_within(Duration::from_secs(options.wait))?;
     let interrupts = interrupts()?;
@@ -38,7 +40,7 @@ pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record
         address,
         options,
         link,
-        request: request(board, levels, &counters, options, address)?,
+        request: request(board, levels, (&counters, &gauges), options, address)?,
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
         recording: Recording::create(options.out.join("recording.pfi"))?,
@@ -285,11 +287,11 @@ fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
     )
 }
 
-/// Plan, counters and start, as they go over the line.
+/// Plan, counters, gauges and start, as they go over the line.
 fn request(
     board: Option<&Board>,
     levels: u32,
-    counters: &[PlannedCounter],
+    (counters, gauges): (&[PlannedCounter], &[GaugeWish<'_>]),
     options: &Record,
     address: &Address,
 ) -> Result<Vec<u8>> {
@@ -310,6 +312,9 @@ fn request(
     for counter in counters {
         let wish = CounterWish { name: &counter.name, event: counter.event, midr: counter.midr };
         frame(&WireRecord::CounterWish(wish), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    for wish in gauges {
+        frame(&WireRecord::GaugeWish(*wish), 0, &mut bytes).ok_or_else(too_long)?;
     }
     frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
     Ok(bytes)

@@ -10,6 +10,7 @@ mod boards;
 mod cli;
 mod counters;
 mod diagnostic;
+mod gauges;
 mod inspect;
 mod link;
 mod live;

@@ -6,6 +6,7 @@
 
 mod counter;
 mod damage;
+mod gauge;
 mod graph;
 mod loss;
 mod op;
@@ -37,6 +38,7 @@ pub struct Ingest {
     calls: Calls,
     structures: Structures,
     batches: Batches,
+    gauges: gauge::Gauges,
 }
 
 /// Progress of a session that is still running.
@@ -98,6 +100,8 @@ impl Ingest {
             Record::Library(r) => session::library(&mut self.model.session, r),
             Record::Probe(r) => session::probe(&mut self.model.session, r),
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
+            Record::Gauge(r) => self.gauges.gauge(r),
+            Record::GaugeBatch(r) => self.gauges.batch(r, offset, &mut self.damages),
             Record::Thread(r) => {
                 let name = self.model.texts.intern(r.name);
                 let id = self.model.threads.find_or_add(r.tid);
@@ -127,6 +131,7 @@ impl Ingest {
             // The host's own words, should a link echo them.
             Record::Plan(_)
             | Record::CounterWish(_)
+            | Record::GaugeWish(_)
             | Record::Start(_)
             | Record::Resume(_)
             | Record::Stop(_) => {
@@ -158,6 +163,7 @@ impl Ingest {
         let cut_short = model.health.end.is_none();
         let calls_lost =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
+        model.gauges = self.gauges.finish(damages);
         let shapes = self.structures.finish(&self.texts, model.health.bytes, damages);
         model.shapes = shapes.table;
         let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);

@@ -5,6 +5,7 @@
 //! of time as each table says. It knows nothing of the wire.
 
 pub mod counter;
+pub mod gauge;
 pub mod graph;
 pub mod health;
 pub mod op;
@@ -14,6 +15,7 @@ pub mod thread;
 pub mod token;
 
 pub use counter::{Counter, Counts};
+pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
 pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger, ProbeCost};
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
@@ -39,6 +41,8 @@ pub struct Model {
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
+    /// Gauges with their samples, in the agent's order.
+    pub gauges: Vec<Gauge>,
     /// What was lost, and what with it.
     pub health: Health,
 }

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::timeline::buffer::Buffer;
+use super::timeline::gauge::{self, Number};
 use super::timeline::label::{self, CPU, Label, MIGRATED, Value};
 use super::timeline::metadata::{self, HEALTH};
 use super::timeline::per_node::PerNode;
@@ -47,6 +48,7 @@ pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
             file.track(track, n)?;
         }
     }
+    file.gauges()?;
     file.out.bytes.extend_from_slice(b"\n]}\n");
     file.out.flush()
 }
@@ -119,6 +121,29 @@ impl File<'_> {
                 }
             }
             self.out.flush_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// Counter tracks, in a process of their own.
+    fn gauges(&mut self) -> io::Result<()> {
+        let sampled: Vec<_> = gauge::tracks(self.model, self.analysis).collect();
+        if sampled.is_empty() {
+            return Ok(());
+        }
+        let pid = self.free.next();
+        self.metadata(pid, None, "process_name", &json!({ "name": gauge::GROUP }))?;
+        for track in sampled {
+            let name = json!(format!("{}, {}", track.name, track.unit));
+            for (at, value) in track.points {
+                self.edge(&format!(r#"{{"ph":"C","pid":{pid},"ts":"#), at);
+                let value = match value {
+                    Number::Whole(n) => json!(n),
+                    Number::Rate(n) => json!(n),
+                };
+                write!(self.out.bytes, r#","name":{name},"args":{{"value":{value}}}}}"#)?;
+                self.out.flush_if_full()?;
+            }
         }
         Ok(())
     }

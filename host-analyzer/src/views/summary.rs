@@ -10,6 +10,7 @@ use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
+use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
 use crate::analyses::op::{OpType, Operator};
@@ -29,6 +30,7 @@ struct Summary<'a> {
     operators: &'a [Operator],
     threads: &'a [Thread],
     counters: &'a [Counted],
+    gauges: &'a [Gauge],
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -103,6 +105,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         operators: &analysis.op.operators,
         threads: &analysis.thread,
         counters: &analysis.counted,
+        gauges: &analysis.gauge,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

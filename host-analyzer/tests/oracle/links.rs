@@ -17,14 +17,14 @@ use crate::nodes::check_trace;
 use crate::support::{Parts, engine, model, parts, read};
 
 /// An agent that serves at `listen` and runs the engine itself; its list goes to a file.
-struct Served {
-    agent: Child,
+pub(crate) struct Served {
+    pub(crate) agent: Child,
     list: PathBuf,
     log: PathBuf,
 }
 
 impl Served {
-    fn start(parts: &Parts, dir: &Path, listen: &str, run: &[&str]) -> Option<Self> {
+    pub(crate) fn start(parts: &Parts, dir: &Path, listen: &str, run: &[&str]) -> Option<Self> {
         let bin = engine("PROFINFER_ENGINE_DIR")?;
         let (list, log) = (dir.join("list.txt"), dir.join("agent.log"));
         let agent = Command::new(&parts.agent)
@@ -54,7 +54,7 @@ impl Served {
     }
 
     /// The port that the agent chose.
-    fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         let line = self.wait_until("waiting for a host");
         line.rsplit(':').next().unwrap().parse().unwrap()
     }

@@ -13,7 +13,7 @@ import sys
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
-from slices import Invalid, Slice, check, compare
+from slices import Invalid, Slice, check, compare, compare_gauges
 
 MONOTONIC = schema.BUILTIN_CLOCK_MONOTONIC
 CLEARED = schema.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
@@ -84,6 +84,7 @@ class Reader:
         self.tracks = {}
         self.slices = []
         self.instants = []
+        self.points = {}  # (name, unit) -> times and values of a counter
         self.attributes = {}
         self.monotonic = None
 
@@ -183,9 +184,18 @@ class Reader:
             check(not extra, f"an end with more than its type: {event}")
             i = track.stack.pop()
             self.slices[i] = self.slices[i]._replace(end=at)
+        elif event.type == Event.TYPE_COUNTER:
+            self.counter(event, track, at)
         else:
             check(event.type == Event.TYPE_INSTANT, f"an event of an unexpected type: {event}")
             self.instants.append((track, at, *self.texts(event, sequence)))
+
+    def counter(self, event, track, at):
+        check(track.descriptor.HasField("counter"), f"a counter's value on another track: {event}")
+        kind = event.WhichOneof("counter_value_field")
+        check(kind is not None, f"a counter event without a value: {event}")
+        key = (track.descriptor.name, track.descriptor.counter.unit_name)
+        self.points.setdefault(key, []).append((at, getattr(event, kind)))
 
     def texts(self, event, sequence):
         name = event.name if event.HasField("name") else sequence.text("event_names", event.name_iid)
@@ -217,6 +227,9 @@ class Reader:
             if track.descriptor.HasField("process"):
                 check(track.descriptor.process.process_name, f"a process without a name: {track.descriptor}")
                 used[track.pid()] = used.get(track.pid(), 0)
+            elif track.descriptor.HasField("counter"):
+                name = (track.descriptor.name, track.descriptor.counter.unit_name)
+                check(name in self.points, f"a counter track without values: {name}")
             elif id(track) not in with_children and id(track) not in with_events:
                 check(key in named, f"a track without slices: {key}")
                 check(key not in used, f"two tracks of a process have the same name: {key}")
@@ -251,6 +264,7 @@ def validate(trace, summary):
         reader.packet(packet)
     tracks = reader.resolve()
     compare(reader.slices, tracks, summary)
+    compare_gauges(reader.points, summary)
     facts(reader, summary)
     return reader.slices
 

@@ -15,6 +15,25 @@ def check(condition, message):
         raise Invalid(message)
 
 
+def compare_gauges(points, summary):
+    """`points` are time and value in order, by name and unit; their number and bounds are those of the summary."""
+    units = {"hertz": "Hz", "millidegrees": "m°C", "percent": "%", "bytes_per_s": "B/s", "microwatts": "µW"}
+    expected = {}
+    for row in summary["gauges"]:
+        if row["whole"]:
+            # Of bytes, a value for each time between two samples.
+            number = row["samples"] - (row["unit"] == "bytes_per_s")
+            bounds = (float(row["whole"]["min"]), float(row["whole"]["max"]))
+            expected[row["name"], units[row["unit"]]] = (number, *bounds)
+    for key, all_points in points.items():
+        times = [at for at, _ in all_points]
+        check(times == sorted(set(times)), f"times of gauge {key} are not in order")
+    found = {
+        key: (len(p), float(min(v for _, v in p)), float(max(v for _, v in p))) for key, p in points.items()
+    }
+    check(found == expected, f"gauges: {found} in the file, {expected} in summary.json")
+
+
 def compare(slices, tracks, summary):
     """Counts and durations per track equal those of the summary; `tracks` are all (process, track) of the file."""
     expected = {}

@@ -13,7 +13,7 @@ import json
 import sys
 from decimal import Decimal
 
-from slices import Invalid, Slice, check, compare
+from slices import Invalid, Slice, check, compare, compare_gauges
 
 NUMBER = (int, Decimal)
 # Our files have no complete events (X), whose ends are rounded by readers that add start and length.
@@ -21,10 +21,11 @@ NUMBER = (int, Decimal)
 REQUIRED = {
     "B": {"pid": int, "tid": int, "ts": NUMBER, "name": str, "cat": str, "args": dict},
     "E": {"pid": int, "tid": int, "ts": NUMBER, "name": str},
+    "C": {"pid": int, "ts": NUMBER, "name": str, "args": dict},
     "i": {"pid": int, "tid": int, "ts": NUMBER, "name": str, "cat": str, "s": str, "args": dict},
     "M": {"pid": int, "name": str, "args": dict},
 }
-OPTIONAL = {"B": set(), "E": set(), "i": set(), "M": {"tid"}}
+OPTIONAL = {"B": set(), "E": set(), "C": set(), "i": set(), "M": {"tid"}}
 METADATA = {
     "process_name": ("name", str),
     "process_labels": ("labels", str),
@@ -82,6 +83,7 @@ class Timeline:
         self.last = {}  # (pid, tid) -> time of the last event
         self.slices = []
         self.instants = []
+        self.points = {}  # (pid, name, unit) -> times and values of a counter
 
     def metadata(self, event):
         name = event["name"]
@@ -119,6 +121,14 @@ class Timeline:
         check(self.slices[i].name == event["name"], f"ends a slice of another name, {self.slices[i]}: {event}")
         self.slices[i] = self.slices[i]._replace(end=at)
 
+    def counter(self, event):
+        check(event["args"].keys() == {"value"}, f"a counter with more or less than its value: {event}")
+        value = event["args"]["value"]
+        check(isinstance(value, NUMBER) and not isinstance(value, bool), f"the value is no number: {event}")
+        name, _, unit = event["name"].rpartition(", ")
+        points = self.points.setdefault((event["pid"], name, unit), [])
+        points.append((self.origin + nanoseconds(event, "ts"), value))
+
     def event(self, event):
         phase = shape(event)
         if phase == "M":
@@ -127,6 +137,8 @@ class Timeline:
             self.begin(event)
         elif phase == "E":
             self.end(event)
+        elif phase == "C":
+            self.counter(event)
         else:
             check(event["s"] in SCOPES, f"unknown scope: {event}")
             self.instants.append((self.time(event)[0], event))
@@ -144,6 +156,9 @@ class Timeline:
             key = (pid, self.names[pid, tid])
             check(key not in tracks, f"two tracks of a process have the same name: {key}")
             tracks[key] = tid
+        for pid, name, _ in self.points:
+            check((pid, None) in self.names, f"the process of counter {name} has no name")
+            check(not any(s.process == pid for s in self.slices), f"slices in the process of counter {name}")
         slices = [s._replace(track=self.names[s.process, s.track]) for s in self.slices]
         return slices, tracks
 
@@ -178,6 +193,7 @@ def validate(trace, summary):
         timeline.event(event)
     slices, tracks = timeline.resolve()
     compare(slices, tracks, summary)
+    compare_gauges({(name, unit): p for (_, name, unit), p in timeline.points.items()}, summary)
     ids(tracks, summary)
     health(trace, timeline, summary)
     return slices

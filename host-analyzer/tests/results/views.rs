@@ -145,6 +145,17 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             switches: vec![0; spans],
             why: vec![0; spans],
         };
+        m.gauges.push(Gauge {
+            name: String::new(),
+            kind: GaugeKind::Ddr,
+            unit: GaugeUnit::Bytes,
+            source: String::new(),
+            period_ns: 1,
+            attached: true,
+            note: String::new(),
+            at_ns: vec![0, 1],
+            values: vec![Some(0), Some(1)],
+        });
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);

@@ -4,6 +4,7 @@
 
 mod cut;
 mod faults;
+mod gauges;
 mod hostile;
 mod noise;
 mod open;

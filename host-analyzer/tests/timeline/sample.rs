@@ -1,8 +1,8 @@
 //! A small model made by hand, with everything that a timeline can show, and what is to be shown for it.
 
 use host_analyzer::model::{
-    DecodeFunction, DecodeId, GraphCallId, Layer, Model, Node, NodeIdx, Process, Role, Shape, ShapeId, Text,
-    ThreadId, WAIT_UNKNOWN,
+    DecodeFunction, DecodeId, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Model, Node, NodeIdx, Process,
+    Role, Shape, ShapeId, Text, ThreadId, WAIT_UNKNOWN,
 };
 use serde_json::{Value, json};
 
@@ -79,7 +79,44 @@ pub(crate) fn model() -> Model {
         s.cpu.push(cpu);
         s.migrated.push(migrated);
     }
+    m.gauges = gauges();
     m
+}
+
+/// A frequency, a temperature with a hole, traffic of the memory, and one that was not there.
+fn gauges() -> Vec<Gauge> {
+    let gauge = |name: &str, kind, unit, rows: &[(u64, Option<i64>)]| Gauge {
+        name: name.to_owned(),
+        kind,
+        unit,
+        source: "/sys/node".to_owned(),
+        period_ns: 1_000,
+        attached: !rows.is_empty(),
+        note: String::new(),
+        at_ns: rows.iter().map(|r| T0 + r.0).collect(),
+        values: rows.iter().map(|r| r.1).collect(),
+    };
+    vec![
+        gauge(
+            "fre\"quency",
+            GaugeKind::Frequency,
+            GaugeUnit::Hertz,
+            &[(0, Some(1_800_000_000)), (1_001, Some(408_000_000))],
+        ),
+        gauge(
+            "temperature",
+            GaugeKind::Temperature,
+            GaugeUnit::Millidegrees,
+            &[(500, Some(-5_000)), (1_500, None), (2_500, Some(46_230))],
+        ),
+        gauge(
+            "traffic",
+            GaugeKind::Ddr,
+            GaugeUnit::Bytes,
+            &[(0, Some(0)), (1_500, Some(4_096)), (3_000, Some(7_000))],
+        ),
+        gauge("NPU load", GaugeKind::Load, GaugeUnit::Percent, &[]),
+    ]
 }
 
 fn push_decode(

@@ -83,11 +83,11 @@ pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i3
     Ok(uuid)
 }
 
-fn common(packet: TracePacket) -> TracePacket {
+pub(super) fn common(packet: TracePacket) -> TracePacket {
     TracePacket { trusted_packet_sequence_id: Some(COMMON_SEQUENCE), ..packet }
 }
 
-fn describe(descriptor: TrackDescriptor) -> TracePacket {
+pub(super) fn describe(descriptor: TrackDescriptor) -> TracePacket {
     common(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })
 }
 

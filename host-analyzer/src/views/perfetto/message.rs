@@ -92,6 +92,8 @@ pub(super) struct TrackDescriptor {
     pub(super) thread: Option<ThreadDescriptor>,
     #[prost(uint64, optional, tag = "5")]
     pub(super) parent_uuid: Option<u64>,
+    #[prost(message, optional, tag = "8")]
+    pub(super) counter: Option<CounterDescriptor>,
     #[prost(enumeration = "ChildTracksOrdering", optional, tag = "11")]
     pub(super) child_ordering: Option<i32>,
     #[prost(int32, optional, tag = "12")]
@@ -105,6 +107,12 @@ pub(super) enum ChildTracksOrdering {
     Lexicographic = 1,
     Chronological = 2,
     Explicit = 3,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct CounterDescriptor {
+    #[prost(string, optional, tag = "6")]
+    pub(super) unit_name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -141,6 +149,10 @@ pub(super) struct TrackEvent {
     pub(super) track_uuid: Option<u64>,
     #[prost(string, optional, tag = "23")]
     pub(super) name: Option<String>,
+    #[prost(int64, optional, tag = "30")]
+    pub(super) counter_value: Option<i64>,
+    #[prost(double, optional, tag = "44")]
+    pub(super) double_counter_value: Option<f64>,
 }
 
 /// `TrackEvent.Type`.
@@ -151,6 +163,7 @@ pub(super) enum EventType {
     SliceBegin = 1,
     SliceEnd = 2,
     Instant = 3,
+    Counter = 4,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -4,6 +4,7 @@
 //! slices as `timeline.json`; times are ns of the session's monotonic clock; texts are sent once per track.
 
 mod descriptor;
+mod gauge;
 mod intern;
 mod message;
 mod packet;
@@ -43,6 +44,7 @@ pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
             sequence::sequence(&mut file, track, uuid)?;
         }
     }
+    gauge::gauges(&mut file)?;
     file.out.flush()
 }
 

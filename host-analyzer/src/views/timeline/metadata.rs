@@ -27,11 +27,13 @@ pub(crate) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, St
     facts
 }
 
-/// No time in a file is before this: start of the session, ns of its clock; or of the first slice, when the stream
-/// did not tell the session's or contradicts itself.
+/// No time in a file is before this: start of the session, ns of its clock; or of the first slice or gauge's
+/// sample, when the stream did not tell the session's or contradicts itself.
 pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
     let first_ns = first_ns(model, analysis);
-    Some(model.session.start_ns).filter(|ns| *ns != 0).map_or(first_ns, |ns| ns.min(first_ns))
+    let gauges = model.gauges.iter().filter_map(|g| g.at_ns.first()).copied().min();
+    let starts = [Some(model.session.start_ns).filter(|ns| *ns != 0), gauges];
+    starts.into_iter().flatten().fold(first_ns, u64::min)
 }
 
 /// Start of the first slice, or of the session when there is none; ns of the session's clock.

@@ -4,6 +4,7 @@
 //! Promises: both files say the same of the same slice.
 
 pub(super) mod buffer;
+pub(super) mod gauge;
 pub(super) mod label;
 pub(super) mod metadata;
 pub(super) mod per_node;

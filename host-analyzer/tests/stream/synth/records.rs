@@ -121,6 +121,21 @@ pub(crate) fn span_batch(graph: u32, shape: u32, tid: u32, cpu: u16, spans: &[Sp
     of(0x30, f.uint(cpu.into()).uint(spans.len() as u64).bytes(&packed.0))
 }
 
+/// Kind and unit are the numbers of their enums.
+pub(crate) fn gauge(id: u64, name: &str, kind: u64, unit: u64, attached: bool, note: &str) -> Record {
+    let f = Fields::default().uint(id).text(name).uint(kind).uint(unit).text("/sys/node").uint(100);
+    of(0x09, f.byte(attached.into()).text(note))
+}
+
+/// What gauges said; `None` where a node could not be read.
+pub(crate) fn gauge_batch(at: u64, samples: &[(u64, Option<i64>)]) -> Record {
+    let packed = samples.iter().fold(Fields::default(), |f, (id, value)| match value {
+        Some(value) => f.uint(id * 2 + 1).int(*value),
+        None => f.uint(id * 2),
+    });
+    of(0x50, Fields::default().uint(at).uint(samples.len() as u64).bytes(&packed.0))
+}
+
 pub(crate) fn clock(at: u64) -> Record {
     of(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
 }
