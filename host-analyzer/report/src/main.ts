@@ -14,6 +14,7 @@ import { about } from "./sections/about.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
 import { figures } from "./sections/figures.ts";
+import { gaugeSection } from "./sections/gauges.ts";
 import { graphSection } from "./sections/graphs.ts";
 import { header } from "./sections/header.ts";
 import { healthBanner } from "./sections/health.ts";
@@ -74,6 +75,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),
     guarded("counters", () => counterSection(summary)),
+    guarded("gauges", () => gaugeSection(summary)),
     guarded("threads", () => threadSection(summary)),
     guarded("graph calls", () => graphSection(summary)),
     guarded("cost", () => costSection(summary)),

@@ -1,8 +1,8 @@
 //! A session for the page to show: a real graph, times that the test chooses.
 
 use host_analyzer::model::{
-    DecodeFunction, DecodeId, End, EndReason, GraphCallId, Layer, Ledger, Level, Model, Node, NodeIdx, Probe,
-    Process, Role, Shape, ShapeId, Text, ThreadId,
+    DecodeFunction, DecodeId, End, EndReason, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Ledger, Level,
+    Model, Node, NodeIdx, Probe, Process, Role, Shape, ShapeId, Text, ThreadId,
 };
 
 /// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
@@ -198,6 +198,19 @@ pub(crate) fn hostile(text: &str) -> Model {
     text.clone_into(&mut process.command);
     text.clone_into(&mut process.engine_version);
     text.clone_into(&mut m.session.board);
+    for name in [text, "temperature"] {
+        m.gauges.push(Gauge {
+            name: name.to_owned(),
+            kind: GaugeKind::Temperature,
+            unit: GaugeUnit::Millidegrees,
+            source: text.to_owned(),
+            period_ns: 100_000_000,
+            attached: true,
+            note: text.to_owned(),
+            at_ns: vec![m.session.start_ns, m.session.start_ns + 50_000_000],
+            values: vec![Some(46_230), Some(48_000)],
+        });
+    }
     text.clone_into(&mut m.session.probes[0].note);
     m.session.probes[0].attached = false;
     m.health.end = None;

@@ -164,6 +164,29 @@ export interface Counted {
   values: Maybe<{ name: Str; sum: Num; spans: Num; work_ns: Num }[]>;
 }
 
+export interface GaugeFigures {
+  min: Num;
+  mean: Num;
+  max: Num;
+  covered_ns: Num;
+}
+
+export interface Gauge {
+  name: Str;
+  kind: Str;
+  unit: Str;
+  source: Str;
+  period_ns: Num;
+  attached: Maybe<boolean>;
+  note: Str;
+  samples: Num;
+  absent: Num;
+  whole: Maybe<GaugeFigures>;
+  decode: Maybe<GaugeFigures>;
+  decode_bytes_per_token: Num;
+  decode_tokens: Num;
+}
+
 export interface Summary {
   schema: Num;
   session: Maybe<Session>;
@@ -180,5 +203,6 @@ export interface Summary {
   operators: Maybe<Operator[]>;
   threads: Maybe<Thread[]>;
   counters: Maybe<Counted[]>;
+  gauges: Maybe<Gauge[]>;
   cost: Maybe<Record<string, Num>>;
 }

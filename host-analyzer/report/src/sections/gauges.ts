@@ -1,0 +1,72 @@
+// What the board's nodes said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
+
+import { list } from "../data/read.ts";
+import type { Gauge, Maybe, Num, Summary } from "../data/summary.ts";
+import { h } from "../ui/dom.ts";
+import { count, time } from "../ui/format.ts";
+import { panel, section } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+
+const PREFIXES: Record<string, [number, string[]]> = {
+  hertz: [1000, ["Hz", "kHz", "MHz", "GHz", "THz"]],
+  bytes: [1024, ["B", "KiB", "MiB", "GiB", "TiB"]],
+  bytes_per_s: [1024, ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"]],
+  microwatts: [1000, ["µW", "mW", "W", "kW", "MW"]],
+};
+
+/** A value with a unit for people. */
+function quantity(value: Num, unit: Maybe<string>): string {
+  if (value == null) {
+    return "–";
+  }
+  if (unit === "millidegrees") {
+    return `${(value / 1000).toFixed(1)} °C`;
+  }
+  if (unit === "percent") {
+    return `${value.toFixed(1)} %`;
+  }
+  const [step, names] = PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]];
+  let [scaled, i] = [value, 0];
+  while (scaled >= Math.min(step, 999.5) && i + 1 < names.length) {
+    scaled /= step;
+    i += 1;
+  }
+  return `${scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0)} ${names[i]}`;
+}
+
+export function gaugeSection(summary: Summary): HTMLElement | null {
+  const rows = list(summary.gauges);
+  if (!rows.some((g) => g.whole)) {
+    return null;
+  }
+  const figure = (key: string, title: string, tip: string, of: (g: Gauge) => Num) => ({
+    key,
+    title,
+    numeric: true,
+    tip,
+    value: of,
+    cell: (g: Gauge) => quantity(of(g), g.unit),
+  });
+  const traffic = rows.some((g) => g.decode_bytes_per_token != null);
+  const grid = table<Gauge>({
+    name: "gauges",
+    rows,
+    limit: 20,
+    columns: [
+      { key: "name", title: "Gauge", value: (g) => g.name, cell: (g) => h("span", { title: g.source ?? "" }, g.name ?? "") },
+      figure("min", "Min", "Least value of the session", (g) => g.whole?.min),
+      figure("mean", "Mean", "Mean of the session, weighted by time", (g) => g.whole?.mean),
+      figure("max", "Max", "Greatest value of the session", (g) => g.whole?.max),
+      figure("decode", "In decode", "Mean while decode calls ran", (g) => g.decode?.mean),
+      ...(traffic
+        ? [{ key: "token", title: "Per token", numeric: true, tip: "Bytes per token of the decode calls that were covered whole", value: (g: Gauge) => g.decode_bytes_per_token, cell: (g: Gauge) => quantity(g.decode_bytes_per_token, "bytes") }]
+        : []),
+      { key: "covered", title: "Known for", numeric: true, tip: "Time for which a value is known", value: (g) => g.whole?.covered_ns, cell: (g) => time(g.whole?.covered_ns) },
+      { key: "samples", title: "Samples", numeric: true, tip: "Samples with a value", value: (g) => g.samples, cell: (g) => count(g.samples) },
+      { key: "absent", title: "Absent", numeric: true, tip: "Samples without: the node could not be read", value: (g) => g.absent, cell: (g) => count(g.absent) },
+      { key: "note", title: "Note", value: (g) => g.note },
+    ],
+  });
+  const lead = "What the board's nodes said while the session ran, of the whole system. What could not be read has no figures.";
+  return section("gauges", "Board", lead, panel("", grid.element));
+}
