@@ -180,7 +180,12 @@ fn capture(
         let _ = ring.consume();
         tracer.step(lower)?;
         sleep = next_sleep(sleep, lower.borrow().emit.frames() != before, tracer.watching());
-        lower.borrow_mut().emit.flush();
+        {
+            let lower = &mut *lower.borrow_mut();
+            // At once: a structure that only the kernel remembers costs its graphs' spans.
+            lower.forgotten.drain(..).for_each(|key| bpf.forget_shape(key));
+            lower.emit.flush();
+        }
         if let Some(reason) = end_reason(&tracer, signals, host, lower) {
             break reason;
         }
@@ -292,9 +297,6 @@ fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
     let loss = lower.loss(clock::monotonic_ns(), &bpf.totals());
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
-    for key in std::mem::take(&mut lower.forgotten) {
-        bpf.forget_shape(key);
-    }
 }
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {

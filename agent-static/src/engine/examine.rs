@@ -29,7 +29,7 @@ pub fn is_engine_part(image: &Image<'_>) -> bool {
     let calls = Calls::new(image);
     let functions = FUNCTIONS.iter().flat_map(|(_, names)| names.iter());
     let known = functions.chain([&dispatch::START, &ACCESSOR]).any(|name| calls.function(name).is_some());
-    known || !tables::read(&calls).ops.is_empty()
+    known || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
 }
 
 /// File offset of the function that the dynamic linker calls when the list of loaded libraries changes

@@ -19,6 +19,12 @@ const FIRST_TYPES: [(&str, u32, u32); 4] = [("f32", 1, 4), ("f16", 1, 2), ("q4_0
 const MOST_NAMES: u64 = 512;
 const MOST_TYPES: u64 = 256;
 
+/// Whether the file has the name of an operator that every release has. Without it there is no array, and the relocations
+/// need not be read: a driver's compiler, which an accelerator's backend brings along, has a million of them.
+pub(crate) fn may_be_in(image: &Image<'_>) -> bool {
+    memchr::memmem::find(image.data, b"MUL_MAT\0").is_some()
+}
+
 /// Reads all arrays; those that the file does not have stay empty.
 pub(crate) fn read(calls: &Calls<'_, '_>) -> Tables {
     let (image, relocations) = (calls.image, calls.relocations());
