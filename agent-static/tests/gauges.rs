@@ -215,3 +215,21 @@ fn no_more_than_there_is_room_for() {
     let last = gauges.all.last().unwrap();
     assert!(!last.attached && last.note.contains("more nodes than the 64"), "{last:?}");
 }
+
+#[test]
+fn a_pause_is_not_made_up_for() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), &format!("{POLICY}/policy0/scaling_cur_freq"), "1000000\n");
+    let period_ms = 1000;
+    let wish = GaugeWish { period_ms, ..rk3588().remove(0) };
+    let mut gauges = Gauges::open(&[wish], dir.path());
+    std::thread::sleep(Duration::from_millis(1100));
+    let file = File::create(dir.path().join("out.pfi")).unwrap();
+    let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
+    gauges.tell(&mut emit);
+    (0..3).for_each(|_| gauges.sample(&mut emit, false));
+    emit.flush();
+    let model = host_analyzer::read(&fs::read(dir.path().join("out.pfi")).unwrap()).unwrap();
+    assert_eq!(model.gauges[0].values, [Some(1_000_000_000)]);
+    assert!(gauges.due_in() > Some(Duration::from_millis(500)));
+}

@@ -165,7 +165,8 @@ impl Gauges {
         for at in 0..self.nodes.len() {
             let Some(node) = self.nodes.get_mut(at).filter(|n| all || n.due <= now) else { continue };
             // After a pause it is not made up for.
-            node.due = (node.due + node.period).max(now);
+            let next = node.due + node.period;
+            node.due = if next > now { next } else { now + node.period };
             let mut values = [None; MAX_VALUES];
             let failed = node.sample(&mut values);
             let ids = node.first..node.first + node.values;

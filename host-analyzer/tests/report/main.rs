@@ -9,7 +9,7 @@ mod session;
 use host_analyzer::analyses::Analysis;
 use host_analyzer::model::Model;
 use host_analyzer::views;
-use serde_json::Value;
+use serde_json::{Value, json};
 use session::{DECODE_NS, DECODES, PAUSE_NS, PREFILL_NS};
 
 const HOSTILE: &str = "a</script><script>window.__hostile=1</script><img src=x onerror=\"window.__hostile=2\"><!-- \u{2028}'\"]]>&lt;";
@@ -213,6 +213,9 @@ fn names_from_the_traced_process_stay_text() {
     assert_eq!(page["heading"], hostile);
     assert_eq!(page["command"], hostile);
     assert_eq!(page["tables"]["probes"][0]["note"], hostile);
+    let gauges = &page["tables"]["gauges"];
+    assert_eq!((&gauges[0]["name"], &gauges[0]["note"]), (&json!(hostile), &json!(hostile)));
+    assert_eq!((&gauges[1]["min"], &gauges[1]["max"]), (&json!("46230"), &json!("48000")));
     let operators = page["operators"]["decode"].as_array().unwrap();
     assert!(operators.iter().any(|o| o["name"] == hostile));
     assert_eq!(page["overflow"]["1280"], 0);
