@@ -157,6 +157,11 @@ fn nodes_that_cannot_be_read() {
     wrong(npu, "", "give either `path` or `pmu`");
     wrong(npu, "path = \"sys/x\"\n", "must begin with `/`");
     wrong("parse = \"rknpu-load\"\n", "", "say with `parse`");
+    wrong(
+        "unit = \"percent\"\nparse = \"rknpu-load\"",
+        "unit = \"hertz\"\nparse = \"rknpu-load\"",
+        "is not what `parse` reads",
+    );
     let ddr = "events = [\"read-bytes\", \"write-bytes\"]\n";
     let at = Some("[[uncore]]\nname = \"memory traffic\"");
     wrong_at("rk3588.toml", BOARD, ddr, "", at, &["name the `events`"]);
