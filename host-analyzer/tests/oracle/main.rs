@@ -21,5 +21,6 @@ mod gauges;
 mod links;
 mod mishaps;
 mod nodes;
+mod server;
 mod speed;
 mod support;
