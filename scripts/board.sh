@@ -45,6 +45,9 @@ RUN=$BOARD/run/$name
 command=${1:---help}
 shift || true
 
+have ssh || need_pkgs openssh-client
+have python3 || need_pkgs python3
+
 fetch_all() {
 	local kernels=() k failed=()
 	while [ $# -gt 0 ]; do

@@ -20,7 +20,7 @@ done
 
 BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
 	file git ca-certificates)
-TEST_PACKAGES=(shellcheck graphviz)
+TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3)
 
 # The oldest Rust the workspace builds with, as its Cargo.toml says.
 rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")
