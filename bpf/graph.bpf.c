@@ -315,40 +315,23 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 	return 0;
 }
 
-/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a part of a graph to a backend. A backend with a
- * processor of its own returns when it has been told what to do. */
+/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a part of a graph to a backend. Its return is not
+ * probed: where the function is no more than a jump to the backend's own, Linux on arm64 loses its way back (seen with 6.12:
+ * "failed to handle uretprobe, sending SIGILL"). The part ends where the scheduler goes on. */
 SEC("uprobe")
 int backend_graph_enter(struct pt_regs *ctx)
 {
 	__u64 id = pid_tgid();
-	__u64 guid = 0, backend = 0, cgraph = PT_REGS_PARM2(ctx);
+	__u64 guid = 0, backend = 0, shape, cgraph = PT_REGS_PARM2(ctx);
 	struct thread *t = thread_of(id);
 	struct engine *g = engine_of(id);
 
 	if (!t || !g)
 		return 0;
-	t->backend_start = 0;
 	bpf_probe_read_user(&guid, sizeof(guid), (void *)PT_REGS_PARM1(ctx));
 	bpf_probe_read_user(&backend, sizeof(backend), (void *)guid);
 	if (!backend || (__u32)backend == CPU_GUID)
 		return 0;
-	t->backend = backend;
-	t->backend_shape = structure_of(t, g, id, cgraph);
-	t->backend_start = bpf_ktime_get_ns();
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->backend_start, 0, t->backend_shape, g, cgraph);
-}
-
-SEC("uretprobe")
-int backend_graph_return(UNUSED struct pt_regs *ctx)
-{
-	__u64 now = bpf_ktime_get_ns();
-	__u64 id = pid_tgid();
-	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
-
-	if (!t || !g || !t->backend_start)
-		return 0;
-	graph_event(id, EVENT_GRAPH_END, BACKEND, t->backend, t->backend_start, now, t->backend_shape, g, 0);
-	t->backend_start = 0;
-	return 0;
+	shape = structure_of(t, g, id, cgraph);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, bpf_ktime_get_ns(), 0, shape, g, cgraph);
 }

@@ -12,6 +12,7 @@ use profinfer_wire::record::session::{Library, Probe, Process};
 use crate::attach::{Attached, Outcome};
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
+use crate::cost;
 use crate::error::{Diagnostic, Result};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
@@ -188,6 +189,9 @@ impl<'b, 's> Tracer<'b, 's> {
     fn refresh(&mut self, pid: u32, lower: &RefCell<Lower>) -> Result<()> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         let outcomes = traced.attached.refresh(self.bpf, traced.watched)?;
+        if !outcomes.is_empty() {
+            cost::forget_peak_rss();
+        }
         let Some(plan) = &traced.attached.plan else { return Ok(()) };
         let lower = &mut *lower.borrow_mut();
         if !outcomes.is_empty() || !traced.told {

@@ -39,9 +39,6 @@ struct thread {
 	__u64 sched_start;
 	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
 	__u64 cpu_shape;
-	__u64 backend_start; /* the same of another backend's */
-	__u64 backend_shape;
-	__u64 backend;
 	/* Walk over a graph's nodes. */
 	__u64 walk_nodes;
 	__u64 walk_shape;

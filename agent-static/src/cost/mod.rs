@@ -18,7 +18,14 @@ pub fn cpu_ns() -> u64 {
         .sum()
 }
 
-/// Largest resident set so far, bytes.
+/// Forgets how large the resident set was: looking through an engine's files takes their pages for a moment, which are the
+/// page cache's and go when anybody needs them.
+pub fn forget_peak_rss() {
+    // Where the kernel has no such file the peak includes them.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Largest resident set since [`forget_peak_rss`], bytes.
 #[must_use]
 pub fn peak_rss_bytes() -> u64 {
     // ru_maxrss of a forked child begins at its parent's; VmHWM is the process's own.

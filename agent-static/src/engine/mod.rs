@@ -49,7 +49,7 @@ pub enum Mark {
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
-    /// Entry and return of `ggml_backend_graph_compute_async`.
+    /// Entry of `ggml_backend_graph_compute_async`.
     BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,
@@ -90,7 +90,7 @@ impl Mark {
     /// Whether the return is probed as well as the entry.
     #[must_use]
     pub const fn has_return(self) -> bool {
-        !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd)
+        !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd | Self::BackendGraph)
     }
 }
 

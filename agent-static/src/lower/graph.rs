@@ -65,8 +65,12 @@ impl Lower {
     pub(super) fn graph(&mut self, e: &ring::Graph) {
         let layer = u8::try_from(e.head.arg).unwrap_or(u8::MAX);
         if e.end_ns == 0 {
+            self.end_part(e, e.start_ns);
             self.graph_start(e, layer);
             return;
+        }
+        if layer == layer::SCHEDULER {
+            self.end_part(e, e.end_ns);
         }
         let found = self.graphs.open.iter().position(|o| {
             o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
@@ -76,22 +80,19 @@ impl Lower {
             // The record of the start was lost, and with it the graph's size.
             None => self.open_graph(e, layer),
         };
-        let (tid, pid) = (open.tid, open.pid);
-        let operators: u64 = open.batches.iter().map(Batch::len).sum();
-        let hits = self.hit(pid);
-        match layer {
-            layer::BACKEND if open.n_nodes > 0 => hits.cpu += 1,
-            layer::BACKEND => {}
-            _ => hits.scheduler += 1,
-        }
-        hits.operators += operators;
+        self.tell(open, e.start_ns, e.end_ns);
+    }
+
+    /// Sends a call that has ended, with its spans.
+    fn tell(&mut self, open: Open, start_ns: u64, end_ns: u64) {
+        let (tid, pid, layer) = (open.tid, open.pid, open.layer);
         if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
             self.thread(pid, tid);
             let backend = match layer {
                 layer::BACKEND => self.texts.id(&mut self.emit, &backend::name(open.backend)),
                 _ => 0,
             };
-            let start_ns = self.begun(tid, e.start_ns, e.end_ns);
+            let start_ns = self.begun(tid, start_ns, end_ns);
             let record = GraphCall {
                 id: open.id,
                 shape: open.shape.as_ref().map_or(0, |s| s.wire_id),
@@ -104,11 +105,21 @@ impl Lower {
                 decode: open.decode,
                 parent: open.parent,
                 start_ns,
-                duration_ns: e.end_ns.saturating_sub(start_ns),
+                duration_ns: end_ns.saturating_sub(start_ns),
             };
             self.emit.emit(&Record::GraphCall(record), Weight::Essential);
         }
         self.send_batches(open);
+    }
+
+    /// The part of another backend that this thread's scheduler handed over ends: the scheduler goes on.
+    fn end_part(&mut self, e: &ring::Graph, end_ns: u64) {
+        let its = |o: &Open| o.backend != 0 && o.tid == e.head.tid && o.pid == e.head.tgid;
+        if let Some(i) = self.graphs.open.iter().position(its) {
+            let part = self.graphs.open.remove(i);
+            let start_ns = part.start_ns;
+            self.tell(part, start_ns, end_ns);
+        }
     }
 
     fn graph_start(&mut self, e: &ring::Graph, layer: u8) {

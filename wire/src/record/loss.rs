@@ -71,6 +71,6 @@ pub struct End {
     pub bpf_runs: u64,
     /// CPU time that the agent itself used, ns.
     pub agent_cpu_ns: u64,
-    /// Largest resident set of the agent, bytes.
+    /// Largest resident set of the agent while it traced, bytes; looking through the engine's files is left out.
     pub agent_rss_bytes: u64,
 }
