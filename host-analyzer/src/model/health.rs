@@ -130,7 +130,7 @@ pub struct End {
     pub bpf_runs: u64,
     /// CPU time of the agent, ns.
     pub agent_cpu_ns: u64,
-    /// Largest resident set of the agent, bytes.
+    /// Largest resident set of the agent while it traced, bytes.
     pub agent_rss_bytes: u64,
 }
 
