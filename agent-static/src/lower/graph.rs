@@ -86,6 +86,14 @@ impl Lower {
     /// Sends a call that has ended, with its spans.
     fn tell(&mut self, open: Open, start_ns: u64, end_ns: u64) {
         let (tid, pid, layer) = (open.tid, open.pid, open.layer);
+        let operators: u64 = open.batches.iter().map(Batch::len).sum();
+        let hits = self.hit(pid);
+        match layer {
+            layer::BACKEND if open.backend == 0 && open.n_nodes > 0 => hits.cpu += 1,
+            layer::BACKEND => {}
+            _ => hits.scheduler += 1,
+        }
+        hits.operators += operators;
         if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
             self.thread(pid, tid);
             let backend = match layer {
