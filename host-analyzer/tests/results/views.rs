@@ -10,8 +10,8 @@ use host_analyzer::model::*;
 use host_analyzer::views::{dag, dot, summary, terminal};
 use serde_json::{Value, json};
 
-use crate::models::small;
 use crate::models::synthetic::{self, Spec};
+use crate::models::{routed, small};
 
 pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
@@ -159,6 +159,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);
+        keys(&json_of(view, &routed::small()), &mut written);
         let mut missing: Vec<_> = written.iter().filter(|k| !listed.contains(k.as_str())).collect();
         assert!(missing.is_empty(), "{section}: not on the page: {missing:?}");
         missing = written.iter().collect();
