@@ -170,7 +170,7 @@ fn what_the_structure_does_not_bear_out_is_damage() {
     ];
     for (graph, run, lost) in cases {
         let kept = run.experts.len() as u64 - lost;
-        let m = model(&[expert_batch(graph, 1, &[run.clone()])]);
+        let m = model(&[expert_batch(graph, 1, std::slice::from_ref(&run))]);
         assert_eq!(damage(&m), [(DamageKind::Unresolved, lost)], "{run:?}");
         assert_eq!(m.experts.len() as u64, kept, "{run:?}");
         assert!(!Analysis::of(&m).health.perfect);

@@ -20,14 +20,13 @@ pub(super) fn write(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
         "by a batch",
         "weights",
         "balance",
-        "as token before",
+        "token before",
         "distance",
         "p90",
     ]);
     for r in all.iter().take(SHOWN) {
         t.add_row(row(r));
     }
-    writeln!(out)?;
     write_table(&t, out)?;
     if let Some(n) = all.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         writeln!(out, "and {n} other rows")?;
@@ -44,7 +43,7 @@ fn row(r: &Routing) -> Vec<String> {
     let f = &r.whole;
     let reuse = f.reuse.as_ref();
     let none = || "–".to_owned();
-    let tokens = |n: Option<u64>| n.map_or_else(none, |n| format!("{} tok", count(n)));
+    let tokens = |n: Option<u64>| n.map_or_else(none, count);
     vec![
         r.phase.name().into(),
         count(r.layers.len() as u64),

@@ -171,3 +171,15 @@ pub(crate) fn small() -> Model {
     calls.iter().for_each(|c| call(&mut m, &SMALL, CONTEXT, c));
     m
 }
+
+/// More layers and experts than any engine of today has, a prompt longer than most; the figures are wide.
+pub(crate) fn large() -> Model {
+    let spec = Routed { layers: 99, n_expert: 512, n_used: 10, expert_bytes: [3 << 20, 3 << 20, 4 << 20] };
+    let mut m = session();
+    let token = |layer: u32, t: u32| (0..spec.n_used).map(|r| (layer * 7 + t * 13 + r * r) % 512).collect();
+    for calls in [(0, 40), (40, 41), (41, 42), (700, 701)] {
+        let layers = (0..spec.layers).map(|l| (calls.0..calls.1).map(|t| token(l, t)).collect()).collect();
+        call(&mut m, &spec, CONTEXT, &layers);
+    }
+    m
+}
