@@ -106,7 +106,7 @@ pub const EXPERTS_MAX: usize = 64;
 
 /// A stretch of what a router chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Experts {
+pub struct Experts<'a> {
     /// Thread, process; `arg` is how many there are.
     pub head: Head,
     /// `start_ns` of the CPU graph call.
@@ -117,8 +117,15 @@ pub struct Experts {
     pub first: u32,
     /// Experts for each token.
     pub n_used: u32,
-    /// The experts, `None` where the memory held none; those behind `arg` mean nothing.
-    pub ids: [Option<u32>; EXPERTS_MAX],
+    /// The experts' bytes, `arg` times four.
+    ids: &'a [u8],
+}
+
+impl Experts<'_> {
+    /// The experts, `None` where the memory held none.
+    pub fn ids(&self) -> impl Iterator<Item = Option<u32>> {
+        self.ids.as_chunks().0.iter().map(|id| u32::try_from(i32::from_ne_bytes(*id)).ok())
+    }
 }
 
 /// One record.
@@ -141,7 +148,7 @@ pub enum Event<'a> {
     /// An operator, with what was counted in it when something was.
     Op(Op, Option<Counted>),
     /// Experts that an operator works by.
-    Experts(Experts),
+    Experts(Experts<'a>),
 }
 
 fn u32_at(b: &[u8], at: usize) -> Option<u32> {
@@ -174,11 +181,8 @@ fn counted(b: &[u8]) -> Option<Counted> {
     Some(Counted { switches: u32_at(b, 56)?, missing, why, counts })
 }
 
-fn experts(head: Head, b: &[u8]) -> Option<Experts> {
-    let mut ids = [None; EXPERTS_MAX];
-    for (k, id) in ids.iter_mut().enumerate() {
-        *id = u32::try_from(u32_at(b, 40 + 4 * k)?.cast_signed()).ok();
-    }
+fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
+    let ids = b.get(40..40 + 4 * EXPERTS_MAX.min(head.arg as usize))?;
     let (graph, node) = (u64_at(b, 16)?, u64_at(b, 24)?);
     Some(Experts { head, graph, node, first: u32_at(b, 32)?, n_used: u32_at(b, 36)?, ids })
 }

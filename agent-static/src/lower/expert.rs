@@ -4,7 +4,6 @@ use profinfer_wire::experts::Cursor;
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
-use profinfer_wire::varint;
 
 use super::Lower;
 use crate::bpf::Totals;
@@ -14,8 +13,6 @@ use crate::ring;
 
 /// Room for the packed runs of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 32;
-/// Longest run of one record of the kernel: node, n_used, first, count and the experts.
-const MAX_RUN_LEN: usize = (4 + ring::EXPERTS_MAX) * varint::MAX_LEN;
 
 /// Counts on the agent's side; names as in the wire's `ExpertLoss`.
 #[derive(Debug, Default, Clone, Copy)]
@@ -47,6 +44,15 @@ impl Choices {
         self.experts
     }
 
+    /// Packs one run; false when there is no room.
+    fn push(&mut self, node: u32, n_used: u32, first: u32, experts: &[u32]) -> bool {
+        let end = self.cursor.encode(node, n_used, first, experts, &mut *self.bytes, self.len);
+        let (Some(end), Some(runs)) = (end, self.runs.checked_add(1)) else { return false };
+        (self.len, self.runs) = (end, runs);
+        self.experts += experts.len() as u64;
+        true
+    }
+
     /// Sends what is packed, and begins anew in the same memory.
     pub(super) fn send(&mut self, emit: &mut Emitter, counts: &mut Counts, graph: u32, shape: u32) {
         if self.runs == 0 {
@@ -61,44 +67,35 @@ impl Choices {
 }
 
 impl Lower {
-    pub(super) fn experts(&mut self, e: &ring::Experts) {
-        let ids = &e.ids[..ring::EXPERTS_MAX.min(e.head.arg as usize)];
-        let all = ids.len() as u64;
-        let Some(open) = self.graphs.find(e.head.tgid, e.graph) else {
-            self.experts.no_graph += all;
+    pub(super) fn experts(&mut self, e: &ring::Experts<'_>) {
+        let counts = &mut self.experts;
+        let open = self.graphs.find(e.head.tgid, e.graph);
+        let known = open.and_then(|o| {
+            let (shape, graph) = (o.shape.as_ref()?, o.id);
+            Some((shape.index(e.node, 0)?, shape.wire_id, graph, &mut o.choices))
+        });
+        let Some((node, shape, graph, choices)) = known.filter(|_| e.n_used > 0) else {
+            counts.no_graph += e.ids().count() as u64;
             return;
         };
-        let node = open.shape.as_ref().and_then(|s| Some((s.wire_id, s.index(e.node, 0)?)));
-        let Some((shape, node)) = node.filter(|_| e.n_used > 0) else {
-            self.experts.no_graph += all;
-            return;
-        };
-        let graph = open.id;
-        let choices = open.choices.get_or_insert_with(|| self.spare_choices.pop().unwrap_or_else(Choices::new));
-        if choices.len + 2 * MAX_RUN_LEN > BATCH_BYTES || choices.runs > u16::MAX - ring::EXPERTS_MAX as u16 {
-            choices.send(&mut self.emit, &mut self.experts, graph, shape);
-        }
+        let choices = choices.get_or_insert_with(|| self.spare_choices.pop().unwrap_or_else(Choices::new));
         // Where one could not be read, a new run begins behind it.
-        let mut known = [0; ring::EXPERTS_MAX];
-        let mut first = e.first;
-        for run in ids.split(Option::is_none) {
-            for (to, from) in known.iter_mut().zip(run.iter().flatten()) {
-                *to = *from;
+        let (mut run, mut len, mut first) = ([0; ring::EXPERTS_MAX], 0, e.first);
+        for (position, id) in (e.first..).zip(e.ids().map(Some).chain([None])) {
+            if let Some(Some(id)) = id {
+                run[len] = id;
+                len += 1;
+                continue;
             }
-            let experts = &known[..run.len()];
-            if !experts.is_empty() {
-                let end = choices.cursor.encode(node, e.n_used, first, experts, &mut *choices.bytes, choices.len);
-                if let Some(end) = end {
-                    choices.len = end;
-                    choices.runs += 1;
-                    choices.experts += experts.len() as u64;
-                } else {
-                    self.experts.unreadable += experts.len() as u64;
+            if len > 0 && !choices.push(node, e.n_used, first, &run[..len]) {
+                choices.send(&mut self.emit, counts, graph, shape);
+                if !choices.push(node, e.n_used, first, &run[..len]) {
+                    counts.unreadable += len as u64;
                 }
             }
-            first = first.saturating_add(1 + run.len() as u32);
+            counts.unreadable += u64::from(id.is_some());
+            (len, first) = (0, position.saturating_add(1));
         }
-        self.experts.unreadable += ids.iter().filter(|id| id.is_none()).count() as u64;
     }
 
     /// The ledger of experts so far, `None` where no choice was met.
