@@ -1,9 +1,9 @@
 //! Experts that the routers of a mixture-of-experts model chose, and where in a graph they do so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{GraphCallId, NodeIdx, Shape};
-use super::text::Texts;
+use super::text::{Text, Texts};
 
 /// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
 pub const MAX_EXPERTS: u32 = 4096;
@@ -45,12 +45,16 @@ impl Experts {
 pub struct Choice {
     /// The `MUL_MAT_ID`s that read it, in the engine's order; never empty.
     pub readers: Vec<NodeIdx>,
+    /// Weights of the first of them; of its first expert where every expert has a tensor of its own.
+    pub weights: NodeIdx,
     /// Experts of the layer, 1 to [`MAX_EXPERTS`].
     pub n_expert: u32,
     /// Experts for each token, 1 to `n_expert`.
     pub n_used: u32,
     /// Tokens.
     pub n_tokens: u32,
+    /// Bytes of one expert's weights, over all different weights of the readers; `None` when not known.
+    pub expert_bytes: Option<u64>,
 }
 
 impl Choice {
@@ -68,36 +72,76 @@ impl Choice {
     }
 }
 
-/// The source slots of a `MUL_MAT_ID`: the experts' weights (one expert an index of the third dimension), and the ids
-/// (a row a token).
-pub const WEIGHTS: u8 = 0;
-const IDS: u8 = 2;
-
 /// The choices that a graph works by, in the engine's order. A node whose sources did not all arrive, or make no sense, reads none.
 #[must_use]
 pub fn choices(texts: &Texts, shape: &Shape) -> Vec<Choice> {
-    let Some(op) = texts.find("MUL_MAT_ID") else { return Vec::new() };
+    let Some((op, index)) = texts.find("MUL_MAT_ID").zip(texts.find("i32")) else { return Vec::new() };
     let mut by_ids: BTreeMap<NodeIdx, usize> = BTreeMap::new();
     let mut found: Vec<Choice> = Vec::new();
-    for i in (0..shape.n_nodes).map(NodeIdx).filter(|i| shape.node(*i).op == op) {
-        let source = |slot| shape.node(i).src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);
-        let Some((weights, ids)) = source(WEIGHTS).zip(source(IDS)) else { continue };
-        let Some((n_expert, n_used, n_tokens)) = sizes(shape, weights, ids) else { continue };
-        match by_ids.get(&ids) {
-            Some(known) => found[*known].readers.push(i),
-            None => {
-                by_ids.insert(ids, found.len());
-                found.push(Choice { readers: vec![i], n_expert, n_used, n_tokens });
-            }
+    let mut counted: BTreeSet<(NodeIdx, NodeIdx)> = BTreeSet::new();
+    for reader in (0..shape.n_nodes).map(NodeIdx).filter(|i| shape.node(*i).op == op) {
+        let Some(sources) = Sources::of(shape, reader, index) else { continue };
+        let [n_used, n_tokens, ..] = shape.node(sources.ids).ne;
+        let n_used = u32::try_from(n_used).ok().filter(|n| (1..=sources.n_expert).contains(n));
+        let n_tokens = u32::try_from(n_tokens).ok().filter(|n| *n > 0);
+        let Some((n_used, n_tokens)) = n_used.zip(n_tokens) else { continue };
+        let at = *by_ids.entry(sources.ids).or_insert_with(|| {
+            let (weights, n_expert) = (sources.weights, sources.n_expert);
+            found.push(Choice {
+                readers: vec![],
+                weights,
+                n_expert,
+                n_used,
+                n_tokens,
+                expert_bytes: Some(0),
+            });
+            found.len() - 1
+        });
+        let choice = &mut found[at];
+        choice.readers.push(reader);
+        // Early engines have a reader for each rank, all of the same weights.
+        if counted.insert((sources.ids, sources.weights)) {
+            let bytes = sources.expert_bytes.filter(|_| sources.n_expert == choice.n_expert);
+            choice.expert_bytes = choice.expert_bytes.zip(bytes).and_then(|(sum, b)| sum.checked_add(b));
         }
     }
     found
 }
 
-fn sizes(shape: &Shape, weights: NodeIdx, ids: NodeIdx) -> Option<(u32, u32, u32)> {
-    let n_expert = u32::try_from(shape.node(weights).ne[2]).ok().filter(|n| (1..=MAX_EXPERTS).contains(n))?;
-    let [n_used, n_tokens, ..] = shape.node(ids).ne;
-    let n_used = u32::try_from(n_used).ok().filter(|n| (1..=n_expert).contains(n))?;
-    let n_tokens = u32::try_from(n_tokens).ok().filter(|n| *n > 0)?;
-    Some((n_expert, n_used, n_tokens))
+/// What a `MUL_MAT_ID` reads.
+struct Sources {
+    ids: NodeIdx,
+    weights: NodeIdx,
+    n_expert: u32,
+    expert_bytes: Option<u64>,
+}
+
+impl Sources {
+    /// Weights, activations, ids, one expert an index of the weights' third dimension; before llama.cpp b2591 ids, activations, and then
+    /// a tensor for each expert. Only ids are of the type `index`.
+    fn of(shape: &Shape, reader: NodeIdx, index: Text) -> Option<Self> {
+        let src = &shape.node(reader).src;
+        let source = |slot| src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);
+        let is_ids = |n: &NodeIdx| shape.node(*n).dtype == index;
+        let believed = |n: u64| u32::try_from(n).ok().filter(|n| (1..=MAX_EXPERTS).contains(n));
+        if let Some(ids) = source(2).filter(is_ids) {
+            let weights = source(0)?;
+            let w = shape.node(weights);
+            let n_expert = believed(w.ne[2])?;
+            let whole = w.bytes != 0 && w.ne[3] == 1 && w.bytes.is_multiple_of(n_expert.into());
+            let expert_bytes = whole.then(|| w.bytes / u64::from(n_expert));
+            return Some(Self { ids, weights, n_expert, expert_bytes });
+        }
+        let ids = source(0).filter(is_ids)?;
+        let experts: Vec<NodeIdx> = (2..).map_while(source).collect();
+        let weights = *experts.first()?;
+        let bytes = shape.node(weights).bytes;
+        let same = bytes != 0 && experts.iter().all(|e| shape.node(*e).bytes == bytes);
+        Some(Self {
+            ids,
+            weights,
+            n_expert: believed(experts.len() as u64)?,
+            expert_bytes: same.then_some(bytes),
+        })
+    }
 }

@@ -231,7 +231,7 @@ pub(crate) const EXPERT_BYTES: u64 = 1 << 20;
 /// chooses expert 7, and one of the first five in turn.
 pub(crate) fn routed() -> Model {
     let mut m = perfect();
-    let op = m.texts.intern("MUL_MAT_ID");
+    let (op, index) = (m.texts.intern("MUL_MAT_ID"), m.texts.intern("i32"));
     let mut readers: Vec<Vec<u32>> = Vec::new();
     for (at, n_tokens) in [(0, 4), (1, 1)] {
         let gate = |m: &Model, layer: u32| {
@@ -247,6 +247,7 @@ pub(crate) fn routed() -> Model {
             nodes[weights].bytes = EXPERT_BYTES * u64::from(EXPERTS);
             // What the gate reads becomes the ids as well.
             let ids = nodes[gate].src[1].1;
+            nodes[ids.0 as usize].dtype = index;
             nodes[ids.0 as usize].ne = [USED.into(), n_tokens, 1, 1];
             nodes[gate].op = op;
             nodes[gate].src.push((2, ids));

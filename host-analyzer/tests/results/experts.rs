@@ -321,3 +321,50 @@ proptest! {
         }
     }
 }
+
+/// Before llama.cpp b2591 each expert had a tensor of its own, ids were the first source, and a reader served one rank.
+#[test]
+fn the_choice_of_engines_with_a_tensor_for_each_expert() {
+    use host_analyzer::model::expert::choices;
+    use host_analyzer::model::{Node, NodeIdx, Role, Shape};
+    let mut m = session();
+    let mut tensor = |name: &str, op: &str, dtype: &str, ne: [u64; 4], bytes, src: &[u32]| Node {
+        name: m.texts.intern(name),
+        op: m.texts.intern(op),
+        desc: m.texts.intern(op),
+        dtype: m.texts.intern(dtype),
+        role: Role::Node,
+        ne,
+        bytes,
+        address: 0,
+        data: 0,
+        view_of: None,
+        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+    };
+    // Ids, activations, two readers of the same weights, two of others, three experts of 10 and of 30 bytes.
+    let mut nodes = vec![
+        tensor("ffn_moe_topk-4", "VIEW", "i32", [2, 5, 1, 1], 40, &[]),
+        tensor("ffn_norm-4", "MUL", "f32", [8, 5, 1, 1], 160, &[]),
+        tensor("ffn_moe_up-4", "MUL_MAT_ID", "f32", [4, 5, 1, 1], 80, &[0, 1, 6, 7, 8]),
+        tensor("ffn_moe_up-4", "MUL_MAT_ID", "f32", [4, 5, 1, 1], 80, &[0, 1, 6, 7, 8]),
+        tensor("ffn_moe_down-4", "MUL_MAT_ID", "f32", [4, 5, 1, 1], 80, &[0, 2, 9, 10, 11]),
+        tensor("ffn_moe_down-4", "MUL_MAT_ID", "f32", [4, 5, 1, 1], 80, &[0, 3, 9, 10, 11]),
+    ];
+    for (name, bytes) in [("ffn_up", 10), ("ffn_down", 30)] {
+        for e in 0..3 {
+            nodes.push(tensor(&format!("blk.4.{name}.{e}.weight"), "NONE", "q4_K", [8, 4, 1, 1], bytes, &[]));
+        }
+    }
+    let mut shape = Shape { pid: 7, n_nodes: 6, nodes, complete: true };
+    let [choice] = &*choices(&m.texts, &shape) else { panic!() };
+    assert_eq!((choice.n_expert, choice.n_used, choice.n_tokens), (3, 2, 5));
+    assert_eq!((choice.readers.len(), choice.weights), (4, NodeIdx(6)));
+    // Each of the weights once, however many readers it has.
+    assert_eq!(choice.expert_bytes, Some(40));
+    // Experts of different sizes have no size.
+    shape.nodes[10].bytes = 31;
+    assert_eq!(choices(&m.texts, &shape)[0].expert_bytes, None);
+    // No tensor of ids, no choice.
+    shape.nodes[0].dtype = shape.nodes[1].dtype;
+    assert!(choices(&m.texts, &shape).is_empty());
+}

@@ -20,16 +20,20 @@ fn tensor(name: &str, op: &'static str, ne: [u64; 4], src: Vec<(u8, u32)>) -> Te
     Tensor { name: name.to_owned(), op, dtype: "f32", role: 0, ne, bytes: 48, view_of: None, src }
 }
 
+fn indices(name: &str, ne: [u64; 4]) -> Tensor {
+    Tensor { dtype: "i32", ..tensor(name, "VIEW", ne, vec![]) }
+}
+
 /// Ids, two readers of them, a plain product, other ids and their reader, a reader whose ids are not there; then weights.
 fn shape() -> Shape {
     let ids = [N_USED.into(), N_TOKENS.into(), 1, 1];
     let weights = [4, 2, N_EXPERT.into(), 1];
     let tensors = vec![
-        tensor("ffn_moe_topk-0", "VIEW", ids, vec![]),
+        indices("ffn_moe_topk-0", ids),
         tensor("ffn_moe_gate-0", "MUL_MAT_ID", [2, 2, 4, 1], vec![(0, 7), (1, 0), (2, 0)]),
         tensor("ffn_moe_down-0", "MUL_MAT_ID", [2, 2, 4, 1], vec![(0, 7), (1, 1), (2, 0)]),
         tensor("ffn_out-0", "MUL_MAT", [2, 4, 1, 1], vec![(0, 7), (1, 2), (2, 0)]),
-        tensor("ffn_moe_topk-1", "VIEW", ids, vec![]),
+        indices("ffn_moe_topk-1", ids),
         tensor("ffn_moe_gate-1", "MUL_MAT_ID", [2, 2, 4, 1], vec![(0, 7), (1, 3), (2, 4)]),
         tensor("ffn_moe_gate-2", "MUL_MAT_ID", [2, 2, 4, 1], vec![(0, 7), (1, 3)]),
         tensor("blk.0.ffn_gate_exps.weight", "NONE", weights, vec![]),
@@ -39,7 +43,7 @@ fn shape() -> Shape {
 
 /// One prefill call whose graph is number 1 and has the shape above.
 fn session(middle: &[Record]) -> Vec<Record> {
-    let texts = ["", "VIEW", "MUL_MAT_ID", "MUL_MAT", "NONE", "f32"];
+    let texts = ["", "VIEW", "MUL_MAT_ID", "MUL_MAT", "NONE", "f32", "i32"];
     let shape = shape();
     let mut names: Vec<&str> = texts.to_vec();
     names.extend(shape.tensors.iter().map(|t| t.name.as_str()));

@@ -58,7 +58,7 @@ impl Layer {
         self.distinct += distinct;
         self.bytes = self
             .bytes
-            .zip(site.expert_bytes)
+            .zip(site.choice.expert_bytes)
             .and_then(|(sum, bytes)| sum.checked_add(bytes.checked_mul(distinct)?));
         if decode_call.is_some() {
             experts.chunks(site.choice.n_used as usize).for_each(|token| self.chain.token(&once(token)));
@@ -66,7 +66,11 @@ impl Layer {
     }
 
     pub(super) fn stock(&self) -> Stock<'_> {
-        Stock { uses: &self.uses, n_used: self.site.choice.n_used, expert_bytes: self.site.expert_bytes }
+        Stock {
+            uses: &self.uses,
+            n_used: self.site.choice.n_used,
+            expert_bytes: self.site.choice.expert_bytes,
+        }
     }
 
     /// Its figures; `reuse` whether those of reuse can be told.

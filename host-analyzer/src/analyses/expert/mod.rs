@@ -21,7 +21,6 @@ use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Text};
 use layer::Layer;
 pub use pin::Pin;
 pub use reuse::Reuse;
-pub use site::layer_of;
 use site::{Site, sites};
 
 /// The routers of one context in one phase.
@@ -158,6 +157,16 @@ fn site_of(sites: &[Vec<Site>], shape: ShapeId, node: NodeIdx) -> Option<&Site> 
     of.binary_search_by_key(&node, Site::node).ok().map(|i| &of[i])
 }
 
+/// The number of the layer of every choice's first node, as far as names tell it.
+#[must_use]
+pub fn layers_of(model: &Model) -> HashMap<(ShapeId, NodeIdx), u32> {
+    let sites = sites(model);
+    let of_shape = |(id, of): (ShapeId, &Vec<Site>)| {
+        of.iter().filter_map(|site| Some(((id, site.node()), site.layer?))).collect::<Vec<_>>()
+    };
+    (0..).map(ShapeId).zip(&sites).flat_map(of_shape).collect()
+}
+
 /// The rows of each choice: those of one node in one call.
 fn tables(model: &Model) -> impl Iterator<Item = (GraphCallId, NodeIdx, Range<usize>)> + '_ {
     let e = &model.experts;
@@ -202,7 +211,7 @@ fn routed(model: &Model, layer: &Layer, reuse: bool) -> RoutedLayer {
         name: model.texts.get(layer.site.name).to_owned(),
         weights: model.texts.get(layer.site.weights).to_owned(),
         n_used: layer.site.choice.n_used,
-        expert_bytes: layer.site.expert_bytes,
+        expert_bytes: layer.site.choice.expert_bytes,
         expert_uses: layer.uses.clone(),
         figures: layer.figures(reuse),
     }

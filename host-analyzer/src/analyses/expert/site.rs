@@ -1,6 +1,6 @@
 //! Where a structure holds a router's choice: its layer, its names, the weights that it picks from.
 
-use crate::model::expert::{WEIGHTS, choices};
+use crate::model::expert::choices;
 use crate::model::{Choice, Model, NodeIdx, Shape, Text};
 
 /// A choice of a structure.
@@ -12,8 +12,6 @@ pub(super) struct Site {
     pub(super) name: Text,
     /// Name of its weights.
     pub(super) weights: Text,
-    /// Bytes of one expert's weights, over all readers; `None` when that of one is not known.
-    pub(super) expert_bytes: Option<u64>,
 }
 
 impl Site {
@@ -32,32 +30,9 @@ pub(super) fn sites(model: &Model) -> Vec<Vec<Site>> {
 }
 
 fn site(model: &Model, shape: &Shape, choice: Choice) -> Site {
-    let reader = shape.node(choice.readers[0]);
-    let weights = weights(shape, choice.readers[0]).map_or(Text::default(), |w| shape.node(w).name);
-    let layer = layer_of(model, shape, choice.readers[0]);
-    let expert_bytes = expert_bytes(shape, &choice);
-    Site { choice, layer, name: reader.name, weights, expert_bytes }
-}
-
-/// The number of the layer that a `MUL_MAT_ID` belongs to, as far as its name or that of its weights tells.
-#[must_use]
-pub fn layer_of(model: &Model, shape: &Shape, reader: NodeIdx) -> Option<u32> {
-    let named = |n: NodeIdx| layer(model.texts.get(shape.node(n).name));
-    named(reader).or_else(|| named(weights(shape, reader)?))
-}
-
-fn weights(shape: &Shape, reader: NodeIdx) -> Option<NodeIdx> {
-    shape.node(reader).src.iter().find(|(slot, _)| *slot == WEIGHTS).map(|(_, w)| *w)
-}
-
-/// One expert is one index of the weights' third dimension, and all are of one size.
-fn expert_bytes(shape: &Shape, choice: &Choice) -> Option<u64> {
-    choice.readers.iter().try_fold(0_u64, |sum, reader| {
-        let w = shape.node(weights(shape, *reader)?);
-        let n = u64::from(choice.n_expert);
-        let whole = w.bytes != 0 && w.ne[2] == n && w.ne[3] == 1 && w.bytes.is_multiple_of(n);
-        whole.then(|| sum.checked_add(w.bytes / n)).flatten()
-    })
+    let (name, weights) = (shape.node(choice.readers[0]).name, shape.node(choice.weights).name);
+    let layer = layer(model.texts.get(name)).or_else(|| layer(model.texts.get(weights)));
+    Site { choice, layer, name, weights }
 }
 
 /// The number of the layer in a tensor's name. llama.cpp's names are `ffn_moe_gate-12`, and `blk.12.ffn_gate_exps.weight`.

@@ -9,7 +9,7 @@ use arrow_schema::ArrowError;
 
 use super::{Table, maybe_u32s, texts, u32s};
 use crate::analyses::Analysis;
-use crate::analyses::expert::layer_of;
+use crate::analyses::expert::layers_of;
 use crate::analyses::phase::{Phase, Phases};
 use crate::model::{Model, NodeIdx, ShapeId};
 
@@ -38,14 +38,14 @@ impl<'a> Experts<'a> {
         let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
         let mut list = vec![""];
         let mut places = HashMap::new();
-        let e = &model.experts;
+        let (e, layers) = (&model.experts, layers_of(model));
         for (call, node) in e.graph_call.iter().zip(&e.node) {
             let Some(id) = model.graph_calls.shape[call.0 as usize] else { continue };
             places.entry((id, *node)).or_insert_with(|| {
                 let shape = model.shapes.get(id);
                 list.push(model.texts.get(shape.node(*node).name));
                 let name = u32::try_from(list.len() - 1).unwrap_or(0);
-                Place { layer: layer_of(model, shape, *node), pid: shape.pid, name }
+                Place { layer: layers.get(&(id, *node)).copied(), pid: shape.pid, name }
             });
         }
         let names = Arc::new(StringArray::from_iter_values(list));

@@ -49,11 +49,11 @@ fn shape(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Shape {
     let mut leafs = Vec::new();
     let (n_expert, n_used) = (u64::from(spec.n_expert), u64::from(spec.n_used));
     for layer in 0..spec.layers {
-        let mut tensor = |name: String, op: &str, role, ne, bytes, src| Node {
+        let mut tensor = |name: String, op: &str, dtype: &str, role, ne, bytes, src| Node {
             name: texts.intern(&name),
             op: texts.intern(op),
             desc: texts.intern(op),
-            dtype: texts.intern("f32"),
+            dtype: texts.intern(dtype),
             role,
             ne,
             bytes,
@@ -66,6 +66,7 @@ fn shape(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Shape {
         nodes.push(tensor(
             format!("ffn_moe_topk-{layer}"),
             "VIEW",
+            "i32",
             Role::Node,
             [n_used, n_tokens, 1, 1],
             n_used * n_tokens * 4,
@@ -75,13 +76,21 @@ fn shape(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Shape {
             let weights = NodeIdx(n_nodes + leafs.len() as u32);
             let name_of = format!("blk.{layer}.{}_exps.weight", name.replace("_moe", ""));
             let ne = [16, 8, n_expert, 1];
-            leafs.push(tensor(name_of, "NONE", Role::Weight, ne, bytes * n_expert, vec![]));
+            leafs.push(tensor(name_of, "NONE", "q4_K", Role::Weight, ne, bytes * n_expert, vec![]));
             let src = vec![(0, weights), (1, ids), (2, ids)];
             let ne = [8, n_used, n_tokens, 1];
-            nodes.push(tensor(format!("{name}-{layer}"), "MUL_MAT_ID", Role::Node, ne, 64, src));
+            nodes.push(tensor(format!("{name}-{layer}"), "MUL_MAT_ID", "f32", Role::Node, ne, 64, src));
         }
         let src = vec![(0, ids), (1, ids)];
-        nodes.push(tensor(format!("ffn_out-{layer}"), "MUL_MAT", Role::Node, [8, n_tokens, 1, 1], 64, src));
+        nodes.push(tensor(
+            format!("ffn_out-{layer}"),
+            "MUL_MAT",
+            "f32",
+            Role::Node,
+            [8, n_tokens, 1, 1],
+            64,
+            src,
+        ));
     }
     nodes.append(&mut leafs);
     Shape { pid: PID, n_nodes, nodes, complete: true }
