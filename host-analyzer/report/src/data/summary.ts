@@ -191,6 +191,7 @@ export interface Reuse {
   uses: Num;
   again: Num;
   share: Num;
+  even_share: Num;
   known: Num;
   median_tokens: Num;
   p90_tokens: Num;
@@ -204,6 +205,7 @@ export interface Pin {
   bytes: Num;
   hits: Num;
   share: Num;
+  ahead_share: Num;
   even_share: Num;
 }
 
