@@ -281,6 +281,8 @@ fn names_from_the_traced_process_stay_text() {
     let gauges = &page["tables"]["gauges"];
     assert_eq!((&gauges[0]["name"], &gauges[0]["note"]), (&json!(hostile), &json!(hostile)));
     assert_eq!((&gauges[1]["min"], &gauges[1]["max"]), (&json!("46230"), &json!("48000")));
+    let cell = page["experts"]["decode"]["cells"].as_array().unwrap().last().unwrap();
+    assert_eq!(cell["told"][0], format!("{hostile}, expert 7"));
     let operators = page["operators"]["decode"].as_array().unwrap();
     assert!(operators.iter().any(|o| o["name"] == hostile));
     assert_eq!(page["overflow"]["1280"], 0);

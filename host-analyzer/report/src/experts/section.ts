@@ -45,7 +45,7 @@ function leftOut(r: Routing): string {
   const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
   const words = [
     part > 0 ? `${plural(part, "choice")} of a layer came in part only` : "",
-    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which the engine warms up` : "",
+    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which an engine warms up` : "",
   ].filter(Boolean);
   return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
 }

@@ -45,7 +45,7 @@ impl<'a> Layer<'a> {
             self.chain.call(call);
         }
         if site.choice.n_used == site.choice.n_expert {
-            // Nothing was chosen: an engine that warms up computes all experts, so that their weights are read.
+            // Nothing was chosen: llama.cpp may warm up by all experts (`llama_set_warmup`), so that their weights are read.
             self.all_used += 1;
             return;
         }

@@ -69,7 +69,7 @@ pub struct Figures {
     pub tokens: u64,
     /// Choices of which only a part came; in no figure.
     pub left_out: u64,
-    /// Choices of all experts for every token, which is how an engine warms up; in no figure.
+    /// Choices of all experts for every token, which is how an engine may warm up; in no figure.
     pub all_used: u64,
     /// Uses of experts: one for each token and rank.
     pub uses: u64,

@@ -84,7 +84,9 @@ impl Distances {
 pub(super) struct Chain {
     /// Tokens so far.
     tokens: u64,
-    /// By expert, the token that used it last, since the last gap.
+    /// Experts of the layer.
+    n_expert: usize,
+    /// By expert, the token that used it last, since the last gap; empty before the first token, as in other phases than decode.
     last: Vec<Option<u64>>,
     /// Number of experts of the token before.
     before: usize,
@@ -100,7 +102,8 @@ impl Chain {
     pub(super) fn new(n_expert: u32) -> Self {
         Self {
             tokens: 0,
-            last: vec![None; n_expert as usize],
+            n_expert: n_expert as usize,
+            last: Vec::new(),
             before: 0,
             since: 0,
             gap: false,
@@ -123,10 +126,11 @@ impl Chain {
     /// The next token, with its experts, each once.
     pub(super) fn token(&mut self, experts: &[u32]) {
         let now = self.tokens;
+        self.last.resize(self.n_expert, None);
         self.tokens += 1;
         if now > self.since {
             self.distances.uses += experts.len() as u64;
-            self.distances.even += experts.len() as f64 * self.before as f64 / self.last.len() as f64;
+            self.distances.even += experts.len() as f64 * self.before as f64 / self.n_expert as f64;
         }
         self.before = experts.len();
         for expert in experts {
