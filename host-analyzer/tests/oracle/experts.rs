@@ -40,7 +40,8 @@ pub(crate) fn of_trace(trace: &Model) -> Chosen {
         let call = trace.graph_calls.decode[graph.0 as usize].expect("in a decode call").0 as usize;
         let shape = shape(trace, graph);
         let is_ids = |n| trace.texts.get(shape.node(n).dtype) == "i32";
-        let ids = shape.node(e.node[i]).src.iter().map(|(_, n)| *n).find(|n| is_ids(*n)).expect("it reads ids");
+        let ids =
+            shape.node(e.node[i]).src.iter().map(|(_, n)| *n).find(|n| is_ids(*n)).expect("it reads ids");
         let name = trace.texts.get(shape.node(ids).name).to_owned();
         let row = all.entry((call, name, e.token[i])).or_default();
         assert_eq!(row.len(), e.rank[i] as usize, "ranks in order, none twice and none left out");
