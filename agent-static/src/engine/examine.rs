@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::elf::Image;
+use super::entry::Stack;
 use super::operators::{self, describe_entry};
 use super::{
     EnginePlan, FileFindings, Mark, Missing, Site, dispatch, entry, layout, note, tables, uid, version,
@@ -142,7 +143,7 @@ impl EnginePlan {
 
 fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> Option<Site> {
     let symbol = calls.names.get(name)?;
-    let entry = entry::entry(calls.image, symbol.address, symbol.size)?;
+    let entry = entry::entry(calls.image, symbol.address, symbol.size, Stack::AsAtEntry)?;
     let offset = calls.image.file_offset(entry.address)?;
     Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
 }

@@ -101,8 +101,8 @@ pub struct Site {
     pub mark: Mark,
     /// Index of the file in the slice given to [`examine`].
     pub file: usize,
-    /// File offset of the instruction. For marks with a return it lies where the stack pointer (x86-64) or the
-    /// link register (arm64) still are as at entry, so that a uretprobe works there too.
+    /// File offset of the instruction. For marks with a return it lies where the stack pointer and (on arm64) the link
+    /// register still are as at entry, so that a uretprobe works there too; see `entry`.
     pub offset: u64,
     /// Symbol that led there.
     pub symbol: String,
