@@ -6,6 +6,7 @@
 //! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
 
 mod arm64;
+mod backend;
 mod body;
 mod calls;
 mod cheap;
@@ -49,7 +50,7 @@ pub enum Mark {
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
-    /// Entry of `ggml_backend_graph_compute_async`.
+    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's own where that was inlined.
     BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, Mnemonic, OpKind, Register as Name};
 
 use super::cheap;
-use super::code::{Effect, Flow, Instruction, Register};
+use super::code::{Effect, Flow, Instruction, Register, Through};
 
 const STACK: Register = 4;
 
@@ -66,6 +66,19 @@ pub(crate) fn compared(bytes: &[u8], address: u64) -> Option<u64> {
     let i = single(bytes, address);
     let immediate = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
     (i.mnemonic() == Mnemonic::Cmp && immediate).then(|| i.immediate(1))
+}
+
+/// `call` or `jmp` through a register or a field.
+pub(crate) fn through(bytes: &[u8], address: u64) -> Option<Through> {
+    let i = single(bytes, address);
+    if !matches!(i.mnemonic(), Mnemonic::Call | Mnemonic::Jmp) {
+        return None;
+    }
+    match i.op0_kind() {
+        OpKind::Register => number(i.op0_register()).map(Through::Register),
+        OpKind::Memory => memory(&i).map(|(base, offset)| Through::Field(base, offset)),
+        _ => None,
+    }
 }
 
 pub(crate) fn is_no_op(bytes: &[u8], address: u64) -> bool {
@@ -215,7 +228,7 @@ fn number(register: Name) -> Option<Register> {
 #[cfg(test)]
 mod tests {
     use super::{decode, effect, mnemonic};
-    use crate::engine::code::{Effect, Flow};
+    use crate::engine::code::{Effect, Flow, Through};
 
     const RAX: u8 = 0;
     const RDI: u8 = 7;
@@ -240,6 +253,20 @@ mod tests {
             let code = decode(bytes, 0x1000);
             assert_eq!((code.len(), code[0].flow), (1, flow), "{bytes:02x?}");
             assert_eq!(usize::from(code[0].length), bytes.len());
+        }
+    }
+
+    #[test]
+    fn what_calls_go_through() {
+        let cases: [(&[u8], Option<Through>); 5] = [
+            (&[0xff, 0xd0], Some(Through::Register(RAX))),      // call *%rax
+            (&[0x41, 0xff, 0xe2], Some(Through::Register(10))), // jmp *%r10
+            (&[0xff, 0x57, 0x68], Some(Through::Field(RDI, 104))), // call *104(%rdi)
+            (&[0xff, 0x14, 0xc8], None),                        // call *(%rax,%rcx,8)
+            (&[0xe8, 0x10, 0, 0, 0], None),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(super::through(bytes, 0x1000), expected, "{bytes:02x?}");
         }
     }
 

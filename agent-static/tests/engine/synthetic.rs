@@ -125,6 +125,65 @@ fn bytes_that_look_like_a_call_are_none() {
     assert!(reason(&plan(&mut [&mut elf]), Mark::OpStart).contains("nothing in this file calls"));
 }
 
+#[test]
+fn cases_may_meet_before_the_start_s_result_does() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { puts_back: true, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert_eq!(offsets(&plan, Mark::OpStart), [elf.offset("start")], "{arch:?}");
+        assert_eq!(offsets(&plan, Mark::OpEnd), [end(&elf)], "{arch:?}");
+    }
+}
+
+/// A base library whose scheduler hands over parts in this way, with a label `handover` at a call through a pointer.
+fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
+    let mut elf = base(arch, 256, 248);
+    elf.function("ggml_backend_graph_compute_async", |asm| {
+        asm.landing_pad();
+        asm.jump_if_result("backend missing");
+        asm.jump_through_field(104);
+        asm.label("backend missing");
+        asm.prologue();
+        asm.call("ggml_get_name");
+    });
+    elf.function("", |asm| {
+        asm.label("compute splits");
+        asm.prologue();
+        body(asm);
+        asm.ret();
+    });
+    elf.function("ggml_backend_sched_graph_compute_async", |asm| {
+        asm.prologue();
+        asm.call("compute splits");
+        asm.ret();
+    });
+    elf
+}
+
+#[test]
+fn parts_are_seen_where_the_scheduler_hands_them_over() {
+    for arch in BOTH {
+        let mut called = scheduler(arch, |asm| asm.call("ggml_backend_graph_compute_async"));
+        let plan_of = plan(&mut [&mut called]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph).len(), 1, "{arch:?}");
+        assert!(plan_of.missing.iter().all(|m| m.mark != Mark::BackendGraph));
+
+        let mut inlined = scheduler(arch, |asm| {
+            asm.call_through_kept("handover", 104, true);
+            // Another function of a backend, and one that gets a pointer that was read: an event, not a graph.
+            asm.call_through_kept("other", 112, true);
+            asm.call_through_kept("event", 104, false);
+        });
+        let plan_of = plan(&mut [&mut inlined]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph), [inlined.offset("handover")], "{arch:?}");
+
+        let mut neither = scheduler(arch, |asm| asm.call_through_kept("other", 112, true));
+        let plan_of = plan(&mut [&mut neither]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph), [], "{arch:?}");
+        assert!(reason(&plan_of, Mark::BackendGraph).contains("offset 104"), "{arch:?}");
+    }
+}
+
 /// A file with an operator function of this name, which reads the operator of its second argument or not.
 fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
     let mut elf = Elf::new(arch);
