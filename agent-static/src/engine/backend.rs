@@ -60,7 +60,7 @@ pub(crate) fn handover(calls: &Calls<'_, '_>) -> Option<Handover> {
         (true, 0) => Handover::Unseen(format!(
             "the scheduler does not call it, nor through offset {offset} of a backend, as it would if it was inlined"
         )),
-        (true, called) => Handover::Called,
+        (true, _) => Handover::Called,
     })
 }
 

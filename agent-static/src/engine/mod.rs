@@ -25,6 +25,7 @@ mod paths;
 mod relocs;
 mod strategy;
 mod structure;
+mod switch;
 mod tables;
 mod trace;
 mod uid;

@@ -64,8 +64,13 @@ pub(crate) fn mnemonic(bytes: &[u8], address: u64) -> String {
 /// The constant of `cmp $constant, …`.
 pub(crate) fn compared(bytes: &[u8], address: u64) -> Option<u64> {
     let i = single(bytes, address);
-    let immediate = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
-    (i.mnemonic() == Mnemonic::Cmp && immediate).then(|| i.immediate(1))
+    let constant = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
+    (i.mnemonic() == Mnemonic::Cmp && constant).then(|| i.immediate(1))
+}
+
+/// Whether the second operand is a constant that is as wide as a pointer once it is used.
+fn immediate(i: &iced_x86::Instruction) -> bool {
+    i.op_count() == 2 && matches!(i.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64)
 }
 
 /// `call` or `jmp` through a register or a field.
@@ -100,6 +105,19 @@ pub(crate) fn effect(bytes: &[u8], address: u64) -> Effect {
             None => Effect::None,
         },
         Mnemonic::Push => Effect::Write { to: STACK },
+        Mnemonic::Pop if first == OpKind::Register => match number(i.op_register(0)) {
+            // The stack pointer is written too.
+            Some(to) => Effect::LoadPair { to: [to, STACK], base: STACK, offset: 0 },
+            None => Effect::Unknown,
+        },
+        // Pointers are 64 bits wide: a 32-bit sum is none.
+        Mnemonic::Add | Mnemonic::Sub if is_64_bit(i.op_register(0)) && immediate(&i) => {
+            let (Some(to), by) = (number(i.op_register(0)), i.immediate(1).cast_signed()) else {
+                return Effect::Unknown;
+            };
+            let add = if i.mnemonic() == Mnemonic::Sub { by.wrapping_neg() } else { by };
+            Effect::Add { to, from: to, add }
+        }
         _ if jumps_relative(&i) || i.mnemonic() == Mnemonic::Jmp => Effect::None,
         Mnemonic::Lea => match (number(i.op_register(0)), memory(&i)) {
             (Some(to), _) if i.is_ip_rel_memory_operand() => {
@@ -285,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_registers_become() {
-        let cases: [(&[u8], Effect); 16] = [
+        let cases: [(&[u8], Effect); 20] = [
             (&[0x48, 0x89, 0xf8], Effect::Copy { to: RAX, from: RDI }),
             (&[0x89, 0xf8], Effect::Write { to: RAX }), // only the lower half
             (&[0x48, 0x8d, 0x87, 0, 1, 0, 0], Effect::Add { to: RAX, from: RDI, add: 256 }),
@@ -301,7 +319,11 @@ mod tests {
             (&[0x83, 0x8f, 0x94, 0, 0, 0, 1], Effect::Store { base: RDI, offset: 148, from: None }), // orl $1
             (&[0x0f, 0x10, 0x47, 0x10], Effect::Look { base: RDI, offset: 16 }),                     // movups
             (&[0x53], Effect::Write { to: 4 }),
-            (&[0x48, 0xf7, 0xf1], Effect::Unknown), // div
+            (&[0x5b], Effect::LoadPair { to: [3, 4], base: 4, offset: 0 }), // pop %rbx
+            (&[0x48, 0x83, 0xc7, 0x20], Effect::Add { to: RDI, from: RDI, add: 32 }),
+            (&[0x48, 0x83, 0xec, 0x18], Effect::Add { to: 4, from: 4, add: -24 }), // sub $24,%rsp
+            (&[0x83, 0xc7, 0x20], Effect::Write { to: RDI }),                      // only the lower half
+            (&[0x48, 0xf7, 0xf1], Effect::Unknown),                                // div
         ];
         for (bytes, expected) in cases {
             assert_eq!(effect(bytes, 0x1000), expected, "{} {bytes:02x?}", mnemonic(bytes, 0x1000));
