@@ -254,7 +254,9 @@ impl Attached {
     /// What the programs are told.
     fn config(&self, hold: bool) -> EngineConfig {
         let read_structure = self.levels & level::OP != 0;
-        let Some(plan) = &self.plan else { return EngineConfig { read_structure, hold, ..Default::default() } };
+        let Some(plan) = &self.plan else {
+            return EngineConfig { read_structure, hold, ..Default::default() };
+        };
         let wanted = read_structure && self.levels & level::EXPERT != 0;
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let op = number(plan.tables.ops.iter().position(|op| op == "MUL_MAT_ID")).filter(|_| wanted);
