@@ -121,8 +121,8 @@ impl EnginePlan {
             missing.push(Missing { mark, symbol: symbol.into(), reason: reason.into() });
         };
         if !has(&[Mark::LlamaDecode, Mark::LlamaProcess]) {
-            let reason =
-                "no file defines llama_decode or llama_process: not llama.cpp, or its symbols are stripped";
+            let reason = "no file defines llama_decode or llama_process: a program on GGML other than llama.cpp, which has no \
+                 token level, or its symbols are stripped";
             miss(Mark::LlamaDecode, "llama_decode", reason);
         }
         if !has(&[Mark::SchedulerGraph]) {

@@ -184,11 +184,15 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
             1 => String::new(),
             n => format!("; and {} more", n - 1),
         };
+        // A function that no file has is in no file.
+        let place = match first.library.is_empty() {
+            true => String::new(),
+            false => format!(" in {}", one_line(&first.library)),
+        };
         lines.push(format!(
-            "{whole}: {} at {} in {}: {}{others}",
+            "{whole}: {} at {}{place}: {}{others}",
             one_line(&first.what),
             one_line(&first.symbol),
-            one_line(&first.library),
             one_line(&first.note)
         ));
     }
@@ -242,7 +246,10 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
         (Level::Op, model.spans.is_empty()),
     ];
     for (level, nothing) in nothing {
-        if nothing && asked.contains(&level) {
+        // Where nothing is attached, that is what is said, and why.
+        let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
+        let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
+        if nothing && attached && asked.contains(&level) {
             lines.push(format!(
                 "nothing seen: no event of the {} level. The engine computed nothing while the probes were attached, \
                  or computes elsewhere",

@@ -24,3 +24,5 @@ mod nodes;
 mod server;
 mod speed;
 mod support;
+mod whisper;
+mod whisper_model;
