@@ -102,7 +102,7 @@ impl Place {
         // What the probes cost is told right before the agent begins to wait.
         let begun = Instant::now();
         while !fs::read(self.trace())
-            .is_ok_and(|b| host_analyzer::read(&b).is_ok_and(|m| m.session.agent != ""))
+            .is_ok_and(|b| host_analyzer::read(&b).is_ok_and(|m| !m.session.agent.is_empty()))
         {
             assert!(agent.try_wait().unwrap().is_none(), "{}", self.said());
             assert!(begun.elapsed() < Duration::from_secs(60), "the agent does not begin");
