@@ -8,7 +8,7 @@
 #
 # Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
 # Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
-# tokens; threads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
+# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
 # builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and
 # with --full writes their rows of the page.
 set -eu
@@ -109,9 +109,10 @@ run() {
 		"$agent" record --out "$log.pfi" -- "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" >"$log.txt" 2>"$log.log" </dev/null || {
 			note "FAILED: $build, $model: $(tail -n 1 "$log.log")"
 			rm -f "$log.pfi"
-			printf '%s\n' "-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"
+			printf '%s\n' "-	-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"
 			failed=$((failed + 1))
 		}
+		case $model in moe-*) "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]/--list/--experts}" >"$log.experts" 2>>"$log.log" </dev/null ;; esac
 	done
 }
 

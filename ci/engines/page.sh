@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
 # rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG SPECIAL
-# builds/BUILD/MODEL.row, written by the oracle: NODES NAMES TOKENS THREADS SPANS LOST VERDICT
+# builds/BUILD/MODEL.row, written by the oracle: NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT
 
 # The folder of all of it.
 : "${dir:=}"
@@ -15,9 +15,9 @@ each() {
 		if [ "$machine" != x86-64 ] || [ ! -f "$2" ]; then set -- "$1" ''; fi
 		for row in "${@:2}"; do
 			model=${row##*/} model=${model%.row}
-			local fields=('' '' '' '' '' '' examined)
+			local fields=('' '' '' '' '' '' '' examined)
 			[ -z "$row" ] || mapfile -t fields < <(tr '\t' '\n' <"$row")
-			[ -z "$wrong" ] || fields[6]="$wrong"
+			[ -z "$wrong" ] || fields[7]="$wrong"
 			# shellcheck disable=SC2059  # the format is ours
 			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$model" "${fields[@]}"
 		done
@@ -25,7 +25,7 @@ each() {
 }
 
 table() {
-	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
+	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %7s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
 }
 
 page() {
@@ -35,7 +35,8 @@ page() {
 Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its packager made it. Those for x86-64
 ran under the agent, with a dense (`dense-q8`) and, where the release knows it, an MoE model (`moe-qwen60`), a prompt of five tokens
 and three after it, on two threads; *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
-dimensions and those of the sources, and names with those of the sources. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
+dimensions and those of the sources, and names with those of the sources; *experts* are those that the routers chose, against the ids
+that the engine's callback reads in another run of the same tokens. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
 (`ci/board/engines.sh --full`); where figures are missing they were examined by `profinfer-agent engine`.
 
 How operators are found, the cheapest way first:
@@ -53,12 +54,12 @@ probed against what is hit, and the recording says of a probe that is not hit th
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 
 X
-	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | tokens | threads | spans | lost | verdict |'
-	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
-	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
+	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
 }
 
-# board_rows: a line `BUILD MODEL NODES NAMES TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
+# board_rows: a line `BUILD MODEL NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
 board_rows() {
 	local machine build models model row
 	while IFS=$'\x1f' read -r machine build _ models _; do
@@ -77,7 +78,7 @@ fill_page() {
 		BEGIN {
 			while ((getline line < rows) > 0) {
 				split(line, f, "\t")
-				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9])
+				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10])
 			}
 		}
 		{ build = $2; gsub(/ /, "", build) }
