@@ -3,6 +3,7 @@
 #include "token.bpf.c"
 #include "graph.bpf.c"
 #include "op.bpf.c"
+#include "backend.bpf.c"
 #include "counter.bpf.c"
 #include "process.bpf.c"
 

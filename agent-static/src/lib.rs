@@ -7,6 +7,7 @@
 //! ```
 
 pub mod attach;
+pub mod backends;
 pub mod boards;
 pub mod bpf;
 pub mod cli;

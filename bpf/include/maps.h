@@ -22,6 +22,18 @@ struct engine {
 	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
 	__u32 pad;
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
+	__u64 part;      /* the same of a part of a graph that another backend was given */
+};
+
+/* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
+#define BACKEND_DEPTH 4
+
+/* A function of a backend that is running, see backend.bpf.c. */
+struct backend_call {
+	__u64 start;
+	__u64 tensor; /* that it was given, 0 when none */
+	__u32 function; /* its slot */
+	__u32 cpu;
 };
 
 /* One thread of a traced process. */
@@ -60,6 +72,10 @@ struct thread {
 	__u64 count_off; /* time for which the first event was not counting */
 	__u64 count_at[COUNTER_SLOTS];
 	__u64 count_sum[COUNTER_SLOTS];
+	/* Other backends. */
+	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
+	__u64 backend_depth;
+	struct backend_call backend_calls[BACKEND_DEPTH];
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */

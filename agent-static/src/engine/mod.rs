@@ -6,6 +6,7 @@
 //! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
 
 mod arm64;
+mod backends;
 mod body;
 mod calls;
 mod cheap;
@@ -36,6 +37,8 @@ pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;
 
+use crate::backends::{FUNCTIONS, Function};
+
 /// Where a probe goes and what it marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
@@ -59,6 +62,11 @@ pub enum Mark {
     OpEnd,
     /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a function of its own: start and end.
     OpFunction,
+    /// Entry and return of a backend's function that is one whole operator of the backend's part of a graph; its place in
+    /// [`FUNCTIONS`] tells which, and which argument is the tensor.
+    BackendOp(u8),
+    /// The same of a function that works inside operators.
+    InnerCall(u8),
 }
 
 impl Mark {
@@ -69,6 +77,7 @@ impl Mark {
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => level::TOKEN,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => level::GRAPH,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => level::OP,
+            Self::BackendOp(_) | Self::InnerCall(_) => level::OP,
         }
     }
 
@@ -84,6 +93,17 @@ impl Mark {
             Self::OpFused => "fused operator start",
             Self::OpEnd => "operator end",
             Self::OpFunction => "operator function",
+            Self::BackendOp(_) => "backend operator",
+            Self::InnerCall(_) => "inner call",
+        }
+    }
+
+    /// The function of a backend other than the CPU that the mark is for.
+    #[must_use]
+    pub fn backend_function(self) -> Option<&'static Function> {
+        match self {
+            Self::BackendOp(slot) | Self::InnerCall(slot) => FUNCTIONS.get(usize::from(slot)),
+            _ => None,
         }
     }
 

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod group;
 pub mod health;
 mod health_lines;
+pub mod inner;
 pub mod op;
 pub mod percentile;
 pub mod phase;
@@ -42,6 +43,8 @@ pub struct Analysis {
     pub graph: Vec<graph::Graph>,
     /// Operator level.
     pub op: op::Op,
+    /// What operators had functions of backends do.
+    pub inner: Vec<inner::Inner>,
     /// Threads.
     pub thread: Vec<thread::Thread>,
     /// Graphs with the times of their nodes.
@@ -72,6 +75,7 @@ impl Analysis {
             token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
+            inner: inner::inner_calls(model, &phases, &executions),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),

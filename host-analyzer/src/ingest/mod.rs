@@ -8,6 +8,7 @@ mod counter;
 mod damage;
 mod gauge;
 mod graph;
+mod inner;
 mod loss;
 mod op;
 mod session;
@@ -39,6 +40,7 @@ pub struct Ingest {
     structures: Structures,
     batches: Batches,
     gauges: gauge::Gauges,
+    inner: inner::Calls,
 }
 
 /// Progress of a session that is still running.
@@ -122,6 +124,10 @@ impl Ingest {
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
+            Record::InnerBatch(r) => {
+                self.model.health.inner_received += self.inner.add(r, offset, &mut self.damages);
+            }
+            Record::InnerLoss(r) => self.model.health.inner = Some(inner::ledger(r)),
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -172,6 +178,7 @@ impl Ingest {
         let lossy =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
+        self.inner.finish(&calls, &self.texts, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model
     }

@@ -8,6 +8,7 @@ pub mod counter;
 pub mod gauge;
 pub mod graph;
 pub mod health;
+pub mod inner;
 pub mod op;
 pub mod session;
 pub mod text;
@@ -17,7 +18,8 @@ pub mod token;
 pub use counter::{Counter, Counts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, Health, InnerLedger, Ledger, ProbeCost};
+pub use inner::InnerCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
@@ -41,6 +43,8 @@ pub struct Model {
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
+    /// Calls of backends' functions inside operators.
+    pub inner_calls: InnerCalls,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
     /// What was lost, and what with it.

@@ -13,6 +13,7 @@ use crate::analyses::counter::Counted;
 use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
+use crate::analyses::inner::Inner;
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
@@ -28,6 +29,7 @@ struct Summary<'a> {
     graphs: &'a [Graph],
     op_types: &'a [OpType],
     operators: &'a [Operator],
+    inner_calls: &'a [Inner],
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: &'a [Gauge],
@@ -103,6 +105,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         graphs: &analysis.graph,
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
+        inner_calls: &analysis.inner,
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: &analysis.gauge,

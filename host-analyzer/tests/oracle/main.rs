@@ -23,4 +23,5 @@ mod mishaps;
 mod nodes;
 mod server;
 mod speed;
+mod standin;
 mod support;

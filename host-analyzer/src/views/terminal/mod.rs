@@ -6,6 +6,7 @@
 
 mod counters;
 mod gauges;
+mod inner;
 mod operators;
 mod speed;
 mod style;
@@ -28,6 +29,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
+    inner::write(&analysis.inner, out)?;
     counters::write(&analysis.counted, out)?;
     threads::write(&analysis.thread, out)?;
     gauges::write(&analysis.gauge, out)?;
