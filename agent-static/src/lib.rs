@@ -7,7 +7,7 @@
 //! ```
 
 pub mod attach;
-pub mod backends;
+pub mod backend_function;
 pub mod boards;
 pub mod bpf;
 pub mod cli;

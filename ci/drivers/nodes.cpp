@@ -13,6 +13,8 @@
 //   decode CALL MODEL N_TOKENS START END NEXT_TOKEN MINOR_FAULTS MAJOR_FAULTS     one call of llama_decode, and the
 //                                                       page faults of the process in it (getrusage)
 //   node   CALL INDEX OP NAME TYPE NE0,NE1,NE2,NE3 [SOURCE_NAME:NE0,NE1,NE2,NE3 ...]
+//   experts CALL NAME TOKEN ID...                        with --experts: what the router chose for a token, by the name of
+//                                                       the ids' tensor, once for all products that read it
 // `node` lines come before the `decode` line of the call they belong to. With --prompt the
 // text goes to stderr.
 
@@ -133,6 +135,8 @@ struct Lister { // what the eval callback writes to
     int call  = 0;
     int index = 0;
     int evict = 0; // 1: unmap the model before every call, 2: from the page cache too
+    bool experts = false; // list what the routers chose, not the nodes
+    std::string choice;   // the ids' tensor whose choice was listed last
 };
 
 static long long now_ns() {
@@ -172,7 +176,35 @@ extern "C" ggml_cplan ggml_graph_plan(decltype(first(ggml_graph_plan)) graph, in
 }
 static void list_into(llama_context_params &, Lister & lister) { listing = &lister; }
 #else
+// The ids are there once the product that works by them is done: the callback asks for that, which cuts the graph behind it.
+static void list_experts(const ggml_tensor * product, Lister * l) {
+    const ggml_tensor * ids = product->src[2];
+    if (!ids || ids->type != GGML_TYPE_I32) {
+        ids = product->src[0]; // before b2591
+    }
+    if (l->choice == ids->name) {
+        return;
+    }
+    l->choice = ids->name;
+    std::vector<int32_t> row((size_t) ids->ne[0]);
+    for (int64_t token = 0; token < ids->ne[1]; token++) {
+        ggml_backend_tensor_get(ids, row.data(), (size_t) token * ids->nb[1], row.size() * sizeof row[0]);
+        printf("experts\t%d\t%s\t%lld", l->call, ids->name, (long long) token);
+        for (int32_t id : row) {
+            printf("\t%d", id);
+        }
+        putchar('\n');
+    }
+}
+
 static bool list_node(ggml_tensor * t, bool ask, void * user) {
+    Lister * l = static_cast<Lister *>(user);
+    if (l->experts) {
+        if (!ask && t->op == GGML_OP_MUL_MAT_ID) {
+            list_experts(t, l);
+        }
+        return !ask || t->op == GGML_OP_MUL_MAT_ID;
+    }
     if (ask) {
         list(t, static_cast<Lister *>(user));
     }
@@ -197,6 +229,7 @@ static llama_token decode(Session & s, int which, const std::vector<llama_token>
     batch.n_tokens = (int) tokens.size();
 
     lister.index    = 0;
+    lister.choice.clear();
     if (lister.evict) {
         evict(lister.evict == 2);
     }
@@ -248,7 +281,7 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list] [--pause] [--evict HOW] [--verbose]\n"
+          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list | --experts] [--pause] [--evict HOW] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
@@ -259,6 +292,7 @@ static void usage(FILE * out) {
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
           "  --evict unmap|cold  before each call take the model's pages from the process; `cold`: from the page cache too\n"
           "  --list   print every node of every graph, in order\n"
+          "  --experts  print what the routers of a mixture-of-experts model chose; graphs then run in pieces\n"
           "  --pause  after loading, print `ready` and wait for a line on stdin\n",
           out);
 }
@@ -267,16 +301,16 @@ struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
     int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0, gpu_layers = -1;
-    bool list = false, pause = false, verbose = false, fresh = false;
+    bool list = false, experts = false, pause = false, verbose = false, fresh = false;
 };
 
 static bool parse(int argc, char ** argv, Options & o) {
-    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT };
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT, EXPERTS };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
         { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
         { "help", no_argument, nullptr, 'h' },        { "fresh", no_argument, nullptr, FRESH },
-        { "evict", required_argument, nullptr, EVICT },
+        { "evict", required_argument, nullptr, EVICT },  { "experts", no_argument, nullptr, EXPERTS },
         { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:g:h", longs, nullptr)) != -1;) {
@@ -290,6 +324,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case 'g': o.gpu_layers = atoi(optarg); break;
             case PROMPT: o.text = optarg; break;
             case LIST: o.list = true; break;
+            case EXPERTS: o.experts = true; break;
             case PAUSE: o.pause = true; break;
             case EVICT: o.evict = strcmp(optarg, "cold") ? 1 : 2; break;
             case FRESH: o.fresh = true; break;
@@ -325,7 +360,8 @@ static bool open_session(const char * path, const Options & o, Lister & lister, 
     p.n_batch                   = p.n_ctx;
     p.n_threads                 = o.n_threads;
     p.n_threads_batch           = o.n_threads;
-    if (o.list) {
+    lister.experts = o.experts;
+    if (o.list || o.experts) {
         list_into(p, lister);
     }
     s.ctx = make_context(s.model, p);
@@ -363,7 +399,13 @@ int main(int argc, char ** argv) {
         usage(stderr);
         return 2;
     }
-    if (!o.list) {
+#ifdef NODES_NO_CALLBACK
+    if (o.experts) {
+        fputs("nodes: this release has no callback that could tell the experts\n", stderr);
+        return 2;
+    }
+#endif
+    if (!o.list && !o.experts) {
         setvbuf(stdout, nullptr, _IOLBF, 0); // whoever measures reads along
     }
     if (!o.verbose) {

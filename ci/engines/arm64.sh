@@ -1,47 +1,50 @@
 # shellcheck shell=bash
-# Builds for arm64, which are examined only. Sourced by matrix.sh.
+# Builds for arm64. Sourced by matrix.sh, which examines them, and by ci/board/engines.sh, which runs them.
 
 . "$REPO/scripts/engine/npm.sh"
 
-# arm64_files BUILD: prints a folder with the libraries of the build
+# arm64_files BUILD: prints a folder with the libraries of the build, and with its driver if it is one that runs here
 #   npm:RELEASE       of node-llama-cpp, as scripts/engine.sh has them for x86-64
 #   stripped:BUILD    the same without its symbols
-#   npm:PACKAGE@VERSION/FOLDER   a folder of any npm package
+#   npm:PACKAGE@VERSION/FOLDER   a folder of any npm package; without a driver
 arm64_files() {
-	local key=${1//[:\/@]/-} dir
+	local key=${1//[:\/@]/-} dir from
 	dir=$CACHE/engine-arm64/$key
 	case $1 in
 	stripped:*)
 		need_pkgs binutils-aarch64-linux-gnu
-		[ -d "$dir" ] || with_lock "engine-arm64-$key" strip_all aarch64-linux-gnu-strip "$(arm64_files "${1#stripped:}")" "$dir" >&2
+		from=$(arm64_files "${1#stripped:}") || return 1
+		[ "$dir/exe" -nt "$from/../.recipe" ] || with_lock "engine-arm64-$key" strip_all aarch64-linux-gnu-strip "$from" "$dir" >&2
 		echo "$dir/exe"
-		return
 		;;
+	npm:*@*/*)
+		[ -d "$dir" ] || with_lock "engine-arm64-$key" arm64_fetch "${1#npm:}" "$dir" >&2
+		echo "$dir"
+		;;
+	*) "$REPO/scripts/board.sh" engine "${1#npm:}" ;;
 	esac
-	[ -d "$dir" ] || with_lock "engine-arm64-$key" arm64_fetch "$1" "$dir" >&2
-	echo "$dir"
 }
 
+# arm64_fetch PACKAGE@VERSION/FOLDER DIR
 arm64_fetch() {
-	local what=${1#npm:} dir=$2 package from
+	local what=$1 dir=$2 package from
 	have npm || need_pkgs npm
 	rm -rf "$dir.new"
-	case $what in
-	*@*/*) # the folder begins behind the version
-		package=$(sed -E 's|^(@?[^@]*@[^/]*)/.*|\1|' <<<"$what")
-		from=${what#"$package/"}
-		;;
-	b1660 | b1892 | b2717 | b3166 | b3658)
-		package=node-llama-cpp@$(npm_version "$what")
-		from='*ins/linux-arm64'
-		;;
-	*) package=@node-llama-cpp/linux-arm64@$(npm_version "$what") from=bins/linux-arm64 ;;
-	esac
+	package=$(sed -E 's|^(@?[^@]*@[^/]*)/.*|\1|' <<<"$what") # the folder begins behind the version
+	from=${what#"$package/"}
 	npm_unpack "$dir.new/package" "$package"
 	mkdir "$dir.new/files"
-	# shellcheck disable=SC2086  # a pattern
-	find "$dir.new/package"/$from -maxdepth 1 -type f \( -name '*.so' -o -name '*.node' \) -exec mv -t "$dir.new/files" {} +
-	[ ! -f "$dir.new/files/libllama.so" ] || rm -f "$dir.new"/files/*.node
+	find "$dir.new/package/$from" -maxdepth 1 -type f \( -name '*.so' -o -name '*.node' \) -exec mv -t "$dir.new/files" {} +
 	mv "$dir.new/files" "$dir"
 	rm -rf "$dir.new"
+}
+
+# strip_all STRIP FROM TO: the libraries of a build without their symbols, in TO/exe, beside its program
+strip_all() {
+	local file
+	rm -rf "$3"
+	mkdir -p "$3/exe" "$3/bin"
+	cp -a "$2"/* "$3/exe"
+	for file in "$3"/exe/*.so "$3"/exe/*.node; do [ ! -f "$file" ] || "$1" --strip-all "$file"; done
+	ln -s ../exe/nodes "$3/bin/nodes"
 }

@@ -9,7 +9,8 @@
 # Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
 # Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
 # tokens; threads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
-# builds.tsv says. Builds for arm64 are examined, not run (ci/board runs two).
+# builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and
+# with --full writes their rows of the page.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/engines/arm64.sh"
@@ -60,16 +61,6 @@ engine() {
 		;;
 	esac
 	echo "$bin"
-}
-
-# strip_all STRIP FROM TO: the libraries of a build without their symbols, in TO/exe, beside its program
-strip_all() {
-	local file
-	rm -rf "$3"
-	mkdir -p "$3/exe" "$3/bin"
-	cp -a "$2"/* "$3/exe"
-	for file in "$3"/exe/*.so "$3"/exe/*.node; do [ ! -f "$file" ] || "$1" --strip-all "$file"; done
-	ln -s ../exe/nodes "$3/bin/nodes"
 }
 
 # found MACHINE BUILD DATE OPERATORS SPECIAL PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH

@@ -35,7 +35,8 @@ page() {
 Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its packager made it. Those for x86-64
 ran under the agent, with a dense (`dense-q8`) and, where the release knows it, an MoE model (`moe-qwen60`), a prompt of five tokens
 and three after it, on two threads; *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
-dimensions and those of the sources, and names with those of the sources. Those for arm64 were examined by `profinfer-agent engine`.
+dimensions and those of the sources, and names with those of the sources. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
+(`ci/board/engines.sh --full`); where figures are missing they were examined by `profinfer-agent engine`.
 
 How operators are found, the cheapest way first:
 
@@ -52,7 +53,52 @@ probed against what is hit, and the recording says of a probe that is not hit th
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 
 X
+	cat <<'X'
+Backends whose hardware is not here, and of which no build that would run without it is in the registries, are stood in for: llama.cpp's OpenCL
+backend accepts Adreno and Intel GPUs alone, RKNN needs Rockchip's NPU, and no CLBlast build of b3065 or before is to be had. `ci/engines/standin.sh` compiles
+plug-ins with their GUIDs and function names (`ci/drivers/standin.cpp`), which the unmodified Debian build loads and gives its matrix products to, and a
+program whose graphs call CLBlast's functions from within the engine's CPU operators (`ci/drivers/clblast.cpp`). They compute on the processor: who calls what and
+when is real, and what a GPU or an NPU would take is not. The traces are held against the engine's list of nodes, the stand-ins' own counts of calls, and a
+time planted in one node.
+
+X
 	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | tokens | threads | spans | lost | verdict |'
 	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+}
+
+# board_rows: a line `BUILD MODEL NODES NAMES TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
+board_rows() {
+	local machine build models model row
+	while IFS=$'\x1f' read -r machine build _ models _; do
+		[ "$machine" = arm64 ] || continue
+		for model in ${models//,/ }; do
+			row=$dir/builds/${build//[:\/]/-}/$model.row
+			[ ! -f "$row" ] || printf '%s\t%s\t%s\n' "$build" "$model" "$(cat "$row")"
+		done
+	done < <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv")
+}
+
+# fill_page PAGE: the rows of the builds that ran on the board, with what was found there
+fill_page() {
+	board_rows >"$dir/board-rows"
+	awk -F'|' -v rows="$dir/board-rows" '
+		BEGIN {
+			while ((getline line < rows) > 0) {
+				split(line, f, "\t")
+				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9])
+			}
+		}
+		{ build = $2; gsub(/ /, "", build) }
+		$3 == " arm64 " && build in runs {
+			if (!done[build]++) {
+				head = ""
+				for (i = 2; i <= 9; i++) head = head "|" $i
+				gsub(/HEAD/, head, runs[build])
+				printf "%s", runs[build]
+			}
+			next
+		}
+		{ print }' "$1" >"$dir/page"
+	cat "$dir/page" >"$1"
 }

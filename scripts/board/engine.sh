@@ -7,39 +7,49 @@
 # shellcheck source=SCRIPTDIR/../engine/npm.sh
 . "$REPO/scripts/engine/npm.sh"
 
-# engine_headers NEW RELEASE: NEW/src with the release's headers, as git bundle in the main package
-engine_headers() {
-	npm_unpack "$1/main" "node-llama-cpp@$(npm_version "$2")"
-	git -c init.defaultBranch=main clone -q --no-checkout "$1/main/llama/gitRelease.bundle" "$1/src"
-	git -C "$1/src" checkout -q HEAD -- include ggml/include
-	rm -rf "$1/main"
+# part_engine NEW RELEASE: the recipe for x86-64 with the tools and the libraries of arm64. (This is a process of its own.)
+part_engine() {
+	local new=$1 release=$2
+	need_pkgs g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu
+	g++() { aarch64-linux-gnu-g++ "$@"; }
+	gcc() { aarch64-linux-gnu-gcc "$@"; }
+	nm() { aarch64-linux-gnu-nm "$@"; }
+	npm_libraries() { arm64_libraries "$@"; }
+	mkdir "$new/bin"
+	engine_npm "$release" "$new"
+	mv "$new/exe" "$new/engine"
+	rm -rf "$new/bin" "$new/include"
+	echo "$release for arm64, from npm" >"$new/VERSION"
 }
 
-part_engine() {
-	local new=$1 release=$2 l lib=()
-	say "llama.cpp $release for arm64, from npm"
-	have npm || need_pkgs npm
-	have git || need_pkgs git
-	need_pkgs g++-aarch64-linux-gnu libc6-dev-arm64-cross
-	npm_unpack "$new/libs" "@node-llama-cpp/linux-arm64@$(npm_version "$release")"
-	grep -q "\"release\": *\"$release\"" "$new"/libs/bins/linux-arm64/_nlcBuildMetadata.json
-	mv "$new/libs/bins/linux-arm64" "$new/engine"
-	rm -rf "$new/libs" "$new"/engine/libllama-common.so "$new"/engine/*.node "$new"/engine/*.json
-	engine_headers "$new" "$release" 2>/dev/null
-	for l in "$new"/engine/libllama.so "$new"/engine/libllama.v*.so "$new"/engine/libggml.so "$new"/engine/libggml.v*.so "$new"/engine/libggml-base.so; do
-		[ ! -f "$l" ] || lib+=("$l")
+# arm64_libraries RELEASE NEW VERSION: the release's libraries in NEW/exe. Old releases have them in the main package.
+arm64_libraries() {
+	local release=$1 new=$2 version=$3 dir
+	for dir in "$new/main/llamaBins/linux-arm64" "$new/main/bins/linux-arm64"; do
+		[ ! -d "$dir" ] || mv "$dir" "$new/exe"
 	done
-	g++() { aarch64-linux-gnu-g++ "$@"; } # for build_nodes
-	# shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
-	build_nodes "$new/engine/nodes" "$new/src/include $new/src/ggml/include" -Wl,--no-as-needed "${lib[@]}" '-Wl,-rpath,$ORIGIN'
-	rm -rf "$new/src"
-	echo "$release, from npm" >"$new/VERSION"
+	if [ ! -d "$new/exe" ]; then
+		npm_unpack "$new/libs" "@node-llama-cpp/linux-arm64@$version"
+		grep -q "\"release\": *\"$release\"" "$new"/libs/bins/linux-arm64/_nlcBuildMetadata.json ||
+			die "@node-llama-cpp/linux-arm64@$version is not llama.cpp $release, as pinned" "See scripts/engine/npm.sh."
+		mv "$new/libs/bins/linux-arm64" "$new/exe"
+		rm -rf "$new/libs"
+	fi
+	# An addon is a whole engine where it lies alone; beside libllama.so it only speaks with Node.js.
+	[ ! -f "$new/exe/libllama.so" ] || rm -f "$new"/exe/*.node
+	rm -f "$new/exe/libllama-common.so" "$new"/exe/*.json # the board's files lie in its memory
 }
 
 # The release that is on the board unless one says otherwise.
 ENGINE=${BOARD_ENGINE:-v0.5.0}
 need_engine() {
 	part glibc scripts/board/fetch.sh part_glibc || die "the C library for arm64 cannot be had" "It comes from Debian's bookworm."
-	part "engine/$ENGINE" "scripts/board/engine.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" part_engine "$ENGINE" ||
-		die "llama.cpp $ENGINE for arm64 cannot be had"
+	need_release "$ENGINE"
+}
+
+# need_release RELEASE: of scripts/engine/npm.sh
+need_release() {
+	npm_version "$1" >/dev/null
+	part "engine/$1" "scripts/board/engine.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" part_engine "$1" ||
+		die "llama.cpp $1 for arm64 cannot be had" "Is the npm registry reachable from here?"
 }

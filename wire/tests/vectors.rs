@@ -125,7 +125,8 @@ fn inner_calls() -> [InnerCall; 2] {
 }
 
 fn packed_inner_calls() -> Vec<u8> {
-    let pack = |call: &InnerCall| postcard::to_slice(call, &mut [0; MAX_INNER_CALL_LEN]).expect("room").to_vec();
+    let pack =
+        |call: &InnerCall| postcard::to_slice(call, &mut [0; MAX_INNER_CALL_LEN]).expect("room").to_vec();
     inner_calls().iter().flat_map(pack).collect()
 }
 

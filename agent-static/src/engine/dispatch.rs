@@ -28,6 +28,9 @@ const MOST_CALLS: usize = 16;
 /// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
 const FEWEST_JUMPS: u32 = 24;
 
+/// What part of the jumps that meet may go to a place behind; one build seen has 3 beside 97.
+const FEW: u32 = 16;
+
 /// An instruction of the dispatch function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -118,19 +121,24 @@ fn end(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<(
             "no common end of the operators: at most {jumps} jumps go to one place ({join:#x})"
         ));
     }
+    let mut meeting = straight(body, join);
     for (start, _) in starts {
         let [yes, no] =
             decision(body, *start).ok_or_else(|| format!("the result of {START} is not tested"))?;
-        if !leads(body, yes, join) && !leads(body, no, join) {
+        let lines = [straight(body, yes), straight(body, no)].concat();
+        meeting.retain(|address| lines.contains(address));
+        if meeting.is_empty() {
             let ways = format!("{yes:#x} or {no:#x}");
             return Err(format!("the operators meet at {join:#x}, but {START}'s result leads to {ways}"));
         }
     }
-    let end = first_emulated(body, join).ok_or_else(|| {
-        format!("no instruction behind {join:#x}, where the operators meet, can be probed cheaply")
+    // Where registers are put back, the cases meet before the result that skips them does: the end is behind both.
+    let meeting = meeting.first().copied().unwrap_or(join);
+    let end = first_emulated(body, meeting, jumps / FEW).ok_or_else(|| {
+        format!("no instruction behind {meeting:#x}, where the operators meet, can be probed cheaply")
     })?;
     let at = &body.code[end];
-    let note = format!("`{}` behind {join:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
+    let note = format!("`{}` behind {meeting:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
     let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
     Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
 }
@@ -174,28 +182,32 @@ fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
     None
 }
 
-/// Whether control goes from one address to another without a choice and without a call.
-fn leads(body: &Body, from: u64, to: u64) -> bool {
+/// Addresses that control passes from one on without a choice and without a call, in order.
+fn straight(body: &Body, from: u64) -> Vec<u64> {
+    let mut passed = Vec::new();
     let mut at = from;
     for _ in 0..16 {
-        if at == to {
-            return true;
-        }
-        at = match body.at(at).map(|i| (i.flow, i.next())) {
-            Some((Flow::Next, next)) => next,
-            Some((Flow::Jump(target), _)) => target,
-            _ => return false,
+        let Some(instruction) = body.at(at) else { break };
+        passed.push(at);
+        at = match instruction.flow {
+            Flow::Next => instruction.next(),
+            Flow::Jump(target) => target,
+            _ => break,
         };
     }
-    false
+    passed
 }
 
-/// The first instruction from an address on, in a straight line, that the kernel emulates.
-fn first_emulated(body: &Body, from: u64) -> Option<usize> {
+/// The first instruction from an address on, in a straight line, that the kernel emulates, and that not more than `others`
+/// jumps reach without passing the address: nodes without elements, which no start was passed for.
+fn first_emulated(body: &Body, from: u64, others: u32) -> Option<usize> {
     let index = body.index(from)?;
+    let mut joined = 0;
     for (n, instruction) in body.code.iter().enumerate().skip(index).take(24) {
-        // Others join behind the join: they are no ends of operators.
-        if n != index && body.is_target(instruction.address) {
+        if n != index {
+            joined += body.jumps_to(instruction.address);
+        }
+        if joined > others {
             return None;
         }
         if instruction.emulated {

@@ -1,10 +1,13 @@
 //! Puts together what the files of a process say into one plan.
 
+use super::backend::Handover;
 use super::calls::Calls;
 use super::elf::Image;
-use super::operators::{self, describe_entry};
+use super::entry::Stack;
+use super::operators::{self, cost, describe_entry};
 use super::{
-    EnginePlan, FileFindings, Mark, Missing, Site, backends, dispatch, entry, layout, note, tables, uid, version,
+    EnginePlan, FileFindings, Mark, Missing, Site, backend, backend_function, code, dispatch, entry, layout,
+    note, tables, uid, version,
 };
 
 /// Functions whose entry and return are probed.
@@ -15,7 +18,7 @@ const FUNCTIONS: [(Mark, &[&str]); 6] = [
     // The first one that is there: the second one calls it.
     (Mark::SchedulerGraph, &["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"]),
     (Mark::CpuGraph, &["ggml_graph_compute"]),
-    (Mark::BackendGraph, &["ggml_backend_graph_compute_async"]),
+    (Mark::BackendGraph, &[backend::FUNCTION]),
 ];
 
 /// The accessor that tells the layout apart; where it is, the other accessors and the names are.
@@ -29,7 +32,9 @@ pub fn is_engine_part(image: &Image<'_>) -> bool {
     let calls = Calls::new(image);
     let functions = FUNCTIONS.iter().flat_map(|(_, names)| names.iter());
     let known = functions.chain([&dispatch::START, &ACCESSOR]).any(|name| calls.function(name).is_some());
-    known || backends::in_file(&calls) || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
+    known
+        || backend_function::in_file(&calls)
+        || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
 }
 
 /// File offset of the function that the dynamic linker calls when the list of loaded libraries changes
@@ -94,7 +99,10 @@ impl EnginePlan {
     fn read_sites(&mut self, file: usize, calls: &Calls<'_, '_>) -> String {
         let mut roles = Vec::new();
         for (mark, wanted) in FUNCTIONS {
-            let site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            let mut site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            if mark == Mark::BackendGraph {
+                site = site.and_then(|site| self.handover(calls, site));
+            }
             roles.extend(site.is_some().then_some(match mark {
                 Mark::LlamaDecode | Mark::LlamaProcess | Mark::LlamaEncode => "token",
                 Mark::SchedulerGraph | Mark::BackendGraph => "graph",
@@ -108,13 +116,35 @@ impl EnginePlan {
             self.sites.extend(found.sites);
             self.missing.extend(found.missing);
         }
-        let (sites, missing) = backends::find(calls, file);
+        let (sites, missing) = backend_function::find(calls, file);
         roles.extend((!sites.is_empty()).then_some("functions of backends"));
         self.sites.extend(sites);
         self.missing.extend(missing);
         roles.extend(calls.function(ACCESSOR).map(|_| "names and layout"));
         roles.dedup();
         roles.join(", ")
+    }
+
+    /// Adds the places where the scheduler calls backends itself; the function's own site stays if it is called too.
+    fn handover(&mut self, calls: &Calls<'_, '_>, function: Site) -> Option<Site> {
+        let (found, offset, called) = match backend::handover(calls) {
+            None | Some(Handover::Called) => return Some(function),
+            Some(Handover::Unseen(reason)) => {
+                self.missing.push(Missing { mark: Mark::BackendGraph, symbol: function.symbol, reason });
+                return None;
+            }
+            Some(Handover::Inlined { sites, offset, called }) => (sites, offset, called),
+        };
+        for i in found {
+            let Some(at) = calls.image.file_offset(i.address) else { continue };
+            let mnemonic = code::mnemonic(calls.image, &i);
+            let note = format!(
+                "inlined into the scheduler: `{mnemonic}` through offset {offset} of the backend; {}",
+                cost(i.emulated)
+            );
+            self.sites.push(Site { offset: at, note, ..function.clone() });
+        }
+        (called > 0).then_some(function)
     }
 
     /// Notes levels that nothing was found for.
@@ -125,8 +155,8 @@ impl EnginePlan {
             missing.push(Missing { mark, symbol: symbol.into(), reason: reason.into() });
         };
         if !has(&[Mark::LlamaDecode, Mark::LlamaProcess]) {
-            let reason =
-                "no file defines llama_decode or llama_process: not llama.cpp, or its symbols are stripped";
+            let reason = "no file defines llama_decode or llama_process: a program on GGML other than llama.cpp, which has no \
+                 token level, or its symbols are stripped";
             miss(Mark::LlamaDecode, "llama_decode", reason);
         }
         if !has(&[Mark::SchedulerGraph]) {
@@ -136,7 +166,9 @@ impl EnginePlan {
         if !has(&[Mark::CpuGraph]) {
             let reason = "no file defines it: the CPU backend is not loaded, or its symbols are stripped";
             miss(Mark::CpuGraph, "ggml_graph_compute", reason);
-            if self.missing.iter().all(|m| m.mark.backend_function().is_some()) && !has(&[Mark::OpStart, Mark::OpFunction]) {
+            if self.missing.iter().all(|m| m.mark.backend_function().is_some())
+                && !has(&[Mark::OpStart, Mark::OpFunction])
+            {
                 miss(Mark::OpStart, dispatch::START, reason);
             }
         }
@@ -146,7 +178,7 @@ impl EnginePlan {
 
 fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> Option<Site> {
     let symbol = calls.names.get(name)?;
-    let entry = entry::entry(calls.image, symbol.address, symbol.size)?;
+    let entry = entry::entry(calls.image, symbol.address, symbol.size, Stack::AsAtEntry)?;
     let offset = calls.image.file_offset(entry.address)?;
     Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
 }

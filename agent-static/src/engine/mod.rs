@@ -6,7 +6,8 @@
 //! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
 
 mod arm64;
-mod backends;
+mod backend;
+mod backend_function;
 mod body;
 mod calls;
 mod cheap;
@@ -25,6 +26,7 @@ mod paths;
 mod relocs;
 mod strategy;
 mod structure;
+mod switch;
 mod tables;
 mod trace;
 mod uid;
@@ -37,7 +39,7 @@ pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;
 
-use crate::backends::{FUNCTIONS, Function};
+use crate::backend_function::{FUNCTIONS, Function};
 
 /// Where a probe goes and what it marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +54,7 @@ pub enum Mark {
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
-    /// Entry of `ggml_backend_graph_compute_async`.
+    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's own where that was inlined.
     BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,
@@ -121,8 +123,8 @@ pub struct Site {
     pub mark: Mark,
     /// Index of the file in the slice given to [`examine`].
     pub file: usize,
-    /// File offset of the instruction. For marks with a return it lies where the stack pointer (x86-64) or the
-    /// link register (arm64) still are as at entry, so that a uretprobe works there too.
+    /// File offset of the instruction. For marks with a return it lies where the stack pointer and (on arm64) the link
+    /// register still are as at entry, so that a uretprobe works there too; see `entry`.
     pub offset: u64,
     /// Symbol that led there.
     pub symbol: String,

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::backends;
+use super::backend_function;
 use super::elf::{Image, Symbol};
 use super::paths::NEVER_RETURN;
 
@@ -34,14 +34,14 @@ impl<'d> Names<'d> {
         let relevant = |name: &str| {
             ["ggml", "llama", "LLAMA"].iter().any(|own| name.contains(own))
                 || NEVER_RETURN.contains(&name)
-                || backends::known(name).is_some()
+                || backend_function::known(name).is_some()
         };
         for symbol in image.symbols().filter(|s| relevant(s.name)) {
             if image.is_code(symbol.address) {
                 by_address.push((symbol.address, symbol.name));
             }
             let plain = plain(symbol.name);
-            if let Some(known) = backends::known(symbol.name) {
+            if let Some(known) = backend_function::known(symbol.name) {
                 own.entry(known).or_insert(symbol);
             } else if ["ggml_", "llama_", "LLAMA_"].iter().any(|own| plain.starts_with(own)) {
                 // Exported ones come first and stay.

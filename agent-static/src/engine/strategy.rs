@@ -38,7 +38,9 @@ fn way(plan: &EnginePlan, wanted: u32) -> Result<String, String> {
             plan.sites.iter().filter(|s| s.file == file && s.mark.level() == wanted).collect();
         let way = if wanted == level::OP { operators(&sites) } else { functions(&sites) };
         ways.extend(way.filter(|way| !ways.contains(way)));
-        ways.extend(sites.iter().filter_map(|s| backend(s)).filter(|way| !ways.contains(way)).collect::<Vec<_>>());
+        ways.extend(
+            sites.iter().filter_map(|s| backend(s)).filter(|way| !ways.contains(way)).collect::<Vec<_>>(),
+        );
     }
     if ways.is_empty() {
         let nothing = || "no file was found that could be examined".to_owned();
@@ -49,7 +51,8 @@ fn way(plan: &EnginePlan, wanted: u32) -> Result<String, String> {
 }
 
 fn functions(sites: &[&Site]) -> Option<String> {
-    let names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
+    let mut names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
+    names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
 }
 

@@ -5,7 +5,7 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::inner::{InnerBatch, InnerCall, InnerLoss, MAX_INNER_CALL_LEN};
 
 use super::Lower;
-use crate::backends::FUNCTIONS;
+use crate::backend_function::FUNCTIONS;
 use crate::bpf::InnerTotals;
 use crate::link::output::Weight;
 use crate::ring;
@@ -46,7 +46,8 @@ impl Lower {
             let shape = o.shape.as_ref()?;
             Some((o.id, o.start_ns, shape.wire_id, shape.index(e.node, 0)?))
         });
-        let (Some((graph, base_ns, shape, node)), Some(function)) = (known, FUNCTIONS.get(slot as usize)) else {
+        let (Some((graph, base_ns, shape, node)), Some(function)) = (known, FUNCTIONS.get(slot as usize))
+        else {
             self.inner.no_graph += 1;
             return;
         };

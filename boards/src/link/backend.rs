@@ -1,8 +1,8 @@
 //! Checks of a backend.
 
-use crate::{Backend, Level};
 use crate::error::BoardError;
 use crate::parse::File;
+use crate::{Backend, Level};
 
 pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
     let backend = &file.value;

@@ -97,8 +97,14 @@ fn inner_dropped(model: &Model, lines: &mut Vec<String>) {
             lines.push(format!("dropped: {} {of}: {why}", count(n)));
         }
     };
-    line(l.ring_full, "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less)");
-    line(l.queue_full, "the link is slower than the trace. Record into a file on the board, or take a faster link");
+    line(
+        l.ring_full,
+        "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less)",
+    );
+    line(
+        l.queue_full,
+        "the link is slower than the trace. Record into a file on the board, or take a faster link",
+    );
     line(l.no_graph, "it is not known in which operator they were");
     if model.health.end.is_none() {
         return;
@@ -106,7 +112,8 @@ fn inner_dropped(model: &Model, lines: &mut Vec<String>) {
     if !l.balances() {
         lines.push("unsound: the agent's own totals of inner calls do not add up; please report this".into());
     } else if l.sent > received {
-        lines.push(format!("lost: {} inner calls that the agent sent are not here", count(l.sent - received)));
+        lines
+            .push(format!("lost: {} inner calls that the agent sent are not here", count(l.sent - received)));
     } else if l.sent < received {
         lines.push("unsound: more inner calls are here than the agent sent; please report this".into());
     }
@@ -215,11 +222,15 @@ fn probes(model: &Model, lines: &mut Vec<String>) {
             1 => String::new(),
             n => format!("; and {} more", n - 1),
         };
+        // A function that no file has is in no file.
+        let place = match first.library.is_empty() {
+            true => String::new(),
+            false => format!(" in {}", one_line(&first.library)),
+        };
         lines.push(format!(
-            "{whole}: {} at {} in {}: {}{others}",
+            "{whole}: {} at {}{place}: {}{others}",
             one_line(&first.what),
             one_line(&first.symbol),
-            one_line(&first.library),
             one_line(&first.note)
         ));
     }
@@ -273,7 +284,10 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
         (Level::Op, model.spans.is_empty()),
     ];
     for (level, nothing) in nothing {
-        if nothing && asked.contains(&level) {
+        // Where nothing is attached, that is what is said, and why.
+        let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
+        let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
+        if nothing && attached && asked.contains(&level) {
             lines.push(format!(
                 "nothing seen: no event of the {} level. The engine computed nothing while the probes were attached, \
                  or computes elsewhere",

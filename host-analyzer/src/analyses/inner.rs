@@ -5,7 +5,7 @@
 //! on several threads or one inside the other, counts once in `wall_ns`.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -43,6 +43,10 @@ pub struct Inner {
     pub share: Option<f64>,
 }
 
+/// One function in one execution of an operator.
+type Place = (GraphCallId, NodeIdx, Text, Text);
+/// Start and end, ns.
+type Stretch = (u64, u64);
 /// Phase, operator and its description, backend of the graph, function, backend of the function.
 type Key = (Phase, Text, Text, Text, Text, Text);
 
@@ -63,8 +67,7 @@ pub fn inner_calls(model: &Model, phases: &Phases, executions: &Executions) -> V
     if inner.is_empty() {
         return Vec::new();
     }
-    // One function in one execution: its stretches of time.
-    let mut groups: HashMap<(GraphCallId, NodeIdx, Text, Text), Vec<(u64, u64)>> = HashMap::new();
+    let mut groups: BTreeMap<Place, Vec<Stretch>> = BTreeMap::new();
     for i in 0..inner.len() {
         let key = (inner.graph_call[i], inner.node[i], inner.function[i], inner.backend[i]);
         let stretch = (inner.start_ns[i], inner.start_ns[i].saturating_add(inner.duration_ns[i]));
@@ -73,7 +76,7 @@ pub fn inner_calls(model: &Model, phases: &Phases, executions: &Executions) -> V
     let walls: HashMap<(GraphCallId, NodeIdx), u64> = (0..executions.len())
         .map(|e| ((executions.graph_call[e], executions.node[e]), executions.wall_ns[e]))
         .collect();
-    let mut sums: HashMap<Key, Sum> = HashMap::new();
+    let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
     for ((call, node, function, backend), mut stretches) in groups {
         let row = call.0 as usize;
         let Some(shape) = model.graph_calls.shape[row] else { continue };
@@ -119,7 +122,7 @@ fn row(model: &Model, (phase, op, desc, op_backend, function, backend): Key, sum
 }
 
 /// Length of the time that the stretches cover together.
-fn union(stretches: &mut [(u64, u64)]) -> u64 {
+fn union(stretches: &mut [Stretch]) -> u64 {
     stretches.sort_unstable();
     let (mut covered, mut until) = (0_u64, 0);
     for (from, to) in stretches.iter().copied() {

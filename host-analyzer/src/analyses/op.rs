@@ -186,7 +186,16 @@ fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32
                 continue;
             }
             let Node { name, op, desc, .. } = *node;
-            let key = Key { phase: group.phase, backend, pid: group.pid, context: group.context, name, op, desc, nth };
+            let key = Key {
+                phase: group.phase,
+                backend,
+                pid: group.pid,
+                context: group.context,
+                name,
+                op,
+                desc,
+                nth,
+            };
             let row = *ids.entry(key).or_insert_with(|| {
                 rows.push(new_row(key, computed, i));
                 rows.len() - 1

@@ -32,14 +32,16 @@ impl Calls {
         model: &mut Model,
         damages: &mut Damages,
     ) {
-        let mut rows: Vec<(GraphCallId, ThreadId, u64, InnerCall, [Text; 2])> = Vec::with_capacity(self.0.len());
+        let mut rows: Vec<(GraphCallId, ThreadId, u64, InnerCall, [Text; 2])> =
+            Vec::with_capacity(self.0.len());
         for (graph, base_ns, call, offset) in self.0 {
             let known = calls.get(&graph).copied().filter(|g| {
                 let shape = model.graph_calls.shape[g.0 as usize];
                 shape.is_some_and(|s| call.node < model.shapes.get(s).n_nodes)
             });
             let text = |id: u32| texts.get(&id).copied();
-            let (Some(graph), Some(function), Some(backend)) = (known, text(call.function), text(call.backend))
+            let (Some(graph), Some(function), Some(backend)) =
+                (known, text(call.function), text(call.backend))
             else {
                 damages.add(DamageKind::Unresolved, 1, 0, offset);
                 continue;

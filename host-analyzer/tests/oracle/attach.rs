@@ -149,7 +149,7 @@ fn interrupted_in_the_middle() {
 }
 
 /// The recording grows past its head once the probes are in place.
-fn wait_for_probes(out: &std::path::Path) {
+pub(crate) fn wait_for_probes(out: &std::path::Path) {
     wait_for(out, "probes", |m| m.session.probes.len() > 5);
 }
 

@@ -1,4 +1,4 @@
-//! What the driver `nodes` prints of its engine.
+//! What the drivers `nodes` and `whisper` print of their engines.
 
 /// One node as the engine lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,10 +12,12 @@ pub(crate) struct Listed {
     pub(crate) src: Vec<(String, [u64; 4])>,
 }
 
-/// One call of `llama_decode` as the driver saw it.
+/// One call of `llama_decode`, or of the scheduler in a program that has no such call, as the driver saw it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Call {
     pub(crate) nodes: Vec<Listed>,
+    /// The step that it belongs to (`whisper`), or the model (`nodes`).
+    pub(crate) of: usize,
     pub(crate) n_tokens: u32,
     pub(crate) start_ns: u64,
     pub(crate) end_ns: u64,
@@ -39,7 +41,8 @@ pub(crate) fn parse(text: &str) -> Vec<Call> {
                     .map(|(n, d)| (n.to_owned(), ne(d)))
                     .collect(),
             }),
-            "decode" => {
+            "decode" | "graph" => {
+                call.of = f[2].parse().unwrap();
                 call.n_tokens = f[3].parse().unwrap();
                 call.start_ns = f[4].parse().unwrap();
                 call.end_ns = f[5].parse().unwrap();

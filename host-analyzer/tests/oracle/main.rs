@@ -25,3 +25,5 @@ mod server;
 mod speed;
 mod standin;
 mod support;
+mod whisper;
+mod whisper_model;

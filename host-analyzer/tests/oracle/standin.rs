@@ -62,14 +62,18 @@ fn split(library: &str, backend: &str) -> Option<(Model, BTreeMap<String, u64>)>
         assert_eq!(names(&ours), names(&call.nodes), "call {i}");
         for (graph, _) in split.iter().filter(|(_, b)| b == backend) {
             let seen: Vec<usize> = (0..spans.len()).filter(|s| spans.graph_call[*s] == *graph).collect();
-            let seen_names = seen.iter().map(|s| node_name(&trace, graph.0 as usize, spans.node[*s].0).to_owned());
+            let seen_names =
+                seen.iter().map(|s| node_name(&trace, graph.0 as usize, spans.node[*s].0).to_owned());
             let expected =
                 list(&trace, *graph).into_iter().filter(|n| !VIEWS.contains(&n.op.as_str())).map(|n| n.name);
             assert!(seen_names.eq(expected), "call {i}, graph {graph:?}");
             let start = trace.graph_calls.start_ns[graph.0 as usize];
             let end = start + trace.graph_calls.duration_ns[graph.0 as usize];
             for s in seen {
-                assert!(start <= spans.start_ns[s] && spans.start_ns[s] + spans.work_ns[s] <= end, "in its part");
+                assert!(
+                    start <= spans.start_ns[s] && spans.start_ns[s] + spans.work_ns[s] <= end,
+                    "in its part"
+                );
             }
         }
     }
@@ -84,8 +88,12 @@ fn check_sleep(trace: &Model, backend: &str) {
     let name = |s: &usize| node_name(trace, of(s), spans.node[*s].0);
     let whole = (0..spans.len()).filter(|s| trace.texts.get(trace.graph_calls.backend[of(s)]) == backend);
     let (slept, awake): (Vec<usize>, Vec<usize>) = whole.partition(|s| name(s) == "Kcur-1");
-    assert!(!slept.is_empty() && slept.iter().all(|s| spans.work_ns[*s] >= PLANTED), "{backend}: Kcur-1 sleeps");
-    let mut others: Vec<u64> = awake.iter().filter(|s| name(s) == "Kcur-0").map(|s| spans.work_ns[*s]).collect();
+    assert!(
+        !slept.is_empty() && slept.iter().all(|s| spans.work_ns[*s] >= PLANTED),
+        "{backend}: Kcur-1 sleeps"
+    );
+    let mut others: Vec<u64> =
+        awake.iter().filter(|s| name(s) == "Kcur-0").map(|s| spans.work_ns[*s]).collect();
     others.sort_unstable();
     assert!(others.first().is_some_and(|ns| *ns < PLANTED / 2), "{backend}: Kcur-0 does not: {others:?}");
 }
@@ -93,7 +101,10 @@ fn check_sleep(trace: &Model, backend: &str) {
 /// Rows of the analysis by phase are about one backend each, and those of the backend count what was called.
 fn whole_operators(trace: &Model, backend: &str) -> u64 {
     let types = Analysis::of(trace).op.types;
-    assert!(types.iter().any(|t| t.backend == "CPU") && types.iter().all(|t| t.backend == "CPU" || t.backend == backend));
+    assert!(
+        types.iter().any(|t| t.backend == "CPU")
+            && types.iter().all(|t| t.backend == "CPU" || t.backend == backend)
+    );
     assert!(types.iter().all(|t| t.host_side == (t.backend == "OpenCL")));
     assert!(types.iter().filter(|t| t.backend == backend).all(|t| t.op == "MUL_MAT" && t.wait_ns == 0));
     types.iter().filter(|t| t.backend == backend).map(|t| t.executions).sum()
@@ -127,7 +138,9 @@ fn rknn_operators_and_inner_calls() {
     let rows = Analysis::of(&trace).inner;
     let of = |function: &str| rows.iter().filter(|r| r.function == function).collect::<Vec<&Inner>>();
     for row in of("ggml_rk_mul_mat") {
-        assert!((row.backend.as_str(), row.op_backend.as_str(), row.op.as_str()) == ("RKNN", "RKNN", "MUL_MAT"));
+        assert!(
+            (row.backend.as_str(), row.op_backend.as_str(), row.op.as_str()) == ("RKNN", "RKNN", "MUL_MAT")
+        );
         assert!(row.executions == row.calls && row.share.is_some_and(|s| s > 0.0 && s <= 1.0), "{row:?}");
         assert!(row.time_ns == row.wall_ns && row.wall_ns <= row.op_wall_ns, "one at a time: {row:?}");
     }

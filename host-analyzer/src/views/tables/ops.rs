@@ -79,7 +79,11 @@ impl Table for Ops<'_> {
                 )?,
                 false,
             ),
-            ("backend", texts(rows.clone().map(|i| self.name_keys[calls.backend[call(i)].index()]), &self.names)?, false),
+            (
+                "backend",
+                texts(rows.clone().map(|i| self.name_keys[calls.backend[call(i)].index()]), &self.names)?,
+                false,
+            ),
             ("pid", u32s(rows.clone().map(|i| thread(i).pid)), false),
             ("tid", u32s(rows.clone().map(|i| thread(i).tid)), false),
             ("node", u32s(rows.clone().map(|i| spans.node[i].0)), false),

@@ -30,7 +30,9 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     for kind in types().take(SHOWN) {
         let mut row = cells(kind);
         if let Some(second) = second {
-            let same = |t: &&OpType| t.phase == second && t.backend == kind.backend && t.op == kind.op && t.desc == kind.desc;
+            let same = |t: &&OpType| {
+                t.phase == second && t.backend == kind.backend && t.op == kind.op && t.desc == kind.desc
+            };
             row.extend(op.types.iter().find(same).map_or_else(
                 || [Cell::new("–"), Cell::new("–")],
                 |t| [Cell::new(duration(t.wall_ns)), Cell::new(percent(t.share))],
@@ -39,11 +41,15 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
         t.add_row(row);
     }
     write_table(&t, out)?;
-    let mut host_side: Vec<&str> = op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
+    let mut host_side: Vec<&str> =
+        op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
     host_side.dedup();
     if let Some(backend) = host_side.first() {
         let backend = one_line(backend);
-        writeln!(out, "{backend}: host side, the time to hand operators over; its kernels run later, in no operator's time")?;
+        writeln!(
+            out,
+            "{backend}: host side, the time to hand operators over; its kernels run later, in no operator's time"
+        )?;
     }
     match types().count().saturating_sub(SHOWN) {
         0 => Ok(()),

@@ -1,8 +1,9 @@
 //! Functions of backends other than the CPU, by the symbols that the backend profiles name.
 //!
 //! Stage: before attaching. From: one file's [`Calls`]; which library it is does not matter, for static builds have them in
-//! the executable. To: [`Site`]s. Promises: the probed function returns by itself. Behind the return probe of one that only
-//! jumps to another, Linux on arm64 loses its way back and kills the process, so there the other one is probed.
+//! the executable. To: [`Site`]s. Promises: the probed function returns by itself. One that only jumps to another shares its
+//! stack pointer, and Linux on arm64 loses its way among return probes of one stack pointer (see [`entry`]) and kills the
+//! process: there the other one is probed.
 
 use std::borrow::Cow;
 
@@ -10,10 +11,11 @@ use super::body::Body;
 use super::calls::Calls;
 use super::code::{self, Effect, Flow};
 use super::elf::Image;
+use super::entry::Stack;
 use super::names::PREFIXES;
 use super::operators::describe_entry;
 use super::{Mark, Missing, Site, entry, frames};
-use crate::backends::FUNCTIONS;
+use crate::backend_function::FUNCTIONS;
 
 /// Most jumps from one function to the next that are followed.
 const MOST_JUMPS: usize = 4;
@@ -54,7 +56,8 @@ pub(super) fn find(calls: &Calls<'_, '_>, file: usize) -> (Vec<Site>, Vec<Missin
         let Some(symbol) = calls.names.get(function.symbol) else { continue };
         let mark = if function.whole { Mark::BackendOp(slot) } else { Mark::InnerCall(slot) };
         let found = returning(calls.image, symbol.address, symbol.size).and_then(|(address, size)| {
-            let entry = entry::entry(calls.image, address, size).ok_or("its code cannot be read")?;
+            let entry = entry::entry(calls.image, address, size, Stack::AsAtEntry)
+                .ok_or("its code cannot be read")?;
             let offset = calls.image.file_offset(entry.address).ok_or("it is not in the file")?;
             let jumps = if address == symbol.address {
                 String::new()
@@ -80,7 +83,7 @@ pub(super) fn find(calls: &Calls<'_, '_>, file: usize) -> (Vec<Site>, Vec<Missin
 /// Address and size (0: unknown) of the function itself, where the one at `address` does nothing but jump to it.
 fn returning(image: &Image<'_>, mut address: u64, mut size: u64) -> Result<(u64, u64), &'static str> {
     const ONLY_JUMPS: &str = "it only jumps to another function that the file does not name, and a return probe on such a \
-                              function kills the process on arm64: use a build without link-time indirection";
+                              function may kill the process on arm64: use a build that calls the backend directly";
     for _ in 0..=MOST_JUMPS {
         let end = match frames::function_around(image, address) {
             Some((start, end)) if start == address => end,
@@ -113,10 +116,7 @@ mod tests {
     fn vendors_prefixes_are_left_out() {
         let opencl = "_Z23ggml_cl_compute_forwardP12ggml_backendP11ggml_tensor";
         assert_eq!(known(opencl), Some(opencl));
-        assert_eq!(
-            known("_Z26lm_ggml_cl_compute_forwardP15lm_ggml_backendP14lm_ggml_tensor"),
-            Some(opencl)
-        );
+        assert_eq!(known("_Z26lm_ggml_cl_compute_forwardP15lm_ggml_backendP14lm_ggml_tensor"), Some(opencl));
         assert_eq!(known("lm_ggml_cl_mul_mat"), Some("ggml_cl_mul_mat"));
         assert_eq!(known("rknn_matmul_run"), Some("rknn_matmul_run"));
         assert_eq!(known("ggml_cl_mul_mat_f32"), None);
