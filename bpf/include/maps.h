@@ -22,7 +22,14 @@ struct engine {
 	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
 	__u32 pad;
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
-	__u64 part;      /* the same of a part of a graph that another backend was given */
+	/* Experts. */
+	__u32 expert_op; /* number of MUL_MAT_ID; 0: experts are not read */
+	__u32 expert_type; /* number of the ids' type */
+	__u32 type;
+	__u32 nb;
+	__u32 data;
+	__u32 pad2;
+	__u64 part; /* start_ns of the part of a graph that another backend was given, 0 when none */
 };
 
 /* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
@@ -72,6 +79,17 @@ struct thread {
 	__u64 count_off; /* time for which the first event was not counting */
 	__u64 count_at[COUNTER_SLOTS];
 	__u64 count_sum[COUNTER_SLOTS];
+	/* Experts, see expert.bpf.c. */
+	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
+	__u32 cpu_experts;  /* so has the CPU graph that this thread called */
+	__u64 expert_ids;   /* tensor whose choice was told last, and the call for which it was */
+	__u64 expert_graph;
+	__u64 expert_data;
+	__u64 expert_stride;
+	__u32 expert_used;
+	__u32 expert_total;
+	__u32 expert_at;
+	__u32 pad2;
 	/* Other backends. */
 	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
 	__u64 backend_depth;
@@ -88,6 +106,10 @@ struct counters {
 	__u64 calls_ring_full;
 	__u64 tensors_ring_full;
 	__u64 no_state;
+	/* As in the wire's ExpertLoss record. */
+	__u64 experts_chosen;
+	__u64 experts_ring_full;
+	__u64 experts_unreadable;
 };
 
 struct uid_key {
@@ -130,6 +152,8 @@ struct {
 } totals SEC(".maps");
 
 /* Structures that the agent holds; it deletes the ones that it forgets. */
+enum { SHAPE_PLAIN = 1, SHAPE_EXPERTS = 2 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);

@@ -6,6 +6,7 @@
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
 pub mod backend;
+mod expert;
 pub mod graph;
 pub mod inner;
 pub mod op;
@@ -54,6 +55,8 @@ pub struct Lower {
     shapes: Shapes,
     graphs: Graphs,
     spans: Counts,
+    experts: expert::Counts,
+    spare_choices: Vec<expert::Choices>,
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
@@ -89,6 +92,8 @@ impl Lower {
             shapes: Shapes::default(),
             graphs: Graphs::default(),
             spans: Counts::default(),
+            experts: expert::Counts::default(),
+            spare_choices: Vec::new(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
             forgotten: Vec::new(),
@@ -123,6 +128,7 @@ impl Lower {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
             Event::Inner(inner) => self.inner_call(inner),
+            Event::Experts(experts) => self.experts(experts),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),
@@ -171,6 +177,7 @@ impl Lower {
     pub fn finish(&mut self) {
         self.inner.drop_open();
         for graph in self.graphs.take_all() {
+            self.experts.no_graph += graph.choices.as_ref().map_or(0, expert::Choices::len);
             self.spans.edge += graph.batches.iter().map(op::Batch::len).sum::<u64>();
         }
     }

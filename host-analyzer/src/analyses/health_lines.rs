@@ -1,5 +1,6 @@
 //! The sentences of health: what happened, how much of it, what to do. Worst first.
 
+use super::expert_lines;
 use super::health::Health;
 use super::words::{count, one_line};
 use crate::model::counter::why;
@@ -11,6 +12,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
     refused(model, &mut lines);
     dropped(health, &mut lines);
     inner_dropped(model, &mut lines);
+    expert_lines::lost(model, health, &mut lines);
     damaged(model, health, &mut lines);
     cut_short(model, health, &mut lines);
     unaccounted(model, health, &mut lines);
@@ -20,7 +22,8 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
             0 => format!("{} token-level calls", count(model.decodes.len() as u64)),
             n => format!("{} spans", count(n)),
         };
-        lines.push(format!("complete: {what}, nothing lost"));
+        let experts = expert_lines::complete(health);
+        lines.push(format!("complete: {what}{experts}, nothing lost"));
     }
     counters(model, &mut lines);
     levels(model, &mut lines);
@@ -205,7 +208,7 @@ fn unaccounted(model: &Model, health: &Health, lines: &mut Vec<String>) {
 }
 
 fn probes(model: &Model, lines: &mut Vec<String>) {
-    for level in [Some(Level::Token), Some(Level::Graph), Some(Level::Op), None] {
+    for level in Level::ALL.map(Some).into_iter().chain([None]) {
         let of_level = || model.session.probes.iter().filter(|p| p.level == level);
         let missing: Vec<&Probe> = of_level().filter(|p| !p.attached).collect();
         let Some(first) = missing.first() else { continue };
@@ -270,9 +273,11 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
     if asked.is_empty() {
         return;
     }
-    let off: Vec<_> = [Level::Token, Level::Graph, Level::Op]
+    // A model without experts misses nothing of them.
+    let routed = expert_lines::model_has_routers(model);
+    let off: Vec<_> = Level::ALL
         .into_iter()
-        .filter(|l| !asked.contains(l))
+        .filter(|l| !asked.contains(l) && (*l != Level::Expert || routed))
         .map(Level::name)
         .collect();
     if !off.is_empty() {
@@ -282,6 +287,7 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
         (Level::Token, model.decodes.is_empty()),
         (Level::Graph, model.graph_calls.is_empty()),
         (Level::Op, model.spans.is_empty()),
+        (Level::Expert, routed && model.experts.is_empty()),
     ];
     for (level, nothing) in nothing {
         // Where nothing is attached, that is what is said, and why.
@@ -311,7 +317,7 @@ fn edges(model: &Model, health: &Health, lines: &mut Vec<String>) {
     line(model.health.inner.map(|l| l.no_end), "inner calls", ended);
 }
 
-fn percent(n: u64, of: u64) -> String {
+pub(super) fn percent(n: u64, of: u64) -> String {
     match of {
         0 => "all".into(),
         _ => format!("{:.2} %", n as f64 * 100.0 / of as f64),

@@ -9,6 +9,8 @@ pub mod counter;
 pub mod dag;
 pub mod excerpt;
 pub mod execution;
+pub mod expert;
+mod expert_lines;
 pub mod gauge;
 pub mod graph;
 pub mod group;
@@ -45,6 +47,8 @@ pub struct Analysis {
     pub op: op::Op,
     /// What operators had functions of backends do.
     pub inner: Vec<inner::Inner>,
+    /// Experts, of models that have them.
+    pub expert: Vec<expert::Routing>,
     /// Threads.
     pub thread: Vec<thread::Thread>,
     /// Graphs with the times of their nodes.
@@ -76,6 +80,7 @@ impl Analysis {
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
             inner: inner::inner_calls(model, &phases, &executions),
+            expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),

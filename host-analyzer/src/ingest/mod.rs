@@ -6,6 +6,7 @@
 
 mod counter;
 mod damage;
+mod expert;
 mod gauge;
 mod graph;
 mod inner;
@@ -24,6 +25,7 @@ use crate::decode::Found;
 use crate::model::{DamageKind, Model, Text};
 
 use damage::Damages;
+use expert::Choices;
 use graph::Calls;
 use op::Batches;
 use shape::Structures;
@@ -39,6 +41,7 @@ pub struct Ingest {
     calls: Calls,
     structures: Structures,
     batches: Batches,
+    choices: Choices,
     gauges: gauge::Gauges,
     inner: inner::Calls,
 }
@@ -128,6 +131,8 @@ impl Ingest {
                 self.model.health.inner_received += self.inner.add(r, offset, &mut self.damages);
             }
             Record::InnerLoss(r) => self.model.health.inner = Some(inner::ledger(r)),
+            Record::ExpertBatch(r) => self.choices.add(r, offset, &mut self.damages),
+            Record::ExpertLoss(r) => self.choices.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -179,6 +184,7 @@ impl Ingest {
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
         self.inner.finish(&calls, &self.texts, model, damages);
+        self.choices.finish(&calls, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model
     }

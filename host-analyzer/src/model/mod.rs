@@ -5,6 +5,7 @@
 //! of time as each table says. It knows nothing of the wire.
 
 pub mod counter;
+pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod health;
@@ -16,9 +17,10 @@ pub mod thread;
 pub mod token;
 
 pub use counter::{Counter, Counts};
+pub use expert::{Choice, Experts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, Health, InnerLedger, Ledger, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, InnerLedger, Ledger, ProbeCost};
 pub use inner::InnerCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
@@ -45,6 +47,8 @@ pub struct Model {
     pub spans: Spans,
     /// Calls of backends' functions inside operators.
     pub inner_calls: InnerCalls,
+    /// Experts that routers chose, by graph call, node, token, rank.
+    pub experts: Experts,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
     /// What was lost, and what with it.

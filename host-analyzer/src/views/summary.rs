@@ -10,6 +10,7 @@ use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
+use crate::analyses::expert::Routing;
 use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
@@ -30,6 +31,7 @@ struct Summary<'a> {
     op_types: &'a [OpType],
     operators: &'a [Operator],
     inner_calls: &'a [Inner],
+    experts: &'a [Routing],
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: &'a [Gauge],
@@ -106,6 +108,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
         inner_calls: &analysis.inner,
+        experts: &analysis.expert,
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: &analysis.gauge,

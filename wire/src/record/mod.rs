@@ -6,6 +6,7 @@ pub mod clock;
 pub mod control;
 pub mod cost;
 pub mod counter;
+pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod inner;
@@ -52,6 +53,10 @@ pub mod kind {
     pub const COUNTED_BATCH: u16 = 0x31;
     /// [`super::inner::InnerBatch`].
     pub const INNER_BATCH: u16 = 0x38;
+    /// [`super::expert::ExpertBatch`].
+    pub const EXPERT_BATCH: u16 = 0x40;
+    /// [`super::expert::ExpertLoss`].
+    pub const EXPERT_LOSS: u16 = 0x41;
     /// [`super::gauge::GaugeBatch`].
     pub const GAUGE_BATCH: u16 = 0x50;
     /// [`super::clock::Clock`].
@@ -159,6 +164,10 @@ records! {
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
     /// Calls of backends' functions inside operators.
     InnerBatch = kind::INNER_BATCH => inner::InnerBatch<'a>,
+    /// Choices of the routers in one graph call.
+    ExpertBatch = kind::EXPERT_BATCH => expert::ExpertBatch<'a>,
+    /// How many were chosen, and how many were lost.
+    ExpertLoss = kind::EXPERT_LOSS => expert::ExpertLoss,
     /// What the gauges said at one time.
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
     /// Several clocks read at once.

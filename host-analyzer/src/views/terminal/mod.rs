@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod counters;
+mod experts;
 mod gauges;
 mod inner;
 mod operators;
@@ -31,6 +32,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     operators::write(&analysis.op, out)?;
     inner::write(&analysis.inner, out)?;
     counters::write(&analysis.counted, out)?;
+    experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;
     gauges::write(&analysis.gauge, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)
