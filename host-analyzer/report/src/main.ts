@@ -7,6 +7,7 @@ import "./style/sections.css";
 import "./style/views.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
+import { hasTokenLevel } from "./data/levels.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
@@ -47,9 +48,9 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-function navigation(): HTMLElement {
+function navigation(summary: Summary): HTMLElement {
   const links: [string, string][] = [
-    ["tokens", "Tokens"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+    ...(hasTokenLevel(summary) ? [["tokens", "Tokens"] as [string, string]] : []), ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
   ];
   return h(
     "nav",
@@ -81,7 +82,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("cost", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
-  return [navigation(), main, about(summary.session?.agent)];
+  return [navigation(summary), main, about(summary.session?.agent)];
 }
 
 const summary = readJson<Summary>("summary");
