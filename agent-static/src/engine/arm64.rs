@@ -4,7 +4,7 @@ use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction as Decoded, Opcode, Operand, ShiftStyle, SizeCode};
 
 use super::cheap;
-use super::code::{Effect, Flow, Instruction, Register};
+use super::code::{Effect, Flow, Instruction, Register, Through};
 
 /// Length of every instruction in bytes.
 const WIDTH: u8 = 4;
@@ -50,6 +50,12 @@ pub(crate) fn compared(bytes: &[u8]) -> Option<u64> {
     let word = u32::from_le_bytes(bytes.try_into().ok()?);
     // subs wzr, w, #imm12 without shift (Arm ARM, C6.2 "SUBS (immediate)")
     (word & 0xffc0_001f == 0x7100_001f).then_some((word >> 10 & 0xfff).into())
+}
+
+/// `blr` or `br`.
+pub(crate) fn through(bytes: &[u8]) -> Option<Through> {
+    let i = single(bytes).filter(|i| matches!(i.opcode, Opcode::BLR | Opcode::BR))?;
+    general(&i.operands[0]).map(Through::Register)
 }
 
 pub(crate) fn mnemonic(word: &[u8]) -> String {
@@ -227,7 +233,7 @@ fn saves_link(i: &Decoded) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{decode, effect, mnemonic};
-    use crate::engine::code::{Effect, Flow};
+    use crate::engine::code::{Effect, Flow, Through};
 
     #[test]
     fn where_control_goes() {
@@ -248,6 +254,14 @@ mod tests {
         for (word, flow) in cases {
             assert_eq!(decode(&u32::to_le_bytes(word), 0x1000)[0].flow, flow, "{word:08x}");
         }
+    }
+
+    #[test]
+    fn what_calls_go_through() {
+        let through = |word: u32| super::through(&word.to_le_bytes());
+        assert_eq!(through(0xd63f_0100), Some(Through::Register(8))); // blr x8
+        assert_eq!(through(0xd61f_0220), Some(Through::Register(17))); // br x17
+        assert_eq!(through(0x9400_0004), None); // bl
     }
 
     #[test]

@@ -51,6 +51,11 @@ impl Body {
         self.entered.contains_key(&address)
     }
 
+    /// Number of direct jumps and branches to the address.
+    pub(crate) fn jumps_to(&self, address: u64) -> u32 {
+        self.entered.get(&address).copied().unwrap_or(0)
+    }
+
     /// Addresses with the number of direct jumps to them, where a jump to an unconditional jump counts for
     /// where that one goes.
     pub(crate) fn destinations(&self) -> BTreeMap<u64, u32> {

@@ -166,6 +166,24 @@ pub(crate) fn mnemonic(image: &Image<'_>, instruction: &Instruction) -> String {
     }
 }
 
+/// What a call or jump that names no address goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// The address is in this register.
+    Register(Register),
+    /// The address is in memory, at this offset from this register.
+    Field(Register, i64),
+}
+
+/// What the call or jump goes through, if it names no address.
+pub(crate) fn through(image: &Image<'_>, instruction: &Instruction) -> Option<Through> {
+    let bytes = image.bytes(instruction.address, instruction.length.into())?;
+    match image.machine {
+        Machine::X86_64 => x86::through(bytes, instruction.address),
+        Machine::Arm64 => arm64::through(bytes),
+    }
+}
+
 /// The constant that the instruction compares something with.
 pub(crate) fn compared(image: &Image<'_>, instruction: &Instruction) -> Option<u64> {
     let bytes = image.bytes(instruction.address, instruction.length.into())?;

@@ -31,6 +31,9 @@ const FEWEST_JUMPS: u32 = 24;
 /// Most instructions from where the operators meet to their end; builds seen have up to 6.
 const LONGEST_END: usize = 24;
 
+/// What part of the jumps that meet may go to a place behind; one build seen has 3 beside 97.
+const FEW: u32 = 16;
+
 /// An instruction of the dispatch function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -140,25 +143,30 @@ fn ends(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<
             "no common end of the operators: at most {jumps} jumps go to one place ({join:#x})"
         ));
     }
+    let mut meeting = straight(body, join);
     for (start, _) in starts {
         let [yes, no] =
             decision(body, *start).ok_or_else(|| format!("the result of {START} is not tested"))?;
-        if !leads(body, yes, join) && !leads(body, no, join) {
+        let lines = [straight(body, yes), straight(body, no)].concat();
+        meeting.retain(|address| lines.contains(address));
+        if meeting.is_empty() {
             let ways = format!("{yes:#x} or {no:#x}");
             return Err(format!("the operators meet at {join:#x}, but {START}'s result leads to {ways}"));
         }
     }
+    // Where registers are put back, the cases meet before the result that skips them does: the end is behind both.
+    let meeting = meeting.first().copied().unwrap_or(join);
     let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
     let described = |n: usize| {
         let at = &body.code[n];
         let note =
-            format!("`{}` behind {join:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
+            format!("`{}` behind {meeting:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
         (n, Place { address: at.address, emulated: at.emulated, symbol: symbol.clone(), note })
     };
-    let ends: Vec<_> = emulated(body, join).into_iter().map(described).collect();
+    let ends: Vec<_> = emulated(body, meeting, jumps / FEW).into_iter().map(described).collect();
     if ends.is_empty() {
         return Err(format!(
-            "no instruction behind {join:#x}, where the operators meet, can be probed cheaply"
+            "no instruction behind {meeting:#x}, where the operators meet, can be probed cheaply"
         ));
     }
     Ok(ends)
@@ -203,29 +211,36 @@ fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
     None
 }
 
-/// Whether control goes from one address to another without a choice and without a call.
-fn leads(body: &Body, from: u64, to: u64) -> bool {
+/// Addresses that control passes from one on without a choice and without a call, in order.
+fn straight(body: &Body, from: u64) -> Vec<u64> {
+    let mut passed = Vec::new();
     let mut at = from;
     for _ in 0..16 {
-        if at == to {
-            return true;
-        }
-        at = match body.at(at).map(|i| (i.flow, i.next())) {
-            Some((Flow::Next, next)) => next,
-            Some((Flow::Jump(target), _)) => target,
-            _ => return false,
+        let Some(instruction) = body.at(at) else { break };
+        passed.push(at);
+        at = match instruction.flow {
+            Flow::Next => instruction.next(),
+            Flow::Jump(target) => target,
+            _ => break,
         };
     }
-    false
+    passed
 }
 
-/// Instructions from an address on that the kernel emulates, in a straight line but for branches that are not taken.
-///
-/// Others may join on the way: nodes without an operator, which start none (clang 21, ggml 0.17), and fused operators.
-fn emulated(body: &Body, from: u64) -> Vec<usize> {
+/// Instructions from an address on that the kernel emulates, in a straight line but for branches that are not taken, and that not
+/// more than `others` jumps reach without passing the address: nodes without an operator or without elements, which no start was
+/// passed for, and fused operators.
+fn emulated(body: &Body, from: u64, others: u32) -> Vec<usize> {
     let mut found = Vec::new();
     let Some(index) = body.index(from) else { return found };
+    let mut joined = 0;
     for (n, instruction) in body.code.iter().enumerate().skip(index).take(LONGEST_END) {
+        if n != index {
+            joined += body.jumps_to(instruction.address);
+        }
+        if joined > others {
+            break;
+        }
         if instruction.emulated && !repeated(body, from, n) {
             found.push(n);
         }

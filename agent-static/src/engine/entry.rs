@@ -4,6 +4,11 @@
 //! A later one will do as long as nothing that the probe reads has changed: the argument registers,
 //! and what a return probe replaces, the return address (at the stack pointer on x86-64, in the link register
 //! on arm64). Promises: every call passes the chosen instruction exactly once.
+//!
+//! Return probes within return probes: Linux forgets an outer one when an inner one is entered with the stack pointer
+//! that the outer one had (`arch_uretprobe_is_alive`), and kills the process when the outer function returns ("failed
+//! to handle uretprobe, sending SIGILL"). On arm64 a call does not move the stack, so this is so of every probe that sits
+//! behind the instruction that makes the function's frame. See [`Stack`].
 
 use super::body::Body;
 use super::code::{self, Effect, Flow, Instruction};
@@ -21,8 +26,17 @@ pub(crate) struct Entry {
     pub(crate) mnemonic: String,
 }
 
+/// Whether the stack pointer may already have moved at the instruction that is probed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stack {
+    /// No: another function whose return is probed may be called from this one.
+    AsAtEntry,
+    /// Yes, where the return address is in a register (arm64).
+    MayMove,
+}
+
 /// The cheapest instruction to probe the entry of the function at `address`.
-pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64) -> Option<Entry> {
+pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64, stack: Stack) -> Option<Entry> {
     let end = match frames::function_around(image, address) {
         Some((start, end)) if start == address => end,
         _ if size > 0 => address.checked_add(size)?,
@@ -31,7 +45,7 @@ pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64) -> Option<Entry>
     };
     let body = Body::new(image, address, end);
     let first = body.code.first().filter(|_| image.is_code(address))?;
-    let chosen = cheap(image, &body).unwrap_or(first);
+    let chosen = cheap(image, &body, stack).unwrap_or(first);
     Some(Entry {
         address: chosen.address,
         emulated: chosen.emulated,
@@ -39,7 +53,7 @@ pub(crate) fn entry(image: &Image<'_>, address: u64, size: u64) -> Option<Entry>
     })
 }
 
-fn cheap<'b>(image: &Image<'_>, body: &'b Body) -> Option<&'b Instruction> {
+fn cheap<'b>(image: &Image<'_>, body: &'b Body, stack: Stack) -> Option<&'b Instruction> {
     for instruction in body.code.iter().take(FARTHEST) {
         // Reached again from farther down: it would not mark entries alone.
         if body.is_target(instruction.address) {
@@ -50,7 +64,7 @@ fn cheap<'b>(image: &Image<'_>, body: &'b Body) -> Option<&'b Instruction> {
         if usable {
             return Some(instruction);
         }
-        if instruction.flow != Flow::Next || spoils(image, instruction) {
+        if instruction.flow != Flow::Next || spoils(image, instruction, stack) {
             return None;
         }
     }
@@ -61,12 +75,12 @@ const fn calls(flow: Flow) -> bool {
     matches!(flow, Flow::Call(_) | Flow::CallAny | Flow::CallSlot(_))
 }
 
-/// Whether arguments or the return address are no longer where they were at entry.
-fn spoils(image: &Image<'_>, instruction: &Instruction) -> bool {
+/// Whether arguments, the return address or the stack pointer are no longer as they were at entry.
+fn spoils(image: &Image<'_>, instruction: &Instruction, stack: Stack) -> bool {
     let convention = image.machine.convention();
     let effect = code::effect(image, instruction);
-    // On arm64 the return address is in a register: the stack may move.
-    let home = convention.link.unwrap_or(convention.stack);
-    let mut precious = convention.arguments.into_iter().chain([home]);
+    // Where a register holds the return address, the stack pointer is not needed to find it.
+    let pointer = (convention.link.is_none() || stack == Stack::AsAtEntry).then_some(convention.stack);
+    let mut precious = convention.arguments.into_iter().chain(convention.link).chain(pointer);
     effect == Effect::SaveLink || precious.any(|register| effect.may_write(register))
 }

@@ -1,10 +1,13 @@
 //! Puts together what the files of a process say into one plan.
 
+use super::backend::Handover;
 use super::calls::Calls;
 use super::elf::Image;
-use super::operators::{self, describe_entry};
+use super::entry::Stack;
+use super::operators::{self, cost, describe_entry};
 use super::{
-    EnginePlan, FileFindings, Mark, Missing, Site, dispatch, entry, layout, note, tables, uid, version,
+    EnginePlan, FileFindings, Mark, Missing, Site, backend, code, dispatch, entry, layout, note, tables, uid,
+    version,
 };
 
 /// Functions whose entry and return are probed.
@@ -15,7 +18,7 @@ const FUNCTIONS: [(Mark, &[&str]); 6] = [
     // The first one that is there: the second one calls it.
     (Mark::SchedulerGraph, &["ggml_backend_sched_graph_compute_async", "ggml_backend_sched_graph_compute"]),
     (Mark::CpuGraph, &["ggml_graph_compute"]),
-    (Mark::BackendGraph, &["ggml_backend_graph_compute_async"]),
+    (Mark::BackendGraph, &[backend::FUNCTION]),
 ];
 
 /// The accessor that tells the layout apart; where it is, the other accessors and the names are.
@@ -94,7 +97,10 @@ impl EnginePlan {
     fn read_sites(&mut self, file: usize, calls: &Calls<'_, '_>) -> String {
         let mut roles = Vec::new();
         for (mark, wanted) in FUNCTIONS {
-            let site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            let mut site = wanted.iter().find_map(|name| function_site(calls, file, mark, name));
+            if mark == Mark::BackendGraph {
+                site = site.and_then(|site| self.handover(calls, site));
+            }
             roles.extend(site.is_some().then_some(match mark {
                 Mark::LlamaDecode | Mark::LlamaProcess | Mark::LlamaEncode => "token",
                 Mark::SchedulerGraph | Mark::BackendGraph => "graph",
@@ -111,6 +117,28 @@ impl EnginePlan {
         roles.extend(calls.function(ACCESSOR).map(|_| "names and layout"));
         roles.dedup();
         roles.join(", ")
+    }
+
+    /// Adds the places where the scheduler calls backends itself; the function's own site stays if it is called too.
+    fn handover(&mut self, calls: &Calls<'_, '_>, function: Site) -> Option<Site> {
+        let (found, offset, called) = match backend::handover(calls) {
+            None | Some(Handover::Called) => return Some(function),
+            Some(Handover::Unseen(reason)) => {
+                self.missing.push(Missing { mark: Mark::BackendGraph, symbol: function.symbol, reason });
+                return None;
+            }
+            Some(Handover::Inlined { sites, offset, called }) => (sites, offset, called),
+        };
+        for i in found {
+            let Some(at) = calls.image.file_offset(i.address) else { continue };
+            let mnemonic = code::mnemonic(calls.image, &i);
+            let note = format!(
+                "inlined into the scheduler: `{mnemonic}` through offset {offset} of the backend; {}",
+                cost(i.emulated)
+            );
+            self.sites.push(Site { offset: at, note, ..function.clone() });
+        }
+        (called > 0).then_some(function)
     }
 
     /// Notes levels that nothing was found for.
@@ -142,7 +170,7 @@ impl EnginePlan {
 
 fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> Option<Site> {
     let symbol = calls.names.get(name)?;
-    let entry = entry::entry(calls.image, symbol.address, symbol.size)?;
+    let entry = entry::entry(calls.image, symbol.address, symbol.size, Stack::AsAtEntry)?;
     let offset = calls.image.file_offset(entry.address)?;
     Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
 }

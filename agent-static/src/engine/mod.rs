@@ -6,6 +6,7 @@
 //! bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
 
 mod arm64;
+mod backend;
 mod body;
 mod calls;
 mod cheap;
@@ -24,6 +25,7 @@ mod paths;
 mod relocs;
 mod strategy;
 mod structure;
+mod switch;
 mod tables;
 mod trace;
 mod uid;
@@ -49,7 +51,7 @@ pub enum Mark {
     SchedulerGraph,
     /// Entry and return of `ggml_graph_compute`.
     CpuGraph,
-    /// Entry of `ggml_backend_graph_compute_async`.
+    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's own where that was inlined.
     BackendGraph,
     /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
     OpStart,
@@ -101,8 +103,8 @@ pub struct Site {
     pub mark: Mark,
     /// Index of the file in the slice given to [`examine`].
     pub file: usize,
-    /// File offset of the instruction. For marks with a return it lies where the stack pointer (x86-64) or the
-    /// link register (arm64) still are as at entry, so that a uretprobe works there too.
+    /// File offset of the instruction. For marks with a return it lies where the stack pointer and (on arm64) the link
+    /// register still are as at entry, so that a uretprobe works there too; see `entry`.
     pub offset: u64,
     /// Symbol that led there.
     pub symbol: String,

@@ -9,7 +9,7 @@
 use super::calls::Calls;
 use super::dispatch::{self, Dispatcher, Place};
 use super::elf::Symbol;
-use super::entry;
+use super::entry::{self, Stack};
 use super::names::plain;
 use super::structure;
 use super::trace::Trace;
@@ -44,7 +44,8 @@ pub(crate) fn find(
     if let Ok(functions) = &functions {
         let inside = dispatchers.as_ref().is_ok_and(|all| all.iter().all(|d| encloses(functions, d)));
         for (symbol, called) in functions {
-            let Some(entry) = entry::entry(calls.image, symbol.address, symbol.size) else { continue };
+            let stack = stack(functions.len());
+            let Some(entry) = entry::entry(calls.image, symbol.address, symbol.size, stack) else { continue };
             let Some(offset) = calls.image.file_offset(entry.address) else { continue };
             let extra = if inside {
                 format!("; the call of {} is inside it", dispatch::START)
@@ -128,7 +129,8 @@ impl Operators {
     /// Adds operator functions without a name; whether there are any.
     fn add_by_structure(&mut self, calls: &Calls<'_, '_>, file: usize, all: &[structure::Found]) -> bool {
         for found in all {
-            let Some(entry) = entry::entry(calls.image, found.address, found.size) else { continue };
+            let stack = stack(all.len());
+            let Some(entry) = entry::entry(calls.image, found.address, found.size, stack) else { continue };
             let Some(offset) = calls.image.file_offset(entry.address) else { continue };
             let symbol =
                 Symbol { name: BY_STRUCTURE, address: found.address, size: found.size, exported: false };
@@ -182,6 +184,11 @@ fn is_function(name: &str) -> bool {
     let parts = ["part", "constprop", "isra", "lto_priv"];
     rest.split('.').skip(1).all(|p| parts.contains(&p) || p.chars().all(|c| c.is_ascii_digit()))
         && (rest.is_empty() || rest.starts_with('.'))
+}
+
+/// An operator calls nothing else whose return is probed, unless there are clones that call each other.
+const fn stack(functions: usize) -> Stack {
+    if functions == 1 { Stack::MayMove } else { Stack::AsAtEntry }
 }
 
 fn encloses(functions: &[(Symbol<'_>, usize)], dispatcher: &Dispatcher) -> bool {

@@ -3,12 +3,15 @@
 //! A start that reaches the next start without passing the end would leave an operator open; an operator's
 //! code reached without passing a start would go unseen. [`dispatch`](super::dispatch) looks for both in
 //! this control flow graph before anything is attached. Promises: a path that is found exists in the graph;
-//! the targets of a jump table are taken to be the blocks that nothing else leads to.
+//! the targets of a jump table are those that it names, and the blocks that nothing leads to, no table either.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::body::Body;
 use super::calls::Calls;
 use super::code::{self, Flow};
 use super::names::plain;
+use super::switch;
 
 /// Functions that never return, so that what lies behind their call is not reached from it.
 pub(crate) const NEVER_RETURN: [&str; 8] = [
@@ -27,10 +30,8 @@ pub(crate) const NEVER_RETURN: [&str; 8] = [
 pub(crate) struct Paths {
     /// What may follow an instruction directly.
     next: Vec<[Option<usize>; 2]>,
-    /// Which instructions jump through a table.
-    jumps: Vec<bool>,
-    /// Where all tables together lead.
-    table: Vec<usize>,
+    /// Where each instruction that jumps through a table may lead.
+    tables: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Paths {
@@ -50,9 +51,8 @@ impl Paths {
                 Flow::JumpSlot(_) | Flow::JumpAny | Flow::Return | Flow::Stop => [None, None],
             });
         }
-        let jumps = body.code.iter().map(|i| i.flow == Flow::JumpAny).collect();
-        let table = orphans(body, calls, &next);
-        Self { next, jumps, table }
+        let tables = tables(body, calls, &orphans(body, calls, &next));
+        Self { next, tables }
     }
 
     /// Which instructions are reached from behind `from` without passing through a wall. Walls that were met
@@ -63,7 +63,6 @@ impl Paths {
             wall[index] = true;
         }
         let mut seen = vec![false; self.next.len()];
-        let mut through_table = false;
         let mut open = vec![from];
         let mut first = true;
         while let Some(index) = open.pop() {
@@ -72,12 +71,25 @@ impl Paths {
             }
             first = false;
             open.extend(self.next[index].into_iter().flatten());
-            if self.jumps[index] && !std::mem::replace(&mut through_table, true) {
-                open.extend(&self.table);
-            }
+            open.extend(self.tables.get(&index).into_iter().flatten());
         }
         seen
     }
+}
+
+/// Where each jump through a table may lead: where its table says, and where nothing says that anything leads. A jump whose
+/// table cannot be read may lead to each of the orphans.
+fn tables(body: &Body, calls: &Calls<'_, '_>, orphans: &[usize]) -> BTreeMap<usize, Vec<usize>> {
+    let jumps = body.code.iter().enumerate().filter(|(_, i)| i.flow == Flow::JumpAny).map(|(n, _)| n);
+    let read: Vec<_> = jumps.map(|jump| (jump, switch::targets(calls.image, body, jump))).collect();
+    let named: BTreeSet<usize> =
+        read.iter().flat_map(|(_, targets)| targets.iter().flatten().copied()).collect();
+    let unnamed: Vec<usize> = orphans.iter().copied().filter(|n| !named.contains(n)).collect();
+    let all = |targets: Option<Vec<usize>>| match targets {
+        Some(targets) => [targets, unnamed.clone()].concat(),
+        None => orphans.to_vec(),
+    };
+    read.into_iter().map(|(jump, targets)| (jump, all(targets))).collect()
 }
 
 /// Instructions that nothing leads to directly: where jump tables go.

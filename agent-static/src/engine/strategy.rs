@@ -48,7 +48,8 @@ fn way(plan: &EnginePlan, wanted: u32) -> Result<String, String> {
 }
 
 fn functions(sites: &[&Site]) -> Option<String> {
-    let names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
+    let mut names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
+    names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
 }
 

@@ -13,6 +13,8 @@ use super::{DataType, Tables};
 const FIRST_OPS: [&str; 3] = ["NONE", "DUP", "ADD"];
 const FIRST_UNARY: [&str; 3] = ["ABS", "SGN", "NEG"];
 const FIRST_GLU: [&str; 3] = ["REGLU", "GEGLU", "SWIGLU"];
+/// An operator that every release has, behind those.
+const SURE: &str = "MUL_MAT";
 /// First names of the array `type_traits` and what blocks of them have always been: (name, elements, bytes).
 const FIRST_TYPES: [(&str, u32, u32); 4] = [("f32", 1, 4), ("f16", 1, 2), ("q4_0", 32, 18), ("q4_1", 32, 20)];
 /// Longest arrays believed.
@@ -53,8 +55,10 @@ fn names(image: &Image<'_>, relocations: &Relocations<'_>, word: u64, first: &[&
     let mut names = Vec::new();
     for index in 0..MOST_NAMES {
         let Some(name) = at(index).filter(|n| is_name(n)) else { break };
-        // The next array may follow without a gap.
-        if index > 0 && [&FIRST_OPS, &FIRST_UNARY, &FIRST_GLU].iter().any(|with| begins(index, with)) {
+        // The next array may follow without a gap. Operators of 2023 had ABS, SGN and NEG among them, before others.
+        let whole = first != &FIRST_OPS || names.iter().any(|n| n == SURE);
+        if index > 0 && whole && [&FIRST_OPS, &FIRST_UNARY, &FIRST_GLU].iter().any(|with| begins(index, with))
+        {
             break;
         }
         names.push(name.to_owned());

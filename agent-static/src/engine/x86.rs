@@ -3,7 +3,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, Mnemonic, OpKind, Register as Name};
 
 use super::cheap;
-use super::code::{Effect, Flow, Instruction, Register};
+use super::code::{Effect, Flow, Instruction, Register, Through};
 
 const STACK: Register = 4;
 
@@ -64,8 +64,26 @@ pub(crate) fn mnemonic(bytes: &[u8], address: u64) -> String {
 /// The constant of `cmp $constant, …`.
 pub(crate) fn compared(bytes: &[u8], address: u64) -> Option<u64> {
     let i = single(bytes, address);
-    let immediate = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
-    (i.mnemonic() == Mnemonic::Cmp && immediate).then(|| i.immediate(1))
+    let constant = matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate32);
+    (i.mnemonic() == Mnemonic::Cmp && constant).then(|| i.immediate(1))
+}
+
+/// Whether the second operand is a constant that is as wide as a pointer once it is used.
+fn immediate(i: &iced_x86::Instruction) -> bool {
+    i.op_count() == 2 && matches!(i.op1_kind(), OpKind::Immediate8to64 | OpKind::Immediate32to64)
+}
+
+/// `call` or `jmp` through a register or a field.
+pub(crate) fn through(bytes: &[u8], address: u64) -> Option<Through> {
+    let i = single(bytes, address);
+    if !matches!(i.mnemonic(), Mnemonic::Call | Mnemonic::Jmp) {
+        return None;
+    }
+    match i.op0_kind() {
+        OpKind::Register => number(i.op0_register()).map(Through::Register),
+        OpKind::Memory => memory(&i).map(|(base, offset)| Through::Field(base, offset)),
+        _ => None,
+    }
 }
 
 pub(crate) fn is_no_op(bytes: &[u8], address: u64) -> bool {
@@ -87,6 +105,19 @@ pub(crate) fn effect(bytes: &[u8], address: u64) -> Effect {
             None => Effect::None,
         },
         Mnemonic::Push => Effect::Write { to: STACK },
+        Mnemonic::Pop if first == OpKind::Register => match number(i.op_register(0)) {
+            // The stack pointer is written too.
+            Some(to) => Effect::LoadPair { to: [to, STACK], base: STACK, offset: 0 },
+            None => Effect::Unknown,
+        },
+        // Pointers are 64 bits wide: a 32-bit sum is none.
+        Mnemonic::Add | Mnemonic::Sub if is_64_bit(i.op_register(0)) && immediate(&i) => {
+            let (Some(to), by) = (number(i.op_register(0)), i.immediate(1).cast_signed()) else {
+                return Effect::Unknown;
+            };
+            let add = if i.mnemonic() == Mnemonic::Sub { by.wrapping_neg() } else { by };
+            Effect::Add { to, from: to, add }
+        }
         _ if jumps_relative(&i) || i.mnemonic() == Mnemonic::Jmp => Effect::None,
         Mnemonic::Lea => match (number(i.op_register(0)), memory(&i)) {
             (Some(to), _) if i.is_ip_rel_memory_operand() => {
@@ -215,7 +246,7 @@ fn number(register: Name) -> Option<Register> {
 #[cfg(test)]
 mod tests {
     use super::{decode, effect, mnemonic};
-    use crate::engine::code::{Effect, Flow};
+    use crate::engine::code::{Effect, Flow, Through};
 
     const RAX: u8 = 0;
     const RDI: u8 = 7;
@@ -244,6 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn what_calls_go_through() {
+        let cases: [(&[u8], Option<Through>); 5] = [
+            (&[0xff, 0xd0], Some(Through::Register(RAX))),      // call *%rax
+            (&[0x41, 0xff, 0xe2], Some(Through::Register(10))), // jmp *%r10
+            (&[0xff, 0x57, 0x68], Some(Through::Field(RDI, 104))), // call *104(%rdi)
+            (&[0xff, 0x14, 0xc8], None),                        // call *(%rax,%rcx,8)
+            (&[0xe8, 0x10, 0, 0, 0], None),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(super::through(bytes, 0x1000), expected, "{bytes:02x?}");
+        }
+    }
+
+    #[test]
     fn what_is_compared() {
         let cases: [(&[u8], Option<u64>); 4] = [
             (&[0x83, 0x7e, 0x50, 0x4c], Some(76)), // cmpl $76,80(%rsi)
@@ -258,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_registers_become() {
-        let cases: [(&[u8], Effect); 16] = [
+        let cases: [(&[u8], Effect); 20] = [
             (&[0x48, 0x89, 0xf8], Effect::Copy { to: RAX, from: RDI }),
             (&[0x89, 0xf8], Effect::Write { to: RAX }), // only the lower half
             (&[0x48, 0x8d, 0x87, 0, 1, 0, 0], Effect::Add { to: RAX, from: RDI, add: 256 }),
@@ -274,7 +319,11 @@ mod tests {
             (&[0x83, 0x8f, 0x94, 0, 0, 0, 1], Effect::Store { base: RDI, offset: 148, from: None }), // orl $1
             (&[0x0f, 0x10, 0x47, 0x10], Effect::Look { base: RDI, offset: 16 }),                     // movups
             (&[0x53], Effect::Write { to: 4 }),
-            (&[0x48, 0xf7, 0xf1], Effect::Unknown), // div
+            (&[0x5b], Effect::LoadPair { to: [3, 4], base: 4, offset: 0 }), // pop %rbx
+            (&[0x48, 0x83, 0xc7, 0x20], Effect::Add { to: RDI, from: RDI, add: 32 }),
+            (&[0x48, 0x83, 0xec, 0x18], Effect::Add { to: 4, from: 4, add: -24 }), // sub $24,%rsp
+            (&[0x83, 0xc7, 0x20], Effect::Write { to: RDI }),                      // only the lower half
+            (&[0x48, 0xf7, 0xf1], Effect::Unknown),                                // div
         ];
         for (bytes, expected) in cases {
             assert_eq!(effect(bytes, 0x1000), expected, "{} {bytes:02x?}", mnemonic(bytes, 0x1000));

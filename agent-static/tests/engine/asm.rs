@@ -144,6 +144,26 @@ impl Asm {
         self.either(&[0xff, 0xe0], &[0xd61f_0100]);
     }
 
+    /// `jmp *offset(%rdi)`, or `ldr x2, [x0, #offset]; br x2`.
+    pub(crate) fn jump_through_field(&mut self, offset: u8) {
+        self.either(&[0xff, 0x67, offset], &[0xf940_0002 | u32::from(offset / 8) << 10, 0xd61f_0040]);
+    }
+
+    /// Calls what the word at an offset from a kept register points to, with that register as first argument and, as second,
+    /// an address in the frame or a pointer that is read; the label names the call.
+    pub(crate) fn call_through_kept(&mut self, label: &str, offset: u8, address: bool) {
+        // lea 16(%rsp),%rsi or mov 16(%rsp),%rsi; add x1, sp, #16 or ldr x1, [sp, #16]
+        self.either(
+            &[0x48, if address { 0x8d } else { 0x8b }, 0x74, 0x24, 16],
+            &[if address { 0x9100_43e1 } else { 0xf940_0be1 }],
+        );
+        // mov %rbx,%rdi; ldr x8, [x19, #offset] and mov x0, x19
+        self.either(&[0x48, 0x89, 0xdf], &[0xf940_0268 | u32::from(offset / 8) << 10, 0xaa13_03e0]);
+        self.label(label);
+        // call *offset(%rbx); blr x8
+        self.either(&[0xff, 0x53, offset], &[0xd63f_0100]);
+    }
+
     /// Stub of a procedure linkage table that jumps through the word at a label.
     pub(crate) fn stub(&mut self, slot: &str) {
         self.landing_pad();

@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub(crate) returns: bool,
     /// A nonzero result of the start leads somewhere else than to the end.
     pub(crate) strange_result: bool,
+    /// Registers are put back where the cases meet, and the start's result goes behind that.
+    pub(crate) puts_back: bool,
     /// How many operators there are; 0 for [`OPERATORS`].
     pub(crate) operators: usize,
 }
@@ -73,7 +75,11 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
         asm.label("go");
         asm.label("start");
         asm.call(&named(START));
-        asm.jump_if_result(if shape.strange_result { "out" } else { "join" });
+        asm.jump_if_result(match shape {
+            Shape { strange_result: true, .. } => "out",
+            Shape { puts_back: true, .. } => "behind",
+            _ => "join",
+        });
         asm.jump_table();
         for n in 0..operators {
             asm.call(&named(&format!("ggml_compute_forward_op{n}")));
@@ -84,6 +90,11 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
         }
         asm.label("join");
         asm.read_second(4);
+        if shape.puts_back {
+            asm.jump("behind");
+            asm.label("behind");
+            asm.read_second(4);
+        }
         asm.label("before end");
         asm.jump_if_result("skip");
         asm.nop();

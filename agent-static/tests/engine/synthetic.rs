@@ -125,6 +125,65 @@ fn bytes_that_look_like_a_call_are_none() {
     assert!(reason(&plan(&mut [&mut elf]), Mark::OpStart).contains("nothing in this file calls"));
 }
 
+#[test]
+fn cases_may_meet_before_the_start_s_result_does() {
+    for arch in BOTH {
+        let mut elf = cpu(arch, Shape { puts_back: true, ..Shape::default() });
+        let plan = plan(&mut [&mut elf]);
+        assert_eq!(offsets(&plan, Mark::OpStart), [elf.offset("start")], "{arch:?}");
+        assert_eq!(offsets(&plan, Mark::OpEnd), [end(&elf)], "{arch:?}");
+    }
+}
+
+/// A base library whose scheduler hands over parts in this way, with a label `handover` at a call through a pointer.
+fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
+    let mut elf = base(arch, 256, 248);
+    elf.function("ggml_backend_graph_compute_async", |asm| {
+        asm.landing_pad();
+        asm.jump_if_result("backend missing");
+        asm.jump_through_field(104);
+        asm.label("backend missing");
+        asm.prologue();
+        asm.call("ggml_get_name");
+    });
+    elf.function("", |asm| {
+        asm.label("compute splits");
+        asm.prologue();
+        body(asm);
+        asm.ret();
+    });
+    elf.function("ggml_backend_sched_graph_compute_async", |asm| {
+        asm.prologue();
+        asm.call("compute splits");
+        asm.ret();
+    });
+    elf
+}
+
+#[test]
+fn parts_are_seen_where_the_scheduler_hands_them_over() {
+    for arch in BOTH {
+        let mut called = scheduler(arch, |asm| asm.call("ggml_backend_graph_compute_async"));
+        let plan_of = plan(&mut [&mut called]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph).len(), 1, "{arch:?}");
+        assert!(plan_of.missing.iter().all(|m| m.mark != Mark::BackendGraph));
+
+        let mut inlined = scheduler(arch, |asm| {
+            asm.call_through_kept("handover", 104, true);
+            // Another function of a backend, and one that gets a pointer that was read: an event, not a graph.
+            asm.call_through_kept("other", 112, true);
+            asm.call_through_kept("event", 104, false);
+        });
+        let plan_of = plan(&mut [&mut inlined]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph), [inlined.offset("handover")], "{arch:?}");
+
+        let mut neither = scheduler(arch, |asm| asm.call_through_kept("other", 112, true));
+        let plan_of = plan(&mut [&mut neither]);
+        assert_eq!(offsets(&plan_of, Mark::BackendGraph), [], "{arch:?}");
+        assert!(reason(&plan_of, Mark::BackendGraph).contains("offset 104"), "{arch:?}");
+    }
+}
+
 /// A file with an operator function of this name, which reads the operator of its second argument or not.
 fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
     let mut elf = Elf::new(arch);
@@ -178,7 +237,7 @@ fn an_operator_function_is_preferred_where_it_is_called_with_a_tensor() {
 fn the_entry_is_probed_where_nothing_has_changed_yet() {
     type Body = fn(&mut Asm);
     // (what the function does, label of the instruction to probe on x86-64 and on arm64)
-    let cases: [(&str, Body, [&str; 2]); 6] = [
+    let cases: [(&str, Body, [&str; 2]); 7] = [
         (
             "stack moved by a push that is dear",
             |a| (a.push_memory(), a.label("in"), a.jump_if_result("f"), a.ret()).3,
@@ -186,6 +245,11 @@ fn the_entry_is_probed_where_nothing_has_changed_yet() {
         ),
         ("push", |a| (a.landing_pad(), a.label("in"), a.prologue(), a.ret()).3, ["in", "f"]),
         ("stack moved", |a| (a.move_stack(), a.label("in"), a.jump_if_result("f"), a.ret()).3, ["f", "f"]),
+        (
+            "frame made before a cheap instruction",
+            |a| (a.move_stack(), a.label("in"), a.jump_if_result("x"), a.label("x"), a.ret()).4,
+            ["f", "f"],
+        ),
         (
             "branch first",
             |a| (a.landing_pad(), a.label("at"), a.jump_if_result("x"), a.label("x"), a.ret()).4,
@@ -221,6 +285,34 @@ fn the_entry_is_probed_where_nothing_has_changed_yet() {
             let test = if arch == Arch::X86 && label == "at" { 2 } else { 0 };
             assert_eq!(offsets(&plan, Mark::LlamaDecode), [elf.offset(label) + test], "{what} on {arch:?}");
         }
+    }
+}
+
+#[test]
+fn only_a_lone_operator_function_is_probed_behind_its_frame() {
+    let functions = ["ggml_compute_forward", "ggml_compute_forward.constprop.0"];
+    for count in 1..=2 {
+        let mut elf = Elf::new(Arch::Arm);
+        for (n, name) in functions[..count].iter().enumerate() {
+            elf.function(name, |asm| {
+                asm.label(&format!("f{n}"));
+                asm.move_stack();
+                asm.label(&format!("in{n}"));
+                asm.jump_if_result(&format!("x{n}"));
+                asm.label(&format!("x{n}"));
+                asm.read_second(80);
+                asm.ret();
+            });
+        }
+        elf.function("ggml_graph_compute", |asm| {
+            asm.prologue();
+            functions[..count].iter().for_each(|name| asm.call(name));
+            asm.ret();
+        });
+        // A clone may call the other one with the stack pointer that it was itself probed with: Linux would forget it.
+        let expected: &[&str] = if count == 1 { &["in0"] } else { &["f0", "f1"] };
+        let expected: Vec<_> = expected.iter().map(|label| elf.offset(label)).collect();
+        assert_eq!(offsets(&plan(&mut [&mut elf]), Mark::OpFunction), expected);
     }
 }
 

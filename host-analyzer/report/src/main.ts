@@ -5,12 +5,14 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/sections.css";
 import "./style/views.css";
+import "./style/experts.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
 import { hasTokenLevel } from "./data/levels.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
+import { expertSection } from "./experts/section.ts";
 import { about } from "./sections/about.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
@@ -48,9 +50,9 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-function navigation(summary: Summary): HTMLElement {
+function navigation(tokens: boolean, routers: boolean): HTMLElement {
   const links: [string, string][] = [
-    ...(hasTokenLevel(summary) ? [["tokens", "Tokens"] as [string, string]] : []), ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+    ...(tokens ? [["tokens", "Tokens"] as [string, string]] : []), ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
   ];
   return h(
     "nav",
@@ -77,12 +79,13 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("timeline", () => timelineSection(timeline, colours)),
     guarded("counters", () => counterSection(summary)),
     guarded("gauges", () => gaugeSection(summary)),
+    guarded("experts", () => expertSection(summary)),
     guarded("threads", () => threadSection(summary)),
     guarded("graph calls", () => graphSection(summary)),
     guarded("cost", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
-  return [navigation(summary), main, about(summary.session?.agent)];
+  return [navigation(hasTokenLevel(summary), list(summary.experts).length > 0), main, about(summary.session?.agent)];
 }
 
 const summary = readJson<Summary>("summary");
