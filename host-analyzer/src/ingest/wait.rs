@@ -12,10 +12,16 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
         let idle = idle(model);
         next.extend(model.shapes.rows.iter().map(|s| next_run(s, &idle)));
     }
+    let cpu = model.texts.find("CPU");
     let (calls, spans) = (&model.graph_calls, &mut model.spans);
     for i in 0..spans.len() {
         let (call, thread, after) = (spans.graph_call[i], spans.thread[i], i + 1);
         let row = call.0 as usize;
+        // Other backends are handed one operator after the other, by one thread: nobody waits at a barrier.
+        if Some(calls.backend[row]) != cpu {
+            spans.wait_ns[i] = 0;
+            continue;
+        }
         let same = after < spans.len() && spans.graph_call[after] == call && spans.thread[after] == thread;
         let to = same.then(|| spans.node[after]);
         if lossy && !adjacent(&next, calls.shape[row], spans.last_node[i], to) {

@@ -26,6 +26,7 @@ mod nodes;
 mod restart;
 mod server;
 mod speed;
+mod standin;
 mod support;
 mod whisper;
 mod whisper_model;
