@@ -11,10 +11,11 @@ esac
 cd "$REPO"
 need_pkgs mesa-vulkan-drivers libvulkan1
 PROFINFER_VULKAN_ENGINE_DIR=$(scripts/engine.sh npm:v0.5.0+vulkan)
+PROFINFER_CLANG_VULKAN_ENGINE_DIR=$(scripts/engine.sh addon:fugood+vulkan)
 PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
 : "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8)")}"
 cargo build -q --locked --release -p profinfer-agent
 : "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
 # The only Vulkan device there may be is a processor, which llama.cpp leaves alone unless it is told.
-export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
+export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
 cargo test -q --locked -p host-analyzer --test oracle backends:: -- --nocapture
