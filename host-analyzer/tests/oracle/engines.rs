@@ -188,7 +188,7 @@ fn check(trace: &Model, calls: &[Call], levels: &str) {
         match () {
             () if levels.contains("fuses") => check_order(trace, graph),
             () if levels.contains("phases") => check_shared(trace, graph),
-            () => check_spans(trace, graph),
+            () => check_spans(trace, graph, expected),
         }
     }
     check_sums(trace);
