@@ -110,6 +110,8 @@ __attribute__((noinline)) int hash_node(__u64 id)
 	bpf_probe_read_user(ne, sizeof(ne), (void *)(node + g->ne));
 	bpf_probe_read_user(&op, sizeof(op), (void *)(node + g->op));
 	bpf_probe_read_user(src, sizeof(src), (void *)(node + g->src));
+	if (g->expert_op && op == g->expert_op)
+		t->walk_experts = 1;
 	h = mix(t->walk_hash, node);
 	h = mix(h, start[0] & 0xffffffff);
 	h = mix(h, op);
@@ -236,11 +238,11 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 {
 	struct uid_key key = {};
 	__u64 *known, hash;
-	__u32 one = 1;
+	__u32 *held, kind;
 
 	if (!g->layout || !g->read_structure)
 		return 0;
-	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = 0;
+	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = t->walk_experts = 0;
 	t->walk_nodes = t->walk_uid = 0;
 	bpf_probe_read_user(&t->walk_n, sizeof(t->walk_n), (void *)(cgraph + g->n_nodes));
 	bpf_probe_read_user(&t->walk_nodes, sizeof(t->walk_nodes), (void *)(cgraph + g->nodes));
@@ -258,8 +260,11 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 	key.n = t->walk_n;
 	if (t->walk_uid) {
 		known = bpf_map_lookup_elem(&uids, &key);
-		if (known && bpf_map_lookup_elem(&shapes, known))
+		held = known ? bpf_map_lookup_elem(&shapes, known) : 0;
+		if (held) {
+			t->walk_experts = *held == SHAPE_EXPERTS;
 			return *known;
+		}
 	}
 	t->walk_hash = 0xcbf29ce484222325ULL ^ (id >> 32) ^ ((__u64)t->walk_n << 32);
 	for (int i = 0; i < HASH_ROUNDS; i++)
@@ -273,7 +278,8 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 			COUNT(tensors_ring_full);
 			return 0;
 		}
-		bpf_map_update_elem(&shapes, &hash, &one, BPF_ANY);
+		kind = t->walk_experts ? SHAPE_EXPERTS : SHAPE_PLAIN;
+		bpf_map_update_elem(&shapes, &hash, &kind, BPF_ANY);
 	}
 	if (t->walk_uid)
 		bpf_map_update_elem(&uids, &key, &hash, BPF_ANY);
@@ -292,6 +298,7 @@ int cpu_graph_enter(struct pt_regs *ctx)
 		return 0;
 	hold(g, id);
 	t->cpu_shape = structure_of(t, g, id, cgraph);
+	t->cpu_experts = t->cpu_shape && t->walk_experts;
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
 	g->cpu_graph = t->cpu_start;

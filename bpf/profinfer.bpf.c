@@ -2,6 +2,7 @@
 /* All programs as one object, so that they share their maps. One file a level. */
 #include "token.bpf.c"
 #include "graph.bpf.c"
+#include "expert.bpf.c"
 #include "op.bpf.c"
 #include "counter.bpf.c"
 #include "process.bpf.c"

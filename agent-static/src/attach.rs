@@ -164,8 +164,7 @@ impl Attached {
         // Operators that cannot be told from each other would cost time and be counted as lost.
         let readable = |mark: Mark| plan.layout.is_some() || mark.level() != level::OP;
         let wanted = |mark: Mark| mark.level() & (self.levels | graphs) != 0 && readable(mark);
-        let read_structure = self.levels & level::OP != 0;
-        bpf.set_engine(self.pid, EngineConfig { layout: plan.layout, read_structure, hold })?;
+        bpf.set_engine(self.pid, self.config(hold))?;
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
         let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.mark)).collect();
@@ -249,9 +248,20 @@ impl Attached {
     /// # Errors
     /// As [`Self::refresh`].
     pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) -> Result<()> {
-        let layout = self.plan.as_ref().and_then(|p| p.layout);
+        bpf.set_engine(self.pid, self.config(hold))
+    }
+
+    /// What the programs are told.
+    fn config(&self, hold: bool) -> EngineConfig {
         let read_structure = self.levels & level::OP != 0;
-        bpf.set_engine(self.pid, EngineConfig { layout, read_structure, hold })
+        let Some(plan) = &self.plan else {
+            return EngineConfig { read_structure, hold, ..Default::default() };
+        };
+        let wanted = read_structure && self.levels & level::EXPERT != 0;
+        let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
+        let op = number(plan.tables.ops.iter().position(|op| op == "MUL_MAT_ID")).filter(|_| wanted);
+        let ids = number(plan.tables.types.iter().position(|t| t.name == "i32"));
+        EngineConfig { layout: plan.layout, read_structure, hold, experts: op.zip(ids) }
     }
 
     /// Removes every probe.

@@ -40,6 +40,9 @@ pub struct Totals {
     pub calls_ring_full: u64,
     pub tensors_ring_full: u64,
     pub no_state: u64,
+    pub experts_chosen: u64,
+    pub experts_ring_full: u64,
+    pub experts_unreadable: u64,
 }
 
 /// What the programs are told of one process: `struct engine` of maps.h without its state.
@@ -51,6 +54,8 @@ pub struct EngineConfig {
     pub read_structure: bool,
     /// Stop the process at its first token or graph.
     pub hold: bool,
+    /// Numbers of the operator `MUL_MAT_ID` and of the type of its ids, `None` when experts are not read.
+    pub experts: Option<(u32, u32)>,
 }
 
 /// Memory for the loaded object; it must outlive [`Bpf`].
@@ -186,7 +191,8 @@ impl<'s> Bpf<'s> {
     pub fn set_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
         let l = config.layout;
         let at = |field: fn(&Layout) -> u32| l.as_ref().map_or(0, field);
-        let words: [u32; 12] = [
+        let (expert_op, expert_type) = config.experts.unwrap_or((0, 0));
+        let words: [u32; ENGINE_SIZE / 4] = [
             u32::from(l.is_some()),
             at(|l| l.tensor_size),
             at(|l| l.tensor_ne),
@@ -198,6 +204,15 @@ impl<'s> Bpf<'s> {
             at(|l| u32::from(l.params_phase)),
             u32::from(config.read_structure),
             u32::from(config.hold),
+            0,
+            // cpu_graph
+            0,
+            0,
+            expert_op,
+            expert_type,
+            at(|l| l.tensor_type),
+            at(|l| l.tensor_nb),
+            at(|l| l.tensor_data),
             0,
         ];
         let mut value = [0u8; ENGINE_SIZE];
@@ -305,6 +320,9 @@ impl<'s> Bpf<'s> {
             calls_ring_full,
             tensors_ring_full,
             no_state,
+            experts_chosen,
+            experts_ring_full,
+            experts_unreadable,
         ] = sum;
         Totals {
             span_starts,
@@ -315,18 +333,21 @@ impl<'s> Bpf<'s> {
             calls_ring_full,
             tensors_ring_full,
             no_state,
+            experts_chosen,
+            experts_ring_full,
+            experts_unreadable,
         }
     }
 }
 
 /// Size of `struct engine` of maps.h.
-const ENGINE_SIZE: usize = 56;
+const ENGINE_SIZE: usize = 80;
 /// Offset of its `hold`.
 const HOLD_AT: usize = 40;
 /// Offset of its `cpu_graph`.
 const CPU_GRAPH_AT: usize = 48;
 /// Size of `struct counters`.
-const TOTALS_SIZE: usize = 64;
+const TOTALS_SIZE: usize = 88;
 
 thread_local! {
     static LOG: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };

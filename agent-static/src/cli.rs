@@ -102,7 +102,7 @@ pub struct Record {
     /// Board profile: its levels and its default counter set are captured (default: none, all levels, no counters)
     #[arg(long)]
     pub board: Option<String>,
-    /// Levels to capture: token, graph, op, all
+    /// Levels to capture: token, graph, op, expert, all
     #[arg(long, value_parser = crate::plan::levels)]
     pub levels: Option<u32>,
     /// Counters to read at the start and the end of every operator: a set of the board's, event names as Arm prints them

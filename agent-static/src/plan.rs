@@ -109,9 +109,11 @@ pub fn levels(list: &str) -> Result<u32, String> {
             "token" => level::TOKEN,
             "graph" => level::GRAPH,
             "op" | "operator" => level::OP,
+            // It is read where an operator begins.
+            "expert" => level::OP | level::EXPERT,
             "all" => level::ALL,
-            other => return Err(format!("`{other}` is not a level: use token, graph, op, all")),
+            other => return Err(format!("`{other}` is not a level: use token, graph, op, expert, all")),
         };
     }
-    if bits == 0 { Err("no level given: use token, graph, op, all".to_owned()) } else { Ok(bits) }
+    if bits == 0 { Err("no level given: use token, graph, op, expert, all".to_owned()) } else { Ok(bits) }
 }

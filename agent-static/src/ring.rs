@@ -101,6 +101,33 @@ pub struct Counted {
     pub counts: [u64; COUNTER_SLOTS],
 }
 
+/// Experts in one record, `EXPERTS_MAX` of event.h.
+pub const EXPERTS_MAX: usize = 64;
+
+/// A stretch of what a router chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Experts<'a> {
+    /// Thread, process; `arg` is how many there are.
+    pub head: Head,
+    /// `start_ns` of the CPU graph call.
+    pub graph: u64,
+    /// Address of the `MUL_MAT_ID`.
+    pub node: u64,
+    /// Position of the first: token times `n_used` plus rank.
+    pub first: u32,
+    /// Experts for each token.
+    pub n_used: u32,
+    /// The experts' bytes, `arg` times four.
+    ids: &'a [u8],
+}
+
+impl Experts<'_> {
+    /// The experts, `None` where the memory held none.
+    pub fn ids(&self) -> impl Iterator<Item = Option<u32>> {
+        self.ids.as_chunks().0.iter().map(|id| u32::try_from(i32::from_ne_bytes(*id)).ok())
+    }
+}
+
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
@@ -120,6 +147,8 @@ pub enum Event<'a> {
     ShapeEnd(Head, u64, u32),
     /// An operator, with what was counted in it when something was.
     Op(Op, Option<Counted>),
+    /// Experts that an operator works by.
+    Experts(Experts<'a>),
 }
 
 fn u32_at(b: &[u8], at: usize) -> Option<u32> {
@@ -150,6 +179,12 @@ fn counted(b: &[u8]) -> Option<Counted> {
     // Two fields of 16 bits; both architectures are little-endian.
     let (missing, why) = ((low & 0xffff) as u16, (low >> 16) as u16);
     Some(Counted { switches: u32_at(b, 56)?, missing, why, counts })
+}
+
+fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
+    let ids = b.get(40..40 + 4 * EXPERTS_MAX.min(head.arg as usize))?;
+    let (graph, node) = (u64_at(b, 16)?, u64_at(b, 24)?);
+    Some(Experts { head, graph, node, first: u32_at(b, 32)?, n_used: u32_at(b, 36)?, ids })
 }
 
 impl<'a> Event<'a> {
@@ -188,6 +223,7 @@ impl<'a> Event<'a> {
             9 => Self::ShapeEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
             10 => Self::Op(op(head, b)?, None),
             11 => Self::Op(op(head, b)?, Some(counted(b)?)),
+            12 => Self::Experts(experts(head, b)?),
             _ => return None,
         })
     }

@@ -297,10 +297,19 @@ fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
     let loss = lower.loss(clock::monotonic_ns(), &bpf.totals());
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
+    tell_experts(bpf, lower, Weight::Droppable);
+}
+
+/// The ledger of experts, where there are some.
+fn tell_experts(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) {
+    if let Some(loss) = lower.expert_loss(clock::monotonic_ns(), &bpf.totals()) {
+        lower.emit.emit(&Record::ExpertLoss(loss), weight);
+    }
 }
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
     let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
+    tell_experts(bpf, lower, Weight::Essential);
     End {
         reason,
         frames: lower.emit.frames(),

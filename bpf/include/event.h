@@ -22,10 +22,15 @@ enum event_kind {
 	EVENT_SHAPE_END = 9,
 	EVENT_OP = 10,
 	EVENT_OP_COUNTED = 11,
+	EVENT_EXPERTS = 12,
 };
 
 /* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
 #define TENSOR_MAX 384
+
+/* Experts in one record, and most that one choice may have: 4096 tokens of 64. */
+#define EXPERTS_MAX 64
+#define EXPERTS_ALL 262144
 
 /* Hardware counters of one core: a cycle counter and six others; and software counters. */
 #define COUNTER_SLOTS 10
@@ -102,6 +107,16 @@ struct event_op_counted {
 	__u64 counts[COUNTER_SLOTS];
 };
 
+/* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
+struct event_experts {
+	struct event_head head;
+	__u64 graph;  /* start_ns of the CPU graph call */
+	__u64 node;   /* the MUL_MAT_ID */
+	__u32 first;  /* position: token * n_used + rank */
+	__u32 n_used;
+	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
+};
+
 _Static_assert(sizeof(struct event_head) == 16, "ring.rs");
 _Static_assert(sizeof(struct event_process) == 40, "ring.rs");
 _Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
@@ -110,5 +125,6 @@ _Static_assert(sizeof(struct event_shape) == 32, "ring.rs");
 _Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
 _Static_assert(sizeof(struct event_op) == 56, "ring.rs");
 _Static_assert(sizeof(struct event_op_counted) == 64 + 8 * COUNTER_SLOTS, "ring.rs");
+_Static_assert(sizeof(struct event_experts) == 40 + 4 * EXPERTS_MAX, "ring.rs");
 
 #endif

@@ -22,6 +22,13 @@ struct engine {
 	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
 	__u32 pad;
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
+	/* Experts. */
+	__u32 expert_op; /* number of MUL_MAT_ID; 0: experts are not read */
+	__u32 expert_type; /* number of the ids' type */
+	__u32 type;
+	__u32 nb;
+	__u32 data;
+	__u32 pad2;
 };
 
 /* One thread of a traced process. */
@@ -60,6 +67,17 @@ struct thread {
 	__u64 count_off; /* time for which the first event was not counting */
 	__u64 count_at[COUNTER_SLOTS];
 	__u64 count_sum[COUNTER_SLOTS];
+	/* Experts, see expert.bpf.c. */
+	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
+	__u32 cpu_experts;  /* so has the CPU graph that this thread called */
+	__u64 expert_ids;   /* tensor whose choice was told last, and the call for which it was */
+	__u64 expert_graph;
+	__u64 expert_data;
+	__u64 expert_stride;
+	__u32 expert_used;
+	__u32 expert_total;
+	__u32 expert_at;
+	__u32 pad2;
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -72,6 +90,10 @@ struct counters {
 	__u64 calls_ring_full;
 	__u64 tensors_ring_full;
 	__u64 no_state;
+	/* As in the wire's ExpertLoss record. */
+	__u64 experts_chosen;
+	__u64 experts_ring_full;
+	__u64 experts_unreadable;
 };
 
 struct uid_key {
@@ -114,6 +136,8 @@ struct {
 } totals SEC(".maps");
 
 /* Structures that the agent holds; it deletes the ones that it forgets. */
+enum { SHAPE_PLAIN = 1, SHAPE_EXPERTS = 2 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);

@@ -18,7 +18,7 @@ use synthetic::Spec;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-const VIEWS: [(&str, View); 13] = [
+const VIEWS: [(&str, View); 14] = [
     ("summary.json", summary::summary),
     ("dag.json", dag_view::dag),
     ("dag.dot", dot::dot),
@@ -28,6 +28,7 @@ const VIEWS: [(&str, View); 13] = [
     ("report.html", report::report),
     ("ops.parquet", tables::ops_parquet),
     ("tokens.parquet", tables::tokens_parquet),
+    ("experts.parquet", tables::experts_parquet),
     ("threads.parquet", tables::threads_parquet),
     ("ops.csv (--csv)", tables::ops_csv),
     ("tokens.csv (--csv)", tables::tokens_csv),

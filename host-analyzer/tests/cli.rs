@@ -12,7 +12,7 @@ use profinfer_wire::hello::Hello;
 use profinfer_wire::record::{Record, control};
 
 const REAL: &[u8] = include_bytes!("data/demo.pfi");
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "report.html",
     "summary.json",
     "timeline.pftrace",
@@ -21,6 +21,7 @@ const FILES: [&str; 9] = [
     "dag.dot",
     "ops.parquet",
     "tokens.parquet",
+    "experts.parquet",
     "threads.parquet",
 ];
 

@@ -33,7 +33,7 @@ arm64_libraries() {
 		grep -q "\"release\": *\"$release\"" "$new"/libs/bins/linux-arm64/_nlcBuildMetadata.json ||
 			die "@node-llama-cpp/linux-arm64@$version is not llama.cpp $release, as pinned" "See scripts/engine/npm.sh."
 		mv "$new/libs/bins/linux-arm64" "$new/exe"
-		rm -rf "$new/libs"
+		rm -rf "$new/libs" "$new"/exe/*.node
 	fi
 	# An addon is a whole engine where it lies alone; beside libllama.so it only speaks with Node.js.
 	[ ! -f "$new/exe/libllama.so" ] || rm -f "$new"/exe/*.node

@@ -15,6 +15,7 @@
 
 pub mod accumulator;
 pub mod counts;
+pub mod experts;
 pub mod frame;
 pub mod gauges;
 pub mod hello;

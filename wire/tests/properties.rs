@@ -3,6 +3,7 @@
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
+use profinfer_wire::experts::{self, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
 use profinfer_wire::record::Record;
@@ -57,6 +58,29 @@ proptest! {
         let len = counted.encode(&mut bytes, 0).expect("room");
         prop_assert_eq!(Counted::decode(&mut &bytes[..len]), Some(counted));
         prop_assert_eq!(Counted::decode(&mut &bytes[..len - 1]), None);
+    }
+
+    #[test]
+    fn any_bytes_are_runs_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        for run in Runs::new(count, &bytes) {
+            prop_assert_eq!(run.experts().count(), run.count as usize);
+        }
+    }
+
+    #[test]
+    fn runs_come_back(
+        rows in prop::collection::vec((any::<u32>(), 1..u32::MAX, 0..u32::MAX / 2, prop::collection::vec(any::<u32>(), 0..20)), 0..20),
+    ) {
+        let (mut bytes, mut cursor) = (vec![0; 8192], experts::Cursor::default());
+        let len = rows.iter().fold(0, |at, (node, n_used, first, ids)| {
+            cursor.encode(*node, *n_used, *first, ids, &mut bytes, at).expect("room")
+        });
+        let mut runs = Runs::new(u16::try_from(rows.len()).expect("few"), &bytes[..len]);
+        for (run, (node, n_used, first, ids)) in runs.by_ref().zip(&rows) {
+            prop_assert_eq!((run.node, run.n_used, run.first), (*node, *n_used, *first));
+            prop_assert!(run.experts().map(|e| e.expert).eq(ids.iter().copied()));
+        }
+        prop_assert!(!runs.failed);
     }
 
     #[test]

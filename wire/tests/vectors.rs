@@ -7,11 +7,13 @@
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, Counts};
+use profinfer_wire::experts::{self, Expert, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
+use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, GaugeUnit};
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
@@ -89,6 +91,19 @@ fn counted() -> [Counted; 4] {
 fn packed_counts() -> Vec<u8> {
     let mut bytes = [0; 256];
     let len = counted().iter().fold(0, |at, c| c.encode(&mut bytes, at).expect("room"));
+    bytes[..len].to_vec()
+}
+
+/// Two tokens in two layers, two experts a token: a run for the first layer, two for the second, cut inside a row.
+const CHOICES: [(u32, u32, u32, &[u32]); 3] =
+    [(60, 2, 0, &[7, 300, 0, 59]), (110, 2, 0, &[1]), (110, 2, 1, &[2, 3, 4])];
+
+fn packed_choices() -> Vec<u8> {
+    let mut bytes = [0; 256];
+    let mut cursor = experts::Cursor::default();
+    let len = CHOICES.iter().fold(0, |at, (node, n_used, first, ids)| {
+        cursor.encode(*node, *n_used, *first, ids, &mut bytes, at).expect("room")
+    });
     bytes[..len].to_vec()
 }
 
@@ -213,6 +228,19 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         counts: &packed_counts(),
     };
     check("counted batch", &Record::CountedBatch(batch));
+    let choices = packed_choices();
+    let batch = ExpertBatch { graph: 2, shape: 1, count: 3, bytes: &choices };
+    check("expert batch", &Record::ExpertBatch(batch));
+    let loss = ExpertLoss {
+        at_ns: 5_000_000_000,
+        chosen: 1000,
+        sent: 980,
+        ring_full: 12,
+        queue_full: 4,
+        unreadable: 3,
+        no_graph: 1,
+    };
+    check("expert loss", &Record::ExpertLoss(loss));
     let gauge = Gauge {
         id: 0,
         name: "CPU frequency policy0",
@@ -381,6 +409,28 @@ fn packed_samples_decode_to_what_was_packed() {
     }
     // A number that no gauge can have.
     assert_eq!(Gauges::new(1, &[0x80, 0x80, 0x08]).next(), None);
+}
+
+#[test]
+fn packed_choices_decode_to_what_was_packed() {
+    let bytes = packed_choices();
+    for (run, (node, n_used, first, ids)) in Runs::new(3, &bytes).zip(CHOICES) {
+        assert_eq!((run.node, run.n_used, run.first), (node, n_used, first));
+        let expected = ids.iter().zip(first..).map(|(expert, position)| Expert {
+            token: position / n_used,
+            rank: position % n_used,
+            expert: *expert,
+        });
+        assert!(run.experts().eq(expected));
+    }
+    for cut in 0..bytes.len() {
+        let mut short = Runs::new(3, &bytes[..cut]);
+        assert!(short.by_ref().count() < 3 && short.failed);
+    }
+    // No experts a token; positions beyond 32 bits; a node before the first.
+    for bad in [&[0, 0, 0, 0][..], &[0, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 1, 0], &[1, 1, 0, 0]] {
+        assert_eq!(Runs::new(1, bad).next(), None, "{bad:?}");
+    }
 }
 
 #[test]

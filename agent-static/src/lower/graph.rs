@@ -6,6 +6,7 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::graph::{GraphCall, layer};
 
+use super::expert::Choices;
 use super::op::Batch;
 use super::shape::Known;
 use super::{Lower, backend};
@@ -38,6 +39,7 @@ pub(super) struct Open {
     n_tokens: u32,
     pub(super) shape: Option<Rc<Known>>,
     pub(super) batches: Vec<Batch>,
+    pub(super) choices: Option<Choices>,
 }
 
 /// Calls remembered. Two per thread and context are usual; one whose end was lost stays until it is pushed out.
@@ -159,6 +161,7 @@ impl Lower {
             n_tokens: self.tokens_of(e),
             shape: self.shapes.get(e.shape),
             batches: self.graphs.lists.pop().unwrap_or_default(),
+            choices: None,
         }
     }
 

@@ -6,6 +6,7 @@
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
 mod backend;
+mod expert;
 pub mod graph;
 pub mod op;
 pub mod shape;
@@ -52,6 +53,8 @@ pub struct Lower {
     shapes: Shapes,
     graphs: Graphs,
     spans: Counts,
+    experts: expert::Counts,
+    spare_choices: Vec<expert::Choices>,
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
@@ -86,6 +89,8 @@ impl Lower {
             shapes: Shapes::default(),
             graphs: Graphs::default(),
             spans: Counts::default(),
+            experts: expert::Counts::default(),
+            spare_choices: Vec::new(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
             forgotten: Vec::new(),
@@ -118,6 +123,7 @@ impl Lower {
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
+            Event::Experts(experts) => self.experts(experts),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),
@@ -165,6 +171,7 @@ impl Lower {
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
         for graph in self.graphs.take_all() {
+            self.experts.no_graph += graph.choices.as_ref().map_or(0, expert::Choices::len);
             self.spans.edge += graph.batches.iter().map(op::Batch::len).sum::<u64>();
         }
     }

@@ -160,9 +160,13 @@ impl Lower {
         batch
     }
 
-    /// Sends the spans of a call that has ended, or will never be seen to end.
+    /// Sends the spans and the experts of a call that has ended, or will never be seen to end.
     pub(super) fn send_batches(&mut self, mut open: Open) {
         let wire_id = open.shape.as_ref().map_or(0, |s| s.wire_id);
+        if let Some(mut choices) = open.choices.take() {
+            choices.send(&mut self.emit, &mut self.experts, open.id, wire_id);
+            self.spare_choices.push(choices);
+        }
         for batch in open.batches.drain(..) {
             let batch = self.send_batch(batch, open.id, wire_id);
             if self.graphs.pool.len() < MAX_POOL {

@@ -12,7 +12,7 @@ use crate::parse::{BoardFile, File};
 use crate::plan::aligned;
 use crate::{Backend, Core, Node, NodeUnit, Parse};
 
-const LEVELS: [&str; 3] = ["token", "graph", "op"];
+const LEVELS: [&str; 4] = ["token", "graph", "op", "expert"];
 /// Stands for all cores that are known and have the board's default set.
 const EVERY: &str = "*";
 

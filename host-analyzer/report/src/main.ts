@@ -5,11 +5,13 @@ import "./style/base.css";
 import "./style/parts.css";
 import "./style/sections.css";
 import "./style/views.css";
+import "./style/experts.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
+import { expertSection } from "./experts/section.ts";
 import { about } from "./sections/about.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
@@ -47,9 +49,9 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-function navigation(): HTMLElement {
+function navigation(routers: boolean): HTMLElement {
   const links: [string, string][] = [
-    ["tokens", "Tokens"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+    ["tokens", "Tokens"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
   ];
   return h(
     "nav",
@@ -76,12 +78,13 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("timeline", () => timelineSection(timeline, colours)),
     guarded("counters", () => counterSection(summary)),
     guarded("gauges", () => gaugeSection(summary)),
+    guarded("experts", () => expertSection(summary)),
     guarded("threads", () => threadSection(summary)),
     guarded("graph calls", () => graphSection(summary)),
     guarded("cost", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
-  return [navigation(), main, about(summary.session?.agent)];
+  return [navigation(list(summary.experts).length > 0), main, about(summary.session?.agent)];
 }
 
 const summary = readJson<Summary>("summary");

@@ -71,6 +71,43 @@ async function graphs(page) {
   return out;
 }
 
+/** Experts: what each choice shows, and every cell of the heat map as it is told and coloured. */
+async function experts(page) {
+  const names = await page.locator('#experts .choice[aria-label="Experts of"] button').allTextContents();
+  const out = {};
+  for (const name of names) {
+    await page.locator('#experts .choice[aria-label="Experts of"] button', { hasText: name }).click();
+    const shown = await tables(page);
+    const figures = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#experts .num[data-key]")].map((e) => [e.dataset.key, e.dataset.value])));
+    const sentence = await page.locator("#experts .sentence").textContent();
+    const view = page.locator("#experts .heat-view");
+    const g = await view.evaluate((e) => ({ ...e.dataset }));
+    const cells = [];
+    for (let y = 0; y < Number(g.lines); y++) {
+      for (let x = 0; x < Number(g.columns); x++) {
+        const position = { x: Number(g.left) + (x + 0.5) * Number(g.cellWidth), y: Number(g.top) + (y + 0.5) * Number(g.cellHeight) };
+        await view.hover({ position });
+        const told = await page.locator("#experts .tip > *").allTextContents();
+        const colour = await view.locator("canvas").evaluate((c, p) => {
+          // From a copy that is made for reading.
+          const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+          const k = window.devicePixelRatio;
+          pixel.drawImage(c, Math.round(p.x * k), Math.round(p.y * k), 1, 1, 0, 0, 1, 1);
+          return [...pixel.getImageData(0, 0, 1, 1).data].join(",");
+        }, position);
+        cells.push({ line: y, column: x, told: told.slice(0, 2), colour });
+      }
+    }
+    await page.locator('#experts .choice[aria-label="Order"] button', { hasText: "most used" }).click();
+    await view.focus();
+    await page.keyboard.press("ArrowRight");
+    const most = await page.locator("#experts .tip strong").textContent();
+    await page.locator('#experts .choice[aria-label="Order"] button', { hasText: "number" }).click();
+    out[name] = { layers: shown.experts, pins: shown.pins, figures, sentence, cells, most };
+  }
+  return out;
+}
+
 /** Goes through the page as a person would, so that code behind clicks and keys runs too. */
 async function exercise(page) {
   await page.locator("#dag-search").fill("ffn_out");
@@ -124,6 +161,7 @@ for (const phase of ["decode", "prefill"]) {
   facts.operators[phase] = (await tables(page)).operators;
 }
 facts.graphs = await graphs(page);
+facts.experts = await experts(page);
 facts.exercise = await exercise(page);
 // Nothing wider than the window, at the two widths that the page is made for.
 facts.overflow = {};

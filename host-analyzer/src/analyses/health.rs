@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::health_lines;
-use crate::model::{EndReason, Model};
+use crate::model::{EndReason, ExpertLedger, Model};
 
 /// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -28,6 +28,8 @@ pub struct Health {
     pub refused: Option<String>,
     /// Operator spans, from the kernel to here.
     pub spans: SpanSum,
+    /// Experts that routers chose, from the kernel to here; `None` when none was seen and none told of.
+    pub experts: Option<ExpertSum>,
 }
 
 /// Lost at the source.
@@ -83,14 +85,39 @@ pub struct SpanSum {
     pub unaccounted: Option<i64>,
 }
 
+/// Experts that routers chose, one for each token, layer and rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ExpertSum {
+    /// Chosen, as the kernel saw it; `None`, as all below that the agent tells, when its totals did not arrive.
+    pub chosen: Option<u64>,
+    /// In the tables.
+    pub kept: u64,
+    /// Lost because the kernel's ring buffer was full.
+    pub ring_full: Option<u64>,
+    /// Lost because the queue to the link was full.
+    pub queue_full: Option<u64>,
+    /// Not read from the engine's memory.
+    pub unreadable: Option<u64>,
+    /// Of nodes that belong to no graph whose structure is known.
+    pub no_graph: Option<u64>,
+    /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last totals of a stream cut short.
+    pub unaccounted: Option<i64>,
+    /// Positions that never came, whatever the reason, of graph calls of which others did.
+    pub missing: u64,
+}
+
 impl Health {
     /// The health of a session.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         let h = &model.health;
         let spans = span_sum(model);
+        let experts = expert_sum(model);
         let mut health = Self {
-            perfect: h.perfect() && h.refused.is_none() && spans.unaccounted == Some(0),
+            perfect: h.perfect()
+                && h.refused.is_none()
+                && spans.unaccounted == Some(0)
+                && experts.is_none_or(|e| e.missing == 0 && e.unaccounted == Some(0)),
             lines: Vec::new(),
             dropped: dropped(model),
             damaged: h
@@ -107,6 +134,7 @@ impl Health {
             end_reason: h.end.map(|e| reason_name(e.reason)),
             refused: h.refused.clone(),
             spans,
+            experts,
         };
         health.lines = health_lines::lines(model, &health);
         health
@@ -145,6 +173,22 @@ fn span_sum(model: &Model) -> SpanSum {
         no_end: Some(l.spans_no_end),
         unaccounted: i64::try_from(unaccounted).ok(),
     }
+}
+
+fn expert_sum(model: &Model) -> Option<ExpertSum> {
+    let (kept, missing) = (model.experts.len() as u64, model.experts.missing);
+    let of = |l: ExpertLedger| ExpertSum {
+        chosen: Some(l.chosen),
+        kept,
+        ring_full: Some(l.ring_full),
+        queue_full: Some(l.queue_full),
+        unreadable: Some(l.unreadable),
+        no_graph: Some(l.no_graph),
+        unaccounted: i64::try_from(i128::from(l.sent) - i128::from(l.received)).ok(),
+        missing,
+    };
+    let untold = (kept > 0).then_some(ExpertSum { kept, missing, ..ExpertSum::default() });
+    model.health.experts.map(of).or(untold)
 }
 
 const fn reason_name(reason: EndReason) -> &'static str {

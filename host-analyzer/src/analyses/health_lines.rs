@@ -1,5 +1,6 @@
 //! The sentences of health: what happened, how much of it, what to do. Worst first.
 
+use super::expert_lines;
 use super::health::Health;
 use super::words::{count, one_line};
 use crate::model::counter::why;
@@ -10,6 +11,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
     let mut lines = Vec::new();
     refused(model, &mut lines);
     dropped(health, &mut lines);
+    expert_lines::lost(model, health, &mut lines);
     damaged(model, health, &mut lines);
     cut_short(model, health, &mut lines);
     unaccounted(model, health, &mut lines);
@@ -19,7 +21,8 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
             0 => format!("{} token-level calls", count(model.decodes.len() as u64)),
             n => format!("{} spans", count(n)),
         };
-        lines.push(format!("complete: {what}, nothing lost"));
+        let experts = expert_lines::complete(health);
+        lines.push(format!("complete: {what}{experts}, nothing lost"));
     }
     counters(model, &mut lines);
     levels(model, &mut lines);
@@ -167,7 +170,7 @@ fn unaccounted(model: &Model, health: &Health, lines: &mut Vec<String>) {
 }
 
 fn probes(model: &Model, lines: &mut Vec<String>) {
-    for level in [Some(Level::Token), Some(Level::Graph), Some(Level::Op), None] {
+    for level in Level::ALL.map(Some).into_iter().chain([None]) {
         let of_level = || model.session.probes.iter().filter(|p| p.level == level);
         let missing: Vec<&Probe> = of_level().filter(|p| !p.attached).collect();
         let Some(first) = missing.first() else { continue };
@@ -232,9 +235,11 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
     if asked.is_empty() {
         return;
     }
-    let off: Vec<_> = [Level::Token, Level::Graph, Level::Op]
+    // A model without experts misses nothing of them.
+    let routed = expert_lines::model_has_routers(model);
+    let off: Vec<_> = Level::ALL
         .into_iter()
-        .filter(|l| !asked.contains(l))
+        .filter(|l| !asked.contains(l) && (*l != Level::Expert || routed))
         .map(Level::name)
         .collect();
     if !off.is_empty() {
@@ -244,6 +249,7 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
         (Level::Token, model.decodes.is_empty()),
         (Level::Graph, model.graph_calls.is_empty()),
         (Level::Op, model.spans.is_empty()),
+        (Level::Expert, routed && model.experts.is_empty()),
     ];
     for (level, nothing) in nothing {
         // Where nothing is attached, that is what is said, and why.
@@ -270,7 +276,7 @@ fn edges(health: &Health, lines: &mut Vec<String>) {
     line(health.spans.no_end, "the session ended");
 }
 
-fn percent(n: u64, of: u64) -> String {
+pub(super) fn percent(n: u64, of: u64) -> String {
     match of {
         0 => "all".into(),
         _ => format!("{:.2} %", n as f64 * 100.0 / of as f64),

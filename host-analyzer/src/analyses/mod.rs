@@ -9,6 +9,8 @@ pub mod counter;
 pub mod dag;
 pub mod excerpt;
 pub mod execution;
+pub mod expert;
+mod expert_lines;
 pub mod gauge;
 pub mod graph;
 pub mod group;
@@ -42,6 +44,8 @@ pub struct Analysis {
     pub graph: Vec<graph::Graph>,
     /// Operator level.
     pub op: op::Op,
+    /// Experts, of models that have them.
+    pub expert: Vec<expert::Routing>,
     /// Threads.
     pub thread: Vec<thread::Thread>,
     /// Graphs with the times of their nodes.
@@ -72,6 +76,7 @@ impl Analysis {
             token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
+            expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),
             track: track::tracks(model),

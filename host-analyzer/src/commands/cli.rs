@@ -46,7 +46,7 @@ pub(super) struct Record {
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
     pub(super) out: PathBuf,
-    /// Levels to capture: token, graph, op
+    /// Levels to capture: token, graph, op, expert
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
     /// Counters to read at the start and the end of every operator, instead of the board's default set: another of

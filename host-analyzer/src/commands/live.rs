@@ -333,16 +333,17 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
     let names: Vec<&str> = match board {
         _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
         Some(board) => board.levels.iter().map(String::as_str).collect(),
-        None => vec!["token", "graph", "op"],
+        None => vec!["token", "graph", "op", "expert"],
     };
     names.into_iter().try_fold(0, |bits, name| match name.trim() {
         "token" => Ok(bits | level::TOKEN),
         "graph" => Ok(bits | level::GRAPH),
         "op" | "operator" => Ok(bits | level::OP),
+        "expert" => Ok(bits | level::EXPERT),
         other => Err(Diagnostic::new(
             "choosing the levels",
             format!("there is no level `{other}`"),
-            "use --levels with token, graph, op, separated by commas",
+            "use --levels with token, graph, op, expert, separated by commas",
         )),
     })
 }

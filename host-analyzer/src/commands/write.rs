@@ -12,7 +12,7 @@ use crate::views;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-const VIEWS: [(&str, View); 9] = [
+const VIEWS: [(&str, View); 10] = [
     ("report.html", views::report::report),
     ("summary.json", views::summary::summary),
     ("timeline.pftrace", views::perfetto::perfetto),
@@ -21,12 +21,14 @@ const VIEWS: [(&str, View); 9] = [
     ("dag.dot", views::dot::dot),
     ("ops.parquet", views::tables::ops_parquet),
     ("tokens.parquet", views::tables::tokens_parquet),
+    ("experts.parquet", views::tables::experts_parquet),
     ("threads.parquet", views::tables::threads_parquet),
 ];
 
-const CSV: [(&str, View); 3] = [
+const CSV: [(&str, View); 4] = [
     ("ops.csv", views::tables::ops_csv),
     ("tokens.csv", views::tables::tokens_csv),
+    ("experts.csv", views::tables::experts_csv),
     ("threads.csv", views::tables::threads_csv),
 ];
 

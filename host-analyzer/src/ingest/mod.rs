@@ -6,6 +6,7 @@
 
 mod counter;
 mod damage;
+mod expert;
 mod gauge;
 mod graph;
 mod loss;
@@ -23,6 +24,7 @@ use crate::decode::Found;
 use crate::model::{DamageKind, Model, Text};
 
 use damage::Damages;
+use expert::Choices;
 use graph::Calls;
 use op::Batches;
 use shape::Structures;
@@ -38,6 +40,7 @@ pub struct Ingest {
     calls: Calls,
     structures: Structures,
     batches: Batches,
+    choices: Choices,
     gauges: gauge::Gauges,
 }
 
@@ -122,6 +125,8 @@ impl Ingest {
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
+            Record::ExpertBatch(r) => self.choices.add(r, offset, &mut self.damages),
+            Record::ExpertLoss(r) => self.choices.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -172,6 +177,7 @@ impl Ingest {
         let lossy =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
+        self.choices.finish(&calls, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model
     }

@@ -12,7 +12,7 @@ pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
     session.cpu_model = r.cpu_model.to_owned();
     session.board = r.board.to_owned();
     session.cpus = r.cpus;
-    session.levels = [level::TOKEN, level::GRAPH, level::OP]
+    session.levels = [level::TOKEN, level::GRAPH, level::OP, level::EXPERT]
         .into_iter()
         .filter(|bit| r.levels & bit != 0)
         .filter_map(level_of)
@@ -70,6 +70,7 @@ const fn level_of(bit: u32) -> Option<Level> {
         level::TOKEN => Some(Level::Token),
         level::GRAPH => Some(Level::Graph),
         level::OP => Some(Level::Op),
+        level::EXPERT => Some(Level::Expert),
         _ => None,
     }
 }

@@ -44,6 +44,39 @@ impl Ledger {
     }
 }
 
+/// Experts that routers chose, counted by the agent, and how many of them came; field meanings as in the wire's `ExpertLoss` record.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the wire's ExpertLoss record documents each; one name in every layer")]
+pub struct ExpertLedger {
+    pub at_ns: u64,
+    pub chosen: u64,
+    pub sent: u64,
+    pub ring_full: u64,
+    pub queue_full: u64,
+    pub unreadable: u64,
+    pub no_graph: u64,
+    /// Experts in the records that arrived.
+    pub received: u64,
+}
+
+impl ExpertLedger {
+    /// Experts lost at the source.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        // Saturating, as a foreign stream may claim anything.
+        self.ring_full
+            .saturating_add(self.queue_full)
+            .saturating_add(self.unreadable)
+            .saturating_add(self.no_graph)
+    }
+
+    /// The agent's own sum: every expert that a router chose is sent or counted as lost.
+    #[must_use]
+    pub const fn balances(&self) -> bool {
+        self.chosen == self.sent.saturating_add(self.dropped())
+    }
+}
+
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DamageKind {
@@ -160,6 +193,8 @@ pub struct Health {
     pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
+    /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
+    pub experts: Option<ExpertLedger>,
     /// Damage by kind, the worst first.
     pub damage: Vec<Damage>,
     /// The agent's closing words; `None`: the stream was cut short.
@@ -182,6 +217,7 @@ impl Health {
     pub fn perfect(&self) -> bool {
         self.damage.is_empty()
             && !self.cut_short()
+            && self.experts.is_none_or(|e| e.balances() && e.dropped() == 0 && e.received == e.sent)
             && self.ledger.is_some_and(|l| {
                 l.balances()
                     && l.spans_dropped() == 0

@@ -5,6 +5,7 @@
 //! of time as each table says. It knows nothing of the wire.
 
 pub mod counter;
+pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod health;
@@ -15,9 +16,10 @@ pub mod thread;
 pub mod token;
 
 pub use counter::{Counter, Counts};
+pub use expert::{Choice, Experts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, Health, Ledger, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, Ledger, ProbeCost};
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
@@ -41,6 +43,8 @@ pub struct Model {
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
+    /// Experts that routers chose, by graph call, node, token, rank.
+    pub experts: Experts,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
     /// What was lost, and what with it.

@@ -42,9 +42,14 @@ pub enum Level {
     Graph,
     /// Operators.
     Op,
+    /// Experts that the routers of a mixture-of-experts model choose.
+    Expert,
 }
 
 impl Level {
+    /// All levels.
+    pub const ALL: [Self; 4] = [Self::Token, Self::Graph, Self::Op, Self::Expert];
+
     /// The level's name in views.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -52,6 +57,7 @@ impl Level {
             Self::Token => "token",
             Self::Graph => "graph",
             Self::Op => "operator",
+            Self::Expert => "expert",
         }
     }
 }

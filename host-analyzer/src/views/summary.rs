@@ -10,6 +10,7 @@ use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
+use crate::analyses::expert::Routing;
 use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
@@ -28,6 +29,7 @@ struct Summary<'a> {
     graphs: &'a [Graph],
     op_types: &'a [OpType],
     operators: &'a [Operator],
+    experts: &'a [Routing],
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: &'a [Gauge],
@@ -103,6 +105,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         graphs: &analysis.graph,
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
+        experts: &analysis.expert,
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: &analysis.gauge,

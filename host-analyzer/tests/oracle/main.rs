@@ -17,6 +17,7 @@ mod doctor;
 mod engine_list;
 mod engines;
 mod errors;
+mod experts;
 mod gauges;
 mod links;
 mod mishaps;

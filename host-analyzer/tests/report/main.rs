@@ -6,11 +6,13 @@
 mod browser;
 mod session;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use host_analyzer::analyses::Analysis;
 use host_analyzer::model::Model;
 use host_analyzer::views;
 use serde_json::{Value, json};
-use session::{DECODE_NS, DECODES, PAUSE_NS, PREFILL_NS};
+use session::{DECODE_NS, DECODES, EXPERT_BYTES, EXPERTS, PAUSE_NS, PREFILL_NS};
 
 const HOSTILE: &str = "a</script><script>window.__hostile=1</script><img src=x onerror=\"window.__hostile=2\"><!-- \u{2028}'\"]]>&lt;";
 
@@ -85,6 +87,8 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     complains_about_nothing(&shown.page);
     assert_eq!(shown.page["health"]["kind"], "health good");
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
+    // Of a model without routers nothing is said of experts.
+    assert_eq!(shown.page["experts"], json!({}));
     key_figures(&shown);
     tables(&shown);
     graph(&shown);
@@ -99,6 +103,63 @@ fn the_page_of_a_real_recording_shows_its_data() {
     complains_about_nothing(&shown.page);
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
     graph(&shown);
+}
+
+/// Both layers of the routed session are alike but for the turn: expert 7 is used by every token, 0 to 4 in turn, 5 and 6 never.
+#[test]
+fn the_page_of_a_routed_session_shows_its_experts() {
+    let Some(Shown { page, summary, .. }) = show(session::routed()) else { return };
+    complains_about_nothing(&page);
+    for routing in summary["experts"].as_array().unwrap() {
+        let shown = &page["experts"][routing["phase"].as_str().unwrap()];
+        let layers: Vec<&Value> = routing["layers"].as_array().unwrap().iter().collect();
+        assert_eq!(layers.len(), 2);
+        let keys =
+            ["layer", "n_used", "tokens", "never_used", "distinct_per_batch", "bytes_per_batch", "balance"];
+        rows_equal(&shown["layers"], &layers, &keys);
+        let reuse: Vec<&Value> = layers.iter().map(|l| &l["reuse"]).collect();
+        rows_equal(&shown["layers"], &reuse, &["share", "median_tokens", "p90_tokens"]);
+        let pins: Vec<&Value> = routing["whole"]["pins"].as_array().unwrap().iter().collect();
+        rows_equal(&shown["pins"], &pins, &["rule", "experts", "bytes", "share", "even_share"]);
+        for key in ["distinct_per_batch", "balance"] {
+            assert!(same(&shown["figures"][format!("experts.{key}")], &routing["whole"][key]), "{key}");
+        }
+        let cells = shown["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), 2 * EXPERTS as usize);
+        let mut colours: BTreeMap<u64, &Value> = BTreeMap::new();
+        for cell in cells {
+            let (line, column) = (cell["line"].as_u64().unwrap(), cell["column"].as_u64().unwrap());
+            let uses = layers[line as usize]["expert_uses"][column as usize].as_u64().unwrap();
+            let words = match uses {
+                0 => "never used".to_owned(),
+                1 => "used 1 time, by".to_owned(),
+                n => format!("used {n} times, by"),
+            };
+            assert_eq!(cell["told"][0], format!("layer {line}, expert {column}"));
+            assert!(cell["told"][1].as_str().unwrap().starts_with(&words), "{cell}");
+            // One colour for each number of uses.
+            assert_eq!(*colours.entry(uses).or_insert(&cell["colour"]), &cell["colour"], "{cell}");
+        }
+        let distinct: BTreeSet<&str> = colours.values().map(|c| c.as_str().unwrap()).collect();
+        assert_eq!(distinct.len(), colours.len());
+        assert_eq!(shown["most"], "layer 0, expert 7");
+    }
+    assert_eq!((&page["overflow"]["1280"], &page["overflow"]["800"]), (&json!(0), &json!(0)));
+    // By hand: nine tokens; 7 eight times again, and of the five in turn the first four again, five tokens later.
+    let whole = &summary["experts"][1]["whole"];
+    assert_eq!(
+        whole["reuse"],
+        json!({"uses": 32, "again": 16, "share": 0.5, "known": 24, "median_tokens": 1,
+        "p90_tokens": 5, "never": 12, "unknown": 0})
+    );
+    assert_eq!(page["experts"]["decode"]["figures"]["experts.reuse_share"], "0.5");
+    assert_eq!(page["experts"]["decode"]["figures"]["experts.used"], "12");
+    assert_eq!(whole["bytes_per_batch"], (4 * EXPERT_BYTES) as f64);
+    // Of the prompt's tokens each layer uses 7 and four others.
+    assert_eq!(summary["experts"][0]["whole"]["distinct_per_batch"], 10.0);
+    let sentence = page["experts"]["decode"]["sentence"].as_str().unwrap();
+    assert!(sentence.starts_with("A token reads 4.00 MiB of experts' weights; 50.0 % of"), "{sentence}");
+    assert_eq!(page["experts"]["prefill"]["sentence"], "");
 }
 
 fn key_figures(Shown { page, summary, .. }: &Shown) {

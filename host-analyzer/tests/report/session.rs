@@ -1,8 +1,8 @@
 //! A session for the page to show: a real graph, times that the test chooses.
 
 use host_analyzer::model::{
-    DecodeFunction, DecodeId, End, EndReason, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Ledger, Level,
-    Model, Node, NodeIdx, Probe, Process, Role, Shape, ShapeId, Text, ThreadId,
+    DecodeFunction, DecodeId, End, EndReason, ExpertLedger, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer,
+    Ledger, Level, Model, Node, NodeIdx, Probe, Process, Role, Shape, ShapeId, Text, ThreadId,
 };
 
 /// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
@@ -218,5 +218,57 @@ pub(crate) fn hostile(text: &str) -> Model {
         ledger.span_ends += 77;
         ledger.spans_ring_full = 77;
     }
+    m
+}
+
+/// Experts of each layer of the routed session, and how many of them a token uses.
+pub(crate) const EXPERTS: u32 = 8;
+const USED: u32 = 2;
+/// Bytes of one expert.
+pub(crate) const EXPERT_BYTES: u64 = 1 << 20;
+
+/// The same with a router before the `ffn_gate` of both layers: for token t of layer l (counted from the prompt's first) it
+/// chooses expert 7, and one of the first five in turn.
+pub(crate) fn routed() -> Model {
+    let mut m = perfect();
+    let (op, index) = (m.texts.intern("MUL_MAT_ID"), m.texts.intern("i32"));
+    let mut readers: Vec<Vec<u32>> = Vec::new();
+    for (at, n_tokens) in [(0, 4), (1, 1)] {
+        let gate = |m: &Model, layer: u32| {
+            let name = m.texts.find(&format!("ffn_gate-{layer}")).expect("in the listing");
+            m.shapes.rows[at].nodes.iter().position(|n| n.name == name && !n.src.is_empty()).expect("a node")
+        };
+        readers.push((0..2).map(|l| u32::try_from(gate(&m, l)).expect("small")).collect());
+        for layer in 0..2 {
+            let gate = gate(&m, layer);
+            let nodes = &mut m.shapes.rows[at].nodes;
+            let weights = nodes[gate].src[0].1.0 as usize;
+            nodes[weights].ne = [16, 16, EXPERTS.into(), 1];
+            nodes[weights].bytes = EXPERT_BYTES * u64::from(EXPERTS);
+            // What the gate reads becomes the ids as well.
+            let ids = nodes[gate].src[1].1;
+            nodes[ids.0 as usize].dtype = index;
+            nodes[ids.0 as usize].ne = [USED.into(), n_tokens, 1, 1];
+            nodes[gate].op = op;
+            nodes[gate].src.push((2, ids));
+        }
+    }
+    for (call, decode) in (0..).zip(m.graph_calls.decode.clone()).filter(|(call, _)| call % 2 == 1) {
+        let prompt = decode == Some(DecodeId(0));
+        for (layer, node) in (0..).zip(&readers[usize::from(!prompt)]) {
+            for token in 0..if prompt { 4 } else { 1 } {
+                let turn = decode.map_or(0, |d| d.0) + token + layer;
+                for (rank, expert) in [(0, 7), (1, turn % 5)] {
+                    m.experts.graph_call.push(GraphCallId(call));
+                    m.experts.node.push(NodeIdx(*node));
+                    m.experts.token.push(token);
+                    m.experts.rank.push(rank);
+                    m.experts.expert.push(expert);
+                }
+            }
+        }
+    }
+    let n = m.experts.len() as u64;
+    m.health.experts = Some(ExpertLedger { chosen: n, sent: n, received: n, ..ExpertLedger::default() });
     m
 }

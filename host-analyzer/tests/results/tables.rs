@@ -7,8 +7,8 @@ use host_analyzer::model::*;
 use host_analyzer::views::tables;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::models::small;
 use crate::models::synthetic::{self, Spec};
+use crate::models::{routed, small};
 use crate::views::{View, bytes, hostile};
 
 fn parquet(view: View, model: &Model) -> Vec<RecordBatch> {
@@ -72,12 +72,15 @@ fn csv(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn both_formats_hold_the_same() {
-    let views: [(View, View); 3] = [
+    let views: [(View, View); 4] = [
         (tables::ops_parquet, tables::ops_csv),
         (tables::tokens_parquet, tables::tokens_csv),
         (tables::threads_parquet, tables::threads_csv),
+        (tables::experts_parquet, tables::experts_csv),
     ];
-    for m in [small::model(), hostile(), synthetic::model(&Spec::default()), Model::default()] {
+    for m in
+        [small::model(), hostile(), routed::small(), synthetic::model(&Spec::default()), Model::default()]
+    {
         for (p, c) in views {
             let batches = parquet(p, &m);
             let from_csv = csv(&String::from_utf8(bytes(c, &m)).unwrap());
@@ -114,6 +117,20 @@ fn tokens_and_threads_of_the_small_session() {
     assert_eq!(rows[3].join(" "), "2 decode llama_decode 0x5500 100 2600 420 1 310 179 0");
     let rows = csv(&String::from_utf8(bytes(tables::threads_csv, &small::model())).unwrap());
     assert_eq!(rows[2].join(" "), "101 7 engine 9 3 800 41 487 10 313 31");
+}
+
+#[test]
+fn experts_of_the_routed_session() {
+    let rows = csv(&String::from_utf8(bytes(tables::experts_csv, &routed::small())).unwrap());
+    assert_eq!(rows[0].join(" "), "call graph_call phase pid layer node name token rank expert");
+    assert_eq!(rows.len(), 1 + 12 + 4 * 4);
+    assert_eq!(rows[1].join(" "), "0 0 prefill 7 0 1 ffn_moe_gate-0 0 0 0");
+    assert_eq!(rows[6].join(" "), "0 0 prefill 7 0 1 ffn_moe_gate-0 2 1 2");
+    assert_eq!(rows[7].join(" "), "0 0 prefill 7 1 6 ffn_moe_gate-1 0 0 3");
+    assert_eq!(rows[28].join(" "), "4 4 decode 7 1 6 ffn_moe_gate-1 0 1 3");
+    // Of a model without experts the table has its columns and no row.
+    let rows = csv(&String::from_utf8(bytes(tables::experts_csv, &small::model())).unwrap());
+    assert_eq!(rows.len(), 1);
 }
 
 #[test]

@@ -10,8 +10,8 @@ use host_analyzer::model::*;
 use host_analyzer::views::{dag, dot, summary, terminal};
 use serde_json::{Value, json};
 
-use crate::models::small;
 use crate::models::synthetic::{self, Spec};
+use crate::models::{routed, small};
 
 pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
@@ -159,6 +159,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);
+        keys(&json_of(view, &routed::small()), &mut written);
         let mut missing: Vec<_> = written.iter().filter(|k| !listed.contains(k.as_str())).collect();
         assert!(missing.is_empty(), "{section}: not on the page: {missing:?}");
         missing = written.iter().collect();
@@ -246,7 +247,7 @@ fn graphviz_shows_names_as_they_are() {
 fn terminal_begins_with_health_and_fits() {
     let mut big = synthetic::model(&Spec { contexts: 3, requests: 5, threads: 12, ..Spec::default() });
     big.session.cpu_model = "A CPU with a rather long name ".repeat(5);
-    for m in [small::model(), hostile(), big] {
+    for m in [small::model(), hostile(), routed::small(), routed::large(), big] {
         let coloured = text(terminal::terminal, &m);
         let plain = anstream::adapter::strip_str(&coloured).to_string();
         let health = &Analysis::of(&m).health.lines[0];
@@ -256,6 +257,25 @@ fn terminal_begins_with_health_and_fits() {
         assert!(widest.chars().count() <= 100, "{} columns: {widest}", widest.chars().count());
         assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain:?}");
     }
+}
+
+#[test]
+fn terminal_shows_the_figures_of_the_routed_session() {
+    let coloured = text(terminal::terminal, &routed::small());
+    let plain = anstream::adapter::strip_str(&coloured).to_string();
+    let line = |first: &str| {
+        let table = plain.lines().skip_while(|l| !l.starts_with("experts")).skip(1);
+        let mut lines = table.map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines.find(|l| l.starts_with(first)).unwrap_or_default()
+    };
+    // Of three tokens in two layers; balances as in experts.rs; 0.7806 and 0.7028 of ln 4.
+    assert_eq!(line("prefill"), "prefill 2 5 of 8 5.0 615 B 0.615 – – –");
+    assert_eq!(line("decode"), "decode 2 6 of 8 4.0 492 B 0.742 66.7 % 1 2");
+    assert_eq!(
+        line("a token reads 492 B").split(';').next(),
+        Some("a token reads 492 B of experts' weights")
+    );
+    assert!(!text(terminal::terminal, &small::model()).contains("expert"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! the model keeps its promises.
 
 use host_analyzer::model::Model;
+use host_analyzer::model::expert::choices;
 use proptest::prelude::*;
 
 use crate::synth::bytes::{Fields, frame, hello};
@@ -15,7 +16,7 @@ const MAX: u64 = u64::MAX;
 const M32: u64 = u32::MAX as u64;
 
 /// What `model` promises of every model.
-fn promises(m: &Model) {
+pub(crate) fn promises(m: &Model) {
     let (d, c, s) = (&m.decodes, &m.graph_calls, &m.spans);
     for n in [
         d.duration_ns.len(),
@@ -65,6 +66,18 @@ fn promises(m: &Model) {
     for i in 0..s.len() {
         let shape = m.shapes.get(c.shape[s.graph_call[i].0 as usize].unwrap());
         assert!(s.node[i] <= s.last_node[i] && s.last_node[i].0 < shape.n_nodes);
+    }
+    let e = &m.experts;
+    for n in [e.graph_call.len(), e.node.len(), e.token.len(), e.rank.len()] {
+        assert_eq!(n, e.len());
+    }
+    let key = |i: usize| (e.graph_call[i], e.node[i], e.token[i], e.rank[i]);
+    assert!((1..e.len()).all(|i| key(i - 1) < key(i)), "experts in order, no position twice");
+    for i in 0..e.len() {
+        let shape = m.shapes.get(c.shape[e.graph_call[i].0 as usize].unwrap());
+        let choices = choices(&m.texts, shape);
+        let choice = choices.iter().find(|c| c.readers[0] == e.node[i]).unwrap();
+        assert!(e.token[i] < choice.n_tokens && e.rank[i] < choice.n_used && e.expert[i] < choice.n_expert);
     }
     for shape in &m.shapes.rows {
         assert!(shape.n_nodes as usize <= shape.nodes.len());

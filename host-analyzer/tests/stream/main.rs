@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod cut;
+mod experts;
 mod faults;
 mod gauges;
 mod hostile;

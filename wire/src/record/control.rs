@@ -12,8 +12,10 @@ pub mod level {
     pub const GRAPH: u32 = 2;
     /// Operator level; needs the graph level's probes and attaches them too.
     pub const OP: u32 = 4;
+    /// Experts that the routers of mixture-of-experts models chose; needs the operator level.
+    pub const EXPERT: u32 = 8;
     /// All levels that this build knows.
-    pub const ALL: u32 = TOKEN | GRAPH | OP;
+    pub const ALL: u32 = TOKEN | GRAPH | OP | EXPERT;
 }
 
 /// What to capture. The host resolves the board profile; the agent only obeys.

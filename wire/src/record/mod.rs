@@ -6,6 +6,7 @@ pub mod clock;
 pub mod control;
 pub mod cost;
 pub mod counter;
+pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod loss;
@@ -49,6 +50,10 @@ pub mod kind {
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
+    /// [`super::expert::ExpertBatch`].
+    pub const EXPERT_BATCH: u16 = 0x40;
+    /// [`super::expert::ExpertLoss`].
+    pub const EXPERT_LOSS: u16 = 0x41;
     /// [`super::gauge::GaugeBatch`].
     pub const GAUGE_BATCH: u16 = 0x50;
     /// [`super::clock::Clock`].
@@ -152,6 +157,10 @@ records! {
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
+    /// Choices of the routers in one graph call.
+    ExpertBatch = kind::EXPERT_BATCH => expert::ExpertBatch<'a>,
+    /// How many were chosen, and how many were lost.
+    ExpertLoss = kind::EXPERT_LOSS => expert::ExpertLoss,
     /// What the gauges said at one time.
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
     /// Several clocks read at once.

@@ -187,6 +187,59 @@ export interface Gauge {
   decode_tokens: Num;
 }
 
+export interface Reuse {
+  uses: Num;
+  again: Num;
+  share: Num;
+  known: Num;
+  median_tokens: Num;
+  p90_tokens: Num;
+  never: Num;
+  unknown: Num;
+}
+
+export interface Pin {
+  rule: Str;
+  experts: Num;
+  bytes: Num;
+  hits: Num;
+  share: Num;
+  even_share: Num;
+}
+
+export interface ExpertFigures {
+  batches: Num;
+  tokens: Num;
+  left_out: Num;
+  all_used: Num;
+  uses: Num;
+  n_expert: Num;
+  never_used: Num;
+  distinct_per_batch: Num;
+  bytes_per_batch: Num;
+  balance: Num;
+  reuse: Maybe<Reuse>;
+  pins: Maybe<Pin[]>;
+}
+
+export interface RoutedLayer extends ExpertFigures {
+  layer: Num;
+  name: Str;
+  weights: Str;
+  n_used: Num;
+  expert_bytes: Num;
+  expert_uses: Maybe<number[]>;
+}
+
+export interface Routing {
+  phase: Str;
+  pid: Num;
+  context: Str;
+  sentence: Str;
+  whole: Maybe<ExpertFigures>;
+  layers: Maybe<RoutedLayer[]>;
+}
+
 export interface Summary {
   schema: Num;
   session: Maybe<Session>;
@@ -201,6 +254,7 @@ export interface Summary {
   graphs: Maybe<GraphRow[]>;
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
+  experts: Maybe<Routing[]>;
   threads: Maybe<Thread[]>;
   counters: Maybe<Counted[]>;
   gauges: Maybe<Gauge[]>;

@@ -1,10 +1,11 @@
-//! Tables: spans, token-level calls and threads, as Parquet and CSV.
+//! Tables: spans, token-level calls, experts and threads, as Parquet and CSV.
 //!
 //! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and `csv`
 //! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
 //! made and written in chunks, so that memory does not grow with it twice.
 
 mod csv;
+mod experts;
 mod ops;
 mod parquet;
 mod threads;
@@ -62,6 +63,10 @@ views! {
     tokens_parquet = parquet::write, tokens::Tokens::new;
     /// `tokens.csv`: one row per token-level call.
     tokens_csv = csv::write, tokens::Tokens::new;
+    /// `experts.parquet`: one row per expert of a token.
+    experts_parquet = parquet::write, experts::Experts::new;
+    /// `experts.csv`: one row per expert of a token.
+    experts_csv = csv::write, experts::Experts::new;
     /// `threads.parquet`: one row per thread.
     threads_parquet = parquet::write, threads::Threads::new;
     /// `threads.csv`: one row per thread.

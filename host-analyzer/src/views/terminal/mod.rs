@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod counters;
+mod experts;
 mod gauges;
 mod operators;
 mod speed;
@@ -29,6 +30,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
     counters::write(&analysis.counted, out)?;
+    experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;
     gauges::write(&analysis.gauge, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)

@@ -1,4 +1,5 @@
-//! Models for tests: one small enough to compute every figure by hand, and one made as an engine would.
+//! Models for tests: small enough to compute every figure by hand, with and without routers, and made as an engine would.
 
+pub(crate) mod routed;
 pub(crate) mod small;
 pub(crate) mod synthetic;

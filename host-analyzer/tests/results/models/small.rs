@@ -149,6 +149,7 @@ pub(crate) fn model() -> Model {
         frames: 20,
         spans_received: 18,
         span_bytes: 108,
+        experts: None,
         ledger: Some(Ledger {
             at_ns: 5_000,
             span_starts: 18,

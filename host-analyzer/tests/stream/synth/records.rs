@@ -158,3 +158,31 @@ pub(crate) fn end(at: u64, spans: u64, frames: u32) -> Record {
 pub(crate) fn refused(reason: &str) -> Record {
     of(0x103, Fields::default().text(reason))
 }
+
+/// A stretch of a router's choice.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    pub(crate) node: u32,
+    pub(crate) n_used: u32,
+    pub(crate) first: u32,
+    pub(crate) experts: Vec<u32>,
+}
+
+/// Routers' choices of a graph call.
+pub(crate) fn expert_batch(graph: u32, shape: u32, runs: &[Run]) -> Record {
+    let mut before = 0;
+    let mut packed = Fields::default();
+    for run in runs {
+        packed = packed.int(i64::from(run.node) - before).uint(run.n_used.into()).uint(run.first.into());
+        packed = packed.uint(run.experts.len() as u64);
+        packed = run.experts.iter().fold(packed, |f, e| f.uint((*e).into()));
+        before = run.node.into();
+    }
+    let f = Fields::default().uint(graph.into()).uint(shape.into()).uint(runs.len() as u64);
+    of(0x40, f.bytes(&packed.0))
+}
+
+/// Totals of experts in the order of the record: chosen, sent, and four ways of being lost.
+pub(crate) fn expert_loss(at: u64, totals: [u64; 6]) -> Record {
+    of(0x41, totals.into_iter().fold(Fields::default().uint(at), Fields::uint))
+}

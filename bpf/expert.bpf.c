@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Experts: which ones the router of a mixture-of-experts model chose, read where a MUL_MAT_ID begins to work by the choice.
+ *
+ * The ids are a table in the engine's memory: a row a token, n_used of 32 bits a row. The node that wrote it is done, because
+ * its barrier is passed; and only the thread that called the graph reads it, which is the first of the graph's threads. The
+ * products of one layer share one choice: it is told once.
+ *
+ * Global functions, as in graph.bpf.c: a prompt's choice is read in rounds of pieces.
+ */
+#include "include/maps.h"
+
+enum { PIECES = 64 };
+
+/* Tells the next piece of the choice. Returns 0 after the last one. */
+__attribute__((noinline)) int expert_piece(__u64 id)
+{
+	struct thread *t = known_thread(id);
+	struct counters *c = counters();
+	struct event_experts *e;
+	__u32 n, at, used;
+	__u64 row;
+
+	if (!t || !c || t->expert_at >= t->expert_total)
+		return 0;
+	at = t->expert_at;
+	used = t->expert_used;
+	n = t->expert_total - at;
+	if (n > EXPERTS_MAX)
+		n = EXPERTS_MAX;
+	t->expert_at = at + n;
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		c->experts_ring_full += n;
+		return 1;
+	}
+	head(&e->head, EVENT_EXPERTS, id, n);
+	e->graph = t->cpu_start;
+	e->node = t->op_node;
+	e->first = at;
+	e->n_used = used;
+	for (__u32 k = 0; k < EXPERTS_MAX; k++) {
+		if (k >= n || !used)
+			break;
+		row = t->expert_data + (at + k) / used * t->expert_stride;
+		if (bpf_probe_read_user(&e->ids[k], sizeof(e->ids[k]), (void *)(row + (at + k) % used * 4ULL)))
+			e->ids[k] = -1;
+	}
+	bpf_ringbuf_submit(e, wakeup());
+	return 1;
+}
+
+__attribute__((noinline)) int expert_pieces(__u64 id)
+{
+	for (int k = 0; k < PIECES; k++)
+		if (!expert_piece(id))
+			return 0;
+	return 1;
+}
+
+/* Tells the choice that the thread's node works by, when it is a MUL_MAT_ID and the choice was not told yet. */
+__attribute__((noinline)) int expert_choice(__u64 id)
+{
+	struct thread *t = known_thread(id);
+	struct engine *g = engine_of(id);
+	struct counters *c = counters();
+	__u64 src[3] = {}, ne[4] = {}, ids, total;
+	__u32 op = 0, type = 0;
+
+	if (!t || !g || !c || !g->expert_op)
+		return 0;
+	bpf_probe_read_user(&op, sizeof(op), (void *)(t->op_node + g->op));
+	if (op != g->expert_op)
+		return 0;
+	bpf_probe_read_user(src, sizeof(src), (void *)(t->op_node + g->src));
+	/* The ids are the third source; before llama.cpp b2591 the first. */
+	ids = src[2];
+	bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
+	if (!ids || type != g->expert_type) {
+		ids = src[0];
+		bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
+		if (!ids || type != g->expert_type)
+			return 0;
+	}
+	if (t->expert_ids == ids && t->expert_graph == t->cpu_start)
+		return 0;
+	t->expert_ids = ids;
+	t->expert_graph = t->cpu_start;
+	t->expert_data = t->expert_stride = 0;
+	bpf_probe_read_user(ne, sizeof(ne), (void *)(ids + g->ne));
+	bpf_probe_read_user(&t->expert_stride, sizeof(t->expert_stride), (void *)(ids + g->nb + 8));
+	bpf_probe_read_user(&t->expert_data, sizeof(t->expert_data), (void *)(ids + g->data));
+	if (!ne[0] || !ne[1] || ne[0] > EXPERTS_ALL || ne[1] > EXPERTS_ALL)
+		return 0;
+	total = ne[0] * ne[1];
+	c->experts_chosen += total;
+	if (total > EXPERTS_ALL || !t->expert_data || ne[2] != 1 || ne[3] != 1) {
+		c->experts_unreadable += total;
+		return 0;
+	}
+	t->expert_used = ne[0];
+	t->expert_total = total;
+	t->expert_at = 0;
+	for (int k = 0; k < PIECES; k++)
+		if (!expert_pieces(id))
+			break;
+	return 0;
+}

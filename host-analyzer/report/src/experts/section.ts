@@ -1,0 +1,95 @@
+// Which experts the routers of a mixture-of-experts model chose. Absent for a model without routers.
+
+import { list } from "../data/read.ts";
+import type { Num, Routing, Summary } from "../data/summary.ts";
+import { figure, h } from "../ui/dom.ts";
+import { bytes, count, figureText, percent, plural } from "../ui/format.ts";
+import { choice, panel, section } from "../ui/parts.ts";
+import { linesOf, type Order } from "./cells.ts";
+import { HeatMap } from "./heatmap.ts";
+import { balanceText, layerTable, pinTable } from "./tables.ts";
+
+function card(title: string, tip: string, key: string, value: Num, text: string, note: string): HTMLElement {
+  return h(
+    "div",
+    { class: "card small", title: tip },
+    h("div", { class: "title" }, title),
+    h("div", { class: "value" }, figure(`experts.${key}`, value, text)),
+    h("div", { class: "note" }, note),
+  );
+}
+
+function cards(r: Routing): HTMLElement[] {
+  const f = r.whole;
+  const reuse = f?.reuse;
+  const decode = r.phase === "decode";
+  const used = f?.n_expert == null || f.never_used == null ? null : f.n_expert - f.never_used;
+  const batch = decode ? "token" : "batch";
+  const distance = reuse?.median_tokens == null ? "" : `last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
+  return [
+    card("Used experts", "Experts that any token used, over all layers", "used", used, count(used), f?.n_expert == null ? "" : `of ${count(f.n_expert)} in ${plural(list(r.layers).length, "layer")}`),
+    card(`By a ${batch}`, `Different experts that a ${batch} uses, mean, over all layers`, "distinct_per_batch", f?.distinct_per_batch, figureText(f?.distinct_per_batch), f?.bytes_per_batch == null ? "" : `${bytes(f.bytes_per_batch)} of weights`),
+    card("Balance", "Entropy of the uses by the largest possible, mean of the layers: 1 when all experts are used equally, 0 when one alone is", "balance", f?.balance, balanceText(f?.balance), "1 even, 0 one alone"),
+    ...(decode ? [card("As token before", "Part of a token's experts that the token before used too", "reuse_share", reuse?.share, percent(reuse?.share), distance)] : []),
+  ];
+}
+
+/** Names that tell the rows apart: the phase, and where there are several contexts their number. */
+function namesOf(rows: Routing[]): string[] {
+  const context = (r: Routing): string => `${r.pid ?? ""} ${r.context ?? ""}`;
+  const contexts = [...new Set(rows.map(context))];
+  return rows.map((r) => (contexts.length > 1 ? `${r.phase ?? "unknown"} · context ${contexts.indexOf(context(r)) + 1}` : (r.phase ?? "unknown")));
+}
+
+function leftOut(r: Routing): string {
+  const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
+  const words = [
+    part > 0 ? `${plural(part, "choice")} of a layer came in part only` : "",
+    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which the engine warms up` : "",
+  ].filter(Boolean);
+  return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
+}
+
+export function expertSection(summary: Summary): HTMLElement | null {
+  const rows = list(summary.experts);
+  if (rows.length === 0) {
+    return null;
+  }
+  const start = Math.max(0, rows.findIndex((r) => r.phase === "decode"));
+  let order: Order = "number";
+  let shown = rows[start]!;
+  const map = new HeatMap();
+  const [layers, pins] = [layerTable(), pinTable()];
+  const sentence = h("p", { class: "sentence" });
+  const figures = h("div", { class: "cards" });
+  const hint = h("p", { class: "hint" });
+  const drawMap = (): void => map.show(linesOf(shown, order), order);
+  function show(index: number): void {
+    shown = rows[index]!;
+    const words = shown.sentence ?? "";
+    sentence.textContent = words && `${words[0]!.toUpperCase()}${words.slice(1)}.`;
+    sentence.hidden = !words;
+    figures.replaceChildren(...cards(shown));
+    hint.textContent = leftOut(shown);
+    hint.hidden = !hint.textContent;
+    layers.show(list(shown.layers));
+    pins.show(list(shown.whole?.pins));
+    drawMap();
+  }
+  show(start);
+  const orders = choice("Order", ["by number", "most used first"], (i) => {
+    order = i === 0 ? "number" : "use";
+    drawMap();
+  });
+  const tools = h("div", { class: "tools" }, choice("Experts of", namesOf(rows), show, start), orders);
+  return section(
+    "experts",
+    "Experts",
+    "What the routers chose, for every token and layer.",
+    tools,
+    panel("", sentence, figures, hint),
+    panel("Uses of each expert", map.element),
+    panel("The most used experts, had they been kept in fast memory", pins.element),
+    panel("Layers", layers.element),
+  );
+}

@@ -1,0 +1,133 @@
+//! Routers' choices: unpacked as they come, held against the structure of their graph, put in order at the end.
+
+use std::collections::{BTreeSet, HashMap};
+
+use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
+
+use super::damage::Damages;
+use crate::model::expert::choices;
+use crate::model::{Choice, DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, ShapeId};
+
+/// Runs in order of arrival, their experts one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    runs: Vec<Run>,
+    experts: Vec<u32>,
+    ledger: Option<ExpertLedger>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    graph: u32,
+    node: u32,
+    n_used: u32,
+    first: u32,
+    /// Where its experts are.
+    start: usize,
+    count: usize,
+    offset: u64,
+}
+
+/// One expert of one token, in the order of the table.
+type Row = (GraphCallId, NodeIdx, u32, u32, u32);
+
+impl Choices {
+    pub(super) fn add(&mut self, r: &ExpertBatch<'_>, offset: u64, damages: &mut Damages) {
+        let mut runs = r.runs();
+        for run in &mut runs {
+            let start = self.experts.len();
+            self.experts.extend(run.experts().map(|e| e.expert));
+            let count = self.experts.len() - start;
+            let (graph, node) = (r.graph, run.node);
+            self.runs.push(Run { graph, node, n_used: run.n_used, first: run.first, start, count, offset });
+        }
+        if runs.failed {
+            damages.add(DamageKind::Malformed, 1, 0, offset);
+        }
+    }
+
+    pub(super) fn loss(&mut self, r: &ExpertLoss) {
+        self.ledger = Some(ExpertLedger {
+            at_ns: r.at_ns,
+            chosen: r.chosen,
+            sent: r.sent,
+            ring_full: r.ring_full,
+            queue_full: r.queue_full,
+            unreadable: r.unreadable,
+            no_graph: r.no_graph,
+            received: 0,
+        });
+    }
+
+    /// Fills the table. What the structure of its graph does not bear out is left out and counted.
+    pub(super) fn finish(self, calls: &HashMap<u32, GraphCallId>, model: &mut Model, damages: &mut Damages) {
+        let received = self.experts.len() as u64;
+        model.health.experts = self.ledger.map(|l| ExpertLedger { received, ..l });
+        if self.runs.is_empty() {
+            return;
+        }
+        let known: Vec<Vec<Choice>> =
+            model.shapes.rows.iter().map(|shape| choices(&model.texts, shape)).collect();
+        let readers: Vec<HashMap<NodeIdx, &Choice>> = known
+            .iter()
+            .map(|of| of.iter().flat_map(|c| c.readers.iter().map(move |r| (*r, c))).collect())
+            .collect();
+        let mut rows: Vec<Row> = Vec::with_capacity(self.experts.len());
+        for run in &self.runs {
+            let experts = &self.experts[run.start..run.start + run.count];
+            let call = calls.get(&run.graph).copied();
+            let place = call.and_then(|call| {
+                let shape: ShapeId = model.graph_calls.shape[call.0 as usize]?;
+                let choice = *readers[shape.0 as usize].get(&NodeIdx(run.node))?;
+                (choice.n_used == run.n_used).then_some((call, choice))
+            });
+            let before = rows.len();
+            if let Some((call, choice)) = place {
+                // Whichever reader a foreign agent names, a choice has one place in the table.
+                let node = choice.readers[0];
+                // In this order no position behind the last is computed, which may not fit.
+                let fit = experts.iter().zip(run.first..).map(|(e, p)| (p / run.n_used, p % run.n_used, *e));
+                let fit = fit.filter(|(token, _, e)| *token < choice.n_tokens && *e < choice.n_expert);
+                rows.extend(fit.map(|(token, rank, expert)| (call, node, token, rank, expert)));
+            }
+            let left_out = experts.len() - (rows.len() - before);
+            if left_out > 0 {
+                damages.add(DamageKind::Unresolved, left_out as u64, 0, run.offset);
+            }
+        }
+        model.experts = table(rows, damages);
+        model.experts.missing = missing(&model.experts, &known, &model.graph_calls.shape);
+    }
+}
+
+/// The rows in order. A position that came twice is kept once; where the two contradict each other, that is damage, and the
+/// position is left out: nothing says which of them is true.
+fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
+    rows.sort_unstable();
+    rows.dedup();
+    let mut out = Experts::default();
+    for same in rows.chunk_by(|a, b| (a.0, a.1, a.2, a.3) == (b.0, b.1, b.2, b.3)) {
+        let (call, node, token, rank, expert) = same[0];
+        if same.len() > 1 {
+            damages.add(DamageKind::Unresolved, same.len() as u64, 0, 0);
+            continue;
+        }
+        out.graph_call.push(call);
+        out.node.push(node);
+        out.token.push(token);
+        out.rank.push(rank);
+        out.expert.push(expert);
+    }
+    out
+}
+
+/// Positions of the choices of all calls of which any came, less those that came.
+fn missing(experts: &Experts, known: &[Vec<Choice>], shapes: &[Option<ShapeId>]) -> u64 {
+    let calls: BTreeSet<GraphCallId> = experts.graph_call.iter().copied().collect();
+    let of_call = |call: GraphCallId| {
+        let choices = shapes[call.0 as usize].map_or(&[][..], |s| &known[s.0 as usize]);
+        choices.iter().fold(0_u64, |sum, c| sum.saturating_add(c.len()))
+    };
+    let all = calls.into_iter().fold(0_u64, |sum, call| sum.saturating_add(of_call(call)));
+    all.saturating_sub(experts.len() as u64)
+}

@@ -1,0 +1,147 @@
+//! Experts that the routers of a mixture-of-experts model chose, and where in a graph they do so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::graph::{GraphCallId, NodeIdx, Shape};
+use super::text::{Text, Texts};
+
+/// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
+pub const MAX_EXPERTS: u32 = 4096;
+
+/// Columns, one row for each expert of each token: ordered by graph call, node, token, rank; no position twice. A row's graph call
+/// has a shape, in which `node` is the first reader of a [`Choice`] that has room for the row.
+#[derive(Debug, Default)]
+pub struct Experts {
+    /// Graph call.
+    pub graph_call: Vec<GraphCallId>,
+    /// First `MUL_MAT_ID` of the call's shape that works by this choice.
+    pub node: Vec<NodeIdx>,
+    /// Token, from 0 in the batch.
+    pub token: Vec<u32>,
+    /// Place in the router's order, from 0.
+    pub rank: Vec<u32>,
+    /// Number of the expert in its layer.
+    pub expert: Vec<u32>,
+    /// Positions that never came, of the calls of which others did.
+    pub missing: u64,
+}
+
+impl Experts {
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.expert.len()
+    }
+
+    /// No router's choice was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.expert.is_empty()
+    }
+}
+
+/// What one router decides in a graph: a table of `n_tokens` rows with `n_used` experts each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The `MUL_MAT_ID`s that read it, in the engine's order; never empty.
+    pub readers: Vec<NodeIdx>,
+    /// Weights of the first of them; of its first expert where every expert has a tensor of its own.
+    pub weights: NodeIdx,
+    /// Experts of the layer, 1 to [`MAX_EXPERTS`].
+    pub n_expert: u32,
+    /// Experts for each token, 1 to `n_expert`.
+    pub n_used: u32,
+    /// Tokens.
+    pub n_tokens: u32,
+    /// Bytes of one expert's weights, over all different weights of the readers; `None` when not known.
+    pub expert_bytes: Option<u64>,
+}
+
+impl Choice {
+    /// Positions of the table.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        // Both are below 2^32: no overflow.
+        self.n_used as u64 * self.n_tokens as u64
+    }
+
+    /// Never true: a choice of nothing is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The choices that a graph works by, in the engine's order. A node whose sources did not all arrive, or make no sense, reads none.
+#[must_use]
+pub fn choices(texts: &Texts, shape: &Shape) -> Vec<Choice> {
+    let Some((op, index)) = texts.find("MUL_MAT_ID").zip(texts.find("i32")) else { return Vec::new() };
+    let mut by_ids: BTreeMap<NodeIdx, usize> = BTreeMap::new();
+    let mut found: Vec<Choice> = Vec::new();
+    let mut counted: BTreeSet<(NodeIdx, NodeIdx)> = BTreeSet::new();
+    for reader in (0..shape.n_nodes).map(NodeIdx).filter(|i| shape.node(*i).op == op) {
+        let Some(sources) = Sources::of(shape, reader, index) else { continue };
+        let [n_used, n_tokens, ..] = shape.node(sources.ids).ne;
+        let n_used = u32::try_from(n_used).ok().filter(|n| (1..=sources.n_expert).contains(n));
+        let n_tokens = u32::try_from(n_tokens).ok().filter(|n| *n > 0);
+        let Some((n_used, n_tokens)) = n_used.zip(n_tokens) else { continue };
+        let at = *by_ids.entry(sources.ids).or_insert_with(|| {
+            let (weights, n_expert) = (sources.weights, sources.n_expert);
+            found.push(Choice {
+                readers: vec![],
+                weights,
+                n_expert,
+                n_used,
+                n_tokens,
+                expert_bytes: Some(0),
+            });
+            found.len() - 1
+        });
+        let choice = &mut found[at];
+        choice.readers.push(reader);
+        // Early engines have a reader for each rank, all of the same weights.
+        if counted.insert((sources.ids, sources.weights)) {
+            let bytes = sources.expert_bytes.filter(|_| sources.n_expert == choice.n_expert);
+            choice.expert_bytes = choice.expert_bytes.zip(bytes).and_then(|(sum, b)| sum.checked_add(b));
+        }
+    }
+    found
+}
+
+/// What a `MUL_MAT_ID` reads.
+struct Sources {
+    ids: NodeIdx,
+    weights: NodeIdx,
+    n_expert: u32,
+    expert_bytes: Option<u64>,
+}
+
+impl Sources {
+    /// Weights, activations, ids, one expert an index of the weights' third dimension; before llama.cpp b2591 ids, activations, and then
+    /// a tensor for each expert. Only ids are of the type `index`.
+    fn of(shape: &Shape, reader: NodeIdx, index: Text) -> Option<Self> {
+        let src = &shape.node(reader).src;
+        let source = |slot| src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);
+        let is_ids = |n: &NodeIdx| shape.node(*n).dtype == index;
+        let believed = |n: u64| u32::try_from(n).ok().filter(|n| (1..=MAX_EXPERTS).contains(n));
+        if let Some(ids) = source(2).filter(is_ids) {
+            let weights = source(0)?;
+            let w = shape.node(weights);
+            let n_expert = believed(w.ne[2])?;
+            let whole = w.bytes != 0 && w.ne[3] == 1 && w.bytes.is_multiple_of(n_expert.into());
+            let expert_bytes = whole.then(|| w.bytes / u64::from(n_expert));
+            return Some(Self { ids, weights, n_expert, expert_bytes });
+        }
+        let ids = source(0).filter(is_ids)?;
+        let experts: Vec<NodeIdx> = (2..).map_while(source).collect();
+        let weights = *experts.first()?;
+        let bytes = shape.node(weights).bytes;
+        let same = bytes != 0 && experts.iter().all(|e| shape.node(*e).bytes == bytes);
+        Some(Self {
+            ids,
+            weights,
+            n_expert: believed(experts.len() as u64)?,
+            expert_bytes: same.then_some(bytes),
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! One row per expert that a router chose for a token.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, StringArray};
+use arrow_schema::ArrowError;
+
+use super::{Table, maybe_u32s, texts, u32s};
+use crate::analyses::Analysis;
+use crate::analyses::expert::layers_of;
+use crate::analyses::phase::{Phase, Phases};
+use crate::model::{Model, NodeIdx, ShapeId};
+
+/// The table.
+pub(super) struct Experts<'a> {
+    model: &'a Model,
+    phases: &'a Phases,
+    phase_names: Arc<StringArray>,
+    names: Arc<StringArray>,
+    places: HashMap<(ShapeId, NodeIdx), Place>,
+}
+
+/// What a node says of its rows.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    layer: Option<u32>,
+    pid: u32,
+    /// Position in `names`.
+    name: u32,
+}
+
+const NOWHERE: Place = Place { layer: None, pid: 0, name: 0 };
+
+impl<'a> Experts<'a> {
+    pub(super) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
+        let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
+        let mut list = vec![""];
+        let mut places = HashMap::new();
+        let (e, layers) = (&model.experts, layers_of(model));
+        for (call, node) in e.graph_call.iter().zip(&e.node) {
+            let Some(id) = model.graph_calls.shape[call.0 as usize] else { continue };
+            places.entry((id, *node)).or_insert_with(|| {
+                let shape = model.shapes.get(id);
+                list.push(model.texts.get(shape.node(*node).name));
+                let name = u32::try_from(list.len() - 1).unwrap_or(0);
+                Place { layer: layers.get(&(id, *node)).copied(), pid: shape.pid, name }
+            });
+        }
+        let names = Arc::new(StringArray::from_iter_values(list));
+        Self { model, phases: &analysis.phases, phase_names, names, places }
+    }
+
+    fn place(&self, row: usize) -> Place {
+        let e = &self.model.experts;
+        let shape = self.model.graph_calls.shape[e.graph_call[row].0 as usize];
+        shape.and_then(|s| self.places.get(&(s, e.node[row]))).copied().unwrap_or(NOWHERE)
+    }
+}
+
+impl Table for Experts<'_> {
+    fn len(&self) -> usize {
+        self.model.experts.len()
+    }
+
+    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+        let e = &self.model.experts;
+        let rows = || rows.clone();
+        let call = |i: usize| e.graph_call[i].0 as usize;
+        let phase = |i: usize| self.phases.graph_calls[call(i)].index() as u32;
+        RecordBatch::try_from_iter_with_nullable([
+            ("call", maybe_u32s(rows().map(|i| self.model.graph_calls.decode[call(i)].map(|d| d.0))), true),
+            ("graph_call", u32s(rows().map(|i| e.graph_call[i].0)), false),
+            ("phase", texts(rows().map(phase), &self.phase_names)?, false),
+            ("pid", u32s(rows().map(|i| self.place(i).pid)), false),
+            ("layer", maybe_u32s(rows().map(|i| self.place(i).layer)), true),
+            ("node", u32s(rows().map(|i| e.node[i].0)), false),
+            ("name", texts(rows().map(|i| self.place(i).name), &self.names)?, false),
+            ("token", u32s(rows().map(|i| e.token[i])), false),
+            ("rank", u32s(rows().map(|i| e.rank[i])), false),
+            ("expert", u32s(rows().map(|i| e.expert[i])), false),
+        ])
+    }
+}

@@ -1,0 +1,131 @@
+//! Packs the experts that a router chose.
+//!
+//! ```text
+//! run = node:varint (zigzag difference to the node of the run before; 0 before the first)
+//!       n_used:varint  first:varint  count:varint  expert:varint × count
+//! ```
+//! The choice of one batch is a table: a row a token, `n_used` experts a row, best first. A run is a stretch of that table read
+//! row by row from position `first` on: position `p` is rank `p % n_used` of token `p / n_used`. A decode token's choice is one
+//! run of `n_used` experts; that of a prompt is many.
+
+use crate::varint::{put, take, unzigzag, zigzag};
+
+/// A stretch of the choice that one `MUL_MAT_ID` works by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run<'a> {
+    /// Index in the shape of the first `MUL_MAT_ID` that works by this choice; those behind it with the same ids share it.
+    pub node: u32,
+    /// Experts for each token, never 0.
+    pub n_used: u32,
+    /// Position of the first expert.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    /// They themselves, packed, sound when it came from [`Runs`].
+    bytes: &'a [u8],
+}
+
+impl Run<'_> {
+    /// The experts with their token and rank in it.
+    pub fn experts(&self) -> impl Iterator<Item = Expert> + '_ {
+        let (mut bytes, n_used) = (self.bytes, self.n_used.max(1));
+        (self.first..self.first.saturating_add(self.count)).map_while(move |position| {
+            let expert = u32::try_from(take(&mut bytes)?).ok()?;
+            Some(Expert { token: position / n_used, rank: position % n_used, expert })
+        })
+    }
+}
+
+/// One expert of one token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expert {
+    /// Token, from 0 in its batch.
+    pub token: u32,
+    /// Place in the router's order, from 0.
+    pub rank: u32,
+    /// Number of the expert in its layer.
+    pub expert: u32,
+}
+
+/// What one run is coded against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cursor {
+    node: u32,
+}
+
+impl Cursor {
+    /// Appends a run to `buf` at `at`; returns the next free position. `None`, with the cursor unchanged, when there is no room.
+    #[must_use]
+    pub fn encode(
+        &mut self,
+        node: u32,
+        n_used: u32,
+        first: u32,
+        experts: &[u32],
+        buf: &mut [u8],
+        mut at: usize,
+    ) -> Option<usize> {
+        at = put(buf, at, zigzag(i64::from(node) - i64::from(self.node)))?;
+        at = put(buf, at, n_used.into())?;
+        at = put(buf, at, first.into())?;
+        at = put(buf, at, experts.len() as u64)?;
+        for expert in experts {
+            at = put(buf, at, u64::from(*expert))?;
+        }
+        self.node = node;
+        Some(at)
+    }
+
+    /// Takes one off the front of `buf`; `None` when the bytes are not such.
+    #[must_use]
+    pub fn decode<'a>(&mut self, buf: &mut &'a [u8]) -> Option<Run<'a>> {
+        let node = i64::from(self.node).checked_add(unzigzag(take(buf)?))?;
+        let node = u32::try_from(node).ok()?;
+        let n_used = u32::try_from(take(buf)?).ok().filter(|n| *n > 0)?;
+        let first = u32::try_from(take(buf)?).ok()?;
+        let count = u32::try_from(take(buf)?).ok()?;
+        first.checked_add(count)?;
+        let bytes = *buf;
+        for _ in 0..count {
+            u32::try_from(take(buf)?).ok()?;
+        }
+        self.node = node;
+        let used = bytes.len() - buf.len();
+        Some(Run { node, n_used, first, count, bytes: bytes.get(..used)? })
+    }
+}
+
+/// Decodes one run after the other; ends early, with `failed` set, where the bytes are not runs.
+#[derive(Debug, Clone)]
+pub struct Runs<'a> {
+    cursor: Cursor,
+    left: u16,
+    bytes: &'a [u8],
+    /// The bytes ended, or stopped making sense, before the announced number.
+    pub failed: bool,
+}
+
+impl<'a> Runs<'a> {
+    /// The runs of one batch, see [`crate::record::expert::ExpertBatch`].
+    #[must_use]
+    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
+        Self { cursor: Cursor { node: 0 }, left: count, bytes, failed: false }
+    }
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = Run<'a>;
+
+    fn next(&mut self) -> Option<Run<'a>> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let run = self.cursor.decode(&mut self.bytes);
+        if run.is_none() {
+            self.failed = true;
+            self.left = 0;
+        }
+        run
+    }
+}
