@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 
 use libbpf_rs::Link;
 use profinfer_wire::record::control::level;
@@ -35,6 +36,8 @@ pub struct Attached {
     links: BTreeMap<(Mark, FileId, u64), Vec<Link>>,
     library_events: Vec<Link>,
     looked_at: BTreeMap<FileId, bool>,
+    /// What the engine's files were like when they were examined.
+    stamps: BTreeMap<FileId, Stamp>,
     linkers: BTreeSet<FileId>,
 }
 
@@ -68,6 +71,7 @@ impl Attached {
             links: BTreeMap::new(),
             library_events: Vec::new(),
             looked_at: BTreeMap::new(),
+            stamps: BTreeMap::new(),
             linkers: BTreeSet::new(),
         }
     }
@@ -78,10 +82,10 @@ impl Attached {
         self.links.keys().any(|(mark, ..)| mark.level() & level != 0)
     }
 
-    /// Number of probes in place.
+    /// Number of probes that are or were in place.
     #[must_use]
     pub fn probes(&self) -> usize {
-        self.links.len()
+        self.told.len()
     }
 
     /// Everything that the levels ask for is attached, as far as it can be told.
@@ -106,6 +110,7 @@ impl Attached {
         for file in new {
             let part = self.look_at(bpf, file);
             self.looked_at.insert(file.id, part);
+            self.stamps.extend(stamp(file).map(|s| (file.id, s)));
             found |= part;
         }
         if !found {
@@ -238,6 +243,25 @@ impl Attached {
         changed
     }
 
+    /// Removes the probes from files that were overwritten since they were examined (the same inode, other bytes). The kernel
+    /// keeps the instruction that a probe stands for from the first time that somebody asked for that place: as long as one
+    /// probe stays, a process with the new bytes would execute the old instruction there.
+    pub fn drop_overwritten(&mut self) -> Vec<Outcome> {
+        let now =
+            |f: &MappedFile| stamp(f).filter(|now| self.stamps.get(&f.id).is_some_and(|then| then != now));
+        let changed: Vec<MappedFile> = self.files.iter().filter(|f| now(f).is_some()).cloned().collect();
+        for file in &changed {
+            self.links.retain(|(_, id, _), _| *id != file.id);
+            self.stamps.remove(&file.id);
+        }
+        let of_changed = |o: &Outcome| changed.iter().any(|f| f.path == o.library);
+        let (gone, told) = std::mem::take(&mut self.told).into_iter().partition(of_changed);
+        self.told = told;
+        let gone: Vec<Outcome> = gone;
+        let note = "removed: the file was overwritten while the process runs, and another process maps what is in it now";
+        gone.into_iter().map(|o| Outcome { attached: false, note: note.to_owned(), ..o }).collect()
+    }
+
     /// Loads need not be seen any more.
     pub fn forget_loads(&mut self) {
         self.library_events.clear();
@@ -271,4 +295,13 @@ impl Attached {
         self.library_events.clear();
         bpf.remove_engine(self.pid);
     }
+}
+
+/// Size and time of the last change, in seconds and ns.
+type Stamp = (u64, i64, i64);
+
+/// That of the file itself; `None` when its path leads to another one by now.
+fn stamp(file: &MappedFile) -> Option<Stamp> {
+    let meta = std::fs::metadata(&file.open_path).ok().filter(|m| m.ino() == file.id.inode)?;
+    Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
 }

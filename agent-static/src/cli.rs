@@ -68,10 +68,10 @@ pub struct TargetArgs {
 impl TargetArgs {
     /// The target, `None` when none was named.
     #[must_use]
-    pub fn target(&self, stdout_to_stderr: bool) -> Option<Target> {
+    pub fn target(&self, stdout_to_stderr: bool, restarts: bool) -> Option<Target> {
         match (self.pid, &self.name) {
             (Some(pid), _) => Some(Target::Pid(pid)),
-            (None, Some(name)) => Some(Target::Name(name.clone())),
+            (None, Some(name)) => Some(Target::Name { name: name.clone(), restarts }),
             (None, None) if self.command.is_empty() => None,
             (None, None) => Some(Target::Command { command: self.command.clone(), stdout_to_stderr }),
         }
@@ -88,6 +88,10 @@ pub struct Serve {
     /// End after the first session
     #[arg(long)]
     pub once: bool,
+    /// With a name: when the engine ends, wait for the next one of that name in the same session, which ends by Ctrl-C, or
+    /// when the host says so
+    #[arg(long, conflicts_with_all = ["pid", "command"])]
+    pub restarts: bool,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,
@@ -113,6 +117,9 @@ pub struct Record {
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub sample_hz: u32,
+    /// With a name: when the engine ends, wait for the next one of that name in the same session, which ends by Ctrl-C
+    #[arg(long, conflicts_with_all = ["pid", "command"])]
+    pub restarts: bool,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,

@@ -1,7 +1,6 @@
 //! What each command does.
 
 use std::fs::File;
-use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -12,7 +11,7 @@ use crate::boards::{Board, UNKNOWN};
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Result, tell};
 use crate::host::{Host, read_plan};
 use crate::inspect;
 use crate::link::output::Kind;
@@ -40,7 +39,7 @@ pub fn run(command: &Command) -> Result<i32> {
 
 fn record(options: &Record) -> Result<i32> {
     let to_stdout = options.out == Path::new("-");
-    let target = options.target.target(to_stdout).ok_or_else(|| {
+    let target = options.target.target(to_stdout, options.restarts).ok_or_else(|| {
         Diagnostic::new(
             "recording",
             "no process is named",
@@ -105,7 +104,7 @@ fn remove_if_empty(path: &Path) {
 fn serve(options: &Serve) -> Result<i32> {
     let place = link::listen(&options.listen)?;
     let signals = Signals::new()?;
-    let own = options.target.target(false);
+    let own = options.target.target(false, options.restarts);
     let starts_program = matches!(own, Some(Target::Command { .. }));
     let mut next = None;
     match &place {
@@ -150,7 +149,8 @@ fn serve(options: &Serve) -> Result<i32> {
             }
         };
         let target = own.clone().unwrap_or_else(|| {
-            Target::Name(if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() })
+            let name = if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() };
+            Target::Name { name, restarts: options.restarts }
         });
         tell(&format!("{name}: capturing"));
         let result = session::run(&plan, &target, output, &signals, &mut host);
@@ -188,14 +188,12 @@ fn status(summary: &Summary) -> i32 {
 }
 
 fn examine(options: &Doctor) -> Result<i32> {
-    let target = options.pid.map(Target::Pid).or_else(|| options.name.clone().map(Target::Name));
+    let target = match &options.name {
+        Some(name) => Some(Target::Name { name: name.clone(), restarts: false }),
+        None => options.pid.map(Target::Pid),
+    };
     let works = doctor::doctor(target.as_ref(), &mut std::io::stdout().lock());
     works
         .map(|w| i32::from(!w))
         .map_err(|e| Diagnostic::new("writing the table", e, "give it a terminal or a file"))
-}
-
-/// One line on standard error; standard output may carry the stream.
-fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "profinfer-agent: {line}");
 }

@@ -1,6 +1,7 @@
 //! Errors that a person meets: what was tried, what the system answered, what to do.
 
 use std::fmt;
+use std::io::Write;
 
 /// One such error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,3 +31,8 @@ impl std::error::Error for Diagnostic {}
 
 /// Result with a [`Diagnostic`].
 pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// One line on standard error; standard output may carry the stream.
+pub fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "profinfer-agent: {line}");
+}

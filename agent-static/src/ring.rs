@@ -131,8 +131,8 @@ impl Experts<'_> {
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A process began a new program of this name.
-    Exec(Head, [u8; 16]),
+    /// A process began a new program at that time.
+    Exec(Head, u64),
     /// A held process reached its first token or graph.
     Hold(Head),
     /// A token-level call began or, with `end_ns`, ended.
@@ -193,7 +193,7 @@ impl<'a> Event<'a> {
     pub fn parse(b: &'a [u8]) -> Option<Self> {
         let head = Head { tid: u32_at(b, 4)?, tgid: u32_at(b, 8)?, arg: u32_at(b, 12)? };
         Some(match u32_at(b, 0)? {
-            1 => Self::Exec(head, b.get(24..40)?.try_into().ok()?),
+            1 => Self::Exec(head, u64_at(b, 16)?),
             2 => Self::Hold(head),
             3 | 4 => Self::Decode(Decode {
                 head,

@@ -13,7 +13,7 @@ use crate::attach::{Attached, Outcome};
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::cost;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Result, tell};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
 use crate::sys::spawn::{Spawned, spawn};
@@ -28,13 +28,23 @@ pub struct Tracer<'b, 's> {
     processes: Vec<Traced>,
     watch: Watch,
     child: Option<Child>,
-    waiting_for: Option<(String, Link)>,
+    waiting_for: Option<Waiting>,
     seen_any: bool,
+}
+
+/// A name, and what says that a program began.
+#[derive(Debug)]
+struct Waiting {
+    name: String,
+    restarts: bool,
+    _link: Link,
 }
 
 #[derive(Debug)]
 struct Traced {
     attached: Attached,
+    /// When the agent met its program. A program that began later is another one.
+    begun_ns: u64,
     /// It is watched: its operators are not attached yet.
     watched: bool,
     told: bool,
@@ -68,12 +78,19 @@ impl<'b, 's> Tracer<'b, 's> {
                 self.add(*pid, lower)?;
                 if self.seen_any { Ok(()) } else { Err(no_engine(*pid)) }
             }
-            Target::Name(name) => {
+            Target::Name { name, restarts } => {
                 // Watch first, look second: nothing that starts in between is missed.
                 let link = self.bpf.attach_exec()?;
-                self.waiting_for = Some((name.clone(), link));
+                self.waiting_for = Some(Waiting { name: name.clone(), restarts: *restarts, _link: link });
                 for pid in process::find(name) {
                     self.add(pid, lower)?;
+                    if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
+                        tell(&format!(
+                            "process {pid} ({}) has that name, but no part of a GGML engine is mapped in it: waiting for \
+                             it to load one, and for others of that name",
+                            process::name(pid)
+                        ));
+                    }
                 }
                 Ok(())
             }
@@ -110,7 +127,8 @@ impl<'b, 's> Tracer<'b, 's> {
         self.processes.retain(|p| p.attached.pid != pid);
         self.bpf.set_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels);
-        self.processes.push(Traced { attached, watched, told: false, ended: false });
+        let begun_ns = clock::monotonic_ns();
+        self.processes.push(Traced { attached, begun_ns, watched, told: false, ended: false });
         Ok(())
     }
 
@@ -133,22 +151,41 @@ impl<'b, 's> Tracer<'b, 's> {
             self.watch.resume(stop);
             result?;
         }
-        for pid in std::mem::take(&mut lower.borrow_mut().executed) {
-            let wanted = self.waiting_for.as_ref().is_some_and(|(name, _)| process::has_name(pid, name));
-            if wanted && !self.watch_has(pid) {
-                // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
-                // again there is nothing to trace.
-                self.begin_process(pid, true)?;
-                if self.watch.freeze(pid).is_err() {
-                    self.processes.retain(|p| p.attached.pid != pid);
-                }
-            }
+        let executed = std::mem::take(&mut lower.borrow_mut().executed);
+        for (pid, at_ns) in executed {
+            self.executed(pid, at_ns, lower)?;
         }
         self.reap()
     }
 
-    fn watch_has(&self, pid: u32) -> bool {
-        self.processes.iter().any(|p| p.attached.pid == pid && !p.ended)
+    /// A process began a new program.
+    fn executed(&mut self, pid: u32, at_ns: u64, lower: &RefCell<Lower>) -> Result<()> {
+        let wanted = self.waiting_for.as_ref().is_some_and(|w| process::has_name(pid, &w.name));
+        let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
+        if !wanted || self.processes.iter().any(known) {
+            return Ok(());
+        }
+        if self.watch.leaving() {
+            // The one before is being let go, which takes a millisecond: after it.
+            lower.borrow_mut().executed.push((pid, at_ns));
+            return Ok(());
+        }
+        // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
+        // again there is nothing to trace.
+        self.begin_process(pid, true)?;
+        if let Err(e) = self.watch.freeze(pid) {
+            self.processes.retain(|p| p.attached.pid != pid);
+            tell(&format!("{e}\n  waiting for others of that name"));
+        }
+        // While it stands still, what takes milliseconds: it may be the next run of one that has ended, or of one whose
+        // files were overwritten.
+        self.look_alive();
+        for traced in &mut self.processes {
+            for outcome in traced.attached.drop_overwritten() {
+                tell_probe(traced.attached.pid, &outcome, &mut lower.borrow_mut());
+            }
+        }
+        Ok(())
     }
 
     fn stopped(&mut self, stop: Stop, lower: &RefCell<Lower>) -> Result<()> {
@@ -225,10 +262,27 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    /// Notes the processes that have ended.
+    /// Notes the processes that have ended, and removes their probes: files may be changed from now on, and the kernel's
+    /// room for processes is needed by those that come.
     pub fn look_alive(&mut self) {
-        for traced in &mut self.processes {
-            traced.ended |= !process::alive(traced.attached.pid);
+        let waiting_for = self.waiting_for.as_ref().map(|w| w.name.as_str());
+        let mut was_watched = false;
+        for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
+            traced.ended = true;
+            traced.attached.detach(self.bpf);
+            if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
+                let pid = traced.attached.pid;
+                tell(&format!(
+                    "process {pid} ({name}) has ended without a part of a GGML engine: waiting for others"
+                ));
+            }
+            was_watched |= std::mem::take(&mut traced.watched);
+        }
+        if waiting_for.is_some() {
+            self.processes.retain(|p| !p.ended || p.attached.plan.is_some());
+        }
+        if was_watched && self.processes.iter().all(|p| !p.watched) {
+            self.watch.leave();
         }
     }
 
@@ -262,7 +316,11 @@ impl<'b, 's> Tracer<'b, 's> {
         let all_ended = self.processes.iter().all(|p| p.ended);
         match (&self.child, &self.waiting_for) {
             (Some(child), _) => child.status.is_some() && all_ended,
-            (None, Some(_)) => self.seen_any && all_ended,
+            (None, Some(waiting)) => {
+                // What has the name and is no engine is not what was waited for.
+                let engines_ended = self.processes.iter().all(|p| p.ended || p.attached.plan.is_none());
+                !waiting.restarts && self.seen_any && engines_ended
+            }
             (None, None) => all_ended,
         }
     }

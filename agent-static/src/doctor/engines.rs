@@ -15,12 +15,12 @@ use crate::target::process::{self, Target};
 pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     let pids = match target {
         Some(Target::Pid(pid)) => vec![*pid],
-        Some(Target::Name(name)) => process::find(name),
+        Some(Target::Name { name, .. }) => process::find(name),
         Some(Target::Command { .. }) | None => process::find("llama*"),
     };
     if pids.is_empty() {
         let name = match target {
-            Some(Target::Name(name)) => name.as_str(),
+            Some(Target::Name { name, .. }) => name.as_str(),
             _ => "llama*",
         };
         return (vec![Row::info("none", format!("no process named {name} runs"))], None);

@@ -60,8 +60,8 @@ pub struct Lower {
     pub counter_slots: (usize, usize),
     /// Structures forgotten for want of room; the caller tells the kernel side.
     pub forgotten: Vec<u64>,
-    /// Processes that began a new program.
-    pub executed: Vec<u32>,
+    /// Processes that began a new program, and when.
+    pub executed: Vec<(u32, u64)>,
     hits: Vec<(u32, Hits)>,
 }
 
@@ -131,7 +131,7 @@ impl Lower {
             Event::ShapeEnd(head, key, _) => self.shape_end(head, *key),
             // Its wake-up is all that matters: the watch sees the stop itself.
             Event::Hold(_) => {}
-            Event::Exec(head, _) => self.executed.push(head.tgid),
+            Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
         }
     }
 

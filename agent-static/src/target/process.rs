@@ -12,7 +12,12 @@ pub enum Target {
     /// This one.
     Pid(u32),
     /// The ones of this name, running or started later. `*` at the end stands for anything.
-    Name(String),
+    Name {
+        /// The name.
+        name: String,
+        /// When all have ended, the next one is waited for instead of ending the session.
+        restarts: bool,
+    },
     /// One that the agent starts.
     Command {
         /// Program and arguments.

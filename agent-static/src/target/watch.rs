@@ -110,6 +110,7 @@ impl Watch {
                 Ok(status) => status,
                 Err(_) => {
                     self.tracees.clear();
+                    self.leaving = false;
                     return None;
                 }
             };
@@ -155,7 +156,7 @@ impl Watch {
     }
 
     fn ended(&mut self, pid: Pid, status: i32) {
-        self.tracees.remove(&pid.as_raw());
+        self.forget(pid);
         self.exits.insert(pid.as_raw(), status);
         while self.exits.len() > 64 {
             self.exits.pop_first();
@@ -185,14 +186,23 @@ impl Watch {
                 self.tracees.remove(&tid);
             }
         }
+        self.leaving = self.active();
+    }
+
+    /// Threads are being let go. What is added now would be let go with them.
+    #[must_use]
+    pub fn leaving(&self) -> bool {
+        self.leaving
     }
 
     fn detach(&mut self, pid: Pid, signal: Option<Signal>) {
         let _ = ptrace::detach(pid, signal);
+        self.forget(pid);
+    }
+
+    fn forget(&mut self, pid: Pid) {
         self.tracees.remove(&pid.as_raw());
-        if self.tracees.is_empty() {
-            self.leaving = false;
-        }
+        self.leaving &= self.active();
     }
 }
 

@@ -22,7 +22,7 @@ fn paused_engine(parts: &Parts) -> Option<Child> {
     Some(child)
 }
 
-fn wait(child: &mut Child) -> bool {
+pub(crate) fn wait(child: &mut Child) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         if let Some(status) = child.try_wait().unwrap() {
@@ -154,7 +154,11 @@ pub(crate) fn wait_for_probes(out: &std::path::Path) {
 }
 
 /// Waits until the recording, which is being written, holds something.
-fn wait_for(out: &std::path::Path, what: &str, holds: impl Fn(&host_analyzer::model::Model) -> bool) {
+pub(crate) fn wait_for(
+    out: &std::path::Path,
+    what: &str,
+    holds: impl Fn(&host_analyzer::model::Model) -> bool,
+) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         if std::fs::read(out).is_ok_and(|b| host_analyzer::read(&b).is_ok_and(|m| holds(&m))) {

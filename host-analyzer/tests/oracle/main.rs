@@ -22,6 +22,7 @@ mod gauges;
 mod links;
 mod mishaps;
 mod nodes;
+mod restart;
 mod server;
 mod speed;
 mod support;
