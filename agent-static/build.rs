@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use profinfer_boards::{Board, Catalog, PlannedCounter};
+use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
 use profinfer_wire::record::control::{GaugeSource, GaugeWish};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,12 +23,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     builder.build_and_generate(out.join("profinfer.skel.rs"))?;
     println!("cargo:rerun-if-changed=../bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
-    plans(&out.join("plans.rs"))
+    let catalog = Catalog::shipped()?;
+    plans(&catalog, &out.join("plans.rs"))?;
+    backend_functions(&catalog, &out.join("backend_functions.rs"))
+}
+
+/// The functions of backends that are operators or work for them, as `&[Function]` of `backend_function.rs`.
+fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut text = "&[\n".to_owned();
+    for backend in catalog.backends() {
+        for probe in backend.probes().filter(|p| p.level == Level::Op) {
+            let (symbol, tensor, whole) = (&probe.symbol, probe.tensor, probe.whole);
+            writeln!(
+                text,
+                "Function {{ symbol: {symbol:?}, profile: {:?}, guid: {:#x}, tensor: {tensor:?}, whole: {whole} }},",
+                backend.name,
+                first_bytes(backend)
+            )?;
+        }
+    }
+    text.push(']');
+    Ok(std::fs::write(path, text)?)
+}
+
+/// The first eight bytes of a backend's GUID, as the programs read them from the engine's memory; 0 where it has none.
+fn first_bytes(backend: &Backend) -> u64 {
+    backend.guid.and_then(|g| g.0[..8].try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
 /// The boards as `&[Board]` of `plan/boards.rs`. A change of the profiles rebuilds their crate, and so this.
-fn plans(path: &Path) -> Result<(), Box<dyn Error>> {
-    let catalog = Catalog::shipped()?;
+fn plans(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for board in catalog.boards() {
         board_plan(&mut text, board)?;

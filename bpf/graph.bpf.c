@@ -59,6 +59,14 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	return 0;
 }
 
+/* The scheduler goes on: the part of another backend that this thread gave away is over, as the agent has it too. */
+static __always_inline void end_part(struct thread *t, struct engine *g)
+{
+	if (g->part == t->part)
+		g->part = 0;
+	t->part = 0;
+}
+
 SEC("uprobe")
 int scheduler_graph_enter(struct pt_regs *ctx)
 {
@@ -85,6 +93,7 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 		return 0;
 	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0);
 	t->sched_start = 0;
+	end_part(t, g);
 	return 0;
 }
 
@@ -297,6 +306,7 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	if (!t || !g)
 		return 0;
 	hold(g, id);
+	end_part(t, g);
 	t->cpu_shape = structure_of(t, g, id, cgraph);
 	t->cpu_experts = t->cpu_shape && t->walk_experts;
 	/* The nodes were read with the engine standing still: the call's time begins now. */
@@ -340,5 +350,7 @@ int backend_graph_enter(struct pt_regs *ctx)
 	if (!backend || (__u32)backend == CPU_GUID)
 		return 0;
 	shape = structure_of(t, g, id, cgraph);
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, bpf_ktime_get_ns(), 0, shape, g, cgraph);
+	t->part = bpf_ktime_get_ns();
+	g->part = t->part;
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->part, 0, shape, g, cgraph);
 }

@@ -4,6 +4,7 @@
 #include "graph.bpf.c"
 #include "expert.bpf.c"
 #include "op.bpf.c"
+#include "backend.bpf.c"
 #include "counter.bpf.c"
 #include "process.bpf.c"
 

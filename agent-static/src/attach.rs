@@ -76,10 +76,10 @@ impl Attached {
         }
     }
 
-    /// Some probe of that level is attached.
+    /// Some probe of that level is attached, of the engine itself: other backends have some of the functions that there are.
     #[must_use]
     pub fn has(&self, level: u32) -> bool {
-        self.links.keys().any(|(mark, ..)| mark.level() & level != 0)
+        self.links.keys().any(|(mark, ..)| mark.level() & level != 0 && mark.backend_function().is_none())
     }
 
     /// Number of probes that are or were in place.

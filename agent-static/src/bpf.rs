@@ -10,6 +10,7 @@ use std::path::Path;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, OpenObject, ProgramMut, UprobeOpts};
 
+use crate::backend_function::FUNCTIONS;
 use crate::counter::Counters;
 use crate::doctor::options;
 use crate::engine::{Layout, Mark};
@@ -43,6 +44,17 @@ pub struct Totals {
     pub experts_chosen: u64,
     pub experts_ring_full: u64,
     pub experts_unreadable: u64,
+}
+
+/// Totals of inner calls on the kernel side; names as in the wire's `InnerLoss` record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the wire's InnerLoss record documents each; one name in every layer")]
+pub struct InnerTotals {
+    pub starts: u64,
+    pub ends: u64,
+    pub ring_full: u64,
+    pub no_start: u64,
+    pub no_end: u64,
 }
 
 /// What the programs are told of one process: `struct engine` of maps.h without its state.
@@ -106,6 +118,11 @@ impl<'s> Bpf<'s> {
             rodata.wakeup_bytes = u64::from(ring_bytes / 4);
             rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
             rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
+            let slots = rodata.backend_tensor.iter_mut().zip(&mut rodata.backend_whole);
+            for ((tensor, whole), function) in slots.zip(FUNCTIONS) {
+                *tensor = function.tensor.unwrap_or(NO_TENSOR);
+                *whole = function.whole.into();
+            }
         }
         if let Some((dev, ino)) = own_pid_namespace()
             && let Some(rodata) = open.maps.rodata_data.as_deref_mut()
@@ -130,6 +147,7 @@ impl<'s> Bpf<'s> {
     /// What the kernel answered.
     pub fn attach(&self, place: Place, pid: u32, file: &Path, offset: u64) -> Result<Vec<Link>> {
         let p = &self.skel.progs;
+        let slots = self.backend_slots();
         let (enter, leave) = match place {
             Place::LibraryEvent => (&p.library_event, None),
             Place::Mark(Mark::LlamaDecode) => (&p.llama_decode_enter, Some(&p.llama_call_return)),
@@ -142,6 +160,12 @@ impl<'s> Bpf<'s> {
             Place::Mark(Mark::OpFused) => (&p.op_fused, None),
             Place::Mark(Mark::OpEnd) => (&p.op_end, None),
             Place::Mark(Mark::OpFunction) => (&p.op_enter, Some(&p.op_return)),
+            Place::Mark(Mark::BackendOp(slot) | Mark::InnerCall(slot)) => {
+                match slots.get(usize::from(slot)) {
+                    Some((enter, leave)) => (*enter, Some(*leave)),
+                    None => return Err(no_slot(slot)),
+                }
+            }
         };
         // Returns first: a return without its entry is ignored, an entry without its return is a wrong number.
         let mut links = Vec::with_capacity(2);
@@ -149,6 +173,25 @@ impl<'s> Bpf<'s> {
             links.push(attach_one(program, pid, file, offset, retprobe)?);
         }
         Ok(links)
+    }
+
+    /// The programs of each slot of a backend's function: entry and return.
+    fn backend_slots(&self) -> [(&ProgramMut<'s>, &ProgramMut<'s>); BACKEND_SLOTS] {
+        let p = &self.skel.progs;
+        [
+            (&p.backend_enter_0, &p.backend_leave_0),
+            (&p.backend_enter_1, &p.backend_leave_1),
+            (&p.backend_enter_2, &p.backend_leave_2),
+            (&p.backend_enter_3, &p.backend_leave_3),
+            (&p.backend_enter_4, &p.backend_leave_4),
+            (&p.backend_enter_5, &p.backend_leave_5),
+            (&p.backend_enter_6, &p.backend_leave_6),
+            (&p.backend_enter_7, &p.backend_leave_7),
+            (&p.backend_enter_8, &p.backend_leave_8),
+            (&p.backend_enter_9, &p.backend_leave_9),
+            (&p.backend_enter_10, &p.backend_leave_10),
+            (&p.backend_enter_11, &p.backend_leave_11),
+        ]
     }
 
     /// Gives the programs the counters, and attaches the one that follows threads from CPU to CPU.
@@ -214,6 +257,9 @@ impl<'s> Bpf<'s> {
             at(|l| l.tensor_nb),
             at(|l| l.tensor_data),
             0,
+            // part
+            0,
+            0,
         ];
         let mut value = [0u8; ENGINE_SIZE];
         for (bytes, word) in value.chunks_exact_mut(4).zip(words) {
@@ -240,6 +286,27 @@ impl<'s> Bpf<'s> {
             .engines
             .update(&pid.to_ne_bytes(), &value, MapFlags::ANY)
             .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
+    }
+
+    /// What the programs counted of inner calls so far.
+    #[must_use]
+    pub fn inner_totals(&self) -> InnerTotals {
+        let [starts, ends, ring_full, no_start, no_end] = self.sums(&self.skel.maps.inner_totals);
+        InnerTotals { starts, ends, ring_full, no_start, no_end }
+    }
+
+    /// The sums over all CPUs of a map with one value of so many fields; zeros where it cannot be read.
+    fn sums<const N: usize>(&self, map: &impl MapCore) -> [u64; N] {
+        let mut sum = [0u64; N];
+        let mut per_cpu = self.per_cpu.borrow_mut();
+        per_cpu.fill(0);
+        maps::lookup_percpu(map, 0, &mut per_cpu);
+        for cpu in per_cpu.chunks_exact(N).take(maps::possible_cpus()) {
+            for (total, value) in sum.iter_mut().zip(cpu) {
+                *total += value;
+            }
+        }
+        sum
     }
 
     /// Sets the totals to zero.
@@ -272,6 +339,7 @@ impl<'s> Bpf<'s> {
             p.sched_switch.as_fd(),
         ]
         .into_iter()
+        .chain(self.backend_slots().into_iter().flat_map(|(enter, leave)| [enter.as_fd(), leave.as_fd()]))
     }
 
     /// Whether a process to be held has reached its first token or graph.
@@ -302,15 +370,6 @@ impl<'s> Bpf<'s> {
     /// What the programs counted so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        let mut sum = [0u64; TOTALS_SIZE / 8];
-        let mut per_cpu = self.per_cpu.borrow_mut();
-        per_cpu.fill(0);
-        maps::lookup_percpu(&self.skel.maps.totals, 0, &mut per_cpu);
-        for cpu in per_cpu.chunks_exact(sum.len()) {
-            for (total, value) in sum.iter_mut().zip(cpu) {
-                *total += value;
-            }
-        }
         let [
             span_starts,
             span_ends,
@@ -323,7 +382,7 @@ impl<'s> Bpf<'s> {
             experts_chosen,
             experts_ring_full,
             experts_unreadable,
-        ] = sum;
+        ] = self.sums(&self.skel.maps.totals);
         Totals {
             span_starts,
             span_ends,
@@ -341,13 +400,28 @@ impl<'s> Bpf<'s> {
 }
 
 /// Size of `struct engine` of maps.h.
-const ENGINE_SIZE: usize = 80;
+const ENGINE_SIZE: usize = 88;
 /// Offset of its `hold`.
 const HOLD_AT: usize = 40;
 /// Offset of its `cpu_graph`.
 const CPU_GRAPH_AT: usize = 48;
 /// Size of `struct counters`.
 const TOTALS_SIZE: usize = 88;
+
+/// `BACKEND_SLOTS` of backend.bpf.c.
+const BACKEND_SLOTS: usize = 12;
+/// `NO_TENSOR` of backend.bpf.c.
+const NO_TENSOR: u8 = 255;
+const _: () = assert!(FUNCTIONS.len() <= BACKEND_SLOTS, "add slots to backend.bpf.c");
+
+fn no_slot(slot: u8) -> Diagnostic {
+    let tried = format!("probing the backend's function number {slot}");
+    Diagnostic::new(
+        tried,
+        format!("the programs have {BACKEND_SLOTS} slots"),
+        "report it: the agent's build is wrong",
+    )
+}
 
 thread_local! {
     static LOG: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };

@@ -7,6 +7,7 @@
 //! ```
 
 pub mod attach;
+pub mod backend_function;
 pub mod boards;
 pub mod bpf;
 pub mod cli;

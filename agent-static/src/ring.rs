@@ -85,6 +85,21 @@ pub struct Op {
     pub graph: u64,
 }
 
+/// One call of a backend's function inside an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Inner {
+    /// Thread, process; `arg` is the function's slot (low half) and the number of functions around it (high half).
+    pub head: Head,
+    /// Start, ns.
+    pub start_ns: u64,
+    /// End, ns.
+    pub end_ns: u64,
+    /// Address of the operator's node, else of the tensor that the function was given; 0: none.
+    pub node: u64,
+    /// `start_ns` of the graph call.
+    pub graph: u64,
+}
+
 /// Counters that an operator may have, `COUNTER_SLOTS` of event.h.
 pub const COUNTER_SLOTS: usize = 10;
 
@@ -147,6 +162,8 @@ pub enum Event<'a> {
     ShapeEnd(Head, u64, u32),
     /// An operator, with what was counted in it when something was.
     Op(Op, Option<Counted>),
+    /// A call inside an operator.
+    Inner(Inner),
     /// Experts that an operator works by.
     Experts(Experts<'a>),
 }
@@ -223,6 +240,13 @@ impl<'a> Event<'a> {
             9 => Self::ShapeEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
             10 => Self::Op(op(head, b)?, None),
             11 => Self::Op(op(head, b)?, Some(counted(b)?)),
+            20 => Self::Inner(Inner {
+                head,
+                start_ns: u64_at(b, 16)?,
+                end_ns: u64_at(b, 24)?,
+                node: u64_at(b, 32)?,
+                graph: u64_at(b, 40)?,
+            }),
             12 => Self::Experts(experts(head, b)?),
             _ => return None,
         })

@@ -297,6 +297,7 @@ fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
     let loss = lower.loss(clock::monotonic_ns(), &bpf.totals());
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
+    lower.tell_inner_loss(loss.at_ns, &bpf.inner_totals(), Weight::Droppable);
     tell_experts(bpf, lower, Weight::Droppable);
 }
 
@@ -309,6 +310,7 @@ fn tell_experts(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) {
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
     let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
+    lower.tell_inner_loss(clock::monotonic_ns(), &bpf.inner_totals(), Weight::Essential);
     tell_experts(bpf, lower, Weight::Essential);
     End {
         reason,

@@ -44,6 +44,10 @@ pub struct Probe {
     /// Which argument, from 0, is the graph.
     #[serde(default)]
     pub graph: Option<usize>,
+    /// Whether a call is one whole operator of a graph that the backend was given; otherwise it is part of an operator's
+    /// work, inside an operator of the CPU or of the backend.
+    #[serde(default)]
+    pub whole: bool,
     /// Whether it is in the table of dynamic symbols, which stripping leaves.
     pub dynamic: bool,
     /// Versions and forks in which it was seen so, and what to beware of.

@@ -84,6 +84,11 @@ impl Catalog {
         self.boards.values()
     }
 
+    /// Every backend, by name.
+    pub fn backends(&self) -> impl Iterator<Item = &Backend> {
+        self.files.backends.values().map(|file| &file.value)
+    }
+
     /// The board of that name.
     ///
     /// # Errors

@@ -177,6 +177,7 @@ fn probes_that_cannot_be_read() {
         &["tensor = 0 is `int * pt_npu_core_mask`", "`ggml_tensor *`"],
     );
     backend("tensor = 4", "tensor = 6", header, &["has 6 arguments, from 0"]);
+    backend("tensor = 4", "whole = true", header, &["a whole operator", "`tensor`"]);
     let guid = "c9bdb702-4936-4212-af35-a287d8c9292";
     backend("c9bdb702-4936-4212-af35-a287d8c92920", guid, guid, &["is no GUID", "8-4-4-4-12"]);
 }

@@ -22,6 +22,7 @@ enum event_kind {
 	EVENT_SHAPE_END = 9,
 	EVENT_OP = 10,
 	EVENT_OP_COUNTED = 11,
+	EVENT_INNER = 20,
 	EVENT_EXPERTS = 12,
 };
 
@@ -107,6 +108,16 @@ struct event_op_counted {
 	__u64 counts[COUNTER_SLOTS];
 };
 
+/* INNER: one call of a backend's function inside an operator. */
+struct event_inner {
+	struct event_head head; /* arg: the function's slot in the low half, above it the number of functions around it */
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 node;  /* of the operator that the thread runs, else the tensor that the function was given; 0: none */
+	__u64 graph; /* start_ns of the graph call */
+};
+
+_Static_assert(sizeof(struct event_inner) == 48, "ring.rs");
 /* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
 struct event_experts {
 	struct event_head head;

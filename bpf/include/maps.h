@@ -29,6 +29,18 @@ struct engine {
 	__u32 nb;
 	__u32 data;
 	__u32 pad2;
+	__u64 part; /* start_ns of the part of a graph that another backend was given, 0 when none */
+};
+
+/* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
+#define BACKEND_DEPTH 4
+
+/* A function of a backend that is running, see backend.bpf.c. */
+struct backend_call {
+	__u64 start;
+	__u64 tensor; /* that it was given, 0 when none */
+	__u32 function; /* its slot */
+	__u32 cpu;
 };
 
 /* One thread of a traced process. */
@@ -78,6 +90,10 @@ struct thread {
 	__u32 expert_total;
 	__u32 expert_at;
 	__u32 pad2;
+	/* Other backends. */
+	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
+	__u64 backend_depth;
+	struct backend_call backend_calls[BACKEND_DEPTH];
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */

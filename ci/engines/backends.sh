@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# backends.sh      graphs that are split among backends: Vulkan on Mesa's software Vulkan, BLAS on OpenBLAS
+# backends.sh      graphs that are split among backends: Vulkan on Mesa's software Vulkan, BLAS on OpenBLAS; and the functions of
+#                  backends whose hardware is not here, OpenCL, RKNN and CLBlast, by stand-ins (ci/engines/standin.sh)
 #
 # Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
-# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs).
+# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs), and the calls that the
+# stand-ins count themselves (host-analyzer/tests/oracle/standin.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in
@@ -17,5 +19,8 @@ PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
 cargo build -q --locked --release -p profinfer-agent
 : "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
 # The only Vulkan device there may be is a processor, which llama.cpp leaves alone unless it is told.
+PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
+: "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
+export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
 export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
-cargo test -q --locked -p host-analyzer --test oracle backends:: -- --nocapture
+cargo test -q --locked -p host-analyzer --test oracle -- --nocapture backends:: standin::

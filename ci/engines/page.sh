@@ -53,6 +53,15 @@ probed against what is hit, and the recording says of a probe that is not hit th
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 
 X
+	cat <<'X'
+Backends whose hardware is not here, and of which no build that would run without it is in the registries, are stood in for: llama.cpp's OpenCL
+backend accepts Adreno and Intel GPUs alone, RKNN needs Rockchip's NPU, and no CLBlast build of b3065 or before is to be had. `ci/engines/standin.sh` compiles
+plug-ins with their GUIDs and function names (`ci/drivers/standin.cpp`), which the unmodified Debian build loads and gives its matrix products to, and a
+program whose graphs call CLBlast's functions from within the engine's CPU operators (`ci/drivers/clblast.cpp`). They compute on the processor: who calls what and
+when is real, and what a GPU or an NPU would take is not. The traces are held against the engine's list of nodes, the stand-ins' own counts of calls, and a
+time planted in one node.
+
+X
 	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | tokens | threads | spans | lost | verdict |'
 	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'

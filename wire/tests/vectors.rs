@@ -16,6 +16,7 @@ use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, GaugeUnit};
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
+use profinfer_wire::record::inner::{InnerBatch, InnerCall, InnerLoss, MAX_INNER_CALL_LEN};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
@@ -124,6 +125,26 @@ fn packed_samples() -> Vec<u8> {
     bytes[..len].to_vec()
 }
 
+/// Two inner calls of one operator: one inside the other.
+fn inner_calls() -> [InnerCall; 2] {
+    let outer = InnerCall {
+        tid: 43,
+        function: 5,
+        backend: 6,
+        node: 0,
+        depth: 0,
+        start_ns: 1_400,
+        duration_ns: 11_000_000,
+    };
+    [InnerCall { function: 7, depth: 1, start_ns: 2_000, duration_ns: 10_000_000, ..outer }, outer]
+}
+
+fn packed_inner_calls() -> Vec<u8> {
+    let pack =
+        |call: &InnerCall| postcard::to_slice(call, &mut [0; MAX_INNER_CALL_LEN]).expect("room").to_vec();
+    inner_calls().iter().flat_map(pack).collect()
+}
+
 fn packed_tensor() -> Vec<u8> {
     let tensor = Tensor {
         name: 2,
@@ -228,6 +249,21 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         counts: &packed_counts(),
     };
     check("counted batch", &Record::CountedBatch(batch));
+    let calls = packed_inner_calls();
+    let batch = InnerBatch { graph: 2, shape: 1, base_ns: 2_000_100_000, count: 2, bytes: &calls };
+    check("inner batch", &Record::InnerBatch(batch));
+    let loss = InnerLoss {
+        at_ns: 5_000_000_000,
+        starts: 101,
+        ends: 100,
+        sent: 90,
+        ring_full: 5,
+        queue_full: 3,
+        no_start: 2,
+        no_end: 1,
+        no_graph: 0,
+    };
+    check("inner loss", &Record::InnerLoss(loss));
     let choices = packed_choices();
     let batch = ExpertBatch { graph: 2, shape: 1, count: 3, bytes: &choices };
     check("expert batch", &Record::ExpertBatch(batch));
@@ -323,6 +359,26 @@ fn examples() -> String {
         }
     });
     text
+}
+
+#[test]
+fn inner_calls_come_back_and_the_longest_fits() {
+    let bytes = packed_inner_calls();
+    let batch = InnerBatch { graph: 2, shape: 1, base_ns: 0, count: 2, bytes: &bytes };
+    assert!(batch.iter().eq(inner_calls()));
+    assert_eq!(InnerBatch { bytes: &bytes[..bytes.len() - 1], ..batch }.iter().count(), 1);
+    let most = u32::MAX;
+    let longest = InnerCall {
+        tid: most,
+        function: most,
+        backend: most,
+        node: most,
+        depth: u8::MAX,
+        start_ns: u64::MAX,
+        duration_ns: u64::MAX,
+    };
+    let len = postcard::to_slice(&longest, &mut [0; 64]).expect("room").len();
+    assert_eq!(len, MAX_INNER_CALL_LEN);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::elf::Image;
 use super::entry::Stack;
 use super::operators::{self, cost, describe_entry};
 use super::{
-    EnginePlan, FileFindings, Mark, Missing, Site, backend, code, dispatch, entry, layout, note, tables, uid,
-    version,
+    EnginePlan, FileFindings, Mark, Missing, Site, backend, backend_function, code, dispatch, entry, layout,
+    note, tables, uid, version,
 };
 
 /// Functions whose entry and return are probed.
@@ -32,7 +32,9 @@ pub fn is_engine_part(image: &Image<'_>) -> bool {
     let calls = Calls::new(image);
     let functions = FUNCTIONS.iter().flat_map(|(_, names)| names.iter());
     let known = functions.chain([&dispatch::START, &ACCESSOR]).any(|name| calls.function(name).is_some());
-    known || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
+    known
+        || backend_function::in_file(&calls)
+        || (tables::may_be_in(image) && !tables::read(&calls).ops.is_empty())
 }
 
 /// File offset of the function that the dynamic linker calls when the list of loaded libraries changes
@@ -114,6 +116,10 @@ impl EnginePlan {
             self.sites.extend(found.sites);
             self.missing.extend(found.missing);
         }
+        let (sites, missing) = backend_function::find(calls, file);
+        roles.extend((!sites.is_empty()).then_some("functions of backends"));
+        self.sites.extend(sites);
+        self.missing.extend(missing);
         roles.extend(calls.function(ACCESSOR).map(|_| "names and layout"));
         roles.dedup();
         roles.join(", ")
@@ -160,7 +166,9 @@ impl EnginePlan {
         if !has(&[Mark::CpuGraph]) {
             let reason = "no file defines it: the CPU backend is not loaded, or its symbols are stripped";
             miss(Mark::CpuGraph, "ggml_graph_compute", reason);
-            if self.missing.is_empty() && !has(&[Mark::OpStart, Mark::OpFunction]) {
+            if self.missing.iter().all(|m| m.mark.backend_function().is_some())
+                && !has(&[Mark::OpStart, Mark::OpFunction])
+            {
                 miss(Mark::OpStart, dispatch::START, reason);
             }
         }

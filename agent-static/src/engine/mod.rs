@@ -7,6 +7,7 @@
 
 mod arm64;
 mod backend;
+mod backend_function;
 mod body;
 mod calls;
 mod cheap;
@@ -38,6 +39,8 @@ pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;
 
+use crate::backend_function::{FUNCTIONS, Function};
+
 /// Where a probe goes and what it marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
@@ -61,6 +64,11 @@ pub enum Mark {
     OpEnd,
     /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a function of its own: start and end.
     OpFunction,
+    /// Entry and return of a backend's function that is one whole operator of the backend's part of a graph; its place in
+    /// [`FUNCTIONS`] tells which, and which argument is the tensor.
+    BackendOp(u8),
+    /// The same of a function that works inside operators.
+    InnerCall(u8),
 }
 
 impl Mark {
@@ -71,6 +79,7 @@ impl Mark {
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => level::TOKEN,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => level::GRAPH,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => level::OP,
+            Self::BackendOp(_) | Self::InnerCall(_) => level::OP,
         }
     }
 
@@ -86,6 +95,17 @@ impl Mark {
             Self::OpFused => "fused operator start",
             Self::OpEnd => "operator end",
             Self::OpFunction => "operator function",
+            Self::BackendOp(_) => "backend operator",
+            Self::InnerCall(_) => "inner call",
+        }
+    }
+
+    /// The function of a backend other than the CPU that the mark is for.
+    #[must_use]
+    pub fn backend_function(self) -> Option<&'static Function> {
+        match self {
+            Self::BackendOp(slot) | Self::InnerCall(slot) => FUNCTIONS.get(usize::from(slot)),
+            _ => None,
         }
     }
 

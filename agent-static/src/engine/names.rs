@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 
+use super::backend_function;
 use super::elf::{Image, Symbol};
 use super::paths::NEVER_RETURN;
 
-const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
+pub(super) const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
 
 /// The name without a vendor's prefix.
 pub(crate) fn plain(name: &str) -> &str {
@@ -31,14 +32,18 @@ impl<'d> Names<'d> {
         let mut by_address = Vec::new();
         // Of 85,000 names in one file, half are other people's; on a board they would be megabytes.
         let relevant = |name: &str| {
-            ["ggml", "llama", "LLAMA"].iter().any(|own| name.contains(own)) || NEVER_RETURN.contains(&name)
+            ["ggml", "llama", "LLAMA"].iter().any(|own| name.contains(own))
+                || NEVER_RETURN.contains(&name)
+                || backend_function::known(name).is_some()
         };
         for symbol in image.symbols().filter(|s| relevant(s.name)) {
             if image.is_code(symbol.address) {
                 by_address.push((symbol.address, symbol.name));
             }
             let plain = plain(symbol.name);
-            if ["ggml_", "llama_", "LLAMA_"].iter().any(|own| plain.starts_with(own)) {
+            if let Some(known) = backend_function::known(symbol.name) {
+                own.entry(known).or_insert(symbol);
+            } else if ["ggml_", "llama_", "LLAMA_"].iter().any(|own| plain.starts_with(own)) {
                 // Exported ones come first and stay.
                 own.entry(plain).or_insert(symbol);
             }

@@ -38,6 +38,9 @@ fn way(plan: &EnginePlan, wanted: u32) -> Result<String, String> {
             plan.sites.iter().filter(|s| s.file == file && s.mark.level() == wanted).collect();
         let way = if wanted == level::OP { operators(&sites) } else { functions(&sites) };
         ways.extend(way.filter(|way| !ways.contains(way)));
+        ways.extend(
+            sites.iter().filter_map(|s| backend(s)).filter(|way| !ways.contains(way)).collect::<Vec<_>>(),
+        );
     }
     if ways.is_empty() {
         let nothing = || "no file was found that could be examined".to_owned();
@@ -51,6 +54,13 @@ fn functions(sites: &[&Site]) -> Option<String> {
     let mut names: Vec<_> = sites.iter().map(|s| s.symbol.as_str()).collect();
     names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// A backend's function, with what it is to operators.
+fn backend(site: &Site) -> Option<String> {
+    let function = site.mark.backend_function()?;
+    let what = if function.whole { "operators" } else { "inner calls" };
+    Some(format!("{} {what} by {}", function.backend(), site.symbol))
 }
 
 /// The operator level's way in one file.

@@ -16,10 +16,11 @@ const GUIDS: [([u8; 4], &str); 10] = [
 ];
 
 /// Longest name that [`name`] makes.
-pub(super) type Name = heapless::String<32>;
+pub type Name = heapless::String<32>;
 
 /// The backend's name by the first eight bytes of its GUID; an unknown one is called by them, none is the CPU.
-pub(super) fn name(guid: u64) -> Name {
+#[must_use]
+pub fn name(guid: u64) -> Name {
     use std::fmt::Write;
     let mut name = Name::new();
     let bytes = guid.to_le_bytes();

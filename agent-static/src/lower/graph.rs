@@ -95,7 +95,7 @@ impl Lower {
             layer::BACKEND => {}
             _ => hits.scheduler += 1,
         }
-        hits.operators += operators;
+        hits.operators += if open.backend == 0 { operators } else { 0 };
         if self.levels & level::GRAPH != 0 || (self.levels & level::OP != 0 && layer == layer::BACKEND) {
             self.thread(pid, tid);
             let backend = match layer {
@@ -119,6 +119,7 @@ impl Lower {
             };
             self.emit.emit(&Record::GraphCall(record), Weight::Essential);
         }
+        self.send_inner_of(open.id);
         self.send_batches(open);
     }
 

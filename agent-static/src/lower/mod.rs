@@ -5,9 +5,10 @@
 //! looked up in the structure of the graph call that the record itself names, so a recycled address is
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
-mod backend;
+pub mod backend;
 mod expert;
 pub mod graph;
+pub mod inner;
 pub mod op;
 pub mod shape;
 pub mod text;
@@ -23,6 +24,7 @@ use crate::ring::Event;
 use crate::selfcheck::Hits;
 
 use graph::Graphs;
+use inner::InnerCalls;
 use shape::Shapes;
 use text::Texts;
 use thread::Threads;
@@ -63,6 +65,7 @@ pub struct Lower {
     /// Processes that began a new program, and when.
     pub executed: Vec<(u32, u64)>,
     hits: Vec<(u32, Hits)>,
+    inner: InnerCalls,
 }
 
 /// Counts of spans on the agent's side; names as in the wire's `Loss`.
@@ -96,6 +99,7 @@ impl Lower {
             forgotten: Vec::new(),
             executed: Vec::new(),
             hits: Vec::new(),
+            inner: InnerCalls::default(),
         }
     }
 
@@ -123,6 +127,7 @@ impl Lower {
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
+            Event::Inner(inner) => self.inner_call(inner),
             Event::Experts(experts) => self.experts(experts),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
@@ -170,6 +175,7 @@ impl Lower {
 
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
+        self.inner.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.choices.as_ref().map_or(0, expert::Choices::len);
             self.spans.edge += graph.batches.iter().map(op::Batch::len).sum::<u64>();

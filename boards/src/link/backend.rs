@@ -1,8 +1,8 @@
 //! Checks of a backend.
 
-use crate::Backend;
 use crate::error::BoardError;
 use crate::parse::File;
+use crate::{Backend, Level};
 
 pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
     let backend = &file.value;
@@ -17,6 +17,9 @@ pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
         if let Some(other) = backend.probes[..i].iter().find(|p| p.as_ref().symbol == *symbol) {
             let line = file.line(other.span());
             return wrong(format!("the probe `{symbol}` is there twice, first in line {line}"));
+        }
+        if probe.whole && (probe.level != Level::Op || probe.tensor.is_none()) {
+            return wrong(format!("`{symbol}`: a whole operator is of level `op` and is given a `tensor`"));
         }
         for (what, index, kind) in
             [("tensor", probe.tensor, "ggml_tensor"), ("graph", probe.graph, "ggml_cgraph")]

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::phase::{Phase, Phases};
-use crate::model::{GraphCallId, Layer, Model};
+use crate::model::{Backend, GraphCallId, Layer, Model};
 
 /// Position in [`Groups::rows`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,8 @@ pub struct Group {
     pub context: u64,
     /// Position of the call among the backend calls of one scheduler call, from 0.
     pub split: u32,
+    /// Backend that computed the calls.
+    pub backend: Backend,
 }
 
 /// Groups, in order of their first call.
@@ -51,6 +53,7 @@ impl Groups {
                     pid: model.shapes.get(shape).pid,
                     context: calls.decode[i].map_or(0, |d| model.decodes.context[d.0 as usize]),
                     split: splits[i],
+                    backend: calls.backend[i],
                 };
                 Some(*ids.entry(group).or_insert_with(|| {
                     rows.push(group);

@@ -11,6 +11,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
     let mut lines = Vec::new();
     refused(model, &mut lines);
     dropped(health, &mut lines);
+    inner_dropped(model, &mut lines);
     expert_lines::lost(model, health, &mut lines);
     damaged(model, health, &mut lines);
     cut_short(model, health, &mut lines);
@@ -26,7 +27,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
     }
     counters(model, &mut lines);
     levels(model, &mut lines);
-    edges(health, &mut lines);
+    edges(model, health, &mut lines);
     lines
 }
 
@@ -82,6 +83,43 @@ fn dropped(health: &Health, lines: &mut Vec<String>) {
         "the kernel's ring buffer was full. They were read again at the next call of the graph",
     );
     line(d.frames, "frames", &format!("the queue to the link was full ({} bytes)", count(d.frame_bytes)));
+}
+
+/// Inner calls that were lost, wherever it was: of them there is one sentence for each place.
+fn inner_dropped(model: &Model, lines: &mut Vec<String>) {
+    let received = model.health.inner_received;
+    let Some(l) = model.health.inner else {
+        if received > 0 {
+            lines.push(format!("unknown: the totals of {} inner calls did not arrive", count(received)));
+        }
+        return;
+    };
+    let mut line = |n: u64, why: &str| {
+        if n > 0 {
+            let of = format!("of {} inner calls ({})", count(l.ends), percent(n, l.ends));
+            lines.push(format!("dropped: {} {of}: {why}", count(n)));
+        }
+    };
+    line(
+        l.ring_full,
+        "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less)",
+    );
+    line(
+        l.queue_full,
+        "the link is slower than the trace. Record into a file on the board, or take a faster link",
+    );
+    line(l.no_graph, "it is not known in which operator they were");
+    if model.health.end.is_none() {
+        return;
+    }
+    if !l.balances() {
+        lines.push("unsound: the agent's own totals of inner calls do not add up; please report this".into());
+    } else if l.sent > received {
+        lines
+            .push(format!("lost: {} inner calls that the agent sent are not here", count(l.sent - received)));
+    } else if l.sent < received {
+        lines.push("unsound: more inner calls are here than the agent sent; please report this".into());
+    }
 }
 
 fn damaged(model: &Model, health: &Health, lines: &mut Vec<String>) {
@@ -266,14 +304,17 @@ fn levels(model: &Model, lines: &mut Vec<String>) {
 }
 
 /// Operators that ran across the edges of the session: not lost, only not whole.
-fn edges(health: &Health, lines: &mut Vec<String>) {
-    let mut line = |n: Option<u64>, what: &str| {
+fn edges(model: &Model, health: &Health, lines: &mut Vec<String>) {
+    let mut line = |n: Option<u64>, who: &str, what: &str| {
         if let Some(n) = n.filter(|n| *n > 0) {
-            lines.push(format!("edge: {} operators were running when {what}", count(n)));
+            lines.push(format!("edge: {} {who} were running when {what}", count(n)));
         }
     };
-    line(health.spans.no_start, "the probes were attached or the session ended");
-    line(health.spans.no_end, "the session ended");
+    let (started, ended) = ("the probes were attached or the session ended", "the session ended");
+    line(health.spans.no_start, "operators", started);
+    line(health.spans.no_end, "operators", ended);
+    line(model.health.inner.map(|l| l.no_start), "inner calls", started);
+    line(model.health.inner.map(|l| l.no_end), "inner calls", ended);
 }
 
 pub(super) fn percent(n: u64, of: u64) -> String {

@@ -16,6 +16,7 @@ pub mod graph;
 pub mod group;
 pub mod health;
 mod health_lines;
+pub mod inner;
 pub mod op;
 pub mod percentile;
 pub mod phase;
@@ -44,6 +45,8 @@ pub struct Analysis {
     pub graph: Vec<graph::Graph>,
     /// Operator level.
     pub op: op::Op,
+    /// What operators had functions of backends do.
+    pub inner: Vec<inner::Inner>,
     /// Experts, of models that have them.
     pub expert: Vec<expert::Routing>,
     /// Threads.
@@ -76,6 +79,7 @@ impl Analysis {
             token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
+            inner: inner::inner_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),

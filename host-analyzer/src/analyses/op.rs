@@ -20,6 +20,10 @@ use crate::model::{GraphCallId, Model, Node, NodeIdx, Shape, ShapeId, Text};
 pub struct OpType {
     /// Phase.
     pub phase: Phase,
+    /// Backend that computed them.
+    pub backend: String,
+    /// Their times are those of handing them over to the backend, see [`host_side`].
+    pub host_side: bool,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
     /// As the engine describes it, for example `SILU` for a `UNARY`.
@@ -32,7 +36,7 @@ pub struct OpType {
     pub work_ns: u64,
     /// Wait at the barrier, summed over threads and executions, ns.
     pub wait_ns: u64,
-    /// Part of the phase's operator wall time, 0 to 1.
+    /// Part of the operator wall time of the phase on this backend, 0 to 1.
     pub share: f64,
 }
 
@@ -41,6 +45,8 @@ pub struct OpType {
 pub struct Operator {
     /// Phase.
     pub phase: Phase,
+    /// Backend that computed it.
+    pub backend: String,
     /// Process.
     pub pid: u32,
     /// Address of the context in hex; `None` when there was no token-level call around.
@@ -71,7 +77,7 @@ pub struct Operator {
     pub work_ns: u64,
     /// Wait at the barrier, summed over threads and executions, ns.
     pub wait_ns: u64,
-    /// Part of the phase's operator wall time, 0 to 1.
+    /// Part of the operator wall time of the phase on this backend, 0 to 1.
     pub share: f64,
     /// Name of the last tensor that the same kernel computed too; `None` when not fused.
     pub fused: Option<String>,
@@ -106,12 +112,24 @@ pub struct Op {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     phase: Phase,
+    backend: Text,
     pid: u32,
     context: u64,
     name: Text,
     op: Text,
     desc: Text,
     nth: u32,
+}
+
+/// Operator wall time of each phase and backend, ns.
+type Wholes = HashMap<(Phase, Text), u64>;
+
+/// Whether a backend's operators are seen only on the host's side: the time to put a kernel into the queue, while the kernel
+/// itself runs later. OpenCL's `ggml_cl_compute_forward` ends with `clEnqueueNDRangeKernel` and does not wait; RKNN's returns
+/// when the product is there.
+#[must_use]
+pub fn host_side(backend: &str) -> bool {
+    backend == "OpenCL"
 }
 
 struct Row {
@@ -129,9 +147,12 @@ impl Op {
     pub fn of(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Self {
         let (rows, row_of_cell) = rows(model, groups, tallies);
         let mut wall_ns = [0_u64; 3];
+        let mut wholes: Wholes = HashMap::new();
         for row in &rows {
-            let sum = &mut wall_ns[row.key.phase.index()];
-            *sum = sum.saturating_add(row.sum.wall_ns);
+            let of_backend = wholes.entry((row.key.phase, row.key.backend)).or_default();
+            for sum in [&mut wall_ns[row.key.phase.index()], of_backend] {
+                *sum = sum.saturating_add(row.sum.wall_ns);
+            }
         }
         let percentiles = percentiles(rows.len(), &row_of_cell, executions, tallies);
         let mut operators: Vec<_> = rows
@@ -140,12 +161,12 @@ impl Op {
             .map(|(row, (median_ns, p95_ns))| Operator {
                 median_ns,
                 p95_ns,
-                share: share(row.sum.wall_ns, wall_ns[row.key.phase.index()]),
+                share: share(row.sum.wall_ns, wholes[&(row.key.phase, row.key.backend)]),
                 ..describe(model, row)
             })
             .collect();
         operators.sort_by_key(|o| (o.phase, Reverse(o.wall_ns)));
-        Self { types: types(model, &rows, &wall_ns), operators, wall_ns }
+        Self { types: types(model, &rows, &wholes), operators, wall_ns }
     }
 }
 
@@ -157,6 +178,7 @@ fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32
     for computed in &tallies.computed {
         let group = groups.get(computed.group);
         let shape = model.shapes.get(computed.shape);
+        let backend = group.backend;
         let nth = occurrences(shape);
         let cells = computed.cell_range().zip(tallies.cells(computed));
         for (((at, cell), node), (i, nth)) in cells.zip(&shape.nodes).zip((0..).map(NodeIdx).zip(nth)) {
@@ -164,7 +186,16 @@ fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32
                 continue;
             }
             let Node { name, op, desc, .. } = *node;
-            let key = Key { phase: group.phase, pid: group.pid, context: group.context, name, op, desc, nth };
+            let key = Key {
+                phase: group.phase,
+                backend,
+                pid: group.pid,
+                context: group.context,
+                name,
+                op,
+                desc,
+                nth,
+            };
             let row = *ids.entry(key).or_insert_with(|| {
                 rows.push(new_row(key, computed, i));
                 rows.len() - 1
@@ -244,6 +275,7 @@ fn describe(model: &Model, row: &Row) -> Operator {
     };
     Operator {
         phase: row.key.phase,
+        backend: text(row.key.backend),
         pid: row.key.pid,
         context: context_name(row.key.context),
         name: text(node.name),
@@ -264,11 +296,11 @@ fn describe(model: &Model, row: &Row) -> Operator {
     }
 }
 
-fn types(model: &Model, rows: &[Row], wall_ns: &[u64; 3]) -> Vec<OpType> {
-    let mut sums: Vec<((Phase, Text, Text), Cell)> = Vec::new();
-    let mut ids: HashMap<(Phase, Text, Text), usize> = HashMap::new();
+fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
+    let mut sums: Vec<((Phase, Text, Text, Text), Cell)> = Vec::new();
+    let mut ids: HashMap<(Phase, Text, Text, Text), usize> = HashMap::new();
     for row in rows {
-        let key = (row.key.phase, row.key.op, row.key.desc);
+        let key = (row.key.phase, row.key.backend, row.key.op, row.key.desc);
         let at = *ids.entry(key).or_insert_with(|| {
             sums.push((key, Cell::default()));
             sums.len() - 1
@@ -277,15 +309,17 @@ fn types(model: &Model, rows: &[Row], wall_ns: &[u64; 3]) -> Vec<OpType> {
     }
     sums.sort_by_key(|((phase, ..), sum)| (*phase, Reverse(sum.wall_ns)));
     sums.into_iter()
-        .map(|((phase, op, desc), sum)| OpType {
+        .map(|((phase, backend, op, desc), sum)| OpType {
             phase,
+            host_side: host_side(model.texts.get(backend)),
+            backend: model.texts.get(backend).to_owned(),
             op: model.texts.get(op).to_owned(),
             desc: model.texts.get(desc).to_owned(),
             executions: sum.executions,
             wall_ns: sum.wall_ns,
             work_ns: sum.work_ns,
             wait_ns: sum.wait_ns,
-            share: share(sum.wall_ns, wall_ns[phase.index()]),
+            share: share(sum.wall_ns, wholes[&(phase, backend)]),
         })
         .collect()
 }

@@ -9,6 +9,7 @@ mod damage;
 mod expert;
 mod gauge;
 mod graph;
+mod inner;
 mod loss;
 mod op;
 mod session;
@@ -42,6 +43,7 @@ pub struct Ingest {
     batches: Batches,
     choices: Choices,
     gauges: gauge::Gauges,
+    inner: inner::Calls,
 }
 
 /// Progress of a session that is still running.
@@ -125,6 +127,10 @@ impl Ingest {
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
+            Record::InnerBatch(r) => {
+                self.model.health.inner_received += self.inner.add(r, offset, &mut self.damages);
+            }
+            Record::InnerLoss(r) => self.model.health.inner = Some(inner::ledger(r)),
             Record::ExpertBatch(r) => self.choices.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.choices.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
@@ -177,6 +183,7 @@ impl Ingest {
         let lossy =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
+        self.inner.finish(&calls, &self.texts, model, damages);
         self.choices.finish(&calls, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model

@@ -44,6 +44,34 @@ impl Ledger {
     }
 }
 
+/// Totals of inner calls counted by the agent; field meanings as in the wire's `InnerLoss` record.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the wire's InnerLoss record documents each; one name in every layer")]
+pub struct InnerLedger {
+    pub starts: u64,
+    pub ends: u64,
+    pub sent: u64,
+    pub ring_full: u64,
+    pub queue_full: u64,
+    pub no_start: u64,
+    pub no_end: u64,
+    pub no_graph: u64,
+}
+
+impl InnerLedger {
+    /// Calls lost at the source: ring buffer full, link queue full, no known graph.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.ring_full.saturating_add(self.queue_full).saturating_add(self.no_graph)
+    }
+
+    /// The agent's own sum: every return is sent or counted as lost.
+    #[must_use]
+    pub const fn balances(&self) -> bool {
+        self.ends == self.sent.saturating_add(self.dropped()).saturating_add(self.no_start)
+    }
+}
+
 /// Experts that routers chose, counted by the agent, and how many of them came; field meanings as in the wire's `ExpertLoss` record.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the wire's ExpertLoss record documents each; one name in every layer")]
@@ -193,6 +221,10 @@ pub struct Health {
     pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
+    /// Inner calls read.
+    pub inner_received: u64,
+    /// Latest totals of inner calls; `None` when there were none, or no such record arrived.
+    pub inner: Option<InnerLedger>,
     /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
     pub experts: Option<ExpertLedger>,
     /// Damage by kind, the worst first.
@@ -217,6 +249,9 @@ impl Health {
     pub fn perfect(&self) -> bool {
         self.damage.is_empty()
             && !self.cut_short()
+            && self.inner.map_or(self.inner_received == 0, |l| {
+                l.balances() && l.dropped() == 0 && l.sent == self.inner_received
+            })
             && self.experts.is_none_or(|e| e.balances() && e.dropped() == 0 && e.received == e.sent)
             && self.ledger.is_some_and(|l| {
                 l.balances()

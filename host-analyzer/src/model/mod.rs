@@ -9,6 +9,7 @@ pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod health;
+pub mod inner;
 pub mod op;
 pub mod session;
 pub mod text;
@@ -19,7 +20,8 @@ pub use counter::{Counter, Counts};
 pub use expert::{Choice, Experts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, Ledger, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, InnerLedger, Ledger, ProbeCost};
+pub use inner::InnerCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
@@ -43,6 +45,8 @@ pub struct Model {
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
+    /// Calls of backends' functions inside operators.
+    pub inner_calls: InnerCalls,
     /// Experts that routers chose, by graph call, node, token, rank.
     pub experts: Experts,
     /// Gauges with their samples, in the agent's order.

@@ -11,7 +11,7 @@ use crate::nodes::list;
 use crate::support::{engine, model, parts, record};
 
 /// Calls of backends in the engine's decode call number `decode`, in order of time, with their backends.
-fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {
+pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {
     let calls = &trace.graph_calls;
     let mut found: Vec<_> = (0..calls.len())
         .filter(|g| calls.layer[*g] == Layer::Backend)
@@ -52,7 +52,7 @@ fn check(variable: &str, options: &[&str], expected: &[&str]) {
         let ours: Vec<Listed> = split.iter().flat_map(|(g, _)| list(&trace, *g)).collect();
         let names = |l: &[Listed]| l.iter().map(|n| (n.op.clone(), n.name.clone(), n.ne)).collect::<Vec<_>>();
         assert_eq!(names(&ours), names(&call.nodes), "call {i}");
-        // Operators are seen on the CPU only, and the parts lie in the scheduler's call one behind the other.
+        // Of these backends no function is an operator, and the parts lie in the scheduler's call one behind the other.
         for (g, backend) in &split {
             let spans = trace.spans.graph_call.iter().filter(|c| *c == g).count();
             assert_eq!(spans > 0, backend == "CPU", "{backend}: {spans} spans");

@@ -25,6 +25,7 @@ mod nodes;
 mod restart;
 mod server;
 mod speed;
+mod standin;
 mod support;
 mod whisper;
 mod whisper_model;

@@ -9,6 +9,7 @@ pub mod counter;
 pub mod expert;
 pub mod gauge;
 pub mod graph;
+pub mod inner;
 pub mod loss;
 pub mod op;
 pub mod session;
@@ -50,6 +51,8 @@ pub mod kind {
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
+    /// [`super::inner::InnerBatch`].
+    pub const INNER_BATCH: u16 = 0x38;
     /// [`super::expert::ExpertBatch`].
     pub const EXPERT_BATCH: u16 = 0x40;
     /// [`super::expert::ExpertLoss`].
@@ -58,6 +61,8 @@ pub mod kind {
     pub const GAUGE_BATCH: u16 = 0x50;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
+    /// [`super::inner::InnerLoss`].
+    pub const INNER_LOSS: u16 = 0x7d;
     /// [`super::loss::Loss`].
     pub const LOSS: u16 = 0x7e;
     /// [`super::loss::End`].
@@ -157,6 +162,8 @@ records! {
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
+    /// Calls of backends' functions inside operators.
+    InnerBatch = kind::INNER_BATCH => inner::InnerBatch<'a>,
     /// Choices of the routers in one graph call.
     ExpertBatch = kind::EXPERT_BATCH => expert::ExpertBatch<'a>,
     /// How many were chosen, and how many were lost.
@@ -165,6 +172,8 @@ records! {
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
+    /// What was counted and what was lost of inner calls so far.
+    InnerLoss = kind::INNER_LOSS => inner::InnerLoss,
     /// What was counted and what was lost so far.
     Loss = kind::LOSS => loss::Loss,
     /// Last record of a session.

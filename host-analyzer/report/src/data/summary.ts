@@ -109,6 +109,9 @@ export interface GraphRow {
 
 export interface OpType {
   phase: Str;
+  backend: Str;
+  /** Times are those of handing operators over to the backend. */
+  host_side?: Maybe<boolean>;
   op: Str;
   desc: Str;
   executions: Num;
@@ -137,6 +140,22 @@ export interface Operator extends OpType {
   nth: Num;
   /** Last tensor that the same kernel computed too. */
   fused: Str;
+}
+
+/** Calls of one function of a backend inside operators of one type. */
+export interface InnerCalls {
+  phase: Str;
+  op: Str;
+  desc: Str;
+  op_backend: Str;
+  function: Str;
+  backend: Str;
+  calls: Num;
+  time_ns: Num;
+  wall_ns: Num;
+  executions: Num;
+  op_wall_ns: Num;
+  share: Num;
 }
 
 export interface Thread {
@@ -254,6 +273,7 @@ export interface Summary {
   graphs: Maybe<GraphRow[]>;
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
+  inner_calls: Maybe<InnerCalls[]>;
   experts: Maybe<Routing[]>;
   threads: Maybe<Thread[]>;
   counters: Maybe<Counted[]>;

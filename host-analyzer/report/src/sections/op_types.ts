@@ -15,6 +15,16 @@ export function opName(row: { op?: string | null | undefined; desc?: string | nu
   return row.desc || row.op || "?";
 }
 
+/** The backend where it is not the CPU, and whether its times are the host's alone. */
+export function backendTag(row: OpType): HTMLElement | null {
+  if (!row.backend || row.backend === "CPU") {
+    return null;
+  }
+  const tip = "Computed by this backend; shares are of the operator time on the same backend.";
+  const host = " Host side: the time to hand the operator over. Its kernel runs later, in no operator's time.";
+  return h("em", { class: "tag", title: row.host_side ? tip + host : tip }, row.host_side ? `${row.backend}, host side` : row.backend);
+}
+
 function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTMLElement {
   return table<OpType>({
     name: `op_types ${phase}`,
@@ -27,9 +37,9 @@ function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTM
         title: "Operator",
         value: (r) => opName(r),
         cell: (r) =>
-          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r)),
+          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r), backendTag(r)),
       },
-      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
       { key: "wall_ns", title: "Wall", numeric: true, tip: "First start to last end of work over all threads, summed over executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
       { key: "work_ns", title: "Work", numeric: true, tip: "Work, summed over threads", value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
       { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },

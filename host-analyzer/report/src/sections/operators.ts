@@ -8,14 +8,14 @@ import { contextColumn } from "../ui/contexts.ts";
 import { count, dims, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
-import { opName } from "./op_types.ts";
+import { backendTag, opName } from "./op_types.ts";
 
 function sources(row: Operator): string {
   return list(row.src).map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`).join("\n");
 }
 
 function haystack(row: Operator): string {
-  return [row.name, row.op, row.desc, row.dtype, ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
+  return [row.name, row.op, row.desc, row.dtype, row.backend, ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
 }
 
 export function operatorSection(summary: Summary, colours: OperatorColours): HTMLElement {
@@ -34,7 +34,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
     columns: [
       { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
       ...contextColumn(rows),
-      { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
+      { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r), backendTag(r)) },
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },
       { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
@@ -42,7 +42,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       { key: "p95_ns", title: "p95", numeric: true, tip: "95th percentile of one execution", value: (r) => r.p95_ns, cell: (r) => time(r.p95_ns) },
       { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
       { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
-      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
     ],
   });
   function show(): void {

@@ -16,7 +16,7 @@ pub(super) struct Ops<'a> {
     model: &'a Model,
     phases: &'a Phases,
     phase_names: Arc<StringArray>,
-    /// Texts that nodes use, and for each text of the model its place there.
+    /// Texts that nodes and graph calls use, and for each text of the model its place there.
     names: Arc<StringArray>,
     name_keys: Vec<u32>,
 }
@@ -45,13 +45,13 @@ impl<'a> Ops<'a> {
 fn names(model: &Model) -> (Arc<StringArray>, Vec<u32>) {
     let mut keys = vec![u32::MAX; model.texts.len()];
     let mut list = Vec::new();
-    for node in model.shapes.rows.iter().flat_map(|s| &s.nodes) {
-        for text in [node.name, node.op, node.desc, node.dtype] {
-            let key = &mut keys[text.index()];
-            if *key == u32::MAX {
-                *key = u32::try_from(list.len()).unwrap_or(u32::MAX);
-                list.push(model.texts.get(text));
-            }
+    let nodes = model.shapes.rows.iter().flat_map(|s| &s.nodes);
+    let used = nodes.flat_map(|node| [node.name, node.op, node.desc, node.dtype]);
+    for text in used.chain(model.graph_calls.backend.iter().copied()) {
+        let key = &mut keys[text.index()];
+        if *key == u32::MAX {
+            *key = u32::try_from(list.len()).unwrap_or(u32::MAX);
+            list.push(model.texts.get(text));
         }
     }
     (Arc::new(StringArray::from_iter_values(list)), keys)
@@ -77,6 +77,11 @@ impl Table for Ops<'_> {
                     rows.clone().map(|i| self.phases.graph_calls[call(i)].index() as u32),
                     &self.phase_names,
                 )?,
+                false,
+            ),
+            (
+                "backend",
+                texts(rows.clone().map(|i| self.name_keys[calls.backend[call(i)].index()]), &self.names)?,
                 false,
             ),
             ("pid", u32s(rows.clone().map(|i| thread(i).pid)), false),

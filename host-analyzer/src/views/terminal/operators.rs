@@ -30,7 +30,9 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     for kind in types().take(SHOWN) {
         let mut row = cells(kind);
         if let Some(second) = second {
-            let same = |t: &&OpType| t.phase == second && t.op == kind.op && t.desc == kind.desc;
+            let same = |t: &&OpType| {
+                t.phase == second && t.backend == kind.backend && t.op == kind.op && t.desc == kind.desc
+            };
             row.extend(op.types.iter().find(same).map_or_else(
                 || [Cell::new("–"), Cell::new("–")],
                 |t| [Cell::new(duration(t.wall_ns)), Cell::new(percent(t.share))],
@@ -39,16 +41,34 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
         t.add_row(row);
     }
     write_table(&t, out)?;
+    let mut host_side: Vec<&str> =
+        op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
+    host_side.dedup();
+    if let Some(backend) = host_side.first() {
+        let backend = one_line(backend);
+        writeln!(
+            out,
+            "{backend}: host side, the time to hand operators over; its kernels run later, in no operator's time"
+        )?;
+    }
     match types().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other types"),
     }
 }
 
+/// The type, and its backend when that is not the CPU: shares are of the time on the same backend.
+fn name(t: &OpType) -> String {
+    match t.backend.as_str() {
+        "CPU" | "" => t.desc.clone(),
+        backend => format!("{} {backend}", t.desc),
+    }
+}
+
 fn cells(t: &OpType) -> Vec<Cell> {
     let mean = t.wall_ns.checked_div(t.executions).unwrap_or(0);
     vec![
-        Cell::new(cut(&one_line(&t.desc), NAME)),
+        Cell::new(cut(&one_line(&name(t)), NAME)),
         Cell::new(duration(t.wall_ns)),
         Cell::new(count(t.executions)),
         Cell::new(duration(mean)),

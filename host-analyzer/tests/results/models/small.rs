@@ -168,6 +168,8 @@ pub(crate) fn model() -> Model {
         }),
         probe_cost: None,
         refused: None,
+        inner_received: 0,
+        inner: None,
     };
     m
 }

@@ -1,0 +1,60 @@
+//! Functions of backends other than the CPU that are operators, or work inside them: what the shipped backend profiles say,
+//! as build.rs wrote it down.
+
+use crate::lower::backend;
+
+/// A function that is probed wherever an engine's files have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Function {
+    /// Symbol, mangled where it is C++.
+    pub symbol: &'static str,
+    /// Name of the backend's profile.
+    profile: &'static str,
+    /// First eight bytes of the backend's GUID; 0: it has none.
+    guid: u64,
+    /// Which argument, from 0, is the tensor.
+    pub tensor: Option<u8>,
+    /// A call is one whole operator of a part of a graph that the backend was given.
+    pub whole: bool,
+}
+
+/// All of them. A function's place is its slot in `bpf/backend.bpf.c`.
+pub const FUNCTIONS: &[Function] = include!(concat!(env!("OUT_DIR"), "/backend_functions.rs"));
+
+impl Function {
+    /// Name of the backend: as its graphs have it, else the profile's.
+    #[must_use]
+    pub fn backend(&self) -> backend::Name {
+        match self.guid {
+            0 => backend::Name::try_from(self.profile).unwrap_or_default(),
+            guid => backend::name(guid),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use profinfer_boards::{Catalog, Level};
+
+    use super::*;
+
+    #[test]
+    fn functions_are_those_of_the_profiles() {
+        let catalog = Catalog::shipped().unwrap();
+        let mut ours = FUNCTIONS.iter();
+        for profile in catalog.backends() {
+            for probe in profile.probes().filter(|p| p.level == Level::Op) {
+                let function = ours.next().unwrap();
+                assert_eq!((function.symbol, function.whole), (probe.symbol.as_str(), probe.whole));
+                assert_eq!(function.tensor.map(usize::from), probe.tensor);
+            }
+        }
+        assert_eq!(ours.next(), None);
+        let named = |symbol: &str| FUNCTIONS.iter().find(|f| f.symbol.contains(symbol)).unwrap().backend();
+        assert_eq!(named("ggml_cl_compute_forward"), "OpenCL");
+        assert_eq!(named("ggml_rk_compute_forward"), "RKNN");
+        assert_eq!(named("ggml_cl_mul_mat"), "clblast");
+        assert_eq!(named("rknn_matmul_run"), "librknnrt");
+    }
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* Functions of backends other than the CPU, by the symbols of the backend profiles (boards/backends).
+ *
+ * Some are one whole operator of a part of a graph that the backend was given (ggml_cl_compute_forward): its span. Others
+ * do the work of an operator, or some of it, from within (CLBlast's ggml_cl_mul_mat in the CPU's matrix product,
+ * compute_submat_mul in RKNN's): inner calls, which leave the operator around them alone. They may be called by
+ * threads that run no operator themselves.
+ *
+ * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a uprobe which of its places was hit. */
+#include "include/maps.h"
+
+enum { BACKEND_SLOTS = 12 };
+
+/* A slot's argument when it is given no tensor. */
+enum { NO_TENSOR = 255 };
+
+/* Set before loading: which argument, from 0, is the tensor; whether a call is one whole operator. */
+const volatile __u8 backend_tensor[BACKEND_SLOTS] = {};
+const volatile __u8 backend_whole[BACKEND_SLOTS] = {};
+
+/* Totals of inner calls per CPU; names as in the wire's InnerLoss. */
+struct inner_counters {
+	__u64 starts;
+	__u64 ends;
+	__u64 ring_full;
+	__u64 no_start;
+	__u64 no_end;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct inner_counters);
+} inner_totals SEC(".maps");
+
+static __always_inline struct inner_counters *inner_counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&inner_totals, &zero);
+}
+
+static __always_inline int is_whole(__u32 slot)
+{
+	return slot < BACKEND_SLOTS && backend_whole[slot];
+}
+
+/* Drops functions from number `keep` on: they are not seen to return any more, because an exception left them or because
+ * their returns were not probed yet. */
+static __always_inline void drop(struct thread *t, __u64 keep, struct counters *c, struct inner_counters *i)
+{
+#pragma unroll
+	for (__u32 k = 0; k < BACKEND_DEPTH; k++) {
+		if (k < keep || k >= t->backend_depth)
+			continue;
+		if (is_whole(t->backend_calls[k].function))
+			c->spans_no_end++;
+		else
+			i->no_end++;
+	}
+	t->backend_depth = keep;
+}
+
+#define ARGUMENT(number, parameter) \
+	do { \
+		__u64 value = parameter(ctx); \
+		barrier_var(value); \
+		if (backend_tensor[slot] == (number)) \
+			tensor = value; \
+	} while (0)
+
+static __always_inline int backend_enter(struct pt_regs *ctx, __u32 slot)
+{
+	__u64 id = pid_tgid();
+	struct thread *t = thread_of(id);
+	struct counters *c = counters();
+	struct inner_counters *i = inner_counters();
+	struct backend_call *call;
+	__u64 tensor = 0, at;
+
+	if (!t || !c || !i)
+		return 0;
+	/* One after the other: a register of a computed number is none that the verifier lets be read. */
+	ARGUMENT(0, PT_REGS_PARM1);
+	ARGUMENT(1, PT_REGS_PARM2);
+	ARGUMENT(2, PT_REGS_PARM3);
+	ARGUMENT(3, PT_REGS_PARM4);
+	ARGUMENT(4, PT_REGS_PARM5);
+	if (backend_whole[slot])
+		c->span_starts++;
+	else
+		i->starts++;
+	/* A whole operator lies in no other, and nothing nests deeper than this: what is still there was left unseen. */
+	if (t->backend_depth && (backend_whole[slot] || t->backend_depth >= BACKEND_DEPTH))
+		drop(t, 0, c, i);
+	at = t->backend_depth;
+	barrier_var(at); /* the next line is for the verifier, and must stay */
+	if (at >= BACKEND_DEPTH)
+		return 0;
+	call = &t->backend_calls[at];
+	call->tensor = tensor;
+	call->function = slot;
+	call->cpu = bpf_get_smp_processor_id();
+	t->backend_depth = at + 1;
+	call->start = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* One whole operator: a span like the CPU's, in the part that this thread gave away. */
+static __always_inline int send_whole(struct thread *t, struct counters *c, __u64 id, struct backend_call *call, __u64 now)
+{
+	struct event_op *e;
+
+	c->span_ends++;
+	if (!t->part) {
+		/* The part was running when the probes were attached. */
+		c->spans_no_start++;
+		return 0;
+	}
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		c->spans_ring_full++;
+		return 0;
+	}
+	head(&e->head, EVENT_OP, id, call->cpu | bpf_get_smp_processor_id() << 16);
+	e->start_ns = call->start;
+	e->end_ns = now;
+	e->node = e->last = call->tensor;
+	e->graph = t->part;
+	bpf_ringbuf_submit(e, wakeup());
+	return 0;
+}
+
+static __always_inline int send_inner(struct thread *t, struct inner_counters *i, __u64 id, struct backend_call *call,
+				      __u64 depth, __u64 now)
+{
+	struct engine *g = engine_of(id);
+	struct event_inner *e;
+	__u64 node, graph;
+
+	i->ends++;
+	/* The operator that the thread runs: of the CPU, of the backend; else what the first function was given. */
+	node = t->op_node ? t->op_node : t->backend_calls[0].tensor;
+	if (!node)
+		node = call->tensor;
+	if (t->op_node)
+		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
+	else
+		graph = t->part ? t->part : g ? g->part : 0;
+	/* Where the CPU's operators are not probed. */
+	if (!graph)
+		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
+	if (!graph) {
+		i->no_start++;
+		return 0;
+	}
+	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (!e) {
+		i->ring_full++;
+		return 0;
+	}
+	head(&e->head, EVENT_INNER, id, call->function | (__u32)depth << 16);
+	e->start_ns = call->start;
+	e->end_ns = now;
+	e->node = node;
+	e->graph = graph;
+	bpf_ringbuf_submit(e, wakeup());
+	return 0;
+}
+
+static __always_inline int backend_leave(__u32 slot)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 id = pid_tgid();
+	struct thread *t = known_thread(id);
+	struct counters *c = counters();
+	struct inner_counters *i = inner_counters();
+	struct backend_call *call;
+	__u64 at = 0, found = 0;
+
+	if (!c || !i || stopped)
+		return 0;
+	if (t) {
+#pragma unroll
+		for (__u64 k = 0; k < BACKEND_DEPTH; k++)
+			if (k < t->backend_depth && t->backend_calls[k].function == slot)
+				found = k + 1;
+	}
+	if (!found) {
+		if (!t && !engine_of(id))
+			return 0;
+		if (backend_whole[slot]) {
+			c->span_ends++;
+			c->spans_no_start++;
+		} else {
+			i->ends++;
+			i->no_start++;
+		}
+		return 0;
+	}
+	if (t->backend_depth > found)
+		drop(t, found, c, i);
+	at = found - 1;
+	t->backend_depth = at;
+	barrier_var(at);
+	if (at >= BACKEND_DEPTH)
+		return 0;
+	call = &t->backend_calls[at];
+	return backend_whole[slot] ? send_whole(t, c, id, call, now) : send_inner(t, i, id, call, at, now);
+}
+
+#define BACKEND_SLOT(n) \
+	SEC("uprobe") \
+	int backend_enter_##n(struct pt_regs *ctx) \
+	{ \
+		return backend_enter(ctx, n); \
+	} \
+	SEC("uretprobe") \
+	int backend_leave_##n(UNUSED struct pt_regs *ctx) \
+	{ \
+		return backend_leave(n); \
+	}
+
+BACKEND_SLOT(0)
+BACKEND_SLOT(1)
+BACKEND_SLOT(2)
+BACKEND_SLOT(3)
+BACKEND_SLOT(4)
+BACKEND_SLOT(5)
+BACKEND_SLOT(6)
+BACKEND_SLOT(7)
+BACKEND_SLOT(8)
+BACKEND_SLOT(9)
+BACKEND_SLOT(10)
+BACKEND_SLOT(11)

@@ -1,0 +1,34 @@
+// What operators had functions of backends do: CLBlast's products inside the CPU's, RKNN's halves on the cores of the NPU.
+
+import { list } from "../data/read.ts";
+import type { InnerCalls, Summary } from "../data/summary.ts";
+import type { OperatorColours } from "../ui/colour.ts";
+import { h } from "../ui/dom.ts";
+import { count, time } from "../ui/format.ts";
+import { panel, section, shareBar, swatch } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+import { opName } from "./op_types.ts";
+
+/** Null where there were no such calls, as on most engines. */
+export function innerSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
+  const rows = list(summary.inner_calls);
+  if (rows.length === 0) {
+    return null;
+  }
+  const grid = table<InnerCalls>({
+    name: "inner_calls",
+    rows,
+    sort: { key: "time_ns", down: true },
+    columns: [
+      { key: "desc", title: "In operators", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
+      { key: "phase", title: "Phase", value: (r) => r.phase },
+      { key: "function", title: "Function", class: "mono", value: (r) => r.function },
+      { key: "backend", title: "Backend", value: (r) => r.backend },
+      { key: "calls", title: "Calls", numeric: true, value: (r) => r.calls, cell: (r) => count(r.calls) },
+      { key: "time_ns", title: "Time", numeric: true, tip: "Lengths of the calls, summed over threads", value: (r) => r.time_ns, cell: (r) => time(r.time_ns) },
+      { key: "wall_ns", title: "Wall", numeric: true, tip: "Time for which at least one such call was running", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
+      { key: "share", title: "Of the operator", numeric: true, tip: "Part of the wall time of the operators around the calls", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+    ],
+  });
+  return section("inner-calls", "Inner calls", "What operators had functions of backends do. An operator's own time includes these calls.", panel("", grid.element));
+}

@@ -1,0 +1,41 @@
+//! Inner calls: what operators had functions of backends do.
+
+use super::graph::{GraphCallId, NodeIdx};
+use super::text::Text;
+use super::thread::ThreadId;
+
+/// Columns, one row a call, by graph call, then thread, then start, the outer ones first. A row's graph call always has a
+/// shape, and its node is one of that shape.
+#[derive(Debug, Default)]
+pub struct InnerCalls {
+    /// Graph call.
+    pub graph_call: Vec<GraphCallId>,
+    /// Thread.
+    pub thread: Vec<ThreadId>,
+    /// Node of the operator.
+    pub node: Vec<NodeIdx>,
+    /// Symbol of the function.
+    pub function: Vec<Text>,
+    /// Name of the function's backend.
+    pub backend: Vec<Text>,
+    /// How many such functions the thread was in already.
+    pub depth: Vec<u8>,
+    /// Start, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+}
+
+impl InnerCalls {
+    /// Number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// No call was seen.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+}

@@ -1,0 +1,37 @@
+//! Inner calls: what operators had functions of backends do.
+
+use std::io::{self, Write};
+
+use comfy_table::Cell;
+
+use super::style::{cut, percent, table, write_table};
+use crate::analyses::inner::Inner;
+use crate::analyses::words::{count, duration, one_line};
+
+/// Rows shown; the others are in summary.json.
+const SHOWN: usize = 8;
+const NAME: usize = 20;
+const FUNCTION: usize = 24;
+
+pub(super) fn write(inner: &[Inner], out: &mut dyn Write) -> io::Result<()> {
+    if inner.is_empty() {
+        return Ok(());
+    }
+    let mut t = table(&["in operators", "phase", "inner call", "backend", "calls", "time", "of operator"]);
+    for row in inner.iter().take(SHOWN) {
+        t.add_row(vec![
+            Cell::new(cut(&one_line(&row.desc), NAME)),
+            Cell::new(row.phase.name()),
+            Cell::new(cut(&one_line(&row.function), FUNCTION)),
+            Cell::new(cut(&one_line(&row.backend), NAME)),
+            Cell::new(count(row.calls)),
+            Cell::new(duration(row.time_ns)),
+            Cell::new(row.share.map_or_else(|| "–".to_owned(), percent)),
+        ]);
+    }
+    write_table(&t, out)?;
+    match inner.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        n => writeln!(out, "and {n} other kinds of inner calls"),
+    }
+}

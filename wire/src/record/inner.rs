@@ -1,0 +1,78 @@
+//! Inner calls: what an operator has a backend's function do, as CLBlast's products inside the CPU's operators.
+
+use serde::{Deserialize, Serialize};
+
+/// Inner calls of one graph call, in the order in which they returned, of all threads. Several batches may belong to one
+/// call, and a batch may come before the [`super::graph::GraphCall`] that its `graph` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InnerBatch<'a> {
+    /// Number of the graph call.
+    pub graph: u32,
+    /// Shape of that call; the calls' node indices count in it.
+    pub shape: u32,
+    /// Start of the graph call, ns.
+    pub base_ns: u64,
+    /// Number of calls.
+    pub count: u16,
+    /// That many [`InnerCall`]s, postcard-encoded one after the other; see [`InnerBatch::iter`].
+    pub bytes: &'a [u8],
+}
+
+/// One call of a backend's function inside an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InnerCall {
+    /// Thread.
+    pub tid: u32,
+    /// Text id of the function's symbol.
+    pub function: u32,
+    /// Text id of the backend's name.
+    pub backend: u32,
+    /// Index of the operator's node in the shape: of the operator that the thread runs, else of the tensor that the
+    /// function was given.
+    pub node: u32,
+    /// How many functions of backends the thread was in already.
+    pub depth: u8,
+    /// Start, ns from the start of the graph call.
+    pub start_ns: u64,
+    /// Length, ns.
+    pub duration_ns: u64,
+}
+
+/// Most bytes of one [`InnerCall`]: five varints of 32 bits and a byte less, two of 64 bits.
+pub const MAX_INNER_CALL_LEN: usize = 4 * 5 + 1 + 2 * 10;
+
+impl<'a> InnerBatch<'a> {
+    /// Decodes the calls; ends early where the bytes stop making sense.
+    pub fn iter(&self) -> impl Iterator<Item = InnerCall> + use<'a> {
+        let mut bytes = self.bytes;
+        (0..self.count).map_while(move |_| {
+            let (call, rest) = postcard::take_from_bytes::<InnerCall>(bytes).ok()?;
+            bytes = rest;
+            Some(call)
+        })
+    }
+}
+
+/// Totals of the inner calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
+/// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InnerLoss {
+    /// When, ns.
+    pub at_ns: u64,
+    /// Entries seen.
+    pub starts: u64,
+    /// Returns seen.
+    pub ends: u64,
+    /// Sent in batches.
+    pub sent: u64,
+    /// Lost because the kernel's ring buffer was full.
+    pub ring_full: u64,
+    /// Lost because the queue to the link was full.
+    pub queue_full: u64,
+    /// Returned without an entry, or in a graph call whose start was not seen.
+    pub no_start: u64,
+    /// Entered and never seen to return.
+    pub no_end: u64,
+    /// Of a tensor that belongs to no graph whose structure is known.
+    pub no_graph: u64,
+}
