@@ -3,7 +3,7 @@
 //! The wait behind a span lasts until the thread's next span of the same call, or until the call's end. Where
 //! something was lost, that is only believed between nodes of which nothing that threads run lies in between.
 
-use crate::model::{Model, NodeIdx, Shape, ShapeId, WAIT_UNKNOWN};
+use crate::model::{Model, NodeIdx, Shape, ShapeId, Text, WAIT_UNKNOWN};
 
 /// Fills the column. `lossy`: spans may be missing.
 pub(super) fn fill(model: &mut Model, lossy: bool) {
@@ -18,8 +18,11 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
         let (call, thread, after) = (spans.graph_call[i], spans.thread[i], i + 1);
         let row = call.0 as usize;
         // Other backends are handed one operator after the other, by one thread: nobody waits at a barrier.
+        // Of a backend whose name was lost it is not known.
         if Some(calls.backend[row]) != cpu {
-            spans.wait_ns[i] = 0;
+            if calls.backend[row] != Text::default() {
+                spans.wait_ns[i] = 0;
+            }
             continue;
         }
         let same = after < spans.len() && spans.graph_call[after] == call && spans.thread[after] == thread;

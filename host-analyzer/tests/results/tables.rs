@@ -98,16 +98,16 @@ fn ops_of_the_small_session() {
     assert_eq!(rows.len(), 1 + 18);
     assert_eq!(
         rows[0].join(" "),
-        "call graph_call phase pid tid node last_node name op desc dtype ne0 ne1 ne2 ne3 start_ns work_ns wait_ns \
-         cpu migrated"
+        "call graph_call phase backend pid tid node last_node name op desc dtype ne0 ne1 ne2 ne3 start_ns work_ns \
+         wait_ns cpu migrated"
     );
     assert_eq!(
         rows[1].join(" "),
-        "0 1 prefill 7 100 0 0 Qcur-0 MUL_MAT MUL_MAT f32 64 3 1 1 1100 300 100 0 false"
+        "0 1 prefill CPU 7 100 0 0 Qcur-0 MUL_MAT MUL_MAT f32 64 3 1 1 1100 300 100 0 false"
     );
     // The wait of this one was not seen.
-    assert_eq!(rows[6][13..], ["1", "1", "1561", "49", "", "1", "true"]);
-    assert_eq!(rows[18][..9].join(" "), "2 5 decode 7 101 4 4 norm-0 RMS_NORM");
+    assert_eq!(rows[6][14..], ["1", "1", "1561", "49", "", "1", "true"]);
+    assert_eq!(rows[18][..10].join(" "), "2 5 decode CPU 7 101 4 4 norm-0 RMS_NORM");
 }
 
 #[test]
@@ -158,5 +158,5 @@ fn times_beyond_the_signed_range_do_not_turn_negative() {
     m.spans.start_ns[0] = u64::MAX - 5;
     m.spans.work_ns[0] = 3;
     let rows = csv(&String::from_utf8(bytes(tables::ops_csv, &m)).unwrap());
-    assert_eq!(rows[1][15], i64::MAX.to_string());
+    assert_eq!(rows[1][16], i64::MAX.to_string());
 }

@@ -156,6 +156,17 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             at_ns: vec![0, 1],
             values: vec![Some(0), Some(1)],
         });
+        let (call, node, thread) = (m.spans.graph_call[0], m.spans.node[0], m.spans.thread[0]);
+        m.inner_calls = InnerCalls {
+            graph_call: vec![call],
+            thread: vec![thread],
+            node: vec![node],
+            function: vec![Text::default()],
+            backend: vec![Text::default()],
+            depth: vec![0],
+            start_ns: vec![m.spans.start_ns[0]],
+            duration_ns: vec![1],
+        };
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);
