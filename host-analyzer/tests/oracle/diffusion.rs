@@ -63,7 +63,7 @@ fn esrgan_of_two_blocks() {
     assert_eq!((ledger.span_starts, ledger.spans_sent), (ledger.span_ends, ledger.span_ends), "{ledger:?}");
     assert!(trace.graph_calls.layer.iter().all(|l| *l == Layer::Backend), "no scheduler");
     assert_eq!(trace.graph_calls.len(), 1, "one tile");
-    check_spans(&trace, GraphCallId(0));
+    check_spans(&trace, GraphCallId(0), 2);
 
     let nodes = list(&trace, GraphCallId(0));
     let convolutions = convolutions(&model);
