@@ -13,6 +13,7 @@ esac
 cd "$REPO"
 need_pkgs mesa-vulkan-drivers libvulkan1
 PROFINFER_VULKAN_ENGINE_DIR=$(scripts/engine.sh npm:v0.5.0+vulkan)
+PROFINFER_CLANG_VULKAN_ENGINE_DIR=$(scripts/engine.sh addon:fugood+vulkan)
 PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
 : "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8)")}"
 cargo build -q --locked --release -p profinfer-agent
@@ -21,5 +22,5 @@ cargo build -q --locked --release -p profinfer-agent
 PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
-export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
+export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
 cargo test -q --locked -p host-analyzer --test oracle -- --nocapture backends:: standin::

@@ -95,7 +95,7 @@ libc_of() {
 # Whether the file with the operators has its full table of symbols.
 symbols_of() {
 	local file
-	file=$(find "$@" -maxdepth 1 -type f \( -name 'libggml-cpu*.so*' -o -name 'libggml.so*' -o -name 'llama-addon.node' -o -name 'xllamacpp*.so' -o -name 'lib*.so' \) | sort | head -n 1)
+	file=$(find "$@" -maxdepth 1 -type f \( -name 'libggml-cpu*.so*' -o -name 'libggml.so*' -o -name 'llama-addon.node' -o -name 'xllamacpp*.so' -o -name 'lib*.so' \) ! -name 'libno-*' | sort | head -n 1)
 	if readelf -SW "$file" 2>/dev/null | grep -q '\.symtab'; then echo full; else echo stripped; fi
 }
 

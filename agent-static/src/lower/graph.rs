@@ -136,6 +136,7 @@ impl Lower {
     fn graph_start(&mut self, e: &ring::Graph, layer: u8) {
         let open = self.open_graph(e, layer);
         if layer == layer::SCHEDULER {
+            self.hit(e.head.tgid).begun += 1;
             self.tokens.add_tokens(e.head.tid, open.n_tokens);
         }
         if self.graphs.open.len() >= MAX_OPEN {

@@ -1,8 +1,8 @@
 //! Graphs that the scheduler splits among backends: each part with its backend's name, and the nodes that the engine's own
 //! list has in that order.
 //!
-//! `ci/engines/backends.sh` fetches the engines and names their folders in PROFINFER_VULKAN_ENGINE_DIR and
-//! PROFINFER_BLAS_ENGINE_DIR.
+//! `ci/engines/backends.sh` fetches the engines and names their folders in PROFINFER_VULKAN_ENGINE_DIR,
+//! PROFINFER_CLANG_VULKAN_ENGINE_DIR and PROFINFER_BLAS_ENGINE_DIR.
 
 use host_analyzer::model::{GraphCallId, Layer, Model};
 
@@ -67,6 +67,12 @@ fn check(variable: &str, options: &[&str], expected: &[&str]) {
 #[test]
 fn vulkan_computes_some_layers() {
     check("PROFINFER_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
+}
+
+/// clang inlines `ggml_backend_graph_compute_async`: the scheduler's own call of the backend is what is probed there.
+#[test]
+fn parts_are_seen_in_a_build_of_clang() {
+    check("PROFINFER_CLANG_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
 }
 
 /// BLAS takes the matrix products of long prompts.
