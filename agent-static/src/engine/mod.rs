@@ -31,6 +31,7 @@ mod tables;
 mod trace;
 mod uid;
 mod version;
+#[cfg_attr(all(feature = "static", target_arch = "aarch64"), path = "x86_left_out.rs")]
 mod x86;
 
 pub use describe::describe;
