@@ -116,6 +116,7 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, shape: ShapeId, t
         m.graph_calls.shape.push(Some(shape));
         m.graph_calls.n_nodes.push(m.shapes.get(shape).n_nodes);
         m.graph_calls.n_tokens.push(n_tokens);
+        m.graph_calls.n_past.push(None);
         m.graph_calls.thread.push(threads[0]);
         m.graph_calls.decode.push(Some(decode));
         m.graph_calls.parent.push(parent);

@@ -64,6 +64,7 @@ fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, shape: u32,
         g.shape.push(shape);
         g.n_nodes.push(5);
         g.n_tokens.push(n_tokens);
+        g.n_past.push(None);
         g.thread.push(ThreadId(0));
         g.decode.push(Some(decode));
         g.parent.push(parent);
