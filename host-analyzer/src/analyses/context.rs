@@ -59,3 +59,47 @@ impl Operators {
         cells.max()
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+    use crate::model::{Node, Role, Texts};
+
+    fn shape(texts: &mut Texts, nodes: &[(&str, [u64; 4], &[u32])]) -> Shape {
+        let mut node = |(op, ne, src): &(&str, [u64; 4], &[u32])| Node {
+            name: texts.intern("t"),
+            op: texts.intern(op),
+            desc: texts.intern(op),
+            dtype: texts.intern("f32"),
+            role: Role::Node,
+            ne: *ne,
+            bytes: 0,
+            address: 0,
+            data: 0,
+            view_of: None,
+            src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        };
+        let nodes: Vec<Node> = nodes.iter().map(&mut node).collect();
+        Shape { pid: 1, n_nodes: u32::try_from(nodes.len()).unwrap(), nodes, complete: true }
+    }
+
+    #[test]
+    fn cells_of_the_longest_attention() {
+        let mut model = Model::default();
+        let leaf = ("NONE", [64, 1, 1, 1], &[][..]);
+        let (window, all) = (("NONE", [64, 256, 2, 1], &[][..]), ("NONE", [64, 1024, 2, 1], &[][..]));
+        let flash = |keys| ("FLASH_ATTN_EXT", [64, 4, 1, 1], keys);
+        let shapes = [
+            // Keys of a sliding window, then of the whole cache.
+            vec![leaf, window, all, flash(&[0, 1][..]), flash(&[0, 2][..])],
+            // A router's softmax has no mask.
+            vec![leaf, ("SOFT_MAX", [4096, 1, 1, 1], &[0][..]), ("SOFT_MAX", [288, 1, 4, 1], &[0, 1][..])],
+            vec![leaf],
+        ];
+        let shapes: Vec<Shape> = shapes.iter().map(|nodes| shape(&mut model.texts, nodes)).collect();
+        let operators = Operators::of(&model);
+        let cells: Vec<_> = shapes.iter().map(|s| operators.cells(s)).collect();
+        assert_eq!(cells, [Some(1024), Some(288), None]);
+    }
+}
