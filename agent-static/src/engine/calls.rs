@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::code::Flow;
 use super::elf::{Image, Machine};
+use super::messages;
 use super::names::Names;
 use super::relocs::Relocations;
 use super::trace::{Trace, Value};
@@ -23,7 +24,11 @@ pub(crate) struct Calls<'p, 'd> {
 
 impl<'p, 'd> Calls<'p, 'd> {
     pub(crate) fn new(image: &'p Image<'d>) -> Self {
-        Self { image, names: Names::read(image), relocations: OnceCell::new() }
+        let mut calls = Self { image, names: Names::read(image), relocations: OnceCell::new() };
+        for messages::Found { symbol, how } in messages::functions(&calls) {
+            calls.names.add(symbol, how);
+        }
+        calls
     }
 
     /// The file's relocations, read when first needed.

@@ -4,10 +4,11 @@ use super::backend::Handover;
 use super::calls::Calls;
 use super::elf::Image;
 use super::entry::Stack;
+use super::messages::Found;
 use super::operators::{self, cost, describe_entry};
 use super::{
     EnginePlan, FileFindings, Mark, Missing, Site, backend, backend_function, code, dispatch, entry, layout,
-    note, tables, uid, version,
+    nameless, note, tables, uid, version,
 };
 
 /// Functions whose entry and return are probed.
@@ -48,10 +49,15 @@ pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
 /// Makes a plan from the files that a process maps, in any order.
 #[must_use]
 pub fn examine(files: &[Image<'_>]) -> EnginePlan {
-    let calls: Vec<_> = files.iter().map(Calls::new).collect();
+    let mut calls: Vec<_> = files.iter().map(Calls::new).collect();
     let mut plan = EnginePlan::default();
     plan.read_layout(&calls);
     plan.read_tables(&calls);
+    for calls in calls.iter_mut().filter(|c| c.names.has_unnamed()) {
+        for Found { symbol, how } in nameless::functions(calls, plan.tables.ops.len()) {
+            calls.names.add(symbol, how);
+        }
+    }
     plan.read_version(&calls);
     for (file, calls) in calls.iter().enumerate() {
         let role = plan.read_sites(file, calls);
@@ -180,5 +186,9 @@ fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> 
     let symbol = calls.names.get(name)?;
     let entry = entry::entry(calls.image, symbol.address, symbol.size, Stack::AsAtEntry)?;
     let offset = calls.image.file_offset(entry.address)?;
-    Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
+    let mut note = describe_entry(&entry, &symbol);
+    if let Some(how) = calls.names.unnamed(name) {
+        note = format!("function at {:#x}, without a name: {how}; {note}", symbol.address);
+    }
+    Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note })
 }

@@ -24,6 +24,8 @@ pub(crate) struct Names<'d> {
     own: HashMap<&'d str, Symbol<'d>>,
     /// Functions whose names say that they belong to them, and those that never return, by address.
     by_address: Vec<(u64, &'d str)>,
+    /// How those were found that the file does not name.
+    unnamed: HashMap<&'d str, String>,
 }
 
 impl<'d> Names<'d> {
@@ -50,7 +52,25 @@ impl<'d> Names<'d> {
         }
         by_address.sort_unstable();
         by_address.dedup();
-        Self { own, by_address }
+        Self { own, by_address, unnamed: HashMap::new() }
+    }
+
+    /// Adds a function that the file does not name, and how it was found.
+    pub(crate) fn add(&mut self, symbol: Symbol<'d>, how: String) {
+        self.own.insert(symbol.name, symbol);
+        let at = self.by_address.partition_point(|(address, _)| *address < symbol.address);
+        self.by_address.insert(at, (symbol.address, symbol.name));
+        self.unnamed.insert(symbol.name, how);
+    }
+
+    /// How the function was found, if the file does not name it.
+    pub(crate) fn unnamed(&self, name: &str) -> Option<&str> {
+        self.unnamed.get(name).map(String::as_str)
+    }
+
+    /// Whether anything had to be found that the file does not name.
+    pub(crate) fn has_unnamed(&self) -> bool {
+        !self.unnamed.is_empty()
     }
 
     /// The symbol of GGML or llama.cpp with this name, with or without a vendor's prefix.
