@@ -13,9 +13,11 @@
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
 #   addon:NAME     a whole engine in one stripped addon of Node.js, made with clang: fugood, fugood+vulkan (ggml 0.18.0, with
 #                  changes of its own)
+#   static:RELEASE one of those releases linked into one program with that driver, made from its sources in some minutes
 #   whisper:debian whisper.cpp 1.9.5 from Debian unstable, another program on GGML: its whisper-bench, our
 #                  ci/drivers/whisper.cpp, and a sample of speech beside the launchers' folder, speech.wav
 #   whisper:pypi   whisper.cpp 1.8.5 with a GGML of its own, out of the Python package pywhispercpp, with that driver
+#   diffusion:npm  stable-diffusion.cpp out of the npm package @qvac/diffusion-cpp, with our ci/drivers/upscale.js
 #   --list         what is in the cache already
 #
 # DIR is where to put it (default: the cache, where a second call takes no time).
@@ -31,7 +33,9 @@ set -eu
 . "$REPO/scripts/engine/pypi.sh"
 . "$REPO/scripts/engine/wheel.sh"
 . "$REPO/scripts/engine/addon.sh"
+. "$REPO/scripts/engine/static.sh"
 . "$REPO/scripts/engine/whisper.sh"
+. "$REPO/scripts/engine/diffusion.sh"
 
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
@@ -54,8 +58,10 @@ npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/e
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
 wheel:?*) make="engine_wheel ${engine#wheel:}" recipe="scripts/engine/wheel.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 addon:?*) make="engine_addon ${engine#addon:}" recipe="scripts/engine/addon.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
+static:?*) make="engine_static ${engine#static:}" recipe="scripts/engine/static.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 whisper:?*) make="engine_whisper ${engine#whisper:}" recipe="scripts/engine/whisper.sh ci/drivers/whisper.cpp" ;;
-*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, addon:NAME, whisper:NAME; see scripts/engine.sh --help." ;;
+diffusion:npm) make=engine_diffusion recipe="scripts/engine/diffusion.sh ci/drivers/upscale.js" ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, addon:NAME, static:RELEASE, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
 esac
 
 # Each recipe fills a scratch folder beside the final one, which is moved into place when it
@@ -74,5 +80,5 @@ fetch() {
 }
 [ "$(cat "$dir/.recipe" 2>/dev/null)" = "$recipe_hash" ] || with_lock "engine-${engine//[:+]/-}" fetch
 version=$(cat "$dir/VERSION")
-case $engine in whisper:*) note "$version" ;; *) note "llama.cpp $version" ;; esac
+case $engine in whisper:* | diffusion:*) note "$version" ;; *) note "llama.cpp $version" ;; esac
 echo "$dir/bin"

@@ -265,6 +265,12 @@ impl<'s> Bpf<'s> {
         for (bytes, word) in value.chunks_exact_mut(4).zip(words) {
             bytes.copy_from_slice(&word.to_ne_bytes());
         }
+        // Where graphs do not pass a scheduler (stable-diffusion.cpp), the engine is held within its first one, which
+        // goes on when it is let run: the threads' operators belong to it.
+        let known = self.skel.maps.engines.lookup(&pid.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+        if let Some(known) = known.filter(|k| config.layout.is_some() && k.len() == ENGINE_SIZE) {
+            value[CPU_GRAPH_AT..CPU_GRAPH_AT + 8].copy_from_slice(&known[CPU_GRAPH_AT..CPU_GRAPH_AT + 8]);
+        }
         self.skel.maps.engines.update(&pid.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| {
             Diagnostic::new(
                 format!("tracing process {pid}"),

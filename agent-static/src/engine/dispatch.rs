@@ -28,6 +28,9 @@ const MOST_CALLS: usize = 16;
 /// Fewest jumps to the place where the operators meet; builds seen have 85 and more.
 const FEWEST_JUMPS: u32 = 24;
 
+/// Most instructions from where the operators meet to their end; builds seen have up to 6.
+const LONGEST_END: usize = 24;
+
 /// What part of the jumps that meet may go to a place behind; one build seen has 3 beside 97.
 const FEW: u32 = 16;
 
@@ -81,32 +84,54 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
         (0..).zip(&body.code).filter_map(|(n, i)| Some((n, calls.called_by(i.flow).map(plain)?))).collect();
     let starts: Vec<_> = called.iter().copied().filter(|(_, name)| *name == START).collect();
     let paths = Paths::new(&body, calls);
-    let end = end(calls, &body, &starts);
     // Every operator is behind the function's entry or behind the end of the one before it: a kernel that is
     // reached from there without passing a start computes operators on a way of its own.
-    let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
-        let ways = std::iter::once(0).chain(end.iter().map(|(end, _)| *end));
-        let reached: Vec<_> = ways.map(|from| paths.reached(from, walls)).collect();
-        let kernel = |(n, name): &(usize, &str)| {
-            name.starts_with(KERNEL) && reached.iter().any(|r| r[*n]) && !walls.contains(n)
+    let ways = |end: Option<usize>| {
+        let bypassing = |walls: &[usize]| -> Vec<(usize, &str)> {
+            let reached: Vec<_> =
+                std::iter::once(0).chain(end).map(|from| paths.reached(from, walls)).collect();
+            let kernel = |(n, name): &(usize, &str)| {
+                name.starts_with(KERNEL) && reached.iter().any(|r| r[*n]) && !walls.contains(n)
+            };
+            called.iter().copied().filter(kernel).collect()
         };
-        called.iter().copied().filter(kernel).collect()
+        let mut walls: Vec<usize> = starts.iter().map(|(n, _)| *n).collect();
+        let fused: Vec<_> =
+            bypassing(&walls).into_iter().filter(|(_, name)| name.contains("fused")).collect();
+        walls.extend(fused.iter().map(|(n, _)| *n));
+        let unseen = bypassing(&walls).into_iter().map(|(_, name)| name.to_owned()).collect::<BTreeSet<_>>();
+        (walls, fused, unseen)
     };
-    let mut walls: Vec<usize> = starts.iter().map(|(n, _)| *n).collect();
-    let fused: Vec<_> = bypassing(&walls).into_iter().filter(|(_, name)| name.contains("fused")).collect();
-    walls.extend(fused.iter().map(|(n, _)| *n));
-    let unseen = bypassing(&walls).into_iter().map(|(_, name)| name.to_owned()).collect::<BTreeSet<_>>();
+    let (fused, unseen, end) = match ends(calls, &body, &starts) {
+        Err(reason) => {
+            let (_, fused, unseen) = ways(None);
+            (fused, unseen, Err(reason))
+        }
+        // Where fused operators meet the others later than those meet each other, only a later end is one of all.
+        Ok(ends) => {
+            let tried = ends.into_iter().map(|(n, place)| {
+                let (walls, fused, unseen) = ways(Some(n));
+                let end = closed(&body, &paths, &walls, n).map(|()| place);
+                (fused, unseen, end)
+            });
+            let mut tried: Vec<_> = tried.collect();
+            let good = tried.iter().position(|(_, _, end)| end.is_ok()).unwrap_or(0);
+            tried.swap_remove(good)
+        }
+    };
     let unseen = unseen.into_iter().collect();
-    let end = end.and_then(|(n, place)| closed(&body, &paths, &walls, n).map(|()| place));
     let place = |(n, name): &(usize, &str)| {
         let i = &body.code[*n];
         let mnemonic = code::mnemonic(calls.image, i);
         Place {
             address: i.address,
             emulated: i.emulated,
-            symbol: (*name).to_owned(),
+            symbol: calls
+                .names
+                .unnamed(name)
+                .map_or_else(|| (*name).to_owned(), |f| format!("{name} {}", f.by)),
             note: match calls.names.unnamed(name) {
-                Some(how) => format!("`{mnemonic}` of a function without a name: {how}"),
+                Some(found) => format!("`{mnemonic}` of a function without a name: {}", found.how),
                 None => format!("`{mnemonic}` in the dispatch function at {:#x}", body.start),
             },
         }
@@ -116,12 +141,12 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
     Dispatcher { starts, fused, end, unseen, body }
 }
 
-/// Index and description of the instruction that ends an operator.
-pub(crate) fn end(
+/// Indices and descriptions of the instructions that may end an operator, at least one, the earliest first.
+pub(crate) fn ends(
     calls: &Calls<'_, '_>,
     body: &Body,
     starts: &[(usize, &str)],
-) -> Result<(usize, Place), String> {
+) -> Result<Vec<(usize, Place)>, String> {
     let (join, jumps) = join(body).ok_or("the dispatch function has no jumps")?;
     if jumps < FEWEST_JUMPS {
         return Err(format!(
@@ -141,13 +166,20 @@ pub(crate) fn end(
     }
     // Where registers are put back, the cases meet before the result that skips them does: the end is behind both.
     let meeting = meeting.first().copied().unwrap_or(join);
-    let end = first_emulated(body, meeting, jumps / FEW).ok_or_else(|| {
-        format!("no instruction behind {meeting:#x}, where the operators meet, can be probed cheaply")
-    })?;
-    let at = &body.code[end];
-    let note = format!("`{}` behind {meeting:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
     let symbol = calls.names.at(body.start).unwrap_or("dispatch function").to_owned();
-    Ok((end, Place { address: at.address, emulated: at.emulated, symbol, note }))
+    let described = |n: usize| {
+        let at = &body.code[n];
+        let note =
+            format!("`{}` behind {meeting:#x}, where {jumps} jumps meet", code::mnemonic(calls.image, at));
+        (n, Place { address: at.address, emulated: at.emulated, symbol: symbol.clone(), note })
+    };
+    let ends: Vec<_> = emulated(body, meeting, jumps / FEW).into_iter().map(described).collect();
+    if ends.is_empty() {
+        return Err(format!(
+            "no instruction behind {meeting:#x}, where the operators meet, can be probed cheaply"
+        ));
+    }
+    Ok(ends)
 }
 
 /// Checks that no start is reached from another one, or from itself, without passing the end between them, and that the
@@ -205,24 +237,36 @@ pub(crate) fn straight(body: &Body, from: u64) -> Vec<u64> {
     passed
 }
 
-/// The first instruction from an address on, in a straight line, that the kernel emulates, and that not more than `others`
-/// jumps reach without passing the address: nodes without elements, which no start was passed for.
-fn first_emulated(body: &Body, from: u64, others: u32) -> Option<usize> {
-    let index = body.index(from)?;
+/// Instructions from an address on that the kernel emulates, in a straight line but for branches that are not taken, and that not
+/// more than `others` jumps reach without passing the address: nodes without an operator or without elements, which no start was
+/// passed for, and fused operators.
+fn emulated(body: &Body, from: u64, others: u32) -> Vec<usize> {
+    let mut found = Vec::new();
+    let Some(index) = body.index(from) else { return found };
     let mut joined = 0;
-    for (n, instruction) in body.code.iter().enumerate().skip(index).take(24) {
+    for (n, instruction) in body.code.iter().enumerate().skip(index).take(LONGEST_END) {
         if n != index {
             joined += body.jumps_to(instruction.address);
         }
         if joined > others {
-            return None;
+            break;
         }
-        if instruction.emulated {
-            return Some(n);
+        if instruction.emulated && !repeated(body, from, n) {
+            found.push(n);
         }
-        if instruction.flow != Flow::Next {
-            return None;
+        if !matches!(instruction.flow, Flow::Next | Flow::Branch(_)) {
+            break;
         }
     }
-    None
+    found
+}
+
+/// Whether an instruction behind an address lies in a short loop, as where threads wait for each other: it would end an
+/// operator many times.
+fn repeated(body: &Body, from: u64, n: usize) -> bool {
+    let at = body.code[n].address;
+    body.code.iter().skip(n).take(LONGEST_END).any(|i| match i.flow {
+        Flow::Branch(to) | Flow::Jump(to) => from < to && to <= at,
+        _ => false,
+    })
 }

@@ -47,6 +47,14 @@ pub enum ElfError {
         /// What it is for.
         machine: String,
     },
+    /// For x86-64, in an agent that is made for arm64 boards and leaves the other decoder out.
+    #[error(
+        "{path}: an ELF file for x86-64; this agent is made for arm64 boards: examine it with one made for x86-64"
+    )]
+    LeftOut {
+        /// The file.
+        path: String,
+    },
     /// The file ends before what its headers promise.
     #[error("{path}: the ELF file is cut short: {what} ends at byte {end}, the file has {size}")]
     Cut {
@@ -136,6 +144,9 @@ impl<'d> Image<'d> {
             Err(e) => return Err(broken(path, e)),
         };
         let machine = match head.e_machine {
+            header::EM_X86_64 if cfg!(all(feature = "static", target_arch = "aarch64")) => {
+                return Err(ElfError::LeftOut { path });
+            }
             header::EM_X86_64 => Machine::X86_64,
             header::EM_AARCH64 => Machine::Arm64,
             other => {

@@ -59,20 +59,21 @@ const NEAR: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) symbol: Symbol<'static>,
+    /// By what, in the line of a level.
+    pub(crate) by: &'static str,
     /// How, for a site's note.
     pub(crate) how: String,
 }
 
-/// The functions of a file that has the engine in it and names none of these.
-pub(crate) fn functions(calls: &Calls<'_, '_>) -> Vec<Found> {
+/// Whether the file has the engine in it, and names none of these functions.
+pub(crate) fn names_nothing(calls: &Calls<'_, '_>) -> bool {
     let named = |name: &str| calls.names.get(name).is_some();
-    if KNOWN.iter().any(|known| named(known.name)) || named(SCHEDULER) || !tables::may_be_in(calls.image) {
-        return Vec::new();
-    }
-    find(calls)
+    // ggml-base: the operators' names are in it, but neither of the functions that run graphs.
+    let known = KNOWN.iter().any(|known| named(known.name)) || named(SCHEDULER) || named("ggml_get_name");
+    !known && tables::may_be_in(calls.image)
 }
 
-/// The same whether they have names or not.
+/// The functions of a file, whether it names them or not.
 pub(crate) fn find(calls: &Calls<'_, '_>) -> Vec<Found> {
     let texts = KNOWN.iter().flat_map(|known| known.texts).copied().chain([SCHEDULER_FAILS, ASSERTS]);
     let texts: BTreeMap<&str, BTreeSet<u64>> =
@@ -102,15 +103,17 @@ pub(crate) fn find(calls: &Calls<'_, '_>) -> Vec<Found> {
             .is_none_or(|(argument, offset)| Trace::of(calls.image, address, 64).touches(argument, offset));
         if reads {
             let texts: Vec<_> = known.texts.iter().map(|text| format!("\"{}\"", text.trim_end())).collect();
-            found.extend(one(calls, known.name, address, format!("the only one with {}", texts.join(", "))));
+            let how = format!("the only one with {}", texts.join(", "));
+            found.extend(one(calls, known.name, address, "by its messages", how));
         }
     }
     if let Some(address) = only(of(SCHEDULER_FAILS).iter().filter_map(|r| tested(calls, r)).collect()) {
         let how = format!("what is called before \"{}\"", SCHEDULER_FAILS.trim_end());
-        found.extend(one(calls, SCHEDULER, address, how));
+        found.extend(one(calls, SCHEDULER, address, "by its caller's messages", how));
     }
     if let Some(address) = only(of(ASSERTS).iter().filter_map(|r| called_behind(calls, r)).collect()) {
-        found.extend(one(calls, ABORTS, address, format!("what is called with \"{ASSERTS}\"")));
+        let how = format!("what is called with \"{ASSERTS}\"");
+        found.extend(one(calls, ABORTS, address, "by its messages", how));
     }
     found
 }
@@ -119,10 +122,28 @@ fn only(addresses: BTreeSet<u64>) -> Option<u64> {
     if addresses.len() == 1 { addresses.first().copied() } else { None }
 }
 
-fn one(calls: &Calls<'_, '_>, name: &'static str, address: u64, how: String) -> Option<Found> {
+/// The function at `address` under a name, if one begins there.
+pub(crate) fn one(
+    calls: &Calls<'_, '_>,
+    name: &'static str,
+    address: u64,
+    by: &'static str,
+    how: String,
+) -> Option<Found> {
     let (start, end) = frames::function_around(calls.image, address)?;
     let symbol = Symbol { name, address, size: end - start, exported: false };
-    (start == address).then_some(Found { symbol, how })
+    (start == address).then_some(Found { symbol, by, how })
+}
+
+/// Why a function that the file does not name is not known.
+pub(crate) fn why_not(name: &str) -> String {
+    let texts = match KNOWN.iter().find(|known| known.name == name) {
+        Some(known) => known.texts.to_vec(),
+        None if name == SCHEDULER => vec![SCHEDULER_FAILS],
+        None => return "the file names none of its functions, and this one says nothing that it could be known by".to_owned(),
+    };
+    let texts: Vec<_> = texts.iter().map(|text| format!("\"{}\"", text.trim_end())).collect();
+    format!("the file names none of its functions, and none is the only one with {}", texts.join(", "))
 }
 
 /// The function whose result decides whether the text is come to.

@@ -34,10 +34,11 @@ mod tables;
 mod trace;
 mod uid;
 mod version;
+#[cfg_attr(all(feature = "static", target_arch = "aarch64"), path = "x86_left_out.rs")]
 mod x86;
 
 pub use describe::describe;
-pub use examine::{examine, is_engine_part, library_event_site};
+pub use examine::{examine, is_engine_part, library_event_site, unnamed_functions};
 pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;

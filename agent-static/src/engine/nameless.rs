@@ -15,8 +15,7 @@ use super::body::Body;
 use super::calls::Calls;
 use super::code::{self, Effect, Flow};
 use super::dispatch::{self, straight};
-use super::elf::Symbol;
-use super::messages::{Found, GRAPH};
+use super::messages::{Found, GRAPH, one};
 use super::paths::Paths;
 use super::{frames, structure};
 
@@ -38,7 +37,7 @@ pub(crate) fn functions(calls: &Calls<'_, '_>, operators: usize) -> Vec<Found> {
         let body = Body::around(calls.image, start)?;
         let asked = asked(calls, &body, &bounds)?;
         // The function that plans the work asks as well, but its cases do not meet.
-        dispatch::end(calls, &body, &[(asked.0, dispatch::START)]).is_ok().then_some((body, asked))
+        dispatch::ends(calls, &body, &[(asked.0, dispatch::START)]).is_ok().then_some((body, asked))
     });
     match (found.next(), found.next()) {
         (Some((body, (call, callee))), None) => in_loop(calls, &body, call, callee),
@@ -113,8 +112,8 @@ fn hands_on(calls: &Calls<'_, '_>, address: u64) -> bool {
 fn in_loop(calls: &Calls<'_, '_>, body: &Body, call: usize, callee: u64) -> Vec<Found> {
     let how =
         format!("what is called before the switch over the operator in the function at {:#x}", body.start);
-    let start = symbol(calls, dispatch::START, callee).map(|symbol| Found { symbol, how });
-    let mut found: Vec<Found> = start.into_iter().collect();
+    let mut found: Vec<Found> =
+        one(calls, dispatch::START, callee, "by their place", how).into_iter().collect();
     let Some((join, _)) = dispatch::join(body) else { return found };
     let meets = |n: usize| straight(body, body.code[n].next()).contains(&join);
     let reached = Paths::new(body, calls).reached(0, &[call]);
@@ -124,12 +123,6 @@ fn in_loop(calls: &Calls<'_, '_>, body: &Body, call: usize, callee: u64) -> Vec<
     });
     let fused: BTreeSet<u64> = fused.filter(|to| calls.names.at(*to).is_none()).collect();
     let how = "called without the former, and returns to where all operators meet";
-    let fused = fused.into_iter().filter_map(|to| symbol(calls, FUSED, to));
-    found.extend(fused.map(|symbol| Found { symbol, how: how.to_owned() }));
+    found.extend(fused.into_iter().filter_map(|to| one(calls, FUSED, to, "by their place", how.to_owned())));
     found
-}
-
-fn symbol(calls: &Calls<'_, '_>, name: &'static str, address: u64) -> Option<Symbol<'static>> {
-    let (start, end) = frames::function_around(calls.image, address)?;
-    (start == address).then_some(Symbol { name, address, size: end - start, exported: false })
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::backend_function;
 use super::elf::{Image, Symbol};
+use super::messages::Found;
 use super::paths::NEVER_RETURN;
 
 pub(super) const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
@@ -25,7 +26,7 @@ pub(crate) struct Names<'d> {
     /// Functions whose names say that they belong to them, and those that never return, by address.
     by_address: Vec<(u64, &'d str)>,
     /// How those were found that the file does not name.
-    unnamed: HashMap<&'d str, String>,
+    unnamed: HashMap<&'d str, Found>,
 }
 
 impl<'d> Names<'d> {
@@ -55,22 +56,18 @@ impl<'d> Names<'d> {
         Self { own, by_address, unnamed: HashMap::new() }
     }
 
-    /// Adds a function that the file does not name, and how it was found.
-    pub(crate) fn add(&mut self, symbol: Symbol<'d>, how: String) {
+    /// Adds a function that the file does not name.
+    pub(crate) fn add(&mut self, found: Found) {
+        let symbol = found.symbol;
         self.own.insert(symbol.name, symbol);
         let at = self.by_address.partition_point(|(address, _)| *address < symbol.address);
         self.by_address.insert(at, (symbol.address, symbol.name));
-        self.unnamed.insert(symbol.name, how);
+        self.unnamed.insert(symbol.name, found);
     }
 
     /// How the function was found, if the file does not name it.
-    pub(crate) fn unnamed(&self, name: &str) -> Option<&str> {
-        self.unnamed.get(name).map(String::as_str)
-    }
-
-    /// Whether anything had to be found that the file does not name.
-    pub(crate) fn has_unnamed(&self) -> bool {
-        !self.unnamed.is_empty()
+    pub(crate) fn unnamed(&self, name: &str) -> Option<&Found> {
+        self.unnamed.get(name)
     }
 
     /// The symbol of GGML or llama.cpp with this name, with or without a vendor's prefix.

@@ -8,6 +8,7 @@ import "./style/views.css";
 import "./style/experts.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
+import { hasTokenLevel } from "./data/levels.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
@@ -50,9 +51,9 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-function navigation(routers: boolean): HTMLElement {
+function navigation(tokens: boolean, routers: boolean): HTMLElement {
   const links: [string, string][] = [
-    ["tokens", "Tokens"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+    ...(tokens ? [["tokens", "Tokens"] as [string, string]] : []), ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
   ];
   return h(
     "nav",
@@ -86,7 +87,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("cost", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
-  return [navigation(list(summary.experts).length > 0), main, about(summary.session?.agent)];
+  return [navigation(hasTokenLevel(summary), list(summary.experts).length > 0), main, about(summary.session?.agent)];
 }
 
 const summary = readJson<Summary>("summary");

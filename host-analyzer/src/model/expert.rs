@@ -6,7 +6,7 @@ use super::graph::{GraphCallId, NodeIdx, Shape};
 use super::text::{Text, Texts};
 
 /// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
-pub const MAX_EXPERTS: u32 = 4096;
+pub const MAX_EXPERTS: u32 = 1024;
 
 /// Columns, one row for each expert of each token: ordered by graph call, node, token, rank; no position twice. A row's graph call
 /// has a shape, in which `node` is the first reader of a [`Choice`] that has room for the row.

@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use host_analyzer::model::{GraphCallId, Layer, Model, ThreadId};
 
 use crate::engine_list::{Call, Listed, parse};
+use crate::experts;
 use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list as list_of, shape};
 use crate::support::{engine, model, parts, read, record};
 
@@ -109,8 +110,16 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 fn row(path: &Path) -> bool {
     let calls = parse(&std::fs::read_to_string(path.with_extension("txt")).unwrap());
     let levels = std::fs::read_to_string(path.with_file_name("levels")).unwrap();
+    let chosen = std::fs::read_to_string(path.with_extension("experts")).map(|text| experts::parse(&text));
     let trace = read(path);
-    let wrong = catch_unwind(AssertUnwindSafe(|| check(&trace, &calls, levels.trim()))).err().map(|panic| {
+    let all = || {
+        check(&trace, &calls, levels.trim());
+        if let Ok(chosen) = &chosen {
+            assert!(!chosen.is_empty(), "the engine told no experts");
+            assert_eq!(&experts::of_trace(&trace), chosen, "experts");
+        }
+    };
+    let wrong = catch_unwind(AssertUnwindSafe(all)).err().map(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned()
     });
@@ -119,7 +128,12 @@ fn row(path: &Path) -> bool {
     let tokens: Vec<String> = trace.decodes.n_tokens.iter().map(u32::to_string).collect();
     let lost = trace.health.ledger.map(|l| l.span_ends - l.spans_sent);
     write!(out, "{}/{}\t{}/{}\t", equal.nodes, equal.listed, equal.names, equal.listed).unwrap();
-    write!(out, "{}\t{}\t", tokens.join("+"), threads(&trace)).unwrap();
+    if let Ok(chosen) = &chosen {
+        let (ours, all) = (experts::of_trace(&trace), chosen.values().flatten().count());
+        let equal = chosen.iter().filter(|(key, ids)| ours.get(*key) == Some(ids));
+        write!(out, "{}/{all}", equal.flat_map(|(_, ids)| ids).count()).unwrap();
+    }
+    write!(out, "\t{}\t{}\t", tokens.join("+"), threads(&trace)).unwrap();
     write!(out, "{}\t{}\t", trace.spans.len(), lost.map_or("-".to_owned(), |l| l.to_string())).unwrap();
     let first_line = |text: &str| text.lines().next().unwrap_or_default().replace('\t', " ");
     writeln!(out, "{}", wrong.as_deref().map_or("ok".to_owned(), first_line)).unwrap();

@@ -13,6 +13,7 @@ mod board;
 mod board_counters;
 mod cost;
 mod counters;
+mod diffusion;
 mod doctor;
 mod engine_list;
 mod engines;

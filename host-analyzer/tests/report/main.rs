@@ -120,7 +120,11 @@ fn the_page_of_a_routed_session_shows_its_experts() {
         let reuse: Vec<&Value> = layers.iter().map(|l| &l["reuse"]).collect();
         rows_equal(&shown["layers"], &reuse, &["share", "median_tokens", "p90_tokens"]);
         let pins: Vec<&Value> = routing["whole"]["pins"].as_array().unwrap().iter().collect();
-        rows_equal(&shown["pins"], &pins, &["rule", "experts", "bytes", "share", "even_share"]);
+        rows_equal(
+            &shown["pins"],
+            &pins,
+            &["rule", "experts", "bytes", "share", "ahead_share", "even_share"],
+        );
         for key in ["distinct_per_batch", "balance"] {
             assert!(same(&shown["figures"][format!("experts.{key}")], &routing["whole"][key]), "{key}");
         }
@@ -149,7 +153,7 @@ fn the_page_of_a_routed_session_shows_its_experts() {
     let whole = &summary["experts"][1]["whole"];
     assert_eq!(
         whole["reuse"],
-        json!({"uses": 32, "again": 16, "share": 0.5, "known": 24, "median_tokens": 1,
+        json!({"uses": 32, "again": 16, "share": 0.5, "even_share": 0.25, "known": 24, "median_tokens": 1,
         "p90_tokens": 5, "never": 12, "unknown": 0})
     );
     assert_eq!(page["experts"]["decode"]["figures"]["experts.reuse_share"], "0.5");
@@ -277,6 +281,8 @@ fn names_from_the_traced_process_stay_text() {
     let gauges = &page["tables"]["gauges"];
     assert_eq!((&gauges[0]["name"], &gauges[0]["note"]), (&json!(hostile), &json!(hostile)));
     assert_eq!((&gauges[1]["min"], &gauges[1]["max"]), (&json!("46230"), &json!("48000")));
+    let cell = page["experts"]["decode"]["cells"].as_array().unwrap().last().unwrap();
+    assert_eq!(cell["told"][0], format!("{hostile}, expert 7"));
     let operators = page["operators"]["decode"].as_array().unwrap();
     assert!(operators.iter().any(|o| o["name"] == hostile));
     assert_eq!(page["overflow"]["1280"], 0);

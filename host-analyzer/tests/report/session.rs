@@ -181,10 +181,15 @@ pub(crate) fn perfect() -> Model {
 
 /// The same with losses, with edges that make no sense, and with names that try to become part of the page.
 pub(crate) fn hostile(text: &str) -> Model {
-    let mut m = perfect();
+    let mut m = routed();
     let evil = m.texts.intern(text);
     for shape in &mut m.shapes.rows {
         let n = shape.n_nodes as usize;
+        // A router's layer is told from these two, or by the name itself.
+        for name in ["ffn_gate-1", "blk.1.ffn_gate.weight"] {
+            let name = m.texts.find(name);
+            shape.nodes.iter_mut().filter(|n| Some(n.name) == name).for_each(|n| n.name = evil);
+        }
         shape.nodes[4].name = evil;
         shape.nodes[n].name = evil;
         // No engine builds these: a source behind its reader, a node that reads itself, a leaf that reads.

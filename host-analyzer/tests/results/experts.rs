@@ -87,11 +87,19 @@ fn small_session_by_hand() {
     );
     let half = &decode.whole.pins[2];
     assert_eq!((half.share, half.even_share), (Some(13.0 / 16.0), Some(0.5)));
+    // The first two tokens use 1 2 1 0 and 0 0 2 2, the last two 2 1 1 0 and 1 0 1 2: picked are 1, 0 and 2, 3; or 1 and 2.
+    let ahead = |f: &Figures| f.pins.iter().map(|p| p.ahead_share.unwrap()).collect::<Vec<_>>();
+    assert_eq!(ahead(&decode.layers[0].figures), [0.75, 0.25, 0.75]);
+    assert_eq!(ahead(&decode.layers[1].figures), [0.75, 0.25, 0.75]);
+    assert_eq!(ahead(&decode.whole), [0.75, 0.25, 0.75]);
+    // One batch has no second half.
+    assert_eq!((prefill.whole.pins[0].ahead_share, prefill.whole.pins[0].even_share), (None, None));
     assert_eq!(
         decode.sentence.as_deref(),
         Some(
-            "a token reads 492 B of experts' weights; 66.7 % of a token's experts are those of the token before; the most \
-             used half of each layer's experts (492 B) served 81.2 % of the uses, of an even choice it would be 50.0 %"
+            "a token reads 492 B of experts' weights; 66.7 % of a token's experts are those of the token before (by chance \
+             50.0 %); half of each layer's experts (492 B), those that the first half of the tokens used most, served \
+             75.0 % of the uses of the second (by chance 50.0 %)"
         )
     );
 }
@@ -243,6 +251,19 @@ struct Naive {
     uses: BTreeMap<u32, u64>,
     distinct: Vec<usize>,
     distances: Vec<Option<usize>>,
+    batches: Vec<Vec<u32>>,
+}
+
+/// The `n` experts that are most frequent in the first half, looked up one by one in the second.
+fn naive_ahead(batches: &[Vec<u32>], n_expert: u32, n: usize) -> Option<f64> {
+    let (first, second) = batches.split_at(batches.len() / 2);
+    let (first, second) = (first.concat(), second.concat());
+    if first.is_empty() {
+        return None;
+    }
+    let mut picked: Vec<u32> = (0..n_expert).collect();
+    picked.sort_by_key(|e| (std::cmp::Reverse(first.iter().filter(|f| *f == e).count()), *e));
+    Some(second.iter().filter(|e| picked[..n].contains(e)).count() as f64 / second.len() as f64)
 }
 
 fn naive(calls: &[(u64, Chosen)], phase: Phase, context: u64, layer: usize) -> Naive {
@@ -257,6 +278,7 @@ fn naive(calls: &[(u64, Chosen)], phase: Phase, context: u64, layer: usize) -> N
             out.distances.push((1..=i).find(|back| batches[i - back].contains(e)));
         }
     }
+    out.batches = batches;
     out
 }
 
@@ -291,6 +313,8 @@ proptest! {
                 sorted.sort_by_key(|u| std::cmp::Reverse(*u));
                 let half: u64 = sorted[..spec.n_expert as usize / 2].iter().sum();
                 prop_assert_eq!(f.pins[2].hits, half);
+                let ahead = naive_ahead(&want.batches, spec.n_expert, spec.n_expert as usize / 2);
+                prop_assert!(close(f.pins[2].ahead_share, ahead));
                 top += half;
                 let entropy: f64 = uses.iter().filter(|u| **u > 0).map(|u| {
                     let p = *u as f64 / total as f64;
@@ -305,6 +329,8 @@ proptest! {
                     prop_assert_eq!(reuse.again as usize, want.distances.iter().filter(|d| **d == Some(1)).count());
                     prop_assert_eq!(reuse.never as usize, want.distances.iter().filter(|d| d.is_none()).count());
                     prop_assert_eq!(reuse.unknown, 0);
+                    let even = f64::from(spec.n_used) / f64::from(spec.n_expert);
+                    prop_assert!(close(reuse.even_share, (reuse.uses > 0).then_some(even)));
                     distances.extend(want.distances.into_iter().flatten());
                 }
             }

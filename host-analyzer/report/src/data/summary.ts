@@ -210,6 +210,7 @@ export interface Reuse {
   uses: Num;
   again: Num;
   share: Num;
+  even_share: Num;
   known: Num;
   median_tokens: Num;
   p90_tokens: Num;
@@ -223,6 +224,7 @@ export interface Pin {
   bytes: Num;
   hits: Num;
   share: Num;
+  ahead_share: Num;
   even_share: Num;
 }
 

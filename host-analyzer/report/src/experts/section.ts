@@ -25,7 +25,7 @@ function cards(r: Routing): HTMLElement[] {
   const decode = r.phase === "decode";
   const used = f?.n_expert == null || f.never_used == null ? null : f.n_expert - f.never_used;
   const batch = decode ? "token" : "batch";
-  const distance = reuse?.median_tokens == null ? "" : `last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
+  const distance = reuse?.median_tokens == null ? "" : `by chance ${percent(reuse.even_share)} · last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
   return [
     card("Used experts", "Experts that any token used, over all layers", "used", used, count(used), f?.n_expert == null ? "" : `of ${count(f.n_expert)} in ${plural(list(r.layers).length, "layer")}`),
     card(`By a ${batch}`, `Different experts that a ${batch} uses, mean, over all layers`, "distinct_per_batch", f?.distinct_per_batch, figureText(f?.distinct_per_batch), f?.bytes_per_batch == null ? "" : `${bytes(f.bytes_per_batch)} of weights`),
@@ -45,7 +45,7 @@ function leftOut(r: Routing): string {
   const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
   const words = [
     part > 0 ? `${plural(part, "choice")} of a layer came in part only` : "",
-    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which the engine warms up` : "",
+    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which an engine warms up` : "",
   ].filter(Boolean);
   return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
 }
@@ -89,7 +89,7 @@ export function expertSection(summary: Summary): HTMLElement | null {
     tools,
     panel("", sentence, figures, hint),
     panel("Uses of each expert", map.element),
-    panel("The most used experts, had they been kept in fast memory", pins.element),
+    panel("Uses that the most used experts serve, when they are kept in fast memory", pins.element),
     panel("Layers", layers.element),
   );
 }

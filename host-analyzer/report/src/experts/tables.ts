@@ -37,8 +37,9 @@ export function pinTable(): Table<Pin> {
       { key: "rule", title: "Kept in each layer", value: (p) => p.rule },
       { key: "experts", title: "Experts", numeric: true, tip: "Over all layers", value: (p) => p.experts, cell: (p) => count(p.experts) },
       { key: "bytes", title: "Memory", numeric: true, tip: "Bytes of their weights", value: (p) => p.bytes, cell: (p) => bytes(p.bytes) },
-      { key: "share", title: "Uses served", numeric: true, tip: "Part of all uses that these experts serve", value: (p) => p.share, cell: (p) => percent(p.share) },
-      { key: "even_share", title: "If used evenly", numeric: true, tip: "What it would be if every expert were used equally", value: (p) => p.even_share, cell: (p) => percent(p.even_share) },
+      { key: "share", title: "In hindsight", numeric: true, tip: "Part of all uses that these experts serve, had they been known from the beginning", value: (p) => p.share, cell: (p) => percent(p.share) },
+      { key: "ahead_share", title: "Picked ahead", numeric: true, tip: "Part of the uses of the second half of the batches that those serve which the first half used most", value: (p) => p.ahead_share, cell: (p) => percent(p.ahead_share) },
+      { key: "even_share", title: "By chance", numeric: true, tip: "What picking ahead would serve if every expert were as likely as any other", value: (p) => p.even_share, cell: (p) => percent(p.even_share) },
     ],
   });
 }

@@ -1,5 +1,6 @@
 // Key figures, and the requests they come from.
 
+import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Num, Request, Summary } from "../data/summary.ts";
 import { contextColumn } from "../ui/contexts.ts";
@@ -26,7 +27,28 @@ export function mainRequest(requests: Request[]): Request | undefined {
   return requests.find((r) => r.ttft_ns != null && (r.generated ?? 0) > 0) ?? requests[0];
 }
 
+/** What can be said where there are no tokens: whole graphs and operators. */
+function graphFigures(summary: Summary): HTMLElement {
+  const graphs = list(summary.graphs);
+  const scheduler = graphs.filter((g) => g.layer === "scheduler");
+  const whole = scheduler.length > 0 ? scheduler : graphs;
+  const types = list(summary.op_types);
+  const sum = (values: Num[]): number => values.reduce<number>((a, b) => a + (b ?? 0), 0);
+  const [calls, ns] = [sum(whole.map((g) => g.calls)), sum(whole.map((g) => g.time_ns))];
+  const [runs, wall] = [sum(types.map((t) => t.executions)), sum(types.map((t) => t.wall_ns))];
+  return h(
+    "div",
+    { class: "cards", id: "figures" },
+    card("Graph calls", "Whole graphs as the program gave them to the scheduler", "graph_calls", calls, count(calls), calls > 0 ? `mean ${time(ns / calls)}` : ""),
+    card("Time in graphs", "Sum over the graph calls", "graph_ns", ns, time(ns), ""),
+    card("Operator runs", "Executions of operators, each on all of its threads", "op_runs", runs, count(runs), runs > 0 ? `${time(wall)} of wall time` : ""),
+  );
+}
+
 export function figures(summary: Summary): HTMLElement {
+  if (!hasTokenLevel(summary)) {
+    return graphFigures(summary);
+  }
   const requests = list(summary.tokens?.requests);
   const main = mainRequest(requests);
   const prefill = summary.tokens?.prefill;

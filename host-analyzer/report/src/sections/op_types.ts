@@ -50,11 +50,14 @@ function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTM
 
 export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLElement {
   const rows = list(summary.op_types);
-  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) }));
   const unknown = rows.filter((r) => !PHASES.some(([key]) => key === r.phase));
-  const panels = known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours)));
+  // A program without token-level calls has no phases.
+  const phased = unknown.length < rows.length || rows.length === 0;
+  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) }));
+  const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours))) : [];
   if (unknown.length > 0) {
-    panels.push(panel("Phase unknown", typeTable("unknown", unknown, colours)));
+    panels.push(panel(phased ? "Phase unknown" : "All graphs", typeTable("unknown", unknown, colours)));
   }
-  return section("op-types", "Operator types", "Where the operator time of each phase goes.", h("div", { class: "halves" }, ...panels));
+  const what = phased ? "Where the operator time of each phase goes." : "Where the operator time goes.";
+  return section("op-types", "Operator types", what, h("div", { class: "halves" }, ...panels));
 }

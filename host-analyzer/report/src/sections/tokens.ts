@@ -1,6 +1,7 @@
 // Time per output token over the decode calls.
 
 import uPlot from "uplot";
+import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Call, Summary } from "../data/summary.ts";
 import { h } from "../ui/dom.ts";
@@ -100,7 +101,10 @@ function tokenChart(calls: Call[]): HTMLElement {
   return host;
 }
 
-export function tokenSection(summary: Summary): HTMLElement {
+export function tokenSection(summary: Summary): HTMLElement | null {
+  if (!hasTokenLevel(summary)) {
+    return null;
+  }
   const requests = list(summary.tokens?.requests);
   return section(
     "tokens",

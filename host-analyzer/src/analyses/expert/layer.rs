@@ -7,9 +7,10 @@ use super::site::Site;
 
 /// The sums.
 #[derive(Debug, Clone)]
-pub(super) struct Layer {
+pub(super) struct Layer<'a> {
     pub(super) site: Site,
-    batches: u64,
+    /// The experts of each batch.
+    batches: Vec<&'a [u32]>,
     tokens: u64,
     pub(super) left_out: u64,
     pub(super) all_used: u64,
@@ -22,12 +23,12 @@ pub(super) struct Layer {
     pub(super) chain: Chain,
 }
 
-impl Layer {
+impl<'a> Layer<'a> {
     pub(super) fn new(site: &Site) -> Self {
         let n_expert = site.choice.n_expert;
         Self {
             site: site.clone(),
-            batches: 0,
+            batches: Vec::new(),
             tokens: 0,
             left_out: 0,
             all_used: 0,
@@ -39,17 +40,17 @@ impl Layer {
     }
 
     /// A whole choice: the experts of all tokens, token by token. `decode_call` counts the context's decode calls, where this is one.
-    pub(super) fn batch(&mut self, site: &Site, experts: &[u32], decode_call: Option<u64>) {
+    pub(super) fn batch(&mut self, site: &Site, experts: &'a [u32], decode_call: Option<u64>) {
         if let Some(call) = decode_call {
             self.chain.call(call);
         }
         if site.choice.n_used == site.choice.n_expert {
-            // Nothing was chosen: an engine that warms up computes all experts, so that their weights are read.
+            // Nothing was chosen: llama.cpp may warm up by all experts (`llama_set_warmup`), so that their weights are read.
             self.all_used += 1;
             return;
         }
         self.site.clone_from(site);
-        self.batches += 1;
+        self.batches.push(experts);
         self.tokens += u64::from(site.choice.n_tokens);
         for expert in experts {
             self.uses[*expert as usize] += 1;
@@ -65,19 +66,22 @@ impl Layer {
         }
     }
 
-    pub(super) fn stock(&self) -> Stock<'_> {
-        Stock {
-            uses: &self.uses,
-            n_used: self.site.choice.n_used,
-            expert_bytes: self.site.choice.expert_bytes,
-        }
+    pub(super) fn stock(&self) -> Stock {
+        let (first, second) = self.batches.split_at(self.batches.len() / 2);
+        let halves = [first, second].map(|half| {
+            let mut uses = vec![0; self.uses.len()];
+            half.iter().copied().flatten().for_each(|e| uses[*e as usize] += 1);
+            uses
+        });
+        Stock { halves, n_used: self.site.choice.n_used, expert_bytes: self.site.choice.expert_bytes }
     }
 
     /// Its figures; `reuse` whether those of reuse can be told.
     pub(super) fn figures(&self, reuse: bool) -> Figures {
-        let mean = |sum: u64| (self.batches > 0).then(|| sum as f64 / self.batches as f64);
+        let batches = self.batches.len() as u64;
+        let mean = |sum: u64| (batches > 0).then(|| sum as f64 / batches as f64);
         Figures {
-            batches: self.batches,
+            batches,
             tokens: self.tokens,
             left_out: self.left_out,
             all_used: self.all_used,

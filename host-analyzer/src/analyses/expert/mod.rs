@@ -69,7 +69,7 @@ pub struct Figures {
     pub tokens: u64,
     /// Choices of which only a part came; in no figure.
     pub left_out: u64,
-    /// Choices of all experts for every token, which is how an engine warms up; in no figure.
+    /// Choices of all experts for every token, which is how an engine may warm up; in no figure.
     pub all_used: u64,
     /// Uses of experts: one for each token and rank.
     pub uses: u64,
@@ -102,7 +102,7 @@ pub fn routings(model: &Model, phases: &Phases) -> Vec<Routing> {
     }
     let layers = layers(model, phases);
     let told = calls_are_whole(model);
-    let mut groups: Vec<(GroupKey, Vec<&Layer>)> = Vec::new();
+    let mut groups: Vec<(GroupKey, Vec<&Layer<'_>>)> = Vec::new();
     for (key, layer) in &layers {
         match groups.iter_mut().find(|(k, _)| k == key) {
             Some((_, of)) => of.push(layer),
@@ -113,7 +113,7 @@ pub fn routings(model: &Model, phases: &Phases) -> Vec<Routing> {
     groups.into_iter().map(|(key, of)| routing(model, key, of, told)).collect()
 }
 
-fn routing(model: &Model, (phase, pid, context): GroupKey, mut of: Vec<&Layer>, told: bool) -> Routing {
+fn routing(model: &Model, (phase, pid, context): GroupKey, mut of: Vec<&Layer<'_>>, told: bool) -> Routing {
     of.sort_by_key(|l| (l.site.layer.is_none(), l.site.layer, l.site.node()));
     let reuse = told && phase == Phase::Decode;
     let layers: Vec<RoutedLayer> = of.iter().map(|l| routed(model, l, reuse)).collect();
@@ -123,12 +123,12 @@ fn routing(model: &Model, (phase, pid, context): GroupKey, mut of: Vec<&Layer>, 
 }
 
 /// The layers that were seen, in order of appearance.
-fn layers(model: &Model, phases: &Phases) -> Vec<(GroupKey, Layer)> {
+fn layers<'a>(model: &'a Model, phases: &Phases) -> Vec<(GroupKey, Layer<'a>)> {
     let sites = sites(model);
     let decode_calls = decode_calls(model, phases);
     let calls = &model.graph_calls;
     let mut ids: HashMap<LayerKey, usize> = HashMap::new();
-    let mut layers: Vec<(GroupKey, Layer)> = Vec::new();
+    let mut layers: Vec<(GroupKey, Layer<'_>)> = Vec::new();
     for (call, node, rows) in tables(model) {
         let at = call.0 as usize;
         let Some((shape, site)) = calls.shape[at].and_then(|s| Some((s, site_of(&sites, s, node)?))) else {
@@ -205,7 +205,7 @@ fn calls_are_whole(model: &Model) -> bool {
         && model.health.ledger.is_some_and(|l| l.calls_ring_full == 0 && l.frames_queue_full == 0)
 }
 
-fn routed(model: &Model, layer: &Layer, reuse: bool) -> RoutedLayer {
+fn routed(model: &Model, layer: &Layer<'_>, reuse: bool) -> RoutedLayer {
     RoutedLayer {
         layer: layer.site.layer,
         name: model.texts.get(layer.site.name).to_owned(),
@@ -217,7 +217,7 @@ fn routed(model: &Model, layer: &Layer, reuse: bool) -> RoutedLayer {
     }
 }
 
-fn whole(layers: &[RoutedLayer], of: &[&Layer], reuse: bool) -> Figures {
+fn whole(layers: &[RoutedLayer], of: &[&Layer<'_>], reuse: bool) -> Figures {
     // A layer of which nothing came whole says nothing of the others.
     let with: Vec<&Figures> = layers.iter().map(|l| &l.figures).filter(|f| f.batches > 0).collect();
     let sum = |field: fn(&Figures) -> u64| layers.iter().map(|l| field(&l.figures)).sum();

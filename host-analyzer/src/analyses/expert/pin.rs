@@ -1,9 +1,10 @@
 //! Pinning: what keeping some experts of every layer in fast memory would have been worth.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
-/// The most used experts of a layer, if they had been kept from the beginning. They are picked with the knowledge of the whole
-/// recording, so a choice made beforehand serves no more than this of the same uses.
+/// The most used experts of each layer, kept in fast memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pin {
     /// How many in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the latter two rounded down.
@@ -12,49 +13,75 @@ pub struct Pin {
     pub experts: u64,
     /// Bytes of their weights; `None` when not known.
     pub bytes: Option<u64>,
-    /// Uses that they would have served.
+    /// Uses that they would have served, had they been known from the beginning.
     pub hits: u64,
-    /// The same as a share of all uses, 0 to 1; `None` of none.
+    /// The same as a share of all uses, 0 to 1; `None` of none. No other fixed choice of as many serves more of these uses, and of few
+    /// uses a large share by that alone.
     pub share: Option<f64>,
-    /// That share if every expert of the layer were used as often as any other.
+    /// What those that the first half of the batches used most serve of the uses of the second half; `None` with less than two batches.
+    pub ahead_share: Option<f64>,
+    /// What `ahead_share` would be on the mean if every expert were as likely as any other.
     pub even_share: Option<f64>,
 }
 
 /// What one layer has.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stock<'a> {
-    /// Uses by expert.
-    pub(super) uses: &'a [u64],
+#[derive(Debug, Clone)]
+pub(super) struct Stock {
+    /// Uses by expert, in the first and in the second half of the batches.
+    pub(super) halves: [Vec<u64>; 2],
     pub(super) n_used: u32,
     pub(super) expert_bytes: Option<u64>,
 }
 
-type Rule = (&'static str, fn(&Stock<'_>) -> usize);
+type Rule = (&'static str, fn(&Stock) -> usize);
 
 const RULES: [Rule; 3] = [
     ("n_used", |s| s.n_used as usize),
-    ("n_expert/4", |s| s.uses.len() / 4),
-    ("n_expert/2", |s| s.uses.len() / 2),
+    ("n_expert/4", |s| s.halves[0].len() / 4),
+    ("n_expert/2", |s| s.halves[0].len() / 2),
 ];
 
 /// What every rule would have been worth, over some layers.
-pub(super) fn pins(layers: &[Stock<'_>]) -> Vec<Pin> {
+pub(super) fn pins(layers: &[Stock]) -> Vec<Pin> {
     RULES.iter().map(|rule| pin(layers, rule)).collect()
 }
 
-fn pin(layers: &[Stock<'_>], (rule, size): &Rule) -> Pin {
-    let (mut experts, mut bytes, mut hits, mut all, mut even) = (0, Some(0_u64), 0, 0, 0.0);
+/// Hits of so many uses.
+#[derive(Debug, Default, Clone, Copy)]
+struct Served {
+    hits: u64,
+    uses: u64,
+}
+
+impl Served {
+    /// What the `n` experts that `by` has most of, of equals those of lower numbers, serve of `uses`.
+    fn add(&mut self, by: &[u64], uses: &[u64], n: usize) {
+        let mut order: Vec<usize> = (0..by.len()).collect();
+        order.sort_by_key(|e| Reverse(by[*e]));
+        self.hits += order.iter().take(n).map(|e| uses[*e]).sum::<u64>();
+        self.uses += uses.iter().sum::<u64>();
+    }
+
+    fn share(self) -> Option<f64> {
+        (self.uses > 0).then(|| self.hits as f64 / self.uses as f64)
+    }
+}
+
+fn pin(layers: &[Stock], (rule, size): &Rule) -> Pin {
+    let (mut experts, mut bytes, mut even) = (0, Some(0_u64), 0.0);
+    let (mut all, mut ahead) = (Served::default(), Served::default());
     for layer in layers {
         let n = size(layer);
-        let mut uses = layer.uses.to_vec();
-        uses.sort_unstable_by(|a, b| b.cmp(a));
-        let of_layer = uses.iter().sum::<u64>();
+        let [first, second] = &layer.halves;
+        let whole: Vec<u64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
         experts += n as u64;
         bytes = bytes.zip(layer.expert_bytes).and_then(|(sum, b)| sum.checked_add(b.checked_mul(n as u64)?));
-        hits += uses.iter().take(n).sum::<u64>();
-        all += of_layer;
-        even += of_layer as f64 * n as f64 / layer.uses.len() as f64;
+        all.add(&whole, &whole, n);
+        if first.iter().any(|uses| *uses > 0) {
+            ahead.add(first, second, n);
+            even += second.iter().sum::<u64>() as f64 * n as f64 / whole.len() as f64;
+        }
     }
-    let share = |part: f64| (all > 0).then(|| part / all as f64);
-    Pin { rule, experts, bytes, hits, share: share(hits as f64), even_share: share(even) }
+    let even_share = (ahead.uses > 0).then(|| even / ahead.uses as f64);
+    Pin { rule, experts, bytes, hits: all.hits, share: all.share(), ahead_share: ahead.share(), even_share }
 }

@@ -14,6 +14,8 @@ pub struct Reuse {
     pub again: u64,
     /// The same as a share, 0 to 1; `None` of none.
     pub share: Option<f64>,
+    /// What that share would be on the mean if every expert were as likely as any other, and tokens chose without regard to each other.
+    pub even_share: Option<f64>,
     /// Experts for which the token that used them last is known, whose distances the next two are of.
     pub known: u64,
     /// Median distance in tokens, 1 is the token before.
@@ -30,6 +32,8 @@ pub struct Reuse {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distances {
     uses: u64,
+    /// Experts of the token before by all experts, summed over the uses.
+    even: f64,
     never: u64,
     unknown: u64,
     /// Distance and how often.
@@ -39,6 +43,7 @@ pub(super) struct Distances {
 impl Distances {
     pub(super) fn add(&mut self, other: &Self) {
         self.uses += other.uses;
+        self.even += other.even;
         self.never += other.never;
         self.unknown += other.unknown;
         for (distance, n) in &other.count {
@@ -49,10 +54,12 @@ impl Distances {
     pub(super) fn finish(&self) -> Reuse {
         let known = self.count.values().sum();
         let again = self.count.get(&1).copied().unwrap_or(0);
+        let of_uses = |part: f64| (self.uses > 0).then(|| part / self.uses as f64);
         Reuse {
             uses: self.uses,
             again,
-            share: (self.uses > 0).then(|| again as f64 / self.uses as f64),
+            share: of_uses(again as f64),
+            even_share: of_uses(self.even),
             known,
             median_tokens: self.percentile(known, 50),
             p90_tokens: self.percentile(known, 90),
@@ -77,8 +84,12 @@ impl Distances {
 pub(super) struct Chain {
     /// Tokens so far.
     tokens: u64,
-    /// By expert, the token that used it last, since the last gap.
+    /// Experts of the layer.
+    n_expert: usize,
+    /// By expert, the token that used it last, since the last gap; empty before the first token, as in other phases than decode.
     last: Vec<Option<u64>>,
+    /// Number of experts of the token before.
+    before: usize,
     /// The first token behind the last gap; 0 when there was none.
     since: u64,
     gap: bool,
@@ -91,7 +102,9 @@ impl Chain {
     pub(super) fn new(n_expert: u32) -> Self {
         Self {
             tokens: 0,
-            last: vec![None; n_expert as usize],
+            n_expert: n_expert as usize,
+            last: Vec::new(),
+            before: 0,
             since: 0,
             gap: false,
             next_call: 0,
@@ -113,10 +126,13 @@ impl Chain {
     /// The next token, with its experts, each once.
     pub(super) fn token(&mut self, experts: &[u32]) {
         let now = self.tokens;
+        self.last.resize(self.n_expert, None);
         self.tokens += 1;
         if now > self.since {
             self.distances.uses += experts.len() as u64;
+            self.distances.even += experts.len() as f64 * self.before as f64 / self.n_expert as f64;
         }
+        self.before = experts.len();
         for expert in experts {
             match self.last[*expert as usize].replace(now) {
                 Some(before) => *self.distances.count.entry(now - before).or_default() += 1,

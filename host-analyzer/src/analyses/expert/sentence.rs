@@ -1,4 +1,4 @@
-//! What the figures of a context say, in a sentence for people: figures only, and beside each what it would be without a pattern.
+//! What the figures of a context say, in a sentence for people: figures only, and beside a share what it would be by chance.
 
 use super::Figures;
 use crate::analyses::phase::Phase;
@@ -12,15 +12,21 @@ pub(super) fn sentence(phase: Phase, f: &Figures) -> Option<String> {
     if let Some(bytes) = f.bytes_per_batch {
         parts.push(format!("a token reads {} of experts' weights", size(bytes.round() as u64)));
     }
-    if let Some(share) = f.reuse.as_ref().and_then(|r| r.share) {
-        parts.push(format!("{} of a token's experts are those of the token before", percent(share)));
+    let reuse = f.reuse.as_ref().and_then(|r| r.share.zip(r.even_share));
+    if let Some((share, even)) = reuse {
+        parts.push(format!(
+            "{} of a token's experts are those of the token before (by chance {})",
+            percent(share),
+            percent(even)
+        ));
     }
-    // The largest of the pins: what half of the memory would be worth.
-    let pin = f.pins.last().and_then(|p| Some((p, p.share?, p.even_share?)));
+    // The largest of the pins, by experts that were picked before the uses that they are measured by.
+    let pin = f.pins.last().and_then(|p| Some((p, p.ahead_share?, p.even_share?)));
     if let Some((pin, share, even)) = pin {
         let bytes = pin.bytes.map_or(String::new(), |b| format!(" ({})", size(b)));
         parts.push(format!(
-            "the most used half of each layer's experts{bytes} served {} of the uses, of an even choice it would be {}",
+            "half of each layer's experts{bytes}, those that the first half of the tokens used most, served {} of the uses \
+             of the second (by chance {})",
             percent(share),
             percent(even)
         ));

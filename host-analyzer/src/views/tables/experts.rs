@@ -52,10 +52,20 @@ impl<'a> Experts<'a> {
         Self { model, phases: &analysis.phases, phase_names, names, places }
     }
 
-    fn place(&self, row: usize) -> Place {
+    /// What the nodes of some rows say; rows of one choice stand together.
+    fn places(&self, rows: Range<usize>) -> Vec<Place> {
         let e = &self.model.experts;
-        let shape = self.model.graph_calls.shape[e.graph_call[row].0 as usize];
-        shape.and_then(|s| self.places.get(&(s, e.node[row]))).copied().unwrap_or(NOWHERE)
+        let mut last = (None, NOWHERE);
+        rows.map(|row| {
+            let key = (e.graph_call[row], e.node[row]);
+            if last.0 != Some(key) {
+                let shape = self.model.graph_calls.shape[key.0.0 as usize];
+                let place = shape.and_then(|s| self.places.get(&(s, key.1))).copied().unwrap_or(NOWHERE);
+                last = (Some(key), place);
+            }
+            last.1
+        })
+        .collect()
     }
 }
 
@@ -66,6 +76,7 @@ impl Table for Experts<'_> {
 
     fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
         let e = &self.model.experts;
+        let places = self.places(rows.clone());
         let rows = || rows.clone();
         let call = |i: usize| e.graph_call[i].0 as usize;
         let phase = |i: usize| self.phases.graph_calls[call(i)].index() as u32;
@@ -73,10 +84,10 @@ impl Table for Experts<'_> {
             ("call", maybe_u32s(rows().map(|i| self.model.graph_calls.decode[call(i)].map(|d| d.0))), true),
             ("graph_call", u32s(rows().map(|i| e.graph_call[i].0)), false),
             ("phase", texts(rows().map(phase), &self.phase_names)?, false),
-            ("pid", u32s(rows().map(|i| self.place(i).pid)), false),
-            ("layer", maybe_u32s(rows().map(|i| self.place(i).layer)), true),
+            ("pid", u32s(places.iter().map(|p| p.pid)), false),
+            ("layer", maybe_u32s(places.iter().map(|p| p.layer)), true),
             ("node", u32s(rows().map(|i| e.node[i].0)), false),
-            ("name", texts(rows().map(|i| self.place(i).name), &self.names)?, false),
+            ("name", texts(places.iter().map(|p| p.name), &self.names)?, false),
             ("token", u32s(rows().map(|i| e.token[i])), false),
             ("rank", u32s(rows().map(|i| e.rank[i])), false),
             ("expert", u32s(rows().map(|i| e.expert[i])), false),
