@@ -75,10 +75,10 @@ __attribute__((noinline)) int expert_choice(__u64 id)
 	/* The ids are the third source; before llama.cpp b2591 the first. */
 	ids = src[2];
 	bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
-	if (!ids || type != g->expert_type) {
+	if (!ids || type != g->index_type) {
 		ids = src[0];
 		bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
-		if (!ids || type != g->expert_type)
+		if (!ids || type != g->index_type)
 			return 0;
 	}
 	if (t->expert_ids == ids && t->expert_graph == t->cpu_start)

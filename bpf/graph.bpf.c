@@ -29,7 +29,7 @@ enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) 
 #define CPU_GUID 0x43c767aaU
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
-				       __u64 shape, struct engine *g, __u64 cgraph)
+				       __u64 shape, struct engine *g, __u64 cgraph, __s32 n_past)
 {
 	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 nodes = 0, node = 0, ne1 = 0;
@@ -55,6 +55,8 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	e->first_op = op;
 	e->n_nodes = n;
 	e->backend = backend;
+	e->n_past = n_past;
+	e->pad = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -78,7 +80,7 @@ int scheduler_graph_enter(struct pt_regs *ctx)
 		return 0;
 	hold(g, id);
 	t->sched_start = bpf_ktime_get_ns();
-	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx));
+	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx), -1);
 }
 
 SEC("uretprobe")
@@ -91,7 +93,7 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !t->sched_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0);
+	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0, -1);
 	t->sched_start = 0;
 	end_part(t, g);
 	return 0;
@@ -121,6 +123,8 @@ __attribute__((noinline)) int hash_node(__u64 id)
 	bpf_probe_read_user(src, sizeof(src), (void *)(node + g->src));
 	if (g->expert_op && op == g->expert_op)
 		t->walk_experts = 1;
+	if (g->rope_op && op == g->rope_op && !t->walk_positions)
+		t->walk_positions = src[1];
 	h = mix(t->walk_hash, node);
 	h = mix(h, start[0] & 0xffffffff);
 	h = mix(h, op);
@@ -247,12 +251,12 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 {
 	struct uid_key key = {};
 	__u64 *known, hash;
-	__u32 *held, kind;
+	struct shape_facts *held, facts = {};
 
 	if (!g->layout || !g->read_structure)
 		return 0;
 	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = t->walk_experts = 0;
-	t->walk_nodes = t->walk_uid = 0;
+	t->walk_nodes = t->walk_uid = t->walk_positions = 0;
 	bpf_probe_read_user(&t->walk_n, sizeof(t->walk_n), (void *)(cgraph + g->n_nodes));
 	bpf_probe_read_user(&t->walk_nodes, sizeof(t->walk_nodes), (void *)(cgraph + g->nodes));
 	if (!t->walk_n)
@@ -271,7 +275,8 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 		known = bpf_map_lookup_elem(&uids, &key);
 		held = known ? bpf_map_lookup_elem(&shapes, known) : 0;
 		if (held) {
-			t->walk_experts = *held == SHAPE_EXPERTS;
+			t->walk_experts = held->experts;
+			t->walk_positions = held->positions;
 			return *known;
 		}
 	}
@@ -287,12 +292,30 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 			COUNT(tensors_ring_full);
 			return 0;
 		}
-		kind = t->walk_experts ? SHAPE_EXPERTS : SHAPE_PLAIN;
-		bpf_map_update_elem(&shapes, &hash, &kind, BPF_ANY);
+		facts.experts = t->walk_experts;
+		facts.positions = t->walk_positions;
+		bpf_map_update_elem(&shapes, &hash, &facts, BPF_ANY);
 	}
 	if (t->walk_uid)
 		bpf_map_update_elem(&uids, &key, &hash, BPF_ANY);
 	return hash;
+}
+
+/* How many tokens are in the context already: the position of the batch's first one, which the rotary embedding reads. The inputs of
+ * a graph are set before it is computed. */
+static __always_inline __s32 past_of(struct thread *t, struct engine *g)
+{
+	__u32 type = 0;
+	__u64 data = 0;
+	__s32 first = -1;
+
+	if (!t->cpu_shape || !t->walk_positions)
+		return -1;
+	bpf_probe_read_user(&type, sizeof(type), (void *)(t->walk_positions + g->type));
+	bpf_probe_read_user(&data, sizeof(data), (void *)(t->walk_positions + g->data));
+	if (type != g->index_type || !data || bpf_probe_read_user(&first, sizeof(first), (void *)data))
+		return -1;
+	return first;
 }
 
 SEC("uprobe")
@@ -302,6 +325,7 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	__u64 cgraph = PT_REGS_PARM1(ctx);
 	struct thread *t = thread_of(id);
 	struct engine *g = engine_of(id);
+	__s32 n_past;
 
 	if (!t || !g)
 		return 0;
@@ -309,10 +333,11 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	end_part(t, g);
 	t->cpu_shape = structure_of(t, g, id, cgraph);
 	t->cpu_experts = t->cpu_shape && t->walk_experts;
+	n_past = past_of(t, g);
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
 	g->cpu_graph = t->cpu_start;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_shape, g, cgraph);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_shape, g, cgraph, n_past);
 }
 
 SEC("uretprobe")
@@ -325,7 +350,7 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !t->cpu_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_shape, g, 0);
+	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_shape, g, 0, -1);
 	if (g->cpu_graph == t->cpu_start)
 		g->cpu_graph = 0;
 	t->cpu_start = 0;
@@ -352,5 +377,5 @@ int backend_graph_enter(struct pt_regs *ctx)
 	shape = structure_of(t, g, id, cgraph);
 	t->part = bpf_ktime_get_ns();
 	g->part = t->part;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->part, 0, shape, g, cgraph);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->part, 0, shape, g, cgraph, -1);
 }

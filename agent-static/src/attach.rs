@@ -281,11 +281,16 @@ impl Attached {
         let Some(plan) = &self.plan else {
             return EngineConfig { read_structure, hold, ..Default::default() };
         };
-        let wanted = read_structure && self.levels & level::EXPERT != 0;
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
-        let op = number(plan.tables.ops.iter().position(|op| op == "MUL_MAT_ID")).filter(|_| wanted);
-        let ids = number(plan.tables.types.iter().position(|t| t.name == "i32"));
-        EngineConfig { layout: plan.layout, read_structure, hold, experts: op.zip(ids) }
+        let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
+        EngineConfig {
+            layout: plan.layout,
+            read_structure,
+            hold,
+            expert_op: op("MUL_MAT_ID").filter(|_| read_structure && self.levels & level::EXPERT != 0),
+            rope_op: op("ROPE").filter(|_| read_structure),
+            index_type: number(plan.tables.types.iter().position(|t| t.name == "i32")),
+        }
     }
 
     /// Removes every probe.

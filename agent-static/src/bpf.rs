@@ -66,8 +66,12 @@ pub struct EngineConfig {
     pub read_structure: bool,
     /// Stop the process at its first token or graph.
     pub hold: bool,
-    /// Numbers of the operator `MUL_MAT_ID` and of the type of its ids, `None` when experts are not read.
-    pub experts: Option<(u32, u32)>,
+    /// Number of the operator `MUL_MAT_ID`, `None` when experts are not read.
+    pub expert_op: Option<u32>,
+    /// Number of the operator `ROPE`, `None` when positions are not read.
+    pub rope_op: Option<u32>,
+    /// Number of the type of ids and positions; without it neither is read.
+    pub index_type: Option<u32>,
 }
 
 /// Memory for the loaded object; it must outlive [`Bpf`].
@@ -234,7 +238,7 @@ impl<'s> Bpf<'s> {
     pub fn set_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
         let l = config.layout;
         let at = |field: fn(&Layout) -> u32| l.as_ref().map_or(0, field);
-        let (expert_op, expert_type) = config.experts.unwrap_or((0, 0));
+        let op = |op: Option<u32>| op.filter(|_| config.index_type.is_some()).unwrap_or(0);
         let words: [u32; ENGINE_SIZE / 4] = [
             u32::from(l.is_some()),
             at(|l| l.tensor_size),
@@ -251,12 +255,12 @@ impl<'s> Bpf<'s> {
             // cpu_graph
             0,
             0,
-            expert_op,
-            expert_type,
+            op(config.expert_op),
+            config.index_type.unwrap_or(0),
             at(|l| l.tensor_type),
             at(|l| l.tensor_nb),
             at(|l| l.tensor_data),
-            0,
+            op(config.rope_op),
             // part
             0,
             0,

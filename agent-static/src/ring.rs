@@ -53,6 +53,8 @@ pub struct Graph {
     pub n_nodes: u32,
     /// First bytes of the backend's GUID, 0 for the CPU's.
     pub backend: u64,
+    /// Position of the batch's first token, where it is known.
+    pub n_past: Option<u32>,
 }
 
 /// One tensor of a structure.
@@ -229,6 +231,7 @@ impl<'a> Event<'a> {
                 first_op: u32_at(b, 48)?,
                 n_nodes: u32_at(b, 52)?,
                 backend: u64_at(b, 56)?,
+                n_past: u32::try_from(u32_at(b, 64)?.cast_signed()).ok(),
             }),
             7 => Self::Shape(head, u64_at(b, 16)?, u32_at(b, 24)?),
             8 => Self::Tensor(Tensor {

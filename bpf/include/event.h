@@ -71,6 +71,8 @@ struct event_graph {
 	__u32 first_op;  /* operator number of the first node */
 	__u32 n_nodes;
 	__u64 backend;   /* first bytes of the backend's GUID, 0 for the CPU's own function */
+	__s32 n_past;    /* position of the batch's first token, -1 when not known */
+	__u32 pad;
 };
 
 /* SHAPE: a structure follows. SHAPE_END: it is whole (head.arg 0) or not (1). */
@@ -131,7 +133,7 @@ struct event_experts {
 _Static_assert(sizeof(struct event_head) == 16, "ring.rs");
 _Static_assert(sizeof(struct event_process) == 40, "ring.rs");
 _Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
-_Static_assert(sizeof(struct event_graph) == 64, "ring.rs");
+_Static_assert(sizeof(struct event_graph) == 72, "ring.rs");
 _Static_assert(sizeof(struct event_shape) == 32, "ring.rs");
 _Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
 _Static_assert(sizeof(struct event_op) == 56, "ring.rs");

@@ -24,11 +24,11 @@ struct engine {
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
 	/* Experts. */
 	__u32 expert_op; /* number of MUL_MAT_ID; 0: experts are not read */
-	__u32 expert_type; /* number of the ids' type */
+	__u32 index_type; /* number of the type i32, of ids and positions */
 	__u32 type;
 	__u32 nb;
 	__u32 data;
-	__u32 pad2;
+	__u32 rope_op; /* number of ROPE; 0: positions are not read */
 	__u64 part; /* start_ns of the part of a graph that another backend was given, 0 when none */
 };
 
@@ -94,6 +94,7 @@ struct thread {
 	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
+	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -152,13 +153,17 @@ struct {
 } totals SEC(".maps");
 
 /* Structures that the agent holds; it deletes the ones that it forgets. */
-enum { SHAPE_PLAIN = 1, SHAPE_EXPERTS = 2 };
+struct shape_facts {
+	__u64 positions; /* tensor of the batch's positions, 0 when there is none */
+	__u32 experts;   /* it has a MUL_MAT_ID */
+	__u32 pad;
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u64);
-	__type(value, __u32);
+	__type(value, struct shape_facts);
 } shapes SEC(".maps");
 
 /* uid of a graph to the key of its structure: saves reading the nodes of a graph that is reused. */

@@ -225,6 +225,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         duration_ns: 50_000_000,
     };
     check("graph call", &Record::GraphCall(graph_call));
+    check("past", &Record::Past(graph::Past { graph: 2, n_past: 300 }));
     let batch =
         SpanBatch { graph: 2, shape: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
     check("span batch", &Record::SpanBatch(batch));

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
-use profinfer_wire::record::graph::{GraphCall, layer};
+use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
 use super::expert::Choices;
 use super::op::Batch;
@@ -37,6 +37,7 @@ pub(super) struct Open {
     parent: u32,
     n_nodes: u32,
     n_tokens: u32,
+    n_past: Option<u32>,
     pub(super) shape: Option<Rc<Known>>,
     pub(super) batches: Vec<Batch>,
     pub(super) choices: Option<Choices>,
@@ -103,6 +104,9 @@ impl Lower {
                 _ => 0,
             };
             let start_ns = self.begun(tid, start_ns, end_ns);
+            if let Some(n_past) = open.n_past {
+                self.emit.emit(&Record::Past(Past { graph: open.id, n_past }), Weight::Essential);
+            }
             let record = GraphCall {
                 id: open.id,
                 shape: open.shape.as_ref().map_or(0, |s| s.wire_id),
@@ -160,6 +164,7 @@ impl Lower {
             parent: if layer == layer::BACKEND { self.graphs.current(tid, layer::SCHEDULER) } else { 0 },
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
+            n_past: e.n_past,
             shape: self.shapes.get(e.shape),
             batches: self.graphs.lists.pop().unwrap_or_default(),
             choices: None,

@@ -167,6 +167,7 @@ mod tests {
             m.graph_calls.shape.push(Some(ShapeId(0)));
             m.graph_calls.n_nodes.push(1);
             m.graph_calls.n_tokens.push(*n);
+            m.graph_calls.n_past.push(None);
             m.graph_calls.thread.push(thread);
             m.graph_calls.decode.push(Some(crate::model::DecodeId(i)));
             m.graph_calls.parent.push(None);

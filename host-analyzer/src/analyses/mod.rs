@@ -4,6 +4,7 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+mod context;
 pub mod cost;
 pub mod counter;
 pub mod dag;

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::context::contexts;
 use super::execution::Executions;
 use super::group::context_name;
 use super::percentile::percentile;
@@ -68,6 +69,11 @@ pub struct Call {
     pub duration_ns: u64,
     /// Tokens in the batch; `None` when not known.
     pub n_tokens: Option<u32>,
+    /// Position of the batch's first token, as the first graph's rotary embedding reads it: what its sequence had in the context
+    /// before. `None` when not known.
+    pub n_past: Option<u32>,
+    /// Cells of the KV cache over which the last graph's attention goes, padding included; `None` when not known.
+    pub n_kv: Option<u64>,
     /// Time in graph-level calls, ns; `None` when none was seen inside.
     pub graph_ns: Option<u64>,
     /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
@@ -94,6 +100,7 @@ impl Token {
 fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
     let d = &model.decodes;
     let graph_ns = graph_ns(model);
+    let contexts = contexts(model);
     let op_wall_ns = op_wall_ns(model, executions);
     (0..d.len())
         .map(|i| Call {
@@ -105,6 +112,8 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
             start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
             duration_ns: d.duration_ns[i],
             n_tokens: (d.n_tokens[i] != 0).then_some(d.n_tokens[i]),
+            n_past: contexts[i].n_past,
+            n_kv: contexts[i].n_kv,
             graph_ns: graph_ns[i],
             op_wall_ns: op_wall_ns[i],
             status: d.status[i],

@@ -2,28 +2,35 @@
 
 use std::collections::HashMap;
 
-use profinfer_wire::record::graph::{GraphCall, layer};
+use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
 use super::damage::Damages;
 use crate::model::{DamageKind, DecodeId, GraphCallId, GraphCalls, Layer, ShapeId, Text, ThreadId};
 
 /// Calls in order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<(GraphCall, ThreadId, u64)>);
+pub(super) struct Calls {
+    calls: Vec<(GraphCall, ThreadId, u64)>,
+    pasts: HashMap<u32, u32>,
+}
 
 impl Calls {
     pub(super) fn add(&mut self, record: GraphCall, thread: ThreadId, offset: u64) {
-        self.0.push((record, thread, offset));
+        self.calls.push((record, thread, offset));
+    }
+
+    pub(super) fn past(&mut self, record: Past) {
+        self.pasts.insert(record.graph, record.n_past);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.calls.len()
     }
 
     /// Tokens of the whole graphs inside each token-level call.
     pub(super) fn tokens_by_decode(&self) -> HashMap<u32, u32> {
         let mut sums = HashMap::new();
-        for (r, ..) in self.0.iter().filter(|(r, ..)| r.layer == layer::SCHEDULER && r.decode != 0) {
+        for (r, ..) in self.calls.iter().filter(|(r, ..)| r.layer == layer::SCHEDULER && r.decode != 0) {
             let sum: &mut u32 = sums.entry(r.decode).or_default();
             *sum = sum.saturating_add(r.n_tokens);
         }
@@ -40,10 +47,10 @@ impl Calls {
         damages: &mut Damages,
     ) -> HashMap<u32, GraphCallId> {
         // A scheduler call begins before, or with, the backend calls inside it.
-        self.0.sort_by_key(|(r, ..)| (r.start_ns, r.layer, r.id));
+        self.calls.sort_by_key(|(r, ..)| (r.start_ns, r.layer, r.id));
         let ids: HashMap<u32, GraphCallId> =
-            self.0.iter().map(|(r, ..)| r.id).zip((0..).map(GraphCallId)).collect();
-        for (r, thread, offset) in self.0 {
+            self.calls.iter().map(|(r, ..)| r.id).zip((0..).map(GraphCallId)).collect();
+        for (r, thread, offset) in self.calls {
             let mut lost = |known: bool| {
                 if !known {
                     damages.add(DamageKind::Unresolved, 1, 0, offset);
@@ -61,6 +68,7 @@ impl Calls {
             out.shape.push(shape);
             out.n_nodes.push(r.n_nodes);
             out.n_tokens.push(r.n_tokens);
+            out.n_past.push(self.pasts.get(&r.id).copied());
             out.thread.push(thread);
             out.decode.push(decodes.get(&r.decode).copied());
             out.parent.push(ids.get(&r.parent).copied());

@@ -116,6 +116,7 @@ impl Ingest {
             Record::Shape(r) => self.structures.head(r),
             Record::Tensors(r) => self.structures.part(r, offset, &mut self.damages),
             Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),
+            Record::Past(r) => self.calls.past(*r),
             Record::SpanBatch(r) => {
                 let thread = self.model.threads.find_or_add(r.tid);
                 self.model.health.span_bytes += bytes;

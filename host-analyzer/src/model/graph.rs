@@ -142,6 +142,8 @@ pub struct GraphCalls {
     pub n_nodes: Vec<u32>,
     /// Tokens in the batch, 0 when not known.
     pub n_tokens: Vec<u32>,
+    /// Position of the batch's first token, where it is known.
+    pub n_past: Vec<Option<u32>>,
     /// Calling thread.
     pub thread: Vec<ThreadId>,
     /// Token-level call around it.

@@ -15,7 +15,9 @@ use host_analyzer::model::{GraphCallId, Layer, Model, ThreadId};
 
 use crate::engine_list::{Call, Listed, parse};
 use crate::experts;
-use crate::nodes::{VIEWS, backend_calls, check_calls, check_spans, check_sums, list as list_of, shape};
+use crate::nodes::{
+    VIEWS, backend_calls, check_calls, check_context, check_spans, check_sums, list as list_of, shape,
+};
 use crate::support::{engine, model, parts, read, record};
 
 /// `-t 2`, and one prompt and three tokens after it.
@@ -197,6 +199,7 @@ fn check(trace: &Model, calls: &[Call], levels: &str) {
         return;
     }
     let expected = if levels.contains("one-thread") { 1 } else { THREADS };
+    check_context(trace, calls);
     assert_eq!(threads(trace), expected, "threads");
     for graph in (0..CALLS).flat_map(|i| backend_calls(trace, i)) {
         match () {

@@ -20,6 +20,7 @@ fn check(parts: &Parts, engine_variable: &str, name: &str) {
     let calls = parse(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(calls.len(), 4, "prefill and three decodes");
     check_trace(&trace, &calls, name);
+    check_context(&trace, &calls);
 }
 
 /// The trace of a run says what the engine's own list of that run says.
@@ -52,6 +53,23 @@ pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
         let (start, end) =
             (trace.decodes.start_ns[i], trace.decodes.start_ns[i] + trace.decodes.duration_ns[i]);
         assert!(call.start_ns <= start && end <= call.end_ns, "call {i} lies inside the driver's own stamps");
+    }
+}
+
+/// Positions go on from call to call, and attention goes over the cells that the engine's list shows: room for all tokens so far.
+pub(crate) fn check_context(trace: &Model, calls: &[Call]) {
+    let mut past = 0;
+    for (ours, call) in Analysis::of(trace).token.calls.iter().zip(calls) {
+        assert_eq!(ours.n_past, Some(past), "position of the first token of call {}", ours.id);
+        past += call.n_tokens;
+        let cells = call.nodes.iter().filter_map(|n| match n.op.as_str() {
+            "FLASH_ATTN_EXT" => Some(n.src[1].1[1]),
+            "SOFT_MAX" if n.name.starts_with("kq_soft_max") => Some(n.ne[0]),
+            _ => None,
+        });
+        let n_kv = cells.max();
+        assert!(n_kv >= Some(past.into()) && n_kv <= Some(512), "cells of call {}: {n_kv:?}", ours.id);
+        assert_eq!(ours.n_kv, n_kv, "cells of call {}", ours.id);
     }
 }
 

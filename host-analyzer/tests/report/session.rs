@@ -113,9 +113,11 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, shape: ShapeId, t
         m.graph_calls.duration_ns.push(length - 2 * inset);
         m.graph_calls.layer.push(layer);
         m.graph_calls.backend.push(backend);
-        m.graph_calls.shape.push(Some(shape));
+        // The structure is read where a backend computes it.
+        m.graph_calls.shape.push(parent.map(|_| shape));
         m.graph_calls.n_nodes.push(m.shapes.get(shape).n_nodes);
         m.graph_calls.n_tokens.push(n_tokens);
+        m.graph_calls.n_past.push(None);
         m.graph_calls.thread.push(threads[0]);
         m.graph_calls.decode.push(Some(decode));
         m.graph_calls.parent.push(parent);

@@ -34,6 +34,7 @@ fn model(rows: &[Row]) -> Model {
         g.shape.push(shape.map(ShapeId));
         g.n_nodes.push(0);
         g.n_tokens.push(n_tokens);
+        g.n_past.push(None);
         g.thread.push(thread);
         g.decode.push(Some(DecodeId(i)));
         g.parent.push(None);

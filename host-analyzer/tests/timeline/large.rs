@@ -108,6 +108,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
             g.shape.push((n == 1).then_some(shape));
             g.n_nodes.push(n_nodes);
             g.n_tokens.push(if call == 0 { 512 } else { 1 });
+            g.n_past.push(None);
             g.thread.push(ids[0]);
             g.decode.push(Some(DecodeId(call as u32)));
             g.parent.push((n == 1).then_some(GraphCallId(2 * call as u32)));

@@ -48,6 +48,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
         g.shape.push(Some(ShapeId(0)));
         g.n_nodes.push(1);
         g.n_tokens.push(0);
+        g.n_past.push(None);
         g.thread.push(thread);
         g.decode.push(None);
         g.parent.push(None);

@@ -153,6 +153,7 @@ fn push_graph(
     g.shape.push(shape.map(ShapeId));
     g.n_nodes.push(n_nodes);
     g.n_tokens.push(0);
+    g.n_past.push(None);
     g.thread.push(ThreadId(thread));
     g.decode.push(decode.map(DecodeId));
     g.parent.push(None);

@@ -94,6 +94,16 @@ pub mod layer {
     pub const BACKEND: u8 = 1;
 }
 
+/// How much context a computation of a graph began with; comes before its [`GraphCall`]. Graphs without a rotary embedding have none, and
+/// neither have those whose structure was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Past {
+    /// Number of the graph call.
+    pub graph: u32,
+    /// Position of the batch's first token: how many tokens its sequence had in the context before.
+    pub n_past: u32,
+}
+
 /// One finished computation of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphCall {

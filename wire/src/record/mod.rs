@@ -47,6 +47,8 @@ pub mod kind {
     pub const TENSORS: u16 = 0x21;
     /// [`super::graph::GraphCall`].
     pub const GRAPH_CALL: u16 = 0x22;
+    /// [`super::graph::Past`].
+    pub const PAST: u16 = 0x23;
     /// [`super::op::SpanBatch`].
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
@@ -158,6 +160,8 @@ records! {
     Tensors = kind::TENSORS => graph::Tensors<'a>,
     /// One computation of a graph.
     GraphCall = kind::GRAPH_CALL => graph::GraphCall,
+    /// How much context a computation of a graph began with.
+    Past = kind::PAST => graph::Past,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.

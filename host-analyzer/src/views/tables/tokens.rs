@@ -37,6 +37,8 @@ impl Table for Tokens<'_> {
             ("start_ns", ns(calls().map(|c| c.start_ns)), false),
             ("duration_ns", ns(calls().map(|c| c.duration_ns)), false),
             ("n_tokens", maybe_u32s(calls().map(|c| c.n_tokens)), true),
+            ("n_past", maybe_u32s(calls().map(|c| c.n_past)), true),
+            ("n_kv", maybe_ns(calls().map(|c| c.n_kv)), true),
             ("graph_ns", maybe_ns(calls().map(|c| c.graph_ns)), true),
             ("op_wall_ns", maybe_ns(calls().map(|c| c.op_wall_ns)), true),
             ("status", status, false),

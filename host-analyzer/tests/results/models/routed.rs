@@ -122,6 +122,7 @@ pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) 
     g.shape.push(Some(ShapeId(shape as u32)));
     g.n_nodes.push(spec.layers * NODES);
     g.n_tokens.push(n_tokens as u32);
+    g.n_past.push(None);
     g.thread.push(ThreadId(0));
     g.decode.push(Some(decode));
     g.parent.push(None);

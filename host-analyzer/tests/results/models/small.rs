@@ -43,6 +43,7 @@ type Row = (u32, u32, u32, u64, u64, u32);
 /// Adds a token-level call with a scheduler graph and in it a backend graph with these spans.
 fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, shape: u32, spans: &[Row]) {
     let decode = DecodeId(m.decodes.len() as u32);
+    let n_past: u32 = m.decodes.n_tokens.iter().sum();
     m.decodes.start_ns.push(start);
     m.decodes.duration_ns.push(lengths[0]);
     m.decodes.function.push(DecodeFunction::LlamaDecode);
@@ -64,6 +65,7 @@ fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, shape: u32,
         g.shape.push(shape);
         g.n_nodes.push(5);
         g.n_tokens.push(n_tokens);
+        g.n_past.push((layer == Layer::Backend).then_some(n_past));
         g.thread.push(ThreadId(0));
         g.decode.push(Some(decode));
         g.parent.push(parent);

@@ -147,6 +147,7 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
         g.shape.push(shape);
         g.n_nodes.push(spec.layers * LAYER.len() as u32);
         g.n_tokens.push(n_tokens);
+        g.n_past.push(None);
         g.thread.push(ThreadId(0));
         g.decode.push(Some(decode));
         g.parent.push(parent);
