@@ -82,8 +82,8 @@ fn asked(calls: &Calls<'_, '_>, body: &Body, bounds: &RangeInclusive<u64>) -> Op
         if !switches(body, n) {
             return None;
         }
-        let before = (n.saturating_sub(FARTHEST)..n).rev().map(|at| (at, body.code[at].flow));
-        let call = before.skip_while(|(_, flow)| matches!(flow, Flow::Next | Flow::Branch(_))).next()?;
+        let mut before = (n.saturating_sub(FARTHEST)..n).rev().map(|at| (at, body.code[at].flow));
+        let call = before.find(|(_, flow)| !matches!(flow, Flow::Next | Flow::Branch(_)))?;
         let (call, Flow::Call(callee)) = call else { return None };
         dispatch::decision(body, call)?;
         let elsewhere = calls.callers(callee).into_iter().any(|site| site != body.code[call].address);
