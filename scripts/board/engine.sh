@@ -18,7 +18,7 @@ part_engine() {
 	mkdir "$new/bin"
 	engine_npm "$release" "$new"
 	mv "$new/exe" "$new/engine"
-	rm -rf "$new/bin" "$new/include"
+	rm -rf "${new:?}/bin" "${new:?}/include"
 	echo "$release for arm64, from npm" >"$new/VERSION"
 }
 
