@@ -13,6 +13,7 @@
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
 #   addon:NAME     a whole engine in one stripped addon of Node.js, made with clang: fugood, fugood+vulkan (ggml 0.18.0, with
 #                  changes of its own)
+#   static:RELEASE one of those releases linked into one program with that driver, made from its sources in some minutes
 #   whisper:debian whisper.cpp 1.9.5 from Debian unstable, another program on GGML: its whisper-bench, our
 #                  ci/drivers/whisper.cpp, and a sample of speech beside the launchers' folder, speech.wav
 #   whisper:pypi   whisper.cpp 1.8.5 with a GGML of its own, out of the Python package pywhispercpp, with that driver
@@ -32,6 +33,7 @@ set -eu
 . "$REPO/scripts/engine/pypi.sh"
 . "$REPO/scripts/engine/wheel.sh"
 . "$REPO/scripts/engine/addon.sh"
+. "$REPO/scripts/engine/static.sh"
 . "$REPO/scripts/engine/whisper.sh"
 . "$REPO/scripts/engine/diffusion.sh"
 
@@ -56,9 +58,10 @@ npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/e
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
 wheel:?*) make="engine_wheel ${engine#wheel:}" recipe="scripts/engine/wheel.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 addon:?*) make="engine_addon ${engine#addon:}" recipe="scripts/engine/addon.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
+static:?*) make="engine_static ${engine#static:}" recipe="scripts/engine/static.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 whisper:?*) make="engine_whisper ${engine#whisper:}" recipe="scripts/engine/whisper.sh ci/drivers/whisper.cpp" ;;
 diffusion:npm) make=engine_diffusion recipe="scripts/engine/diffusion.sh ci/drivers/upscale.js" ;;
-*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, addon:NAME, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, addon:NAME, static:RELEASE, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
 esac
 
 # Each recipe fills a scratch folder beside the final one, which is moved into place when it

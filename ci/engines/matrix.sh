@@ -96,6 +96,7 @@ libc_of() {
 symbols_of() {
 	local file
 	file=$(find "$@" -maxdepth 1 -type f \( -name 'libggml-cpu*.so*' -o -name 'libggml.so*' -o -name 'llama-addon.node' -o -name 'xllamacpp*.so' -o -name 'lib*.so' \) ! -name 'libno-*' | sort | head -n 1)
+	: "${file:=$1/nodes}" # the program is all there is
 	if readelf -SW "$file" 2>/dev/null | grep -q '\.symtab'; then echo full; else echo stripped; fi
 }
 
@@ -144,6 +145,15 @@ if [ -n "$runs" ]; then
 		failed=$((failed + 1))
 	}
 fi
+# What functions are known by that have no names: every file with names is held against it, and a program without names is looked at.
+unnamed=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
+say "functions without names"
+[ ! -f "$unnamed" ] || export PROFINFER_UNNAMED_ENGINE=$unnamed
+if [ -n "$full" ]; then export PROFINFER_ENGINE_CACHE=$CACHE; fi
+cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-agent --test engine named >"$dir/unnamed.log" 2>&1 || {
+	cat "$dir/unnamed.log" >&2
+	failed=$((failed + 1))
+}
 failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))
 table
 if [ -n "$full" ] && [ -n "$runs" ] && [ ${#only[@]} = 0 ]; then page >"$REPO/docs/engines.md"; fi

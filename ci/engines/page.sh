@@ -44,6 +44,8 @@ How operators are found, the cheapest way first:
 * **calls**: the call of `ggml_cpu_extra_compute_forward`, which every dispatched node makes, starts an operator; calls of fused
   kernels start operators that bypass it; the branch where all cases of the dispatcher meet ends it.
 * **function**: `ggml_compute_forward`, or the part of it that a compiler made a function (`.part.0`, `.constprop.0`), is one operator.
+  Programs with llama.cpp linked in (`static:`), stripped, name nothing at all: there the functions are known by the texts of their own
+  assertions and messages, where exactly one function of the file refers to them, and the calls by their place in the loop over the nodes.
 * **structure**: where nothing has a name, `ggml_compute_forward` is found by what it does: it reads the operator of its second
   argument, compares it with the number of operators, jumps through a table and calls the kernels. Builds called `stripped:` are the
   ones above without their symbols, made so by `strip`.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::code::Flow;
 use super::elf::{Image, Machine};
+use super::messages;
 use super::names::Names;
 use super::relocs::Relocations;
 use super::trace::{Trace, Value};
@@ -18,12 +19,22 @@ use super::trace::{Trace, Value};
 pub(crate) struct Calls<'p, 'd> {
     pub(crate) image: &'p Image<'d>,
     pub(crate) names: Names<'d>,
+    /// Whether the file has the engine in it and names none of its functions, so that they had to be found.
+    pub(crate) unnamed: bool,
     relocations: OnceCell<Relocations<'d>>,
 }
 
 impl<'p, 'd> Calls<'p, 'd> {
     pub(crate) fn new(image: &'p Image<'d>) -> Self {
-        Self { image, names: Names::read(image), relocations: OnceCell::new() }
+        let mut calls =
+            Self { image, names: Names::read(image), unnamed: false, relocations: OnceCell::new() };
+        calls.unnamed = messages::names_nothing(&calls);
+        if calls.unnamed {
+            for found in messages::find(&calls) {
+                calls.names.add(found);
+            }
+        }
+        calls
     }
 
     /// The file's relocations, read when first needed.

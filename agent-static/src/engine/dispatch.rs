@@ -126,8 +126,14 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
         Place {
             address: i.address,
             emulated: i.emulated,
-            symbol: (*name).to_owned(),
-            note: format!("`{mnemonic}` in the dispatch function at {:#x}", body.start),
+            symbol: calls
+                .names
+                .unnamed(name)
+                .map_or_else(|| (*name).to_owned(), |f| format!("{name} {}", f.by)),
+            note: match calls.names.unnamed(name) {
+                Some(found) => format!("`{mnemonic}` of a function without a name: {}", found.how),
+                None => format!("`{mnemonic}` in the dispatch function at {:#x}", body.start),
+            },
         }
     };
     let starts = starts.iter().map(place).collect();
@@ -136,7 +142,11 @@ fn dispatcher(calls: &Calls<'_, '_>, body: Body) -> Dispatcher {
 }
 
 /// Indices and descriptions of the instructions that may end an operator, at least one, the earliest first.
-fn ends(calls: &Calls<'_, '_>, body: &Body, starts: &[(usize, &str)]) -> Result<Vec<(usize, Place)>, String> {
+pub(crate) fn ends(
+    calls: &Calls<'_, '_>,
+    body: &Body,
+    starts: &[(usize, &str)],
+) -> Result<Vec<(usize, Place)>, String> {
     let (join, jumps) = join(body).ok_or("the dispatch function has no jumps")?;
     if jumps < FEWEST_JUMPS {
         return Err(format!(
@@ -195,12 +205,12 @@ fn closed(body: &Body, paths: &Paths, starts: &[usize], end: usize) -> Result<()
 }
 
 /// The place in the function to which most jumps go, and how many.
-fn join(body: &Body) -> Option<(u64, u32)> {
+pub(crate) fn join(body: &Body) -> Option<(u64, u32)> {
     body.destinations().into_iter().max_by_key(|(_, count)| *count)
 }
 
 /// The two ways on from the first conditional branch behind a call.
-fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
+pub(crate) fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
     for instruction in body.code.iter().skip(call + 1).take(8) {
         match instruction.flow {
             Flow::Next => {}
@@ -212,7 +222,7 @@ fn decision(body: &Body, call: usize) -> Option<[u64; 2]> {
 }
 
 /// Addresses that control passes from one on without a choice and without a call, in order.
-fn straight(body: &Body, from: u64) -> Vec<u64> {
+pub(crate) fn straight(body: &Body, from: u64) -> Vec<u64> {
     let mut passed = Vec::new();
     let mut at = from;
     for _ in 0..16 {

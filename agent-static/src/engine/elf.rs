@@ -4,6 +4,8 @@
 //! other part of [`engine`](super) reads. Promises: no panic, no allocation larger than the file
 //! allows, whatever the bytes; section headers are used where present, but never needed.
 
+use std::cell::OnceCell;
+
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::dynamic::{DT_STRTAB, DT_SYMTAB};
 use goblin::elf::program_header::{PF_X, PT_GNU_EH_FRAME, PT_LOAD};
@@ -17,6 +19,8 @@ const SYMBOL_SIZE: u64 = 24;
 const HIGHEST: u64 = i64::MAX.cast_unsigned();
 /// More loaded segments than any linker makes.
 const MOST_SEGMENTS: usize = 64;
+/// Most copies of a text that are looked at.
+const MOST_PLACES: usize = 4096;
 /// Symbols with longer names are left out; none that matters here has one.
 const LONGEST_NAME: usize = 1024;
 
@@ -106,6 +110,10 @@ pub struct Image<'d> {
     pub(crate) segments: Vec<ProgramHeader>,
     pub(crate) sections: Vec<SectionHeader>,
     pub(crate) dynamic: Option<Dynamic>,
+    /// Section with the names of sections.
+    section_names: usize,
+    /// Functions by their frame descriptions, where no table leads to them; read when first needed.
+    pub(crate) unsorted_frames: OnceCell<Vec<(u64, u64)>>,
 }
 
 impl<'d> Image<'d> {
@@ -180,6 +188,8 @@ impl<'d> Image<'d> {
             segments,
             sections,
             dynamic,
+            section_names: usize::from(head.e_shstrndx),
+            unsorted_frames: OnceCell::new(),
         })
     }
 
@@ -225,6 +235,18 @@ impl<'d> Image<'d> {
         if text.iter().all(|b| (0x20..0x7f).contains(b)) { std::str::from_utf8(text).ok() } else { None }
     }
 
+    /// Virtual addresses at which the text is, with the zero byte that ends it; it may be the end of a longer one.
+    pub(crate) fn places(&self, text: &str) -> Vec<u64> {
+        let wanted = [text.as_bytes(), b"\0"].concat();
+        let finder = memchr::memmem::Finder::new(&wanted);
+        let loaded = self.segments.iter().filter(|s| s.p_type == PT_LOAD);
+        let bytes = loaded.filter_map(|s| Some((s.p_vaddr, self.at(s.p_vaddr)?)));
+        let all = bytes.flat_map(|(start, bytes)| {
+            finder.find_iter(bytes).map(move |at| start + at as u64).collect::<Vec<_>>()
+        });
+        all.take(MOST_PLACES).collect()
+    }
+
     /// Offset in the file of a loaded virtual address.
     pub(crate) fn file_offset(&self, address: u64) -> Option<u64> {
         let segment = self.segment(address)?;
@@ -246,6 +268,14 @@ impl<'d> Image<'d> {
     /// Whether the address is in machine code.
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.segment(address).is_some_and(|s| s.p_flags & PF_X != 0)
+    }
+
+    /// Address and bytes of the frame descriptions, by the name of their section: static programs have no table of them.
+    pub(crate) fn frame_section(&self) -> Option<(u64, &'d [u8])> {
+        let names = self.sections.get(self.section_names)?;
+        let names = self.raw(names.sh_offset, names.sh_size)?;
+        let section = self.sections.iter().find(|s| name_at(names, s.sh_name) == Some(".eh_frame"))?;
+        Some((section.sh_addr, self.bytes(section.sh_addr, section.sh_size)?))
     }
 
     /// Address and bytes of the table that leads to the frame descriptions.

@@ -7,7 +7,7 @@ use super::entry::Stack;
 use super::operators::{self, cost, describe_entry};
 use super::{
     EnginePlan, FileFindings, Mark, Missing, Site, backend, backend_function, code, dispatch, entry, layout,
-    note, tables, uid, version,
+    messages, nameless, note, tables, uid, version,
 };
 
 /// Functions whose entry and return are probed.
@@ -45,20 +45,35 @@ pub fn library_event_site(image: &Image<'_>) -> Option<u64> {
     image.file_offset(event.address)
 }
 
+/// The functions of GGML and llama.cpp that would be known in the file if it named none: name and address. For those who hold
+/// them against the names of a file that has them.
+#[must_use]
+pub fn unnamed_functions(image: &Image<'_>) -> Vec<(&'static str, u64)> {
+    let calls = Calls::new(image);
+    let mut found = messages::find(&calls);
+    found.extend(nameless::functions(&calls, tables::read(&calls).ops.len()));
+    found.into_iter().map(|f| (f.symbol.name, f.symbol.address)).collect()
+}
+
 /// Makes a plan from the files that a process maps, in any order.
 #[must_use]
 pub fn examine(files: &[Image<'_>]) -> EnginePlan {
-    let calls: Vec<_> = files.iter().map(Calls::new).collect();
+    let mut calls: Vec<_> = files.iter().map(Calls::new).collect();
     let mut plan = EnginePlan::default();
     plan.read_layout(&calls);
     plan.read_tables(&calls);
+    for calls in calls.iter_mut().filter(|c| c.unnamed) {
+        for found in nameless::functions(calls, plan.tables.ops.len()) {
+            calls.names.add(found);
+        }
+    }
     plan.read_version(&calls);
     for (file, calls) in calls.iter().enumerate() {
         let role = plan.read_sites(file, calls);
         let build_id = note::build_id(calls.image).unwrap_or_default().to_vec();
         plan.files.push(FileFindings { role, build_id });
     }
-    plan.miss();
+    plan.miss(calls.iter().any(|c| c.unnamed && !tables::read(c).ops.is_empty()));
     plan
 }
 
@@ -147,12 +162,13 @@ impl EnginePlan {
         (called > 0).then_some(function)
     }
 
-    /// Notes levels that nothing was found for.
-    fn miss(&mut self) {
+    /// Notes levels that nothing was found for; `unnamed` says that a file is the engine and names nothing.
+    fn miss(&mut self, unnamed: bool) {
         let has = |marks: &[Mark]| self.sites.iter().any(|s| marks.contains(&s.mark));
         let mut missing = Vec::new();
         let mut miss = |mark, symbol: &str, reason: &str| {
-            missing.push(Missing { mark, symbol: symbol.into(), reason: reason.into() });
+            let reason = if unnamed { messages::why_not(symbol) } else { reason.into() };
+            missing.push(Missing { mark, symbol: symbol.into(), reason });
         };
         if !has(&[Mark::LlamaDecode, Mark::LlamaProcess]) {
             let reason = "no file defines llama_decode or llama_process: a program on GGML other than llama.cpp, which has no \
@@ -163,9 +179,12 @@ impl EnginePlan {
             let reason = "no file defines it: GGML's base library is not loaded, or its symbols are stripped";
             miss(Mark::SchedulerGraph, "ggml_backend_sched_graph_compute_async", reason);
         }
+        if unnamed && !has(&[Mark::BackendGraph]) {
+            miss(Mark::BackendGraph, backend::FUNCTION, "");
+        }
         if !has(&[Mark::CpuGraph]) {
             let reason = "no file defines it: the CPU backend is not loaded, or its symbols are stripped";
-            miss(Mark::CpuGraph, "ggml_graph_compute", reason);
+            miss(Mark::CpuGraph, messages::GRAPH, reason);
             if self.missing.iter().all(|m| m.mark.backend_function().is_some())
                 && !has(&[Mark::OpStart, Mark::OpFunction])
             {
@@ -180,5 +199,10 @@ fn function_site(calls: &Calls<'_, '_>, file: usize, mark: Mark, name: &str) -> 
     let symbol = calls.names.get(name)?;
     let entry = entry::entry(calls.image, symbol.address, symbol.size, Stack::AsAtEntry)?;
     let offset = calls.image.file_offset(entry.address)?;
-    Some(Site { mark, file, offset, symbol: symbol.name.to_owned(), note: describe_entry(&entry, &symbol) })
+    let (mut shown, mut note) = (symbol.name.to_owned(), describe_entry(&entry, &symbol));
+    if let Some(found) = calls.names.unnamed(name) {
+        shown = format!("{shown} {}", found.by);
+        note = format!("function at {:#x}, without a name: {}; {note}", symbol.address, found.how);
+    }
+    Some(Site { mark, file, offset, symbol: shown, note })
 }

@@ -1,14 +1,17 @@
 //! Function bounds from the unwind tables, which stripping keeps.
 
-use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindSection as _};
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, LittleEndian, UnwindSection as _};
 
 use super::elf::{Image, offset};
+
+/// Most frame descriptions that are read where no table leads to them.
+const MOST_FRAMES: usize = 1 << 20;
 
 /// The function around an address: (start, end), or none without unwind information for it.
 ///
 /// A function that the compiler has split has an entry for each part.
 pub(crate) fn function_around(image: &Image<'_>, address: u64) -> Option<(u64, u64)> {
-    let (header_address, header) = image.frame_header()?;
+    let Some((header_address, header)) = image.frame_header() else { return without_table(image, address) };
     // The third byte says how the number of entries is stored. All linkers store 32 bits; gimli multiplies
     // wider ones unchecked.
     if header.get(2) != Some(&gimli::DW_EH_PE_udata4.0) {
@@ -30,4 +33,31 @@ pub(crate) fn function_around(image: &Image<'_>, address: u64) -> Option<(u64, u
     let whole =
         end > start && image.bytes(start, end - start).is_some_and(|b| b.len() == offset(end - start));
     (whole && image.is_code(start)).then_some((start, end))
+}
+
+/// The same in a file that has the descriptions, but no table of them: statically linked programs.
+fn without_table(image: &Image<'_>, address: u64) -> Option<(u64, u64)> {
+    let all = image.unsorted_frames.get_or_init(|| read_all(image).unwrap_or_default());
+    let behind = all.partition_point(|(start, _)| *start <= address);
+    all.get(behind.checked_sub(1)?).copied().filter(|(_, end)| address < *end)
+}
+
+fn read_all(image: &Image<'_>) -> Option<Vec<(u64, u64)>> {
+    let (start, bytes) = image.frame_section()?;
+    let bases = BaseAddresses::default().set_eh_frame(start);
+    let section = EhFrame::new(bytes, LittleEndian);
+    let mut entries = section.entries(&bases);
+    let mut all = Vec::new();
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        let Ok(entry) = partial.parse(EhFrame::cie_from_offset) else { continue };
+        let (start, length) = (entry.initial_address(), entry.len());
+        let Some(end) = start.checked_add(length).filter(|_| length > 0) else { continue };
+        let whole = image.bytes(start, length).is_some_and(|b| b.len() == offset(length));
+        if whole && image.is_code(start) && all.len() < MOST_FRAMES {
+            all.push((start, end));
+        }
+    }
+    all.sort_unstable();
+    Some(all)
 }

@@ -19,10 +19,13 @@ mod entry;
 mod examine;
 mod frames;
 mod layout;
+mod messages;
+mod nameless;
 mod names;
 mod note;
 mod operators;
 mod paths;
+mod references;
 mod relocs;
 mod strategy;
 mod structure;
@@ -35,7 +38,7 @@ mod version;
 mod x86;
 
 pub use describe::describe;
-pub use examine::{examine, is_engine_part, library_event_site};
+pub use examine::{examine, is_engine_part, library_event_site, unnamed_functions};
 pub use strategy::{LEVELS, Strategy, strategies};
 
 use profinfer_wire::record::control::level;

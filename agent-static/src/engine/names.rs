@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::backend_function;
 use super::elf::{Image, Symbol};
+use super::messages::Found;
 use super::paths::NEVER_RETURN;
 
 pub(super) const PREFIXES: [&str; 2] = ["lm_", "wsp_"];
@@ -24,6 +25,8 @@ pub(crate) struct Names<'d> {
     own: HashMap<&'d str, Symbol<'d>>,
     /// Functions whose names say that they belong to them, and those that never return, by address.
     by_address: Vec<(u64, &'d str)>,
+    /// How those were found that the file does not name.
+    unnamed: HashMap<&'d str, Found>,
 }
 
 impl<'d> Names<'d> {
@@ -50,7 +53,21 @@ impl<'d> Names<'d> {
         }
         by_address.sort_unstable();
         by_address.dedup();
-        Self { own, by_address }
+        Self { own, by_address, unnamed: HashMap::new() }
+    }
+
+    /// Adds a function that the file does not name.
+    pub(crate) fn add(&mut self, found: Found) {
+        let symbol = found.symbol;
+        self.own.insert(symbol.name, symbol);
+        let at = self.by_address.partition_point(|(address, _)| *address < symbol.address);
+        self.by_address.insert(at, (symbol.address, symbol.name));
+        self.unnamed.insert(symbol.name, found);
+    }
+
+    /// How the function was found, if the file does not name it.
+    pub(crate) fn unnamed(&self, name: &str) -> Option<&Found> {
+        self.unnamed.get(name)
     }
 
     /// The symbol of GGML or llama.cpp with this name, with or without a vendor's prefix.

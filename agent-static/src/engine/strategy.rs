@@ -78,6 +78,6 @@ fn operators(sites: &[&Site]) -> Option<String> {
         0 => String::new(),
         n => format!(" and {n} fused"),
     };
-    let what = if plain(&start.symbol) == dispatch::START { "calls of " } else { "" };
+    let what = if plain(&start.symbol).starts_with(dispatch::START) { "calls of " } else { "" };
     Some(format!("{what}{}{fused}", start.symbol))
 }

@@ -22,7 +22,7 @@ const BELOW: u64 = 4;
 /// Fewest different functions of the file that a dispatcher calls; where compilers inline most kernels, 17 are left.
 const FEWEST_KERNELS: usize = 12;
 /// How far behind the read of the operator the jump may be, in instructions.
-const FARTHEST: usize = 32;
+pub(crate) const FARTHEST: usize = 32;
 /// How far that is at most, in bytes.
 const WINDOW: usize = 160;
 /// Functions that make tensors: whoever calls them does not compute.
@@ -50,7 +50,7 @@ pub(crate) fn functions(calls: &Calls<'_, '_>, op: u32, operators: usize) -> Vec
 }
 
 /// What the operator may be compared with.
-fn bounds(operators: usize) -> Option<RangeInclusive<u64>> {
+pub(crate) fn bounds(operators: usize) -> Option<RangeInclusive<u64>> {
     let operators = u64::try_from(operators).ok().filter(|n| *n > BELOW)?;
     Some(operators - BELOW..=operators)
 }
