@@ -72,7 +72,7 @@ found() {
 	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
 	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/; s/ggml_backend_graph_compute_async/backend/') operator=$(line operator)
 	way=$(case $operator in
-		*" fused") echo calls+fused ;;
+		*" fused" | *" fused, "*) echo calls+fused ;;
 		"calls of "*) echo calls ;;
 		"function "*) echo function ;;
 		none:*) echo none ;;

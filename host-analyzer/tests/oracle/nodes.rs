@@ -64,7 +64,8 @@ pub(crate) fn check_context(trace: &Model, calls: &[Call]) {
         past += call.n_tokens;
         let cells = call.nodes.iter().filter_map(|n| match n.op.as_str() {
             "FLASH_ATTN_EXT" => Some(n.src[1].1[1]),
-            "SOFT_MAX" if n.name.starts_with("kq_soft_max") => Some(n.ne[0]),
+            // With a mask; the router of experts has none.
+            "SOFT_MAX" if n.src.len() > 1 => Some(n.ne[0]),
             _ => None,
         });
         let n_kv = cells.max();
