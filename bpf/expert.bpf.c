@@ -57,19 +57,16 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 	return 1;
 }
 
-/* Tells the choice that the thread's node works by, when it is a MUL_MAT_ID and the choice was not told yet. */
+/* Tells the choice that the thread's node, a MUL_MAT_ID, works by, when it was not told yet. */
 __attribute__((noinline)) int expert_choice(__u64 id)
 {
 	struct thread *t = known_thread(id);
 	struct engine *g = engine_of(id);
 	struct counters *c = counters();
 	__u64 src[3] = {}, ne[4] = {}, ids, total;
-	__u32 op = 0, type = 0;
+	__u32 type = 0;
 
-	if (!t || !g || !c || !g->expert_op)
-		return 0;
-	bpf_probe_read_user(&op, sizeof(op), (void *)(t->op_node + g->op));
-	if (op != g->expert_op)
+	if (!t || !g || !c)
 		return 0;
 	bpf_probe_read_user(src, sizeof(src), (void *)(t->op_node + g->src));
 	/* The ids are the third source; before llama.cpp b2591 the first. */
@@ -104,4 +101,14 @@ __attribute__((noinline)) int expert_choice(__u64 id)
 		if (!expert_pieces(id))
 			break;
 	return 0;
+}
+
+/* Every operator of a graph with experts comes by here, so only what tells its kind is read. */
+static __always_inline void expert_begin(struct thread *t, __u64 id)
+{
+	__u32 op = 0;
+
+	bpf_probe_read_user(&op, sizeof(op), (void *)(t->op_node + t->cpu_op));
+	if (op == t->cpu_experts)
+		expert_choice(id);
 }

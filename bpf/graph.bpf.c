@@ -332,7 +332,8 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	hold(g, id);
 	end_part(t, g);
 	t->cpu_shape = structure_of(t, g, id, cgraph);
-	t->cpu_experts = t->cpu_shape && t->walk_experts;
+	t->cpu_experts = t->cpu_shape && t->walk_experts ? g->expert_op : 0;
+	t->cpu_op = g->op;
 	n_past = past_of(t, g);
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();

@@ -23,7 +23,7 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 	t->op_cpu = bpf_get_smp_processor_id();
 	/* Before the operator's time begins; only the thread that called the graph, and only where there are experts. */
 	if (t->cpu_experts && t->cpu_start)
-		expert_choice(id);
+		expert_begin(t, id);
 	if (counter_slots)
 		count_begin(t);
 	t->op_start = bpf_ktime_get_ns();

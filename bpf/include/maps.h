@@ -81,7 +81,7 @@ struct thread {
 	__u64 count_sum[COUNTER_SLOTS];
 	/* Experts, see expert.bpf.c. */
 	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
-	__u32 cpu_experts;  /* so has the CPU graph that this thread called */
+	__u32 cpu_experts;  /* so has the CPU graph that this thread called: number of MUL_MAT_ID, and the offset of a node's operator */
 	__u64 expert_ids;   /* tensor whose choice was told last, and the call for which it was */
 	__u64 expert_graph;
 	__u64 expert_data;
@@ -89,7 +89,7 @@ struct thread {
 	__u32 expert_used;
 	__u32 expert_total;
 	__u32 expert_at;
-	__u32 pad2;
+	__u32 cpu_op;
 	/* Other backends. */
 	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
 	__u64 backend_depth;
