@@ -81,7 +81,8 @@ Run by `ci/engines/others.sh`; both at graph and operator level. There is no tok
   operators and dimensions that follow from the tensors of the model's file. Its graphs pass no scheduler.
 
 Builds of these programs that hide GGML's functions, as the Python package cyllama does (0.2.18: llama.cpp, whisper.cpp and
-stable-diffusion.cpp in one library each, stripped), are examined by their messages like `stripped:static:`; they have not been run here.
+stable-diffusion.cpp in one library each, stripped), are examined by their messages like `stripped:static:`. Its llama.cpp
+was traced under Python by hand, without a list to compare with; the other two were examined.
 X
 }
 
