@@ -37,6 +37,7 @@ static_recipe() { (cd "$REPO" && cat scripts/engine/static.sh scripts/engine/nod
 # arm64_static RELEASE DIR: the recipe for x86-64 with the tools of arm64
 arm64_static() (
 	need_pkgs g++-aarch64-linux-gnu libc6-dev-arm64-cross
+	# shellcheck disable=SC2317  # called by the recipe
 	g++() { aarch64-linux-gnu-g++ "$@"; }
 	rm -rf "$2" "$2.new"
 	mkdir -p "$2.new"
