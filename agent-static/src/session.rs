@@ -17,7 +17,7 @@ use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::{Refused, level};
 use profinfer_wire::record::counter::Counter;
-use profinfer_wire::record::loss::{End, EndReason};
+use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::session::Session as SessionRecord;
 
 use crate::bpf::{Bpf, Storage};
@@ -295,27 +295,25 @@ fn begin(plan: &Plan, lower: &mut Lower) {
 
 fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
-    let loss = lower.loss(clock::monotonic_ns(), &bpf.totals());
+    let loss = tell_losses(bpf, lower, Weight::Droppable);
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
-    lower.tell_inner_loss(loss.at_ns, &bpf.inner_totals(), Weight::Droppable);
-    tell_experts(bpf, lower, Weight::Droppable);
 }
 
-/// The ledger of experts, where there are some.
-fn tell_experts(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) {
-    if let Some(loss) = lower.expert_loss(clock::monotonic_ns(), &bpf.totals()) {
-        lower.emit.emit(&Record::ExpertLoss(loss), weight);
-    }
+/// Says what was lost of inner calls and experts, and returns the ledger of all else, of the same moment.
+fn tell_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
+    let (now, totals) = (clock::monotonic_ns(), bpf.totals());
+    lower.tell_inner_loss(now, &bpf.inner_totals(), weight);
+    lower.tell_expert_loss(now, &totals, weight);
+    lower.loss(now, &totals)
 }
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
     let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
-    lower.tell_inner_loss(clock::monotonic_ns(), &bpf.inner_totals(), Weight::Essential);
-    tell_experts(bpf, lower, Weight::Essential);
+    let loss = tell_losses(bpf, lower, Weight::Essential);
     End {
         reason,
         frames: lower.emit.frames(),
-        loss: lower.loss(clock::monotonic_ns(), &bpf.totals()),
+        loss,
         bpf_run_ns,
         bpf_runs,
         agent_cpu_ns: cost::cpu_ns(),

@@ -98,10 +98,12 @@ impl Lower {
         }
     }
 
-    /// The ledger of experts so far, `None` where no choice was met.
-    #[must_use]
-    pub fn expert_loss(&self, at_ns: u64, kernel: &Totals) -> Option<ExpertLoss> {
-        (kernel.experts_chosen > 0).then_some(ExpertLoss {
+    /// Says how many experts were chosen and what became of them, once there were any.
+    pub fn tell_expert_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
+        if kernel.experts_chosen == 0 {
+            return;
+        }
+        let loss = ExpertLoss {
             at_ns,
             chosen: kernel.experts_chosen,
             sent: self.experts.sent,
@@ -109,6 +111,7 @@ impl Lower {
             queue_full: self.experts.queue_full,
             unreadable: kernel.experts_unreadable + self.experts.unreadable,
             no_graph: self.experts.no_graph,
-        })
+        };
+        self.emit.emit(&Record::ExpertLoss(loss), weight);
     }
 }
