@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
-use profinfer_wire::record::control::{GaugeSource, GaugeWish};
+use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
@@ -61,7 +61,7 @@ fn plans(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(path, text)?)
 }
 
-fn gauge(w: &GaugeWish<'_>) -> String {
+fn gauge(w: &GaugeRequest<'_>) -> String {
     let source = match w.source {
         GaugeSource::File { path, parse } => {
             format!("control::GaugeSource::File {{ path: {path:?}, parse: GaugeParse::{parse:?} }}")
@@ -71,7 +71,7 @@ fn gauge(w: &GaugeWish<'_>) -> String {
         }
     };
     format!(
-        "control::GaugeWish {{ name: {:?}, kind: GaugeKind::{:?}, unit: GaugeUnit::{:?}, source: {source}, period_ms: 0 }}",
+        "control::GaugeRequest {{ name: {:?}, kind: GaugeKind::{:?}, unit: GaugeUnit::{:?}, source: {source}, period_ms: 0 }}",
         w.name, w.kind, w.unit
     )
 }
@@ -90,8 +90,8 @@ fn board_plan(text: &mut String, board: &Board) -> Result<(), Box<dyn Error>> {
         writeln!(text, "  ] }},")?;
     }
     writeln!(text, "], gauges: &[")?;
-    for wish in board.gauge_plan(0) {
-        writeln!(text, "  {},", gauge(&wish))?;
+    for request in board.gauge_plan(0) {
+        writeln!(text, "  {},", gauge(&request))?;
     }
     writeln!(text, "] }},")?;
     Ok(())

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Functions of backends other than the CPU, by the symbols of the backend profiles (boards/backends).
  *
- * Some are one whole operator of a part of a graph that the backend was given (ggml_cl_compute_forward): its span. Others
+ * Some are one whole operator of a split that the backend was given (ggml_cl_compute_forward): its span. Others
  * do the work of an operator, or some of it, from within (CLBlast's ggml_cl_mul_mat in the CPU's matrix product,
- * compute_submat_mul in RKNN's): inner calls, which leave the operator around them alone. They may be called by
+ * compute_submat_mul in RKNN's): nested calls, which leave the operator around them alone. They may be called by
  * threads that run no operator themselves.
  *
  * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a uprobe which of its places was hit. */
@@ -18,8 +18,8 @@ enum { NO_TENSOR = 255 };
 const volatile __u8 backend_tensor[BACKEND_SLOTS] = {};
 const volatile __u8 backend_whole[BACKEND_SLOTS] = {};
 
-/* Totals of inner calls per CPU; names as in the wire's InnerLoss. */
-struct inner_counters {
+/* Totals of nested calls per CPU; names as in the wire's NestedLoss. */
+struct nested_counters {
 	__u64 starts;
 	__u64 ends;
 	__u64 ring_full;
@@ -31,14 +31,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct inner_counters);
-} inner_totals SEC(".maps");
+	__type(value, struct nested_counters);
+} nested_totals SEC(".maps");
 
-static __always_inline struct inner_counters *inner_counters(void)
+static __always_inline struct nested_counters *nested_counters(void)
 {
 	__u32 zero = 0;
 
-	return bpf_map_lookup_elem(&inner_totals, &zero);
+	return bpf_map_lookup_elem(&nested_totals, &zero);
 }
 
 static __always_inline int is_whole(__u32 slot)
@@ -48,7 +48,7 @@ static __always_inline int is_whole(__u32 slot)
 
 /* Drops functions from number `keep` on: they are not seen to return any more, because an exception left them or because
  * their returns were not probed yet. */
-static __always_inline void drop(struct thread *t, __u64 keep, struct counters *c, struct inner_counters *i)
+static __always_inline void drop(struct thread *t, __u64 keep, struct counters *c, struct nested_counters *i)
 {
 #pragma unroll
 	for (__u32 k = 0; k < BACKEND_DEPTH; k++) {
@@ -76,7 +76,7 @@ static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 sl
 	__u64 id = pid_tgid();
 	struct thread *t = thread_of(id);
 	struct counters *c = counters();
-	struct inner_counters *i = inner_counters();
+	struct nested_counters *i = nested_counters();
 	struct backend_call *call;
 	__u64 tensor = 0, at;
 
@@ -108,14 +108,14 @@ static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 sl
 	return 0;
 }
 
-/* One whole operator: a span like the CPU's, in the part that this thread gave away. */
+/* One whole operator: a span like the CPU's, in the split that this thread handed over. */
 static __always_inline int send_whole(struct thread *t, struct counters *c, __u64 id, struct backend_call *call, __u64 now)
 {
 	struct event_op *e;
 
 	c->span_ends++;
-	if (!t->part) {
-		/* The part was running when the probes were attached. */
+	if (!t->split) {
+		/* The split was running when the probes were attached. */
 		c->spans_no_start++;
 		return 0;
 	}
@@ -128,16 +128,16 @@ static __always_inline int send_whole(struct thread *t, struct counters *c, __u6
 	e->start_ns = call->start;
 	e->end_ns = now;
 	e->node = e->last = call->tensor;
-	e->graph = t->part;
+	e->graph = t->split;
 	bpf_ringbuf_submit(e, wakeup());
 	return 0;
 }
 
-static __always_inline int send_inner(struct thread *t, struct inner_counters *i, __u64 id, struct backend_call *call,
+static __always_inline int send_nested(struct thread *t, struct nested_counters *i, __u64 id, struct backend_call *call,
 				      __u64 depth, __u64 now)
 {
 	struct engine *g = engine_of(id);
-	struct event_inner *e;
+	struct event_nested *e;
 	__u64 node, graph;
 
 	i->ends++;
@@ -148,7 +148,7 @@ static __always_inline int send_inner(struct thread *t, struct inner_counters *i
 	if (t->op_node)
 		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
 	else
-		graph = t->part ? t->part : g ? g->part : 0;
+		graph = t->split ? t->split : g ? g->split : 0;
 	/* Where the CPU's operators are not probed. */
 	if (!graph)
 		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
@@ -161,7 +161,7 @@ static __always_inline int send_inner(struct thread *t, struct inner_counters *i
 		i->ring_full++;
 		return 0;
 	}
-	head(&e->head, EVENT_INNER, id, call->function | (__u32)depth << 16);
+	head(&e->head, EVENT_NESTED, id, call->function | (__u32)depth << 16);
 	e->start_ns = call->start;
 	e->end_ns = now;
 	e->node = node;
@@ -176,7 +176,7 @@ static __attribute__((noinline)) int backend_leave(__u32 slot)
 	__u64 id = pid_tgid();
 	struct thread *t = known_thread(id);
 	struct counters *c = counters();
-	struct inner_counters *i = inner_counters();
+	struct nested_counters *i = nested_counters();
 	struct backend_call *call;
 	__u64 at = 0, found = 0;
 
@@ -208,7 +208,7 @@ static __attribute__((noinline)) int backend_leave(__u32 slot)
 	if (at >= BACKEND_DEPTH)
 		return 0;
 	call = &t->backend_calls[at];
-	return backend_whole[slot] ? send_whole(t, c, id, call, now) : send_inner(t, i, id, call, at, now);
+	return backend_whole[slot] ? send_whole(t, c, id, call, now) : send_nested(t, i, id, call, at, now);
 }
 
 #define BACKEND_SLOT(n) \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Experts: which ones the router of a mixture-of-experts model chose, read where a MUL_MAT_ID begins to work by the choice.
+/* Experts: which ones the router of a mixture-of-experts model chose, read where a MUL_MAT_ID begins to work by the selection.
  *
  * The ids are a table in the engine's memory: a row a token, n_used of 32 bits a row. The node that wrote it is done, because
  * its barrier is passed; and only the thread that called the graph reads it, which is the first of the graph's threads. The
- * products of one layer share one choice: it is told once.
+ * products of one layer share one selection: it is told once.
  *
- * Global functions, as in graph.bpf.c: a prompt's choice is read in rounds of pieces.
+ * Global functions, as in graph.bpf.c: a prompt's selection is read in rounds of pieces.
  */
 #include "include/maps.h"
 
 enum { PIECES = 64 };
 
-/* Tells the next piece of the choice. Returns 0 after the last one. */
+/* Tells the next piece of the selection. Returns 0 after the last one. */
 __attribute__((noinline)) int expert_piece(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -57,8 +57,8 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 	return 1;
 }
 
-/* Tells the choice that the thread's node, a MUL_MAT_ID, works by, when it was not told yet. */
-__attribute__((noinline)) int expert_choice(__u64 id)
+/* Tells the selection that the thread's node, a MUL_MAT_ID, works by, when it was not told yet. */
+__attribute__((noinline)) int expert_selection(__u64 id)
 {
 	struct thread *t = known_thread(id);
 	struct engine *g = engine_of(id);
@@ -110,5 +110,5 @@ static __always_inline void expert_begin(struct thread *t, __u64 id)
 
 	bpf_probe_read_user(&op, sizeof(op), (void *)(t->op_node + t->cpu_op));
 	if (op == t->cpu_experts)
-		expert_choice(id);
+		expert_selection(id);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Graph level: calls, and the structure of every graph that the agent does not know yet.
+/* Graph level: calls, and the topology of every graph that the agent does not know yet.
  *
- * The structure is read here and not by the agent, because only here the engine stands still: the same
+ * The topology is read here and not by the agent, because only here the engine stands still: the same
  * memory holds another graph a moment later.
  *
  *   cpu_graph_enter ─▶ uid known? ─▶ done
  *        │ no
  *        ▼
- *   hash_node … over all nodes ─▶ structure known? ─▶ done
+ *   hash_node … over all nodes ─▶ topology known? ─▶ done
  *        │ no
  *        ▼
  *   send_slot … one record per node and per leaf
@@ -29,7 +29,7 @@ enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) 
 #define CPU_GUID 0x43c767aaU
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
-				       __u64 shape, struct engine *g, __u64 cgraph, __s32 n_past)
+				       __u64 topology, struct engine *g, __u64 cgraph, __s32 n_past)
 {
 	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 nodes = 0, node = 0, ne1 = 0;
@@ -50,7 +50,7 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	head(&e->head, kind, id, layer);
 	e->start_ns = start;
 	e->end_ns = end;
-	e->shape = shape;
+	e->topology = topology;
 	e->first_ne1 = ne1;
 	e->first_op = op;
 	e->n_nodes = n;
@@ -61,12 +61,12 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	return 0;
 }
 
-/* The scheduler goes on: the part of another backend that this thread gave away is over, as the agent has it too. */
+/* The scheduler goes on: the split that this thread handed over to another backend is over, as the agent has it too. */
 static __always_inline void end_part(struct thread *t, struct engine *g)
 {
-	if (g->part == t->part)
-		g->part = 0;
-	t->part = 0;
+	if (g->split == t->split)
+		g->split = 0;
+	t->split = 0;
 }
 
 SEC("uprobe")
@@ -188,7 +188,7 @@ __attribute__((noinline)) int send_slot(__u64 id)
 		return 0;
 	}
 	head(&e->head, EVENT_TENSOR, id, index);
-	e->shape = t->walk_shape;
+	e->topology = t->walk_topology;
 	e->address = address;
 	size = g->tensor_size;
 	if (size > TENSOR_MAX)
@@ -215,10 +215,10 @@ __attribute__((noinline)) int send_rounds(__u64 id)
 	return 1;
 }
 
-/* Sends the structure of walk_shape; walk_failed tells whether it is whole. */
+/* Sends the topology of walk_topology; walk_failed tells whether it is whole. */
 static __always_inline void send_structure(struct thread *t, __u64 id)
 {
-	struct event_shape *e;
+	struct event_topology *e;
 
 	t->walk_i = 0;
 	t->walk_hash = bpf_ktime_get_ns(); /* names this walk in `seen` */
@@ -226,8 +226,8 @@ static __always_inline void send_structure(struct thread *t, __u64 id)
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e)
 		return;
-	head(&e->head, EVENT_SHAPE, id, 0);
-	e->shape = t->walk_shape;
+	head(&e->head, EVENT_TOPOLOGY, id, 0);
+	e->topology = t->walk_topology;
 	e->n_nodes = t->walk_n;
 	e->n_leafs = 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
@@ -239,21 +239,21 @@ static __always_inline void send_structure(struct thread *t, __u64 id)
 	if (!e)
 		return;
 	t->walk_failed = t->walk_failed > 1 || t->walk_i < t->walk_n;
-	head(&e->head, EVENT_SHAPE_END, id, t->walk_failed);
-	e->shape = t->walk_shape;
+	head(&e->head, EVENT_TOPOLOGY_END, id, t->walk_failed);
+	e->topology = t->walk_topology;
 	e->n_nodes = t->walk_n;
 	e->n_leafs = t->walk_leafs;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-/* Finds the key of the structure, and sends the structure when the agent does not have it. 0: unknown. */
+/* Finds the key of the topology, and sends the topology when the agent does not have it. 0: unknown. */
 static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __u64 id, __u64 cgraph)
 {
 	struct uid_key key = {};
 	__u64 *known, hash;
-	struct shape_facts *held, facts = {};
+	struct topology_facts *held, facts = {};
 
-	if (!g->layout || !g->read_structure)
+	if (!g->layout || !g->read_topology)
 		return 0;
 	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = t->walk_experts = 0;
 	t->walk_nodes = t->walk_uid = t->walk_positions = 0;
@@ -273,7 +273,7 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 	key.n = t->walk_n;
 	if (t->walk_uid) {
 		known = bpf_map_lookup_elem(&uids, &key);
-		held = known ? bpf_map_lookup_elem(&shapes, known) : 0;
+		held = known ? bpf_map_lookup_elem(&topologies, known) : 0;
 		if (held) {
 			t->walk_experts = held->experts;
 			t->walk_positions = held->positions;
@@ -285,8 +285,8 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 		if (!hash_round(id))
 			break;
 	hash = t->walk_hash ? t->walk_hash : 1;
-	if (!bpf_map_lookup_elem(&shapes, &hash)) {
-		t->walk_shape = hash;
+	if (!bpf_map_lookup_elem(&topologies, &hash)) {
+		t->walk_topology = hash;
 		send_structure(t, id);
 		if (t->walk_failed) {
 			COUNT(tensors_ring_full);
@@ -294,7 +294,7 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 		}
 		facts.experts = t->walk_experts;
 		facts.positions = t->walk_positions;
-		bpf_map_update_elem(&shapes, &hash, &facts, BPF_ANY);
+		bpf_map_update_elem(&topologies, &hash, &facts, BPF_ANY);
 	}
 	if (t->walk_uid)
 		bpf_map_update_elem(&uids, &key, &hash, BPF_ANY);
@@ -309,7 +309,7 @@ static __always_inline __s32 past_of(struct thread *t, struct engine *g)
 	__u64 data = 0;
 	__s32 first = -1;
 
-	if (!t->cpu_shape || !t->walk_positions)
+	if (!t->cpu_topology || !t->walk_positions)
 		return -1;
 	bpf_probe_read_user(&type, sizeof(type), (void *)(t->walk_positions + g->type));
 	bpf_probe_read_user(&data, sizeof(data), (void *)(t->walk_positions + g->data));
@@ -331,14 +331,14 @@ int cpu_graph_enter(struct pt_regs *ctx)
 		return 0;
 	hold(g, id);
 	end_part(t, g);
-	t->cpu_shape = structure_of(t, g, id, cgraph);
-	t->cpu_experts = t->cpu_shape && t->walk_experts ? g->expert_op : 0;
+	t->cpu_topology = structure_of(t, g, id, cgraph);
+	t->cpu_experts = t->cpu_topology && t->walk_experts ? g->expert_op : 0;
 	t->cpu_op = g->op;
 	n_past = past_of(t, g);
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
 	g->cpu_graph = t->cpu_start;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_shape, g, cgraph, n_past);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_topology, g, cgraph, n_past);
 }
 
 SEC("uretprobe")
@@ -351,21 +351,21 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !t->cpu_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_shape, g, 0, -1);
+	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_topology, g, 0, -1);
 	if (g->cpu_graph == t->cpu_start)
 		g->cpu_graph = 0;
 	t->cpu_start = 0;
 	return 0;
 }
 
-/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a part of a graph to a backend. Its return is not
- * probed: a backend with a processor of its own returns when it has been told what to do. The part ends where the scheduler
+/* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a split of a graph to a backend. Its return is not
+ * probed: a backend with a processor of its own returns when it has been told what to do. The split ends where the scheduler
  * goes on. */
 SEC("uprobe")
 int backend_graph_enter(struct pt_regs *ctx)
 {
 	__u64 id = pid_tgid();
-	__u64 guid = 0, backend = 0, shape, cgraph = PT_REGS_PARM2(ctx);
+	__u64 guid = 0, backend = 0, topology, cgraph = PT_REGS_PARM2(ctx);
 	struct thread *t = thread_of(id);
 	struct engine *g = engine_of(id);
 
@@ -375,8 +375,8 @@ int backend_graph_enter(struct pt_regs *ctx)
 	bpf_probe_read_user(&backend, sizeof(backend), (void *)guid);
 	if (!backend || (__u32)backend == CPU_GUID)
 		return 0;
-	shape = structure_of(t, g, id, cgraph);
-	t->part = bpf_ktime_get_ns();
-	g->part = t->part;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->part, 0, shape, g, cgraph, -1);
+	topology = structure_of(t, g, id, cgraph);
+	t->split = bpf_ktime_get_ns();
+	g->split = t->split;
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->split, 0, topology, g, cgraph, -1);
 }

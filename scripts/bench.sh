@@ -14,7 +14,7 @@ scripts/setup.sh
 why=$(have_bpf) || die "this machine cannot trace: $why"
 say "building"
 cargo build -q --locked --release -p profinfer-agent
-cargo build -q --locked --profile desk -p host-analyzer --bin analyze --example bench_ingest --example bench_views
+cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views
 say "engine and model"
 engine=$(scripts/engine.sh)
 model=$(scripts/model.sh big-1b-q4km)
@@ -24,5 +24,5 @@ case " $* " in
 esac
 python3 ci/bench/overhead.py --agent "$CARGO_TARGET_DIR/release/profinfer-agent" --engine "$engine" --model "$model" "$@"
 say "analyser: a million spans, one core; bytes to tables, then every analysis and view"
-taskset -c 0 "$CARGO_TARGET_DIR/desk/examples/bench_ingest"
-taskset -c 0 "$CARGO_TARGET_DIR/desk/examples/bench_views"
+taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_ingest"
+taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_views"

@@ -33,8 +33,8 @@ kept=$REPO/host-analyzer/tests/data/demo.pfi
 
 scripts/setup.sh
 say "building analyze (the first time takes a minute or two)"
-cargo build -q --locked --profile desk -p host-analyzer --bin analyze
-analyze=$CARGO_TARGET_DIR/desk/analyze
+cargo build -q --locked --profile host -p host-analyzer --bin analyze
+analyze=$CARGO_TARGET_DIR/host/analyze
 
 why=''
 if [ -z "$replay" ] && ! why=$(have_bpf); then

@@ -277,18 +277,18 @@ impl Attached {
 
     /// What the programs are told.
     fn config(&self, hold: bool) -> EngineConfig {
-        let read_structure = self.levels & level::OP != 0;
+        let read_topology = self.levels & level::OP != 0;
         let Some(plan) = &self.plan else {
-            return EngineConfig { read_structure, hold, ..Default::default() };
+            return EngineConfig { read_topology, hold, ..Default::default() };
         };
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
         EngineConfig {
             layout: plan.layout,
-            read_structure,
+            read_topology,
             hold,
-            expert_op: op("MUL_MAT_ID").filter(|_| read_structure && self.levels & level::EXPERT != 0),
-            rope_op: op("ROPE").filter(|_| read_structure),
+            expert_op: op("MUL_MAT_ID").filter(|_| read_topology && self.levels & level::EXPERT != 0),
+            rope_op: op("ROPE").filter(|_| read_topology),
             index_type: number(plan.tables.types.iter().position(|t| t.name == "i32")),
         }
     }

@@ -14,7 +14,7 @@ pub struct Function {
     guid: u64,
     /// Which argument, from 0, is the tensor.
     pub tensor: Option<u8>,
-    /// A call is one whole operator of a part of a graph that the backend was given.
+    /// A call is one whole operator of a split that the backend was given.
     pub whole: bool,
 }
 

@@ -1,7 +1,7 @@
 //! What the shipped board profiles ask for, as build.rs wrote it down.
 
 use crate::error::{Diagnostic, Result};
-use crate::plan::{self, CounterWish, GaugeWish};
+use crate::plan::{self, CounterRequest, GaugeRequest};
 use profinfer_wire::record::control;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
@@ -13,7 +13,7 @@ pub struct Board {
     /// Levels, as [`plan::levels`] reads them.
     levels: &'static str,
     sets: &'static [Set],
-    gauges: &'static [control::GaugeWish<'static>],
+    gauges: &'static [control::GaugeRequest<'static>],
 }
 
 /// A set of counters: event name, event number, main ID register of the cores.
@@ -39,7 +39,7 @@ impl Board {
             Diagnostic::new(
                 format!("looking for the board profile `{name}`"),
                 format!("this agent was built with {}", names.join(", ")),
-                "use one of them; profiles of your own are known to `analyze` on the desk, which captures from `serve`",
+                "use one of them; profiles of your own are known to `analyze` on the host, which captures from `serve`",
             )
         })
     }
@@ -52,25 +52,25 @@ impl Board {
 
     /// Counters of a set, the first one when none is named; `None` when it has no such set.
     #[must_use]
-    pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterWish>> {
+    pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterRequest>> {
         let set = self.sets.iter().find(|s| set.is_none_or(|n| n == s.name))?;
-        let wish = |(name, event, midr): &(&str, u32, u32)| CounterWish {
+        let request = |(name, event, midr): &(&str, u32, u32)| CounterRequest {
             name: (*name).to_owned(),
             event: *event,
             midr: *midr,
         };
-        Some(set.counters.iter().map(wish).collect())
+        Some(set.counters.iter().map(request).collect())
     }
 
-    /// Its nodes.
+    /// Its sensors.
     #[must_use]
-    pub fn gauges(&self, period_ms: u32) -> Vec<GaugeWish> {
-        self.gauges.iter().map(|w| control::GaugeWish { period_ms, ..*w }.into()).collect()
+    pub fn gauges(&self, period_ms: u32) -> Vec<GaugeRequest> {
+        self.gauges.iter().map(|w| control::GaugeRequest { period_ms, ..*w }.into()).collect()
     }
 
-    /// The nodes of a machine of which nothing is known.
+    /// The sensors of a machine of which nothing is known.
     #[must_use]
-    pub fn generic_gauges(period_ms: u32) -> Vec<GaugeWish> {
+    pub fn generic_gauges(period_ms: u32) -> Vec<GaugeRequest> {
         Self::find("generic-aarch64").map_or_else(|_| Vec::new(), |b| b.gauges(period_ms))
     }
 }
@@ -87,7 +87,8 @@ mod tests {
         for board in catalog.boards() {
             let ours = Board::find(&board.name).unwrap();
             assert_eq!(ours.levels(), plan::levels(&board.levels.join(",")).unwrap());
-            let gauges: Vec<GaugeWish> = board.gauge_plan(20).into_iter().map(GaugeWish::from).collect();
+            let gauges: Vec<GaugeRequest> =
+                board.gauge_plan(20).into_iter().map(GaugeRequest::from).collect();
             assert_eq!(ours.gauges(20), gauges);
             for set in board.set_names() {
                 let told = board.counter_plan(Some(set)).unwrap();

@@ -46,10 +46,10 @@ pub struct Totals {
     pub experts_unreadable: u64,
 }
 
-/// Totals of inner calls on the kernel side; names as in the wire's `InnerLoss` record.
+/// Totals of nested calls on the kernel side; names as in the wire's `NestedLoss` record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the wire's InnerLoss record documents each; one name in every layer")]
-pub struct InnerTotals {
+#[expect(missing_docs, reason = "the wire's NestedLoss record documents each; one name in every layer")]
+pub struct NestedTotals {
     pub starts: u64,
     pub ends: u64,
     pub ring_full: u64,
@@ -62,8 +62,8 @@ pub struct InnerTotals {
 pub struct EngineConfig {
     /// Offsets, `None` until they are known.
     pub layout: Option<Layout>,
-    /// Read the structure of graphs.
-    pub read_structure: bool,
+    /// Read the topology of graphs.
+    pub read_topology: bool,
     /// Stop the process at its first token or graph.
     pub hold: bool,
     /// Number of the operator `MUL_MAT_ID`, `None` when experts are not read.
@@ -164,7 +164,7 @@ impl<'s> Bpf<'s> {
             Place::Mark(Mark::OpFused) => (&p.op_fused, None),
             Place::Mark(Mark::OpEnd) => (&p.op_end, None),
             Place::Mark(Mark::OpFunction) => (&p.op_enter, Some(&p.op_return)),
-            Place::Mark(Mark::BackendOp(slot) | Mark::InnerCall(slot)) => {
+            Place::Mark(Mark::BackendOp(slot) | Mark::NestedCall(slot)) => {
                 match slots.get(usize::from(slot)) {
                     Some((enter, leave)) => (*enter, Some(*leave)),
                     None => return Err(no_slot(slot)),
@@ -249,7 +249,7 @@ impl<'s> Bpf<'s> {
             at(|l| l.graph_nodes),
             at(|l| l.graph_uid.unwrap_or(0)),
             at(|l| u32::from(l.params_phase)),
-            u32::from(config.read_structure),
+            u32::from(config.read_topology),
             u32::from(config.hold),
             0,
             // cpu_graph
@@ -261,7 +261,7 @@ impl<'s> Bpf<'s> {
             at(|l| l.tensor_nb),
             at(|l| l.tensor_data),
             op(config.rope_op),
-            // part
+            // split
             0,
             0,
         ];
@@ -298,11 +298,11 @@ impl<'s> Bpf<'s> {
             .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
     }
 
-    /// What the programs counted of inner calls so far.
+    /// What the programs counted of nested calls so far.
     #[must_use]
-    pub fn inner_totals(&self) -> InnerTotals {
-        let [starts, ends, ring_full, no_start, no_end] = self.sums(&self.skel.maps.inner_totals);
-        InnerTotals { starts, ends, ring_full, no_start, no_end }
+    pub fn nested_totals(&self) -> NestedTotals {
+        let [starts, ends, ring_full, no_start, no_end] = self.sums(&self.skel.maps.nested_totals);
+        NestedTotals { starts, ends, ring_full, no_start, no_end }
     }
 
     /// The sums over all CPUs of a map with one value of so many fields; zeros where it cannot be read.
@@ -372,9 +372,9 @@ impl<'s> Bpf<'s> {
         let _ = self.skel.maps.engines.delete(&pid.to_ne_bytes());
     }
 
-    /// Forgets a structure, so that it is read again when it is met again.
-    pub fn forget_shape(&self, key: u64) {
-        let _ = self.skel.maps.shapes.delete(&key.to_ne_bytes());
+    /// Forgets a topology, so that it is read again when it is met again.
+    pub fn forget_topology(&self, key: u64) {
+        let _ = self.skel.maps.topologies.delete(&key.to_ne_bytes());
     }
 
     /// What the programs counted so far.

@@ -113,7 +113,7 @@ pub struct Record {
     /// (CPU_CYCLES, L3D_CACHE_REFILL) and minor-faults, major-faults, or `none`
     #[arg(long, value_delimiter = ',')]
     pub counters: Vec<String>,
-    /// How often a second the board's nodes are read, frequencies and temperatures where no board is named; at most 100,
+    /// How often a second the board's sensors are read, frequencies and temperatures where no board is named; at most 100,
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub sample_hz: u32,

@@ -11,12 +11,12 @@ use crate::boards::{Board, UNKNOWN};
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
-use crate::error::{Diagnostic, Result, tell};
+use crate::error::{Diagnostic, Result, log};
 use crate::host::{Host, read_plan};
 use crate::inspect;
 use crate::link::output::Kind;
 use crate::link::{self, Output, Place};
-use crate::plan::{GaugeWish, Plan};
+use crate::plan::{GaugeRequest, Plan};
 use crate::session::{self, Summary};
 use crate::signals::Signals;
 use crate::target::process::Target;
@@ -63,7 +63,7 @@ fn record(options: &Record) -> Result<i32> {
         remove_if_empty(&options.out);
     }
     let summary = summary?;
-    tell(&format!("{}: {}", options.out.display(), summary.line()));
+    log(&format!("{}: {}", options.out.display(), summary.line()));
     Ok(status(&summary))
 }
 
@@ -85,8 +85,8 @@ fn plan_of(options: &Record) -> Result<Plan> {
     Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges })
 }
 
-/// The nodes of the board; where it has none, those that many kernels have.
-fn gauges_of(board: Option<&Board>, sample_hz: u32) -> Vec<GaugeWish> {
+/// The sensors of the board; where it has none, those that many kernels have.
+fn gauges_of(board: Option<&Board>, sample_hz: u32) -> Vec<GaugeRequest> {
     let Some(period_ms) = 1000u32.checked_div(sample_hz) else { return Vec::new() };
     match board.map(|b| b.gauges(period_ms)) {
         Some(gauges) if !gauges.is_empty() => gauges,
@@ -119,10 +119,10 @@ fn serve(options: &Serve) -> Result<i32> {
             listener.set_nonblocking(true).map_err(of)?;
             let address =
                 listener.local_addr().map_or_else(|_| options.listen.clone(), |a| format!("tcp:{a}"));
-            tell(&format!("waiting for a host at {address}"));
+            log(&format!("waiting for a host at {address}"));
         }
         Place::Serial(port) => {
-            tell(&format!("waiting for a host at {}, {} baud", options.listen, port.baud()))
+            log(&format!("waiting for a host at {}, {} baud", options.listen, port.baud()))
         }
     }
     loop {
@@ -143,7 +143,7 @@ fn serve(options: &Serve) -> Result<i32> {
             Ok(Some(plan)) => plan,
             Ok(None) => return Ok(0),
             Err(e) => {
-                tell(&e.to_string());
+                log(&e.to_string());
                 session::refuse(output, &e, &signals);
                 continue;
             }
@@ -152,11 +152,11 @@ fn serve(options: &Serve) -> Result<i32> {
             let name = if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() };
             Target::Name { name, restarts: options.restarts }
         });
-        tell(&format!("{name}: capturing"));
+        log(&format!("{name}: capturing"));
         let result = session::run(&plan, &target, output, &signals, &mut host);
         match &result {
-            Ok(summary) => tell(&format!("{name}: {}", summary.line())),
-            Err(e) => tell(&format!("{name}: {e}")),
+            Ok(summary) => log(&format!("{name}: {}", summary.line())),
+            Err(e) => log(&format!("{name}: {e}")),
         }
         if options.once || starts_program || signals.asked_to_end() {
             return result.map(|s| status(&s));

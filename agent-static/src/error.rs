@@ -33,6 +33,6 @@ impl std::error::Error for Diagnostic {}
 pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 /// One line on standard error; standard output may carry the stream.
-pub fn tell(line: &str) {
+pub fn log(line: &str) {
     let _ = writeln!(std::io::stderr(), "profinfer-agent: {line}");
 }

@@ -213,12 +213,12 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
             let Some(Found::Frame(frame)) = accumulator.feed(&mut input) else { continue };
             match Record::decode(&frame) {
                 Ok(Record::Plan(p)) => plan = Some(Plan::from(p)),
-                Ok(Record::CounterWish(w)) => {
+                Ok(Record::CounterRequest(w)) => {
                     if let Some(plan) = plan.as_mut().filter(|p| p.counters.len() < MAX_WISHES) {
                         plan.counters.push(w.into());
                     }
                 }
-                Ok(Record::GaugeWish(w)) => {
+                Ok(Record::GaugeRequest(w)) => {
                     if let Some(plan) = plan.as_mut().filter(|p| p.gauges.len() < MAX_WISHES) {
                         plan.gauges.push(w.into());
                     }

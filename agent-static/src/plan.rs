@@ -15,17 +15,17 @@ pub struct Plan {
     /// Process name to wait for; empty to trace what the agent's command line names.
     pub target: String,
     /// Counters to read at every operator's start and end, by slot.
-    pub counters: Vec<CounterWish>,
+    pub counters: Vec<CounterRequest>,
     /// Nodes to sample.
-    pub gauges: Vec<GaugeWish>,
+    pub gauges: Vec<GaugeRequest>,
 }
 
-/// Most wishes that a host may send: seven counters for as many types of core as there are boards with.
+/// Most requests that a host may send: seven counters for as many types of core as there are boards with.
 pub const MAX_WISHES: usize = 64;
 
-/// A counter that shall be read, see [`control::CounterWish`].
+/// A counter that shall be read, see [`control::CounterRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CounterWish {
+pub struct CounterRequest {
     /// Event name.
     pub name: String,
     /// Event number.
@@ -34,15 +34,15 @@ pub struct CounterWish {
     pub midr: u32,
 }
 
-impl From<control::CounterWish<'_>> for CounterWish {
-    fn from(w: control::CounterWish<'_>) -> Self {
+impl From<control::CounterRequest<'_>> for CounterRequest {
+    fn from(w: control::CounterRequest<'_>) -> Self {
         Self { name: w.name.to_owned(), event: w.event, midr: w.midr }
     }
 }
 
-/// A node that shall be sampled, see [`control::GaugeWish`].
+/// A sensor that shall be sampled, see [`control::GaugeRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GaugeWish {
+pub struct GaugeRequest {
     /// Name for people.
     pub name: String,
     /// What it tells.
@@ -74,8 +74,8 @@ pub enum GaugeSource {
     },
 }
 
-impl From<control::GaugeWish<'_>> for GaugeWish {
-    fn from(w: control::GaugeWish<'_>) -> Self {
+impl From<control::GaugeRequest<'_>> for GaugeRequest {
+    fn from(w: control::GaugeRequest<'_>) -> Self {
         let source = match w.source {
             control::GaugeSource::File { path, parse } => GaugeSource::File { path: path.to_owned(), parse },
             control::GaugeSource::Pmu { pmu, event } => {

@@ -43,8 +43,8 @@ pub struct Graph {
     pub start_ns: u64,
     /// Return, ns; 0 when it has not returned.
     pub end_ns: u64,
-    /// Key of the structure, 0 when it was not read.
-    pub shape: u64,
+    /// Key of the topology, 0 when it was not read.
+    pub topology: u64,
     /// `ne[1]` of the first node.
     pub first_ne1: u64,
     /// Operator number of the first node.
@@ -57,13 +57,13 @@ pub struct Graph {
     pub n_past: Option<u32>,
 }
 
-/// One tensor of a structure.
+/// One tensor of a topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tensor<'a> {
     /// Thread, process; `arg` is the node's index or `u32::MAX` for a leaf.
     pub head: Head,
-    /// Key of the structure.
-    pub shape: u64,
+    /// Key of the topology.
+    pub topology: u64,
     /// Address of the struct.
     pub address: u64,
     /// The struct's bytes, [`TENSOR_MAX`] of them.
@@ -89,7 +89,7 @@ pub struct Op {
 
 /// One call of a backend's function inside an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Inner {
+pub struct Nested {
     /// Thread, process; `arg` is the function's slot (low half) and the number of functions around it (high half).
     pub head: Head,
     /// Start, ns.
@@ -156,16 +156,16 @@ pub enum Event<'a> {
     Decode(Decode),
     /// A graph call began or, with `end_ns`, ended.
     Graph(Graph),
-    /// A structure follows: key, number of nodes.
-    Shape(Head, u64, u32),
+    /// A topology follows: key, number of nodes.
+    Topology(Head, u64, u32),
     /// A part of it.
     Tensor(Tensor<'a>),
     /// It is whole when `arg` is 0: key, number of leafs.
-    ShapeEnd(Head, u64, u32),
+    TopologyEnd(Head, u64, u32),
     /// An operator, with what was counted in it when something was.
     Op(Op, Option<Counted>),
     /// A call inside an operator.
-    Inner(Inner),
+    Nested(Nested),
     /// Experts that an operator works by.
     Experts(Experts<'a>),
 }
@@ -226,24 +226,24 @@ impl<'a> Event<'a> {
                 head,
                 start_ns: u64_at(b, 16)?,
                 end_ns: u64_at(b, 24)?,
-                shape: u64_at(b, 32)?,
+                topology: u64_at(b, 32)?,
                 first_ne1: u64_at(b, 40)?,
                 first_op: u32_at(b, 48)?,
                 n_nodes: u32_at(b, 52)?,
                 backend: u64_at(b, 56)?,
                 n_past: u32::try_from(u32_at(b, 64)?.cast_signed()).ok(),
             }),
-            7 => Self::Shape(head, u64_at(b, 16)?, u32_at(b, 24)?),
+            7 => Self::Topology(head, u64_at(b, 16)?, u32_at(b, 24)?),
             8 => Self::Tensor(Tensor {
                 head,
-                shape: u64_at(b, 16)?,
+                topology: u64_at(b, 16)?,
                 address: u64_at(b, 24)?,
                 raw: b.get(32..32 + TENSOR_MAX)?,
             }),
-            9 => Self::ShapeEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
+            9 => Self::TopologyEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
             10 => Self::Op(op(head, b)?, None),
             11 => Self::Op(op(head, b)?, Some(counted(b)?)),
-            20 => Self::Inner(Inner {
+            20 => Self::Nested(Nested {
                 head,
                 start_ns: u64_at(b, 16)?,
                 end_ns: u64_at(b, 24)?,

@@ -34,7 +34,7 @@ pub fn doubt(mark: Mark, hits: &Hits, totals: &Totals) -> Option<String> {
         Mark::LlamaDecode | Mark::LlamaProcess if hits.calls == 0 => {
             never("the program computes graphs without it")
         }
-        // Its parts end before it does.
+        // Its splits end before it does.
         Mark::SchedulerGraph if hits.begun == 0 => never("the engine does not call it for its graphs"),
         Mark::CpuGraph if hits.cpu == 0 => never("nothing was computed on the CPU, or not through it"),
         Mark::OpStart | Mark::OpEnd | Mark::OpFunction if hits.cpu > 0 && hits.operators == 0 => {

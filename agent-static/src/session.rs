@@ -43,7 +43,7 @@ pub const RING_BYTES: u32 = 1 << 20;
 /// Longest sleep between two looks at the ring buffer.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
-const PULSE: Duration = Duration::from_secs(1);
+const HEARTBEAT: Duration = Duration::from_secs(1);
 /// How long the link may take none of what is left at the end.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 /// How long the agent stays when all is sent over a serial line: the host may ask for a frame that noise cost. It says
@@ -145,9 +145,9 @@ fn capture(
     let mut counters = Counters::open(counted, Path::new("/sys"));
     let bpf = Bpf::load(&mut storage, RING_BYTES, &counters)?;
     let _following = follow(&bpf, &mut counters);
-    tell_counters(&counters, &mut lower.borrow_mut());
+    emit_counters(&counters, &mut lower.borrow_mut());
     let mut gauges = Gauges::open(&plan.gauges, Path::new("/"));
-    gauges.tell(&mut lower.borrow_mut().emit);
+    gauges.emit(&mut lower.borrow_mut().emit);
     if plan.levels & level::OP != 0
         && let Some(cost) = calibrate::probe_cost(&bpf)
     {
@@ -169,7 +169,7 @@ fn capture(
     let mut tracer = Tracer::new(&bpf, plan.levels);
     tracer.begin(target, lower)?;
 
-    let mut pulse = Instant::now();
+    let mut heartbeat = Instant::now();
     let mut sleep = Duration::ZERO;
     let mut sampler = sample::Sampler::default();
     let reason = loop {
@@ -182,18 +182,18 @@ fn capture(
         sleep = next_sleep(sleep, lower.borrow().emit.frames() != before, tracer.watching());
         {
             let lower = &mut *lower.borrow_mut();
-            // At once: a structure that only the kernel remembers costs its graphs' spans.
-            lower.forgotten.drain(..).for_each(|key| bpf.forget_shape(key));
+            // At once: a topology that only the kernel remembers costs its graphs' spans.
+            lower.forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
             lower.emit.flush();
         }
         if let Some(reason) = end_reason(&tracer, signals, host, lower) {
             break reason;
         }
-        if pulse.elapsed() >= PULSE {
-            pulse = Instant::now();
+        if heartbeat.elapsed() >= HEARTBEAT {
+            heartbeat = Instant::now();
             tracer.look_alive();
             tracer.check(&mut lower.borrow_mut(), &bpf.totals());
-            tell_pulse(&bpf, &mut lower.borrow_mut());
+            emit_heartbeat(&bpf, &mut lower.borrow_mut());
         }
     };
     let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
@@ -227,7 +227,7 @@ fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
     }
 }
 
-fn tell_counters(counters: &Counters, lower: &mut Lower) {
+fn emit_counters(counters: &Counters, lower: &mut Lower) {
     lower.counter_slots = (counters.slots, counters.hardware);
     for c in &counters.all {
         let cpus = pmu::list_of(&c.cpus);
@@ -293,23 +293,23 @@ fn begin(plan: &Plan, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(now), Weight::Essential);
 }
 
-fn tell_pulse(bpf: &Bpf<'_>, lower: &mut Lower) {
+fn emit_heartbeat(bpf: &Bpf<'_>, lower: &mut Lower) {
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
-    let loss = tell_losses(bpf, lower, Weight::Droppable);
+    let loss = emit_losses(bpf, lower, Weight::Droppable);
     lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
 }
 
-/// Says what was lost of inner calls and experts, and returns the ledger of all else, of the same moment.
-fn tell_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
+/// Says what was lost of nested calls and experts, and returns the ledger of all else, of the same moment.
+fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     let (now, totals) = (clock::monotonic_ns(), bpf.totals());
-    lower.tell_inner_loss(now, &bpf.inner_totals(), weight);
-    lower.tell_expert_loss(now, &totals, weight);
+    lower.emit_nested_loss(now, &bpf.nested_totals(), weight);
+    lower.emit_expert_loss(now, &totals, weight);
     lower.loss(now, &totals)
 }
 
 fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
     let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
-    let loss = tell_losses(bpf, lower, Weight::Essential);
+    let loss = emit_losses(bpf, lower, Weight::Essential);
     End {
         reason,
         frames: lower.emit.frames(),

@@ -13,7 +13,7 @@ use crate::attach::{Attached, Outcome};
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::cost;
-use crate::error::{Diagnostic, Result, tell};
+use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
 use crate::sys::spawn::{Spawned, spawn};
@@ -85,7 +85,7 @@ impl<'b, 's> Tracer<'b, 's> {
                 for pid in process::find(name) {
                     self.add(pid, lower)?;
                     if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
-                        tell(&format!(
+                        log(&format!(
                             "process {pid} ({}) has that name, but no part of a GGML engine is mapped in it: waiting for \
                              it to load one, and for others of that name",
                             process::name(pid)
@@ -113,7 +113,7 @@ impl<'b, 's> Tracer<'b, 's> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         if traced.attached.complete() {
             traced.attached.forget_loads();
-            self.tell_missing(pid, lower);
+            self.emit_missing(pid, lower);
         } else {
             // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
             self.watch.add(pid)?;
@@ -175,14 +175,14 @@ impl<'b, 's> Tracer<'b, 's> {
         self.begin_process(pid, true)?;
         if let Err(e) = self.watch.freeze(pid) {
             self.processes.retain(|p| p.attached.pid != pid);
-            tell(&format!("{e}\n  waiting for others of that name"));
+            log(&format!("{e}\n  waiting for others of that name"));
         }
         // While it stands still, what takes milliseconds: it may be the next run of one that has ended, or of one whose
         // files were overwritten.
         self.look_alive();
         for traced in &mut self.processes {
             for outcome in traced.attached.drop_overwritten() {
-                tell_probe(traced.attached.pid, &outcome, &mut lower.borrow_mut());
+                emit_probe(traced.attached.pid, &outcome, &mut lower.borrow_mut());
             }
         }
         Ok(())
@@ -213,7 +213,7 @@ impl<'b, 's> Tracer<'b, 's> {
                     traced.attached.forget_loads();
                     traced.attached.hold(self.bpf, false)?;
                     traced.watched = false;
-                    self.tell_missing(pid, lower);
+                    self.emit_missing(pid, lower);
                     if self.processes.iter().all(|p| !p.watched) {
                         self.watch.leave();
                     }
@@ -235,20 +235,20 @@ impl<'b, 's> Tracer<'b, 's> {
             if let Some(layout) = plan.layout {
                 lower.set_engine(EngineFacts { pid, layout, tables: plan.tables.clone() });
             }
-            tell_process(&traced.attached, lower);
+            emit_process(&traced.attached, lower);
             traced.told = true;
             self.seen_any = true;
         }
         for outcome in &outcomes {
-            tell_probe(pid, outcome, lower);
+            emit_probe(pid, outcome, lower);
         }
         Ok(())
     }
 
-    fn tell_missing(&self, pid: u32, lower: &RefCell<Lower>) {
+    fn emit_missing(&self, pid: u32, lower: &RefCell<Lower>) {
         let traced = self.processes.iter().find(|p| p.attached.pid == pid);
         for outcome in traced.iter().flat_map(|t| t.attached.missing()) {
-            tell_probe(pid, &outcome, &mut lower.borrow_mut());
+            emit_probe(pid, &outcome, &mut lower.borrow_mut());
         }
     }
 
@@ -257,7 +257,7 @@ impl<'b, 's> Tracer<'b, 's> {
         for traced in &mut self.processes {
             let pid = traced.attached.pid;
             for outcome in traced.attached.check(&lower.hits(pid), totals) {
-                tell_probe(pid, &outcome, lower);
+                emit_probe(pid, &outcome, lower);
             }
         }
     }
@@ -272,7 +272,7 @@ impl<'b, 's> Tracer<'b, 's> {
             traced.attached.detach(self.bpf);
             if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
                 let pid = traced.attached.pid;
-                tell(&format!(
+                log(&format!(
                     "process {pid} ({name}) has ended without a part of a GGML engine: waiting for others"
                 ));
             }
@@ -391,7 +391,7 @@ fn no_engine(pid: u32) -> Diagnostic {
     )
 }
 
-fn tell_process(attached: &Attached, lower: &mut Lower) {
+fn emit_process(attached: &Attached, lower: &mut Lower) {
     let pid = attached.pid;
     let Some(plan) = &attached.plan else { return };
     let command = process::command_line(pid);
@@ -406,7 +406,7 @@ fn tell_process(attached: &Attached, lower: &mut Lower) {
     }
 }
 
-fn tell_probe(pid: u32, o: &Outcome, lower: &mut Lower) {
+fn emit_probe(pid: u32, o: &Outcome, lower: &mut Lower) {
     let cut = |s: &'_ str| s[..s.floor_char_boundary(1000)].to_owned();
     let record = Probe {
         pid,

@@ -16,7 +16,7 @@ use profinfer_agent::emit::Emitter;
 use profinfer_agent::gauge::Gauges;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
-use profinfer_agent::plan::{GaugeSource, GaugeWish};
+use profinfer_agent::plan::{GaugeRequest, GaugeSource};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 const POLICY: &str = "sys/devices/system/cpu/cpufreq";
@@ -52,7 +52,7 @@ fn tree(root: &Path) {
 fn sampled(gauges: &mut Gauges, out: &Path, while_: &mut dyn FnMut() -> bool) -> Model {
     let file = File::create(out).unwrap();
     let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
-    gauges.tell(&mut emit);
+    gauges.emit(&mut emit);
     while while_() {
         gauges.sample(&mut emit, false);
         emit.flush();
@@ -63,7 +63,7 @@ fn sampled(gauges: &mut Gauges, out: &Path, while_: &mut dyn FnMut() -> bool) ->
     host_analyzer::read(&fs::read(out).unwrap()).unwrap()
 }
 
-fn rk3588() -> Vec<GaugeWish> {
+fn rk3588() -> Vec<GaugeRequest> {
     Board::find("rk3588").unwrap().gauges(10)
 }
 
@@ -193,7 +193,7 @@ fn bytes_begin_at_zero() {
     let file = put(dir.path(), "sys/traffic", "5000000\n");
     let source = GaugeSource::File { path: "/sys/traffic".to_owned(), parse: GaugeParse::Integer };
     let (name, kind, unit) = ("traffic".to_owned(), GaugeKind::Ddr, GaugeUnit::Bytes);
-    let mut gauges = Gauges::open(&[GaugeWish { name, kind, unit, source, period_ms: 10 }], dir.path());
+    let mut gauges = Gauges::open(&[GaugeRequest { name, kind, unit, source, period_ms: 10 }], dir.path());
     let mut texts = ["5000000\n", "5004096\n", "5004096\n", "4000000\n", "5010000\n"].iter();
     let model = sampled(&mut gauges, &dir.path().join("out.pfi"), &mut || {
         texts.next().is_some_and(|text| fs::write(&file, text).is_ok())
@@ -213,7 +213,7 @@ fn no_more_than_there_is_room_for() {
     // The frequency that is not there has a place, too.
     assert_eq!(gauges.all.iter().filter(|g| g.attached).count(), 63);
     let last = gauges.all.last().unwrap();
-    assert!(!last.attached && last.note.contains("more nodes than the 64"), "{last:?}");
+    assert!(!last.attached && last.note.contains("more sensors than the 64"), "{last:?}");
 }
 
 #[test]
@@ -221,12 +221,12 @@ fn a_pause_is_not_made_up_for() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), &format!("{POLICY}/policy0/scaling_cur_freq"), "1000000\n");
     let period_ms = 1000;
-    let wish = GaugeWish { period_ms, ..rk3588().remove(0) };
-    let mut gauges = Gauges::open(&[wish], dir.path());
+    let request = GaugeRequest { period_ms, ..rk3588().remove(0) };
+    let mut gauges = Gauges::open(&[request], dir.path());
     std::thread::sleep(Duration::from_millis(1100));
     let file = File::create(dir.path().join("out.pfi")).unwrap();
     let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
-    gauges.tell(&mut emit);
+    gauges.emit(&mut emit);
     (0..3).for_each(|_| gauges.sample(&mut emit, false));
     emit.flush();
     let model = host_analyzer::read(&fs::read(dir.path().join("out.pfi")).unwrap()).unwrap();

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use profinfer_agent::host::Host;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
-use profinfer_agent::plan::{self, GaugeSource, GaugeWish, Plan};
+use profinfer_agent::plan::{self, GaugeRequest, GaugeSource, Plan};
 use profinfer_agent::session;
 use profinfer_agent::signals::Signals;
 use profinfer_agent::target::process::Target;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 /// Files that are on every machine.
-fn gauges() -> Vec<GaugeWish> {
-    let gauge = |path: &str| GaugeWish {
+fn gauges() -> Vec<GaugeRequest> {
+    let gauge = |path: &str| GaugeRequest {
         name: path.to_owned(),
         kind: GaugeKind::Load,
         unit: GaugeUnit::Microwatts,
@@ -71,7 +71,7 @@ fn a_session_that_has_begun_allocates_nothing() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no trace");
         std::thread::sleep(Duration::from_millis(100));
     }
-    // All shapes, threads and texts were met in the rounds before.
+    // All topologies, threads and texts were met in the rounds before.
     std::thread::sleep(Duration::from_secs(1));
     let (blocks, bytes) = (dhat::HeapStats::get().total_blocks, written());
     // Three seconds, or longer where the machine has other things to do.

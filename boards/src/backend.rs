@@ -60,7 +60,7 @@ pub struct Probe {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A backend's whole part of a graph.
+    /// A backend's whole split.
     Graph,
     /// One operator.
     Op,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::error::nearest;
 use crate::plan::SOFTWARE;
-use crate::{Backend, BoardError, Core, Cpus, Event, Memory, Node, Provenance};
+use crate::{Backend, BoardError, Core, Cpus, Event, Memory, Provenance, Sensor};
 
 /// A profile.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct Board {
     /// Backends that engines use on it.
     pub backends: Vec<Arc<Backend>>,
     /// What there is to read beyond the cores.
-    pub uncore: Vec<Node>,
+    pub uncore: Vec<Sensor>,
     /// What is good to know.
     pub notes: Vec<Note>,
     pub(crate) clusters: Vec<Cluster>,

@@ -1,22 +1,22 @@
-//! From a board's nodes to wishes.
+//! From a board's sensors to requests.
 
-use profinfer_wire::record::control::{GaugeSource, GaugeWish};
+use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 use crate::board::Board;
-use crate::node::{Kind, Node, NodeUnit, Parse};
+use crate::sensor::{Kind, Parse, Sensor, SensorUnit};
 
 impl Board {
-    /// What to sample: every node, a PMU's once for each event.
+    /// What to sample: every sensor, a PMU's once for each event.
     #[must_use]
-    pub fn gauge_plan(&self, period_ms: u32) -> Vec<GaugeWish<'_>> {
-        self.uncore.iter().flat_map(|node| node.wishes(period_ms)).collect()
+    pub fn gauge_plan(&self, period_ms: u32) -> Vec<GaugeRequest<'_>> {
+        self.uncore.iter().flat_map(|sensor| sensor.requests(period_ms)).collect()
     }
 }
 
-impl Node {
-    fn wishes(&self, period_ms: u32) -> Vec<GaugeWish<'_>> {
-        let wish = |source| GaugeWish {
+impl Sensor {
+    fn requests(&self, period_ms: u32) -> Vec<GaugeRequest<'_>> {
+        let request = |source| GaugeRequest {
             name: &self.name,
             kind: kind(self.kind),
             unit: unit(self.unit),
@@ -24,9 +24,10 @@ impl Node {
             period_ms,
         };
         let parse = self.parse.map_or(GaugeParse::Integer, |p| parse(p, self.unit));
-        let file = self.path.iter().map(|path| wish(GaugeSource::File { path, parse }));
+        let file = self.path.iter().map(|path| request(GaugeSource::File { path, parse }));
         let pmu = self.pmu.iter();
-        let events = pmu.flat_map(|pmu| self.events.iter().map(|e| wish(GaugeSource::Pmu { pmu, event: e })));
+        let events =
+            pmu.flat_map(|pmu| self.events.iter().map(|e| request(GaugeSource::Pmu { pmu, event: e })));
         file.chain(events).collect()
     }
 }
@@ -41,20 +42,20 @@ const fn kind(kind: Kind) -> GaugeKind {
     }
 }
 
-const fn unit(unit: NodeUnit) -> GaugeUnit {
+const fn unit(unit: SensorUnit) -> GaugeUnit {
     match unit {
-        NodeUnit::Hertz | NodeUnit::Kilohertz => GaugeUnit::Hertz,
-        NodeUnit::Millidegrees => GaugeUnit::Millidegrees,
-        NodeUnit::Percent => GaugeUnit::Percent,
-        NodeUnit::Bytes => GaugeUnit::Bytes,
-        NodeUnit::Microwatts => GaugeUnit::Microwatts,
+        SensorUnit::Hertz | SensorUnit::Kilohertz => GaugeUnit::Hertz,
+        SensorUnit::Millidegrees => GaugeUnit::Millidegrees,
+        SensorUnit::Percent => GaugeUnit::Percent,
+        SensorUnit::Bytes => GaugeUnit::Bytes,
+        SensorUnit::Microwatts => GaugeUnit::Microwatts,
     }
 }
 
-/// A node in kHz is an integer; the profile was refused otherwise.
-const fn parse(parse: Parse, unit: NodeUnit) -> GaugeParse {
+/// A sensor in kHz is an integer; the profile was refused otherwise.
+const fn parse(parse: Parse, unit: SensorUnit) -> GaugeParse {
     match (parse, unit) {
-        (Parse::Integer, NodeUnit::Kilohertz) => GaugeParse::Thousands,
+        (Parse::Integer, SensorUnit::Kilohertz) => GaugeParse::Thousands,
         (Parse::Integer, _) => GaugeParse::Integer,
         (Parse::Percent, _) => GaugeParse::Percent,
         (Parse::LoadAtFrequency, _) => GaugeParse::LoadAtFrequency,

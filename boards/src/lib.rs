@@ -2,7 +2,7 @@
 //! build time only, the agent never sees them.
 //!
 //! ```text
-//! *.toml           boards: clusters, memory, ceilings, nodes; name cores and backends
+//! *.toml           boards: clusters, memory, ceilings, sensors; name cores and backends
 //! cores/*.toml     what every core of a type can count, and in which sets
 //! backends/*.toml  libraries and functions of an accelerator's backend
 //! ```
@@ -19,10 +19,10 @@ mod gauge;
 mod guess;
 mod link;
 mod memory;
-mod node;
 mod parse;
 mod plan;
 mod provenance;
+mod sensor;
 mod shipped;
 
 pub use backend::{Backend, Guid, Level, Probe};
@@ -32,6 +32,6 @@ pub use cores::{Core, Event, Set, Unit};
 pub use cpus::Cpus;
 pub use error::BoardError;
 pub use memory::{Measured, Memory};
-pub use node::{Kind, Node, NodeUnit, Parse};
 pub use plan::PlannedCounter;
 pub use provenance::{Provenance, Source};
+pub use sensor::{Kind, Parse, Sensor, SensorUnit};

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use crate::board::{Caches, Note};
-use crate::{BoardError, Cpus, Memory, Node, Provenance};
+use crate::{BoardError, Cpus, Memory, Provenance, Sensor};
 
 /// A file and what stands in it.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ pub(crate) struct BoardFile {
     pub(crate) caches: Option<Caches>,
     pub(crate) memory: Option<Memory>,
     #[serde(default)]
-    pub(crate) uncore: Vec<Spanned<Node>>,
+    pub(crate) uncore: Vec<Spanned<Sensor>>,
     #[serde(default)]
     pub(crate) notes: Vec<Note>,
 }

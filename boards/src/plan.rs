@@ -1,4 +1,4 @@
-//! From a counter set to wishes, one for each type of core, in order of slots.
+//! From a counter set to requests, one for each type of core, in order of slots.
 //!
 //! An event that several types of core have takes the same slot on all of them, so that a thread which moves between
 //! them is read the same way; cycles come first.

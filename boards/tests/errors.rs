@@ -150,7 +150,7 @@ fn names_that_are_there_twice() {
 }
 
 #[test]
-fn nodes_that_cannot_be_read() {
+fn sensors_that_cannot_be_read() {
     let npu = "path = \"/sys/kernel/debug/rknpu/load\"\n";
     let at = Some("[[uncore]]\nname = \"NPU load\"");
     let wrong = |from: &str, to: &str, words: &str| wrong_at("rk3588.toml", BOARD, from, to, at, &[words]);

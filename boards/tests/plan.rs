@@ -13,7 +13,7 @@ fn plan(board: &str, set: Option<&str>) -> Vec<PlannedCounter> {
     Catalog::shipped().unwrap().find(board).unwrap().counter_plan(set).unwrap()
 }
 
-/// Slot of each name on cores with that MIDR: the agent gives slots in the order of the wishes of a core.
+/// Slot of each name on cores with that MIDR: the agent gives slots in the order of the requests of a core.
 fn slots(plan: &[PlannedCounter], midr: u32) -> BTreeMap<&str, usize> {
     plan.iter().filter(|c| c.midr == midr).enumerate().map(|(slot, c)| (c.name.as_str(), slot)).collect()
 }

@@ -140,7 +140,7 @@ fn ceilings_follow_from_the_memory() {
 }
 
 #[test]
-fn backends_and_nodes_of_rk3588() {
+fn backends_and_sensors_of_rk3588() {
     let catalog = Catalog::shipped().unwrap();
     let board = catalog.find("rk3588").unwrap();
     let rknn = board.backends.iter().find(|b| b.name == "rknn").unwrap();

@@ -17,19 +17,19 @@ enum event_kind {
 	EVENT_DECODE_END = 4,
 	EVENT_GRAPH_START = 5,
 	EVENT_GRAPH_END = 6,
-	EVENT_SHAPE = 7,
+	EVENT_TOPOLOGY = 7,
 	EVENT_TENSOR = 8,
-	EVENT_SHAPE_END = 9,
+	EVENT_TOPOLOGY_END = 9,
 	EVENT_OP = 10,
 	EVENT_OP_COUNTED = 11,
-	EVENT_INNER = 20,
+	EVENT_NESTED = 20,
 	EVENT_EXPERTS = 12,
 };
 
 /* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
 #define TENSOR_MAX 384
 
-/* Experts in one record, and most that one choice may have: 4096 tokens of 64. */
+/* Experts in one record, and most that one selection may have: 4096 tokens of 64. */
 #define EXPERTS_MAX 64
 #define EXPERTS_ALL 262144
 
@@ -66,7 +66,7 @@ struct event_graph {
 	struct event_head head;
 	__u64 start_ns; /* with the thread, the key of the call */
 	__u64 end_ns;   /* 0 in GRAPH_START */
-	__u64 shape;    /* key of the structure, 0 when it was not read */
+	__u64 topology;    /* key of the topology, 0 when it was not read */
 	__u64 first_ne1; /* ne[1] of the first node */
 	__u32 first_op;  /* operator number of the first node */
 	__u32 n_nodes;
@@ -75,18 +75,18 @@ struct event_graph {
 	__u32 pad;
 };
 
-/* SHAPE: a structure follows. SHAPE_END: it is whole (head.arg 0) or not (1). */
-struct event_shape {
+/* TOPOLOGY: a topology follows. TOPOLOGY_END: it is whole (head.arg 0) or not (1). */
+struct event_topology {
 	struct event_head head;
-	__u64 shape;
+	__u64 topology;
 	__u32 n_nodes;
-	__u32 n_leafs; /* in SHAPE_END */
+	__u32 n_leafs; /* in TOPOLOGY_END */
 };
 
 /* TENSOR: head.arg is the node's index, or ~0 for a leaf. */
 struct event_tensor {
 	struct event_head head;
-	__u64 shape;
+	__u64 topology;
 	__u64 address;
 	__u8 raw[TENSOR_MAX];
 };
@@ -110,8 +110,8 @@ struct event_op_counted {
 	__u64 counts[COUNTER_SLOTS];
 };
 
-/* INNER: one call of a backend's function inside an operator. */
-struct event_inner {
+/* NESTED: one call of a backend's function inside an operator. */
+struct event_nested {
 	struct event_head head; /* arg: the function's slot in the low half, above it the number of functions around it */
 	__u64 start_ns;
 	__u64 end_ns;
@@ -119,7 +119,7 @@ struct event_inner {
 	__u64 graph; /* start_ns of the graph call */
 };
 
-_Static_assert(sizeof(struct event_inner) == 48, "ring.rs");
+_Static_assert(sizeof(struct event_nested) == 48, "ring.rs");
 /* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
 struct event_experts {
 	struct event_head head;
@@ -134,7 +134,7 @@ _Static_assert(sizeof(struct event_head) == 16, "ring.rs");
 _Static_assert(sizeof(struct event_process) == 40, "ring.rs");
 _Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
 _Static_assert(sizeof(struct event_graph) == 72, "ring.rs");
-_Static_assert(sizeof(struct event_shape) == 32, "ring.rs");
+_Static_assert(sizeof(struct event_topology) == 32, "ring.rs");
 _Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
 _Static_assert(sizeof(struct event_op) == 56, "ring.rs");
 _Static_assert(sizeof(struct event_op_counted) == 64 + 8 * COUNTER_SLOTS, "ring.rs");

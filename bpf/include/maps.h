@@ -7,7 +7,7 @@
 
 /* One traced process. The agent makes the entry before it attaches, the programs write the state. */
 struct engine {
-	/* Offsets, from the engine's own files; 0 in `layout` means that structures cannot be read. */
+	/* Offsets, from the engine's own files; 0 in `layout` means that topologies cannot be read. */
 	__u32 layout;
 	__u32 tensor_size;
 	__u32 ne;
@@ -17,7 +17,7 @@ struct engine {
 	__u32 nodes;
 	__u32 uid;       /* 0: this engine has none */
 	__u32 has_phase; /* params begin with the phase; only COMPUTE (1) is work */
-	__u32 read_structure;
+	__u32 read_topology;
 	/* State. */
 	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
 	__u32 pad;
@@ -29,7 +29,7 @@ struct engine {
 	__u32 nb;
 	__u32 data;
 	__u32 rope_op; /* number of ROPE; 0: positions are not read */
-	__u64 part; /* start_ns of the part of a graph that another backend was given, 0 when none */
+	__u64 split; /* start_ns of the split that another backend was given, 0 when none */
 };
 
 /* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
@@ -57,10 +57,10 @@ struct thread {
 	__u32 decode_function;
 	__u64 sched_start;
 	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
-	__u64 cpu_shape;
+	__u64 cpu_topology;
 	/* Walk over a graph's nodes. */
 	__u64 walk_nodes;
-	__u64 walk_shape;
+	__u64 walk_topology;
 	__u64 walk_hash;
 	__u64 walk_uid;
 	__u32 walk_n;
@@ -82,7 +82,7 @@ struct thread {
 	/* Experts, see expert.bpf.c. */
 	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
 	__u32 cpu_experts;  /* so has the CPU graph that this thread called: number of MUL_MAT_ID, and the offset of a node's operator */
-	__u64 expert_ids;   /* tensor whose choice was told last, and the call for which it was */
+	__u64 expert_ids;   /* tensor whose selection was told last, and the call for which it was */
 	__u64 expert_graph;
 	__u64 expert_data;
 	__u64 expert_stride;
@@ -91,7 +91,7 @@ struct thread {
 	__u32 expert_at;
 	__u32 cpu_op;
 	/* Other backends. */
-	__u64 part; /* start_ns of the part of a graph that this thread gave to one, 0 when none */
+	__u64 split; /* start_ns of the split that this thread handed over to one, 0 when none */
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
 	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
@@ -152,8 +152,8 @@ struct {
 	__type(value, struct counters);
 } totals SEC(".maps");
 
-/* Structures that the agent holds; it deletes the ones that it forgets. */
-struct shape_facts {
+/* Topologies that the agent holds; it deletes the ones that it forgets. */
+struct topology_facts {
 	__u64 positions; /* tensor of the batch's positions, 0 when there is none */
 	__u32 experts;   /* it has a MUL_MAT_ID */
 	__u32 pad;
@@ -163,10 +163,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u64);
-	__type(value, struct shape_facts);
-} shapes SEC(".maps");
+	__type(value, struct topology_facts);
+} topologies SEC(".maps");
 
-/* uid of a graph to the key of its structure: saves reading the nodes of a graph that is reused. */
+/* uid of a graph to the key of its topology: saves reading the nodes of a graph that is reused. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);

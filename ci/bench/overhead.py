@@ -165,7 +165,7 @@ def main():
             quarter = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
             print(f"decode slowdown, {name}: {cost * 100:.2f} %, {token * cost / 1e3:.0f} us per token "
                   f"(median of {len(values)}; quartiles {(quarter[0] - 1) * 100:.2f} and {(quarter[2] - 1) * 100:.2f})")
-    print(f"stream: {statistics.median(stream):.2f} bytes per operator span, structure and all else included")
+    print(f"stream: {statistics.median(stream):.2f} bytes per operator span, topology and all else included")
     print(f"spans sent: {sum(int(w.group(1)) for w in said)}; lost: {sum(int(w.group(2)) for w in said)}; "
           f"agent: {max(float(w.group(3)) for w in said):.1f} MB at most")
 

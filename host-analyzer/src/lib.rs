@@ -1,4 +1,4 @@
-//! The desk: from the bytes of a stream to views.
+//! The host: from the bytes of a stream to views.
 //!
 //! ```text
 //! bytes ─▶ decode ─▶ ingest ─▶ model ─▶ analyses ─▶ views ─▶ files, terminal

@@ -1,11 +1,11 @@
-//! The borders between the rooms, read out of the sources: which room uses which, and which rooms touch the outside.
+//! The borders between the modules, read out of the sources: which module uses which, and which modules touch the outside.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Room, rooms and crates of ours that it may use.
+/// Module, modules and crates of ours that it may use.
 const MAY_USE: [(&str, &[&str]); 6] = [
     ("decode", &["profinfer_wire"]),
     ("ingest", &["profinfer_wire", "decode", "model"]),
@@ -68,8 +68,8 @@ fn tokens(source: &str) -> Vec<String> {
     out
 }
 
-/// What a source of `room` uses from beyond it. `depth`: how many `super` stay inside the room.
-fn used(source: &str, room: &str, depth: usize) -> BTreeSet<String> {
+/// What a source of `module` uses from beyond it. `depth`: how many `super` stay inside the module.
+fn used(source: &str, module: &str, depth: usize) -> BTreeSet<String> {
     let tokens = tokens(source);
     let mut found = BTreeSet::new();
     let mut i = 0;
@@ -108,7 +108,7 @@ fn used(source: &str, room: &str, depth: usize) -> BTreeSet<String> {
         }
         i += (2 * supers).max(1);
     }
-    found.remove(room);
+    found.remove(module);
     found
 }
 
@@ -147,20 +147,20 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn rooms_use_only_what_they_may() {
+fn modules_use_only_what_they_may() {
     let mut wrong = Vec::new();
-    for (room, may) in MAY_USE {
-        let dir = root().join("src").join(room);
+    for (module, may) in MAY_USE {
+        let dir = root().join("src").join(module);
         let files = sources(&dir);
-        assert!(!files.is_empty(), "{room} has no sources");
+        assert!(!files.is_empty(), "{module} has no sources");
         for file in files {
             let inside = file.strip_prefix(&dir).unwrap();
-            // src/room/a.rs and src/room/a/mod.rs are room::a, which is one super below the room.
+            // src/module/a.rs and src/module/a/mod.rs are module::a, which is one super below the module.
             let names = inside.components().count();
             let depth = if inside.ends_with("mod.rs") { names - 1 } else { names };
-            for name in used(&fs::read_to_string(&file).unwrap(), room, depth) {
+            for name in used(&fs::read_to_string(&file).unwrap(), module, depth) {
                 let outside = OUTSIDE.contains(&name.as_str());
-                let fine = if outside { room == "commands" } else { may.contains(&name.as_str()) };
+                let fine = if outside { module == "commands" } else { may.contains(&name.as_str()) };
                 if !fine {
                     wrong.push(format!("{} uses {name}", file.display()));
                 }
@@ -171,13 +171,14 @@ fn rooms_use_only_what_they_may() {
 }
 
 #[test]
-fn every_room_has_its_border() {
+fn every_module_has_its_border() {
     let dirs = fs::read_dir(root().join("src")).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir());
-    let rooms: BTreeSet<String> = dirs.map(|d| d.file_name().unwrap().to_str().unwrap().to_owned()).collect();
-    assert_eq!(rooms, MAY_USE.iter().map(|(room, _)| (*room).to_owned()).collect());
+    let modules: BTreeSet<String> =
+        dirs.map(|d| d.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    assert_eq!(modules, MAY_USE.iter().map(|(module, _)| (*module).to_owned()).collect());
     let files = fs::read_dir(root().join("src")).unwrap().map(|e| e.unwrap().file_name());
     let files: BTreeSet<_> = files.filter(|f| Path::new(f).extension().is_some()).collect();
-    assert_eq!(files, ["lib.rs", "main.rs"].map(Into::into).into(), "a source outside the rooms");
+    assert_eq!(files, ["lib.rs", "main.rs"].map(Into::into).into(), "a source outside the modules");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn a_refused_port_is_named() {
 fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec<String>) {
     let (mut socket, _) = listener.accept().unwrap();
     let (mut accumulator, mut plan, mut buffer) = (Accumulator::new(), None, [0; 512]);
-    let (mut wishes, mut gauges) = (Vec::new(), Vec::new());
+    let (mut requests, mut gauges) = (Vec::new(), Vec::new());
     'plan: loop {
         let n = socket.read(&mut buffer).unwrap();
         assert!(n > 0, "it sends a plan and a start");
@@ -133,10 +133,12 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec
             if let Some(Found::Frame(frame)) = accumulator.feed(&mut input) {
                 match Record::decode(&frame).unwrap() {
                     Record::Plan(p) => plan = Some((p.board.to_owned(), p.levels)),
-                    Record::CounterWish(w) => {
-                        wishes.push(format!("{} {:#x} {:#x}", w.name, w.event, w.midr));
+                    Record::CounterRequest(w) => {
+                        requests.push(format!("{} {:#x} {:#x}", w.name, w.event, w.midr));
                     }
-                    Record::GaugeWish(w) => gauges.push(format!("{} {} {:?}", w.name, w.period_ms, w.unit)),
+                    Record::GaugeRequest(w) => {
+                        gauges.push(format!("{} {} {:?}", w.name, w.period_ms, w.unit))
+                    }
                     Record::Start(_) => break 'plan,
                     other => panic!("{other:?}"),
                 }
@@ -145,7 +147,7 @@ fn serve(listener: &TcpListener, bytes: &[u8]) -> (String, u32, Vec<String>, Vec
     }
     socket.write_all(bytes).unwrap();
     let (board, levels) = plan.unwrap();
-    (board, levels, wishes, gauges)
+    (board, levels, requests, gauges)
 }
 
 #[test]
@@ -156,13 +158,13 @@ fn a_live_session_is_kept_and_analysed() {
     let agent = std::thread::spawn(move || serve(&listener, REAL));
     let output = analyze(folder.path(), &["--board", "rk3588", "--levels", "token,op", &source], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (board, levels, wishes, _) = agent.join().unwrap();
+    let (board, levels, requests, _) = agent.join().unwrap();
     assert_eq!((&*board, levels), ("rk3588", control::level::TOKEN | control::level::OP));
     // The default set on both types of core, then page faults.
-    assert_eq!(wishes.len(), 2 * 7 + 2);
-    assert_eq!(wishes[3], "L3D_CACHE_REFILL 0x2a 0x4100d050");
-    assert_eq!(wishes[7], "CPU_CYCLES 0x11 0x4100d0b0");
-    assert_eq!(wishes[14..], ["minor-faults 0x0 0x0", "major-faults 0x0 0x0"]);
+    assert_eq!(requests.len(), 2 * 7 + 2);
+    assert_eq!(requests[3], "L3D_CACHE_REFILL 0x2a 0x4100d050");
+    assert_eq!(requests[7], "CPU_CYCLES 0x11 0x4100d0b0");
+    assert_eq!(requests[14..], ["minor-faults 0x0 0x0", "major-faults 0x0 0x0"]);
     wrote_all(folder.path());
     assert_eq!(std::fs::read(folder.path().join("profile/recording.pfi")).unwrap(), REAL);
 }

@@ -1,4 +1,4 @@
-//! The contract between the agent on the board and the analyser on the desk.
+//! The contract between the agent on the board and the analyser on the host.
 //!
 //! ```text
 //!  agent:  records ─▶ postcard ─▶ frame (kind, seq, len, CRC-32C) ─▶ COBS ─▶ 0x00 ─▶ link

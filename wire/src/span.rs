@@ -21,7 +21,7 @@ use crate::varint::{put, take, unzigzag, zigzag};
 /// One operator run by one thread: work only, without the wait at the barrier behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Index of the node in its shape.
+    /// Index of the node in its topology.
     pub node: u32,
     /// Index of the last node that the same kernel computed too; equal to `node` when not fused.
     pub last_node: u32,

@@ -16,8 +16,8 @@ use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, GaugeUnit};
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
-use profinfer_wire::record::inner::{InnerBatch, InnerCall, InnerLoss, MAX_INNER_CALL_LEN};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
+use profinfer_wire::record::nested::{MAX_NESTED_CALL_LEN, NestedBatch, NestedCall, NestedLoss};
 use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
 use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
@@ -99,7 +99,7 @@ fn packed_counts() -> Vec<u8> {
 const CHOICES: [(u32, u32, u32, &[u32]); 3] =
     [(60, 2, 0, &[7, 300, 0, 59]), (110, 2, 0, &[1]), (110, 2, 1, &[2, 3, 4])];
 
-fn packed_choices() -> Vec<u8> {
+fn packed_selections() -> Vec<u8> {
     let mut bytes = [0; 256];
     let mut cursor = experts::Cursor::default();
     let len = CHOICES.iter().fold(0, |at, (node, n_used, first, ids)| {
@@ -125,9 +125,9 @@ fn packed_samples() -> Vec<u8> {
     bytes[..len].to_vec()
 }
 
-/// Two inner calls of one operator: one inside the other.
-fn inner_calls() -> [InnerCall; 2] {
-    let outer = InnerCall {
+/// Two nested calls of one operator: one inside the other.
+fn nested_calls() -> [NestedCall; 2] {
+    let outer = NestedCall {
         tid: 43,
         function: 5,
         backend: 6,
@@ -136,13 +136,13 @@ fn inner_calls() -> [InnerCall; 2] {
         start_ns: 1_400,
         duration_ns: 11_000_000,
     };
-    [InnerCall { function: 7, depth: 1, start_ns: 2_000, duration_ns: 10_000_000, ..outer }, outer]
+    [NestedCall { function: 7, depth: 1, start_ns: 2_000, duration_ns: 10_000_000, ..outer }, outer]
 }
 
-fn packed_inner_calls() -> Vec<u8> {
+fn packed_nested_calls() -> Vec<u8> {
     let pack =
-        |call: &InnerCall| postcard::to_slice(call, &mut [0; MAX_INNER_CALL_LEN]).expect("room").to_vec();
-    inner_calls().iter().flat_map(pack).collect()
+        |call: &NestedCall| postcard::to_slice(call, &mut [0; MAX_NESTED_CALL_LEN]).expect("room").to_vec();
+    nested_calls().iter().flat_map(pack).collect()
 }
 
 fn packed_tensor() -> Vec<u8> {
@@ -208,11 +208,11 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         status: 0,
     };
     check("decode", &Record::Decode(call));
-    check("shape", &Record::Shape(graph::Shape { id: 1, pid: 42, n_nodes: 1, n_leafs: 1 }));
-    check("tensors", &Record::Tensors(Tensors { shape: 1, first: 0, count: 1, bytes: &tensor }));
+    check("topology", &Record::Topology(graph::Topology { id: 1, pid: 42, n_nodes: 1, n_leafs: 1 }));
+    check("tensors", &Record::Tensors(Tensors { topology: 1, first: 0, count: 1, bytes: &tensor }));
     let graph_call = graph::GraphCall {
         id: 2,
-        shape: 1,
+        topology: 1,
         pid: 42,
         tid: 42,
         layer: graph::layer::BACKEND,
@@ -227,7 +227,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("graph call", &Record::GraphCall(graph_call));
     check("past", &Record::Past(graph::Past { graph: 2, n_past: 300 }));
     let batch =
-        SpanBatch { graph: 2, shape: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
+        SpanBatch { graph: 2, topology: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
     check("span batch", &Record::SpanBatch(batch));
     let counter = Counter {
         slot: 4,
@@ -241,7 +241,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("counter", &Record::Counter(counter));
     let batch = CountedBatch {
         graph: 2,
-        shape: 1,
+        topology: 1,
         tid: 43,
         base_ns: 1_000_000,
         cpu: 1,
@@ -250,10 +250,10 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         counts: &packed_counts(),
     };
     check("counted batch", &Record::CountedBatch(batch));
-    let calls = packed_inner_calls();
-    let batch = InnerBatch { graph: 2, shape: 1, base_ns: 2_000_100_000, count: 2, bytes: &calls };
-    check("inner batch", &Record::InnerBatch(batch));
-    let loss = InnerLoss {
+    let calls = packed_nested_calls();
+    let batch = NestedBatch { graph: 2, topology: 1, base_ns: 2_000_100_000, count: 2, bytes: &calls };
+    check("nested batch", &Record::NestedBatch(batch));
+    let loss = NestedLoss {
         at_ns: 5_000_000_000,
         starts: 101,
         ends: 100,
@@ -264,9 +264,9 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         no_end: 1,
         no_graph: 0,
     };
-    check("inner loss", &Record::InnerLoss(loss));
-    let choices = packed_choices();
-    let batch = ExpertBatch { graph: 2, shape: 1, count: 3, bytes: &choices };
+    check("nested loss", &Record::NestedLoss(loss));
+    let selections = packed_selections();
+    let batch = ExpertBatch { graph: 2, topology: 1, count: 3, bytes: &selections };
     check("expert batch", &Record::ExpertBatch(batch));
     let loss = ExpertLoss {
         at_ns: 5_000_000_000,
@@ -309,25 +309,25 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         "plan",
         &Record::Plan(control::Plan { wire_version: 1, board: "rk3588", levels: 7, target: "llama*" }),
     );
-    let wish = control::CounterWish { name: "L3D_CACHE_REFILL", event: 0x2a, midr: 0x4100_d0b0 };
-    check("counter wish", &Record::CounterWish(wish));
+    let request = control::CounterRequest { name: "L3D_CACHE_REFILL", event: 0x2a, midr: 0x4100_d0b0 };
+    check("counter request", &Record::CounterRequest(request));
     let path = "/sys/class/thermal/thermal_zone*/temp";
-    let wish = control::GaugeWish {
+    let request = control::GaugeRequest {
         name: "temperature",
         kind: GaugeKind::Temperature,
         unit: GaugeUnit::Millidegrees,
         source: control::GaugeSource::File { path, parse: GaugeParse::Integer },
         period_ms: 100,
     };
-    check("gauge wish", &Record::GaugeWish(wish));
-    let wish = control::GaugeWish {
+    check("gauge request", &Record::GaugeRequest(request));
+    let request = control::GaugeRequest {
         name: "memory traffic",
         kind: GaugeKind::Ddr,
         unit: GaugeUnit::Bytes,
         source: control::GaugeSource::Pmu { pmu: "rockchip_ddr", event: "read-bytes" },
         period_ms: 100,
     };
-    check("gauge wish of a PMU", &Record::GaugeWish(wish));
+    check("gauge request of a PMU", &Record::GaugeRequest(request));
     let nonce = core::array::from_fn(|i| i as u8);
     check("resume", &Record::Resume(control::Resume { nonce, seq: 300 }));
     check("start", &Record::Start(control::Start {}));
@@ -363,13 +363,13 @@ fn examples() -> String {
 }
 
 #[test]
-fn inner_calls_come_back_and_the_longest_fits() {
-    let bytes = packed_inner_calls();
-    let batch = InnerBatch { graph: 2, shape: 1, base_ns: 0, count: 2, bytes: &bytes };
-    assert!(batch.iter().eq(inner_calls()));
-    assert_eq!(InnerBatch { bytes: &bytes[..bytes.len() - 1], ..batch }.iter().count(), 1);
+fn nested_calls_come_back_and_the_longest_fits() {
+    let bytes = packed_nested_calls();
+    let batch = NestedBatch { graph: 2, topology: 1, base_ns: 0, count: 2, bytes: &bytes };
+    assert!(batch.iter().eq(nested_calls()));
+    assert_eq!(NestedBatch { bytes: &bytes[..bytes.len() - 1], ..batch }.iter().count(), 1);
     let most = u32::MAX;
-    let longest = InnerCall {
+    let longest = NestedCall {
         tid: most,
         function: most,
         backend: most,
@@ -379,7 +379,7 @@ fn inner_calls_come_back_and_the_longest_fits() {
         duration_ns: u64::MAX,
     };
     let len = postcard::to_slice(&longest, &mut [0; 64]).expect("room").len();
-    assert_eq!(len, MAX_INNER_CALL_LEN);
+    assert_eq!(len, MAX_NESTED_CALL_LEN);
 }
 
 #[test]
@@ -469,8 +469,8 @@ fn packed_samples_decode_to_what_was_packed() {
 }
 
 #[test]
-fn packed_choices_decode_to_what_was_packed() {
-    let bytes = packed_choices();
+fn packed_selections_decode_to_what_was_packed() {
+    let bytes = packed_selections();
     for (run, (node, n_used, first, ids)) in Runs::new(3, &bytes).zip(CHOICES) {
         assert_eq!((run.node, run.n_used, run.first), (node, n_used, first));
         let expected = ids.iter().zip(first..).map(|(expert, position)| Expert {
@@ -493,7 +493,8 @@ fn packed_choices_decode_to_what_was_packed() {
 #[test]
 fn packed_spans_decode_to_what_was_packed() {
     let bytes = packed_spans();
-    let batch = SpanBatch { graph: 0, shape: 0, tid: 0, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &bytes };
+    let batch =
+        SpanBatch { graph: 0, topology: 0, tid: 0, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &bytes };
     assert_eq!(batch.spans().collect::<Vec<_>>(), spans());
     for cut in 0..bytes.len() {
         let mut short = SpanBatch { bytes: &bytes[..cut], ..batch }.spans();

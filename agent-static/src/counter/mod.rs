@@ -1,4 +1,4 @@
-//! Counters: from what the plan wishes to events that count on every CPU, with the reason for each that does not.
+//! Counters: from what the plan requests to events that count on every CPU, with the reason for each that does not.
 //!
 //! A wrong number is worse than none, so nothing is opened on trust: an event that the PMU does not advertise is
 //! refused by name, because some kernels and emulators open it without an error and count 0.
@@ -13,7 +13,7 @@ use std::path::Path;
 use profinfer_wire::record::control::ANY_CORE;
 use profinfer_wire::record::counter::SLOTS;
 
-use crate::plan::CounterWish;
+use crate::plan::CounterRequest;
 use crate::sys::perf;
 use pmu::Pmu;
 
@@ -41,7 +41,7 @@ pub struct Counter {
     pub refused: String,
 }
 
-/// What came of the wishes.
+/// What came of the requests.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// All of them, those that count and those that do not.
@@ -57,49 +57,49 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Wishes by name alone, for every type of core; the numbers are the PMU's.
+    /// Requests by name alone, for every type of core; the numbers are the PMU's.
     #[must_use]
-    pub fn by_name(names: &[String]) -> Vec<CounterWish> {
+    pub fn by_name(names: &[String]) -> Vec<CounterRequest> {
         let midr = |name: &String| if SOFTWARE.contains(&name.as_str()) { 0 } else { ANY_CORE };
-        names.iter().map(|n| CounterWish { name: n.clone(), event: 0, midr: midr(n) }).collect()
+        names.iter().map(|n| CounterRequest { name: n.clone(), event: 0, midr: midr(n) }).collect()
     }
 
     /// Opens what can be opened. `sysfs` is `/sys`.
     #[must_use]
-    pub fn open(wishes: &[CounterWish], sysfs: &Path) -> Self {
+    pub fn open(requests: &[CounterRequest], sysfs: &Path) -> Self {
         let mut counters = Self::default();
-        if wishes.is_empty() {
+        if requests.is_empty() {
             return counters;
         }
         let mut online = pmu::online(sysfs);
         online.retain(|cpu| *cpu < CPUS);
-        counters.hardware(wishes, sysfs, &online);
-        counters.software(wishes, &online);
+        counters.hardware(requests, sysfs, &online);
+        counters.software(requests, &online);
         counters
     }
 
-    fn hardware(&mut self, wishes: &[CounterWish], sysfs: &Path, online: &[u32]) {
+    fn hardware(&mut self, requests: &[CounterRequest], sysfs: &Path, online: &[u32]) {
         let pmus = pmu::all(sysfs);
         let midrs: BTreeMap<u32, u32> =
             online.iter().filter_map(|cpu| Some((*cpu, pmu::midr(sysfs, *cpu)?))).collect();
-        let mut by_core: BTreeMap<u32, Vec<&CounterWish>> = BTreeMap::new();
-        for wish in wishes.iter().filter(|w| w.midr != 0) {
+        let mut by_core: BTreeMap<u32, Vec<&CounterRequest>> = BTreeMap::new();
+        for request in requests.iter().filter(|w| w.midr != 0) {
             let mut types: Vec<u32> = midrs.values().copied().collect();
             types.sort_unstable();
             types.dedup();
             // Without any, it is asked for all the same, so that the answer says so.
-            if wish.midr != ANY_CORE || types.is_empty() {
-                types = vec![wish.midr & pmu::MIDR_MASK];
+            if request.midr != ANY_CORE || types.is_empty() {
+                types = vec![request.midr & pmu::MIDR_MASK];
             }
             for midr in types {
-                let wishes = by_core.entry(midr).or_default();
-                if !wishes.iter().any(|w| w.name == wish.name) {
-                    wishes.push(wish);
+                let requests = by_core.entry(midr).or_default();
+                if !requests.iter().any(|w| w.name == request.name) {
+                    requests.push(request);
                 }
             }
         }
         let mut core = 0;
-        for (midr, wishes) in by_core {
+        for (midr, requests) in by_core {
             let mut cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
             if cpus.is_empty() {
                 let none = "no CPU online has this core";
@@ -108,7 +108,7 @@ impl Counters {
                 } else {
                     none
                 };
-                wishes.iter().for_each(|w| self.refuse(0, w, "", &[], why));
+                requests.iter().for_each(|w| self.refuse(0, w, "", &[], why));
             }
             // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores that call themselves the
             // same may have several (clusters of one kind).
@@ -116,11 +116,11 @@ impl Counters {
                 let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
                 if !covered.is_empty() {
                     core += 1;
-                    self.core(core, &wishes, pmu, &covered);
+                    self.core(core, &requests, pmu, &covered);
                 }
             }
             if !cpus.is_empty() {
-                wishes
+                requests
                     .iter()
                     .for_each(|w| self.refuse(0, w, "", &cpus, "the kernel has no PMU for these CPUs"));
             }
@@ -128,13 +128,13 @@ impl Counters {
     }
 
     /// One group of counters on each CPU of one type.
-    fn core(&mut self, core: u32, wishes: &[&CounterWish], pmu: &Pmu, cpus: &[u32]) {
+    fn core(&mut self, core: u32, requests: &[&CounterRequest], pmu: &Pmu, cpus: &[u32]) {
         let mut leaders: BTreeMap<u32, OwnedFd> = BTreeMap::new();
         let mut slot = 0;
-        for wish in wishes {
-            let advertised = pmu.events.get(&wish.name.to_ascii_lowercase());
-            if let Some(why) = unsuitable(wish, pmu, slot) {
-                self.refuse(slot, wish, &pmu.name, cpus, &why);
+        for request in requests {
+            let advertised = pmu.events.get(&request.name.to_ascii_lowercase());
+            if let Some(why) = unsuitable(request, pmu, slot) {
+                self.refuse(slot, request, &pmu.name, cpus, &why);
                 continue;
             }
             let config = advertised.copied().unwrap_or(0);
@@ -154,28 +154,34 @@ impl Counters {
                         self.open.push((slot, cpu, fd));
                         self.cores.insert(cpu, core);
                     }
-                    self.accept(slot, wish, &pmu.name, cpus);
+                    self.accept(slot, request, &pmu.name, cpus);
                     slot += 1;
                     self.hardware = self.hardware.max(slot);
                 }
-                Err(e) => self.refuse(slot, wish, &pmu.name, cpus, &answer(&e)),
+                Err(e) => self.refuse(slot, request, &pmu.name, cpus, &answer(&e)),
             }
         }
         self.slots = self.hardware;
     }
 
-    fn software(&mut self, wishes: &[CounterWish], online: &[u32]) {
-        for wish in wishes.iter().filter(|w| w.midr == 0) {
-            let config = match wish.name.as_str() {
+    fn software(&mut self, requests: &[CounterRequest], online: &[u32]) {
+        for request in requests.iter().filter(|w| w.midr == 0) {
+            let config = match request.name.as_str() {
                 "minor-faults" => perf::MINOR_FAULTS,
                 "major-faults" => perf::MAJOR_FAULTS,
                 _ => {
-                    self.refuse(self.slots, wish, "software", &[], "not known: minor-faults or major-faults");
+                    self.refuse(
+                        self.slots,
+                        request,
+                        "software",
+                        &[],
+                        "not known: minor-faults or major-faults",
+                    );
                     continue;
                 }
             };
             if self.slots >= SLOTS {
-                self.refuse(self.slots, wish, "software", online, "no slot is left");
+                self.refuse(self.slots, request, "software", online, "no slot is left");
                 continue;
             }
             // The kernel counts a fault for the mode that met it, so user mode is what the operator did.
@@ -185,23 +191,23 @@ impl Counters {
             match opened {
                 Ok(opened) => {
                     self.open.extend(opened);
-                    self.accept(self.slots, wish, "software", online);
+                    self.accept(self.slots, request, "software", online);
                     self.slots += 1;
                 }
-                Err(e) => self.refuse(self.slots, wish, "software", online, &answer(&e)),
+                Err(e) => self.refuse(self.slots, request, "software", online, &answer(&e)),
             }
         }
     }
 
-    fn accept(&mut self, slot: usize, wish: &CounterWish, pmu: &str, cpus: &[u32]) {
-        self.refuse(slot, wish, pmu, cpus, "");
+    fn accept(&mut self, slot: usize, request: &CounterRequest, pmu: &str, cpus: &[u32]) {
+        self.refuse(slot, request, pmu, cpus, "");
     }
 
-    fn refuse(&mut self, slot: usize, wish: &CounterWish, pmu: &str, cpus: &[u32], why: &str) {
+    fn refuse(&mut self, slot: usize, request: &CounterRequest, pmu: &str, cpus: &[u32], why: &str) {
         self.all.push(Counter {
             slot,
-            name: wish.name.clone(),
-            event: wish.event,
+            name: request.name.clone(),
+            event: request.event,
             pmu: pmu.to_owned(),
             cpus: cpus.to_vec(),
             refused: why.to_owned(),
@@ -230,12 +236,13 @@ fn alike(name: &str, pmu: &Pmu) -> String {
     if names.is_empty() { "it names none".to_owned() } else { format!("it has {} …", names.join(", ")) }
 }
 
-fn unsuitable(wish: &CounterWish, pmu: &Pmu, slot: usize) -> Option<String> {
-    match pmu.events.get(&wish.name.to_ascii_lowercase()) {
-        None => {
-            Some(format!("the PMU does not say in sysfs that it has this event; {}", alike(&wish.name, pmu)))
-        }
-        Some(number) if wish.event != 0 && *number != u64::from(wish.event) => {
+fn unsuitable(request: &CounterRequest, pmu: &Pmu, slot: usize) -> Option<String> {
+    match pmu.events.get(&request.name.to_ascii_lowercase()) {
+        None => Some(format!(
+            "the PMU does not say in sysfs that it has this event; {}",
+            alike(&request.name, pmu)
+        )),
+        Some(number) if request.event != 0 && *number != u64::from(request.event) => {
             Some(format!("the PMU says that its number is {number:#x}: the profile is wrong for this core"))
         }
         Some(_) if slot >= HARDWARE_SLOTS => {
@@ -286,8 +293,8 @@ mod tests {
             write(&format!("{dir}/cpus"), cpus);
             write(&format!("{dir}/events/cpu_cycles"), "event=0x11\n");
         }
-        let wish = |midr| CounterWish { name: "CPU_CYCLES".to_owned(), event: 0x11, midr };
-        let counters = Counters::open(&[wish(0x4100_d0b0), wish(0x4100_d050)], root.path());
+        let request = |midr| CounterRequest { name: "CPU_CYCLES".to_owned(), event: 0x11, midr };
+        let counters = Counters::open(&[request(0x4100_d0b0), request(0x4100_d050)], root.path());
         assert_eq!((counters.slots, counters.open.len()), (0, 0));
         let tried: Vec<(&str, &[u32])> = counters.all.iter().map(|c| (c.pmu.as_str(), &*c.cpus)).collect();
         // The A55 is not there; CPU 2 has no PMU.

@@ -54,7 +54,7 @@ pub(super) fn find(calls: &Calls<'_, '_>, file: usize) -> (Vec<Site>, Vec<Missin
     let (mut sites, mut missing): (Vec<Site>, _) = (Vec::new(), Vec::new());
     for (slot, function) in (0..).zip(FUNCTIONS) {
         let Some(symbol) = calls.names.get(function.symbol) else { continue };
-        let mark = if function.whole { Mark::BackendOp(slot) } else { Mark::InnerCall(slot) };
+        let mark = if function.whole { Mark::BackendOp(slot) } else { Mark::NestedCall(slot) };
         let found = returning(calls.image, symbol.address, symbol.size).and_then(|(address, size)| {
             let entry = entry::entry(calls.image, address, size, Stack::AsAtEntry)
                 .ok_or("its code cannot be read")?;

@@ -72,7 +72,7 @@ pub enum Mark {
     /// [`FUNCTIONS`] tells which, and which argument is the tensor.
     BackendOp(u8),
     /// The same of a function that works inside operators.
-    InnerCall(u8),
+    NestedCall(u8),
 }
 
 impl Mark {
@@ -83,7 +83,7 @@ impl Mark {
             Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => level::TOKEN,
             Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => level::GRAPH,
             Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => level::OP,
-            Self::BackendOp(_) | Self::InnerCall(_) => level::OP,
+            Self::BackendOp(_) | Self::NestedCall(_) => level::OP,
         }
     }
 
@@ -100,7 +100,7 @@ impl Mark {
             Self::OpEnd => "operator end",
             Self::OpFunction => "operator function",
             Self::BackendOp(_) => "backend operator",
-            Self::InnerCall(_) => "inner call",
+            Self::NestedCall(_) => "inner call",
         }
     }
 
@@ -108,7 +108,7 @@ impl Mark {
     #[must_use]
     pub fn backend_function(self) -> Option<&'static Function> {
         match self {
-            Self::BackendOp(slot) | Self::InnerCall(slot) => FUNCTIONS.get(usize::from(slot)),
+            Self::BackendOp(slot) | Self::NestedCall(slot) => FUNCTIONS.get(usize::from(slot)),
             _ => None,
         }
     }

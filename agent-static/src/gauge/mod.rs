@@ -1,15 +1,15 @@
-//! Gauges: what the board's nodes beyond the cores say, some times a second.
+//! Gauges: what the board's sensors beyond the cores say, some times a second.
 //!
 //! ```text
-//! wishes ─▶ path (`*` to files) ─▶ node (open, read once) ─▶ gauges, a number each
+//! requests ─▶ path (`*` to files) ─▶ sensor (open, read once) ─▶ gauges, a number each
 //!                                        └── sample: read, parse ─▶ one batch of all that are due
 //! ```
 //! A value that is not exactly what its form says is absent, never 0. Sampling allocates nothing.
 
-mod node;
 pub mod parse;
 pub mod path;
 pub mod pmu;
+mod sensor;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,9 +21,9 @@ use profinfer_wire::record::gauge::{Gauge as GaugeRecord, GaugeBatch, GaugeKind,
 use crate::clock;
 use crate::emit::Emitter;
 use crate::link::output::Weight;
-use crate::plan::{GaugeSource, GaugeWish};
-use node::Node;
+use crate::plan::{GaugeRequest, GaugeSource};
 use parse::MAX_VALUES;
+use sensor::Sensor;
 
 /// Between two samples of one gauge.
 const PERIODS: std::ops::RangeInclusive<u32> = 10..=1000;
@@ -37,7 +37,7 @@ pub struct Gauge {
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,
-    /// The file, or PMU/event; the wish's own words where none was found.
+    /// The file, or PMU/event; the request's own words where none was found.
     pub source: String,
     /// Time between two samples, ms.
     pub period_ms: u32,
@@ -52,93 +52,102 @@ pub struct Gauge {
 pub struct Gauges {
     /// Those that are read and those that cannot be.
     pub all: Vec<Gauge>,
-    nodes: Vec<Node>,
+    sensors: Vec<Sensor>,
 }
 
 impl Gauges {
     /// Opens what can be opened; `root` is `/`.
     #[must_use]
-    pub fn open(wishes: &[GaugeWish], root: &Path) -> Self {
+    pub fn open(requests: &[GaugeRequest], root: &Path) -> Self {
         let mut gauges = Self::default();
         let now = Instant::now();
-        for wish in wishes {
-            let period_ms = wish.period_ms.clamp(*PERIODS.start(), *PERIODS.end());
-            let wish = GaugeWish { period_ms, ..wish.clone() };
-            match &wish.source {
+        for request in requests {
+            let period_ms = request.period_ms.clamp(*PERIODS.start(), *PERIODS.end());
+            let request = GaugeRequest { period_ms, ..request.clone() };
+            match &request.source {
                 GaugeSource::File { path, parse } => match path::expand(root, path) {
-                    Ok(found) if found.is_empty() => gauges.refuse(&wish, path, "there is no such file"),
+                    Ok(found) if found.is_empty() => gauges.refuse(&request, path, "there is no such file"),
                     Ok(found) => {
                         for file in found {
                             gauges.add(
-                                &wish,
+                                &request,
                                 &file.path,
-                                &file.name(wish.kind),
-                                Node::file(&file.file, *parse),
+                                &file.name(request.kind),
+                                Sensor::file(&file.file, *parse),
                                 now,
                             );
                         }
                     }
-                    Err(why) => gauges.refuse(&wish, path, why),
+                    Err(why) => gauges.refuse(&request, path, why),
                 },
                 GaugeSource::Pmu { pmu, event } => {
-                    let node = Node::pmu(&root.join("sys"), pmu, event);
-                    gauges.add(&wish, &format!("{pmu}/{event}"), event, node, now);
+                    let sensor = Sensor::pmu(&root.join("sys"), pmu, event);
+                    gauges.add(&request, &format!("{pmu}/{event}"), event, sensor, now);
                 }
             }
         }
         gauges
     }
 
-    fn refuse(&mut self, wish: &GaugeWish, source: &str, why: &str) {
+    fn refuse(&mut self, request: &GaugeRequest, source: &str, why: &str) {
         // One more place, for the word that there is no room.
         let (attached, why) = match self.all.len() {
             0..MAX_GAUGES => (false, why),
-            MAX_GAUGES => (false, "there are more nodes than the 64 that are sampled"),
+            MAX_GAUGES => (false, "there are more sensors than the 64 that are sampled"),
             _ => return,
         };
-        let name = wish.name.clone();
-        self.all.push(wish.gauge(name, source, attached, why));
+        let name = request.name.clone();
+        self.all.push(request.gauge(name, source, attached, why));
     }
 
-    /// Adds the gauges of a node, which was read once.
-    fn add(&mut self, wish: &GaugeWish, source: &str, which: &str, node: Result<Node, String>, now: Instant) {
-        let mut node = match node {
-            Ok(node) if self.all.len() + node.values <= MAX_GAUGES => node,
-            Ok(_) => return self.refuse(wish, source, "there are more nodes than the 64 that are sampled"),
-            Err(why) => return self.refuse(&wish.called(which), source, &why),
+    /// Adds the gauges of a sensor, which was read once.
+    fn add(
+        &mut self,
+        request: &GaugeRequest,
+        source: &str,
+        which: &str,
+        sensor: Result<Sensor, String>,
+        now: Instant,
+    ) {
+        let mut sensor = match sensor {
+            Ok(sensor) if self.all.len() + sensor.values <= MAX_GAUGES => sensor,
+            Ok(_) => {
+                return self.refuse(request, source, "there are more sensors than the 64 that are sampled");
+            }
+            Err(why) => return self.refuse(&request.called(which), source, &why),
         };
         let first = self.all.len();
-        for i in 0..node.values {
-            let core = if node.values > 1 { format!("core {i}") } else { String::new() };
-            let name = [wish.name.as_str(), which, &core].join(" ");
+        for i in 0..sensor.values {
+            let core = if sensor.values > 1 { format!("core {i}") } else { String::new() };
+            let name = [request.name.as_str(), which, &core].join(" ");
             let mut name = name.split_whitespace().collect::<Vec<_>>().join(" ");
             // Two zones of one type are told apart by their path.
             if self.all.iter().any(|g| g.name == name) {
                 let number = source.rsplit('/').nth(1).unwrap_or(source);
                 name = format!("{name} {number}");
             }
-            self.all.push(wish.gauge(name, source, true, ""));
+            self.all.push(request.gauge(name, source, true, ""));
         }
-        let period = Duration::from_millis(wish.period_ms.into());
-        (node.first, node.period, node.due, node.unit) = (first, period, now, Some(wish.unit));
-        self.nodes.push(node);
+        let period = Duration::from_millis(request.period_ms.into());
+        (sensor.first, sensor.period, sensor.due, sensor.unit) = (first, period, now, Some(request.unit));
+        self.sensors.push(sensor);
     }
 
     /// How soon [`Self::sample`] has something to do; `None` when never.
     #[must_use]
     pub fn due_in(&self) -> Option<Duration> {
-        let due = self.nodes.iter().map(|n| n.due).min()?;
+        let due = self.sensors.iter().map(|n| n.due).min()?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
     /// Tells a host what there is.
-    pub fn tell(&self, emit: &mut Emitter) {
+    pub fn emit(&self, emit: &mut Emitter) {
         for id in 0..self.all.len() {
-            self.tell_one(id, emit);
+            self.emit_one(id, emit);
         }
     }
 
-    fn tell_one(&self, id: usize, emit: &mut Emitter) {
+    fn emit_one(&self, id: usize, emit: &mut Emitter) {
         let (Some(g), Ok(id)) = (self.all.get(id), u16::try_from(id)) else { return };
         let cut = |text: &str| text.floor_char_boundary(500);
         let record = GaugeRecord {
@@ -154,22 +163,22 @@ impl Gauges {
         emit.emit(&Record::Gauge(record), Weight::Essential);
     }
 
-    /// Reads the nodes that are due, or with `all` every one, and sends what they say.
+    /// Reads the sensors that are due, or with `all` every one, and sends what they say.
     pub fn sample(&mut self, emit: &mut Emitter, all: bool) {
         let now = Instant::now();
-        if !self.nodes.iter().any(|n| all || n.due <= now) {
+        if !self.sensors.iter().any(|n| all || n.due <= now) {
             return;
         }
         let at_ns = clock::monotonic_ns();
         let (mut bytes, mut len, mut count) = ([0; MAX_GAUGES * MAX_SAMPLE_LEN], 0, 0u16);
-        for at in 0..self.nodes.len() {
-            let Some(node) = self.nodes.get_mut(at).filter(|n| all || n.due <= now) else { continue };
+        for at in 0..self.sensors.len() {
+            let Some(sensor) = self.sensors.get_mut(at).filter(|n| all || n.due <= now) else { continue };
             // After a pause it is not made up for.
-            let next = node.due + node.period;
-            node.due = if next > now { next } else { now + node.period };
+            let next = sensor.due + sensor.period;
+            sensor.due = if next > now { next } else { now + sensor.period };
             let mut values = [None; MAX_VALUES];
-            let failed = node.sample(&mut values);
-            let ids = node.first..node.first + node.values;
+            let failed = sensor.sample(&mut values);
+            let ids = sensor.first..sensor.first + sensor.values;
             for (id, value) in ids.clone().zip(values) {
                 let sample = GaugeSample { id: u16::try_from(id).unwrap_or(u16::MAX), value };
                 // There is room for all of them.
@@ -180,7 +189,7 @@ impl Gauges {
             if let Some(why) = failed {
                 for id in ids {
                     self.all[id].note.clone_from(&why);
-                    self.tell_one(id, emit);
+                    self.emit_one(id, emit);
                 }
             }
         }
@@ -189,7 +198,7 @@ impl Gauges {
     }
 }
 
-impl GaugeWish {
+impl GaugeRequest {
     fn gauge(&self, name: String, source: &str, attached: bool, note: &str) -> Gauge {
         Gauge {
             name,

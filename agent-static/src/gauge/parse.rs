@@ -1,8 +1,8 @@
-//! From a node's text to numbers. What is not exactly as its form says has no number.
+//! From a sensor's text to numbers. What is not exactly as its form says has no number.
 
 use profinfer_wire::record::gauge::GaugeParse;
 
-/// Most values that one node tells: cores of an NPU.
+/// Most values that one sensor tells: cores of an NPU.
 pub const MAX_VALUES: usize = 8;
 
 /// Reads the text; the number of values, `None` when it is of another form.
@@ -21,7 +21,7 @@ pub fn values(text: &[u8], parse: GaugeParse, out: &mut [i64; MAX_VALUES]) -> Op
 }
 
 fn integer(text: &str) -> Option<i64> {
-    // `parse` would take a plus sign, which no node writes.
+    // `parse` would take a plus sign, which no sensor writes.
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 

@@ -23,9 +23,9 @@ pub(super) struct Counts {
     pub(super) no_graph: u64,
 }
 
-/// Choices of one graph call that are being packed.
+/// Selections of one graph call that are being packed.
 #[derive(Debug)]
-pub(super) struct Choices {
+pub(super) struct Selections {
     runs: u16,
     experts: u64,
     len: usize,
@@ -33,7 +33,7 @@ pub(super) struct Choices {
     bytes: Box<[u8; BATCH_BYTES]>,
 }
 
-impl Choices {
+impl Selections {
     /// Nothing yet, with memory for what comes.
     pub(super) fn new() -> Self {
         Self { runs: 0, experts: 0, len: 0, cursor: Cursor::default(), bytes: Box::new([0; BATCH_BYTES]) }
@@ -54,12 +54,12 @@ impl Choices {
     }
 
     /// Sends what is packed, and begins anew in the same memory.
-    pub(super) fn send(&mut self, emit: &mut Emitter, counts: &mut Counts, graph: u32, shape: u32) {
+    pub(super) fn send(&mut self, emit: &mut Emitter, counts: &mut Counts, graph: u32, topology: u32) {
         if self.runs == 0 {
             return;
         }
         let bytes = &self.bytes[..self.len];
-        let record = ExpertBatch { graph, shape, count: self.runs, bytes };
+        let record = ExpertBatch { graph, topology, count: self.runs, bytes };
         let sent = emit.emit(&Record::ExpertBatch(record), Weight::Droppable);
         *(if sent { &mut counts.sent } else { &mut counts.queue_full }) += self.experts;
         (self.runs, self.experts, self.len, self.cursor) = (0, 0, 0, Cursor::default());
@@ -71,14 +71,15 @@ impl Lower {
         let counts = &mut self.experts;
         let open = self.graphs.find(e.head.tgid, e.graph);
         let known = open.and_then(|o| {
-            let (shape, graph) = (o.shape.as_ref()?, o.id);
-            Some((shape.index(e.node, 0)?, shape.wire_id, graph, &mut o.choices))
+            let (topology, graph) = (o.topology.as_ref()?, o.id);
+            Some((topology.index(e.node, 0)?, topology.wire_id, graph, &mut o.selections))
         });
-        let Some((node, shape, graph, choices)) = known.filter(|_| e.n_used > 0) else {
+        let Some((node, topology, graph, selections)) = known.filter(|_| e.n_used > 0) else {
             counts.no_graph += e.ids().count() as u64;
             return;
         };
-        let choices = choices.get_or_insert_with(|| self.spare_choices.pop().unwrap_or_else(Choices::new));
+        let selections =
+            selections.get_or_insert_with(|| self.spare_selections.pop().unwrap_or_else(Selections::new));
         // Where one could not be read, a new run begins behind it.
         let (mut run, mut len, mut first) = ([0; ring::EXPERTS_MAX], 0, e.first);
         for (position, id) in (e.first..).zip(e.ids().map(Some).chain([None])) {
@@ -87,9 +88,9 @@ impl Lower {
                 len += 1;
                 continue;
             }
-            if len > 0 && !choices.push(node, e.n_used, first, &run[..len]) {
-                choices.send(&mut self.emit, counts, graph, shape);
-                if !choices.push(node, e.n_used, first, &run[..len]) {
+            if len > 0 && !selections.push(node, e.n_used, first, &run[..len]) {
+                selections.send(&mut self.emit, counts, graph, topology);
+                if !selections.push(node, e.n_used, first, &run[..len]) {
                     counts.unreadable += len as u64;
                 }
             }
@@ -99,7 +100,7 @@ impl Lower {
     }
 
     /// Says how many experts were chosen and what became of them, once there were any.
-    pub fn tell_expert_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
+    pub fn emit_expert_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         if kernel.experts_chosen == 0 {
             return;
         }

@@ -6,9 +6,9 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
-use super::expert::Choices;
+use super::expert::Selections;
 use super::op::Batch;
-use super::shape::Known;
+use super::topology::Known;
 use super::{Lower, backend};
 use crate::link::output::Weight;
 use crate::ring;
@@ -38,9 +38,9 @@ pub(super) struct Open {
     n_nodes: u32,
     n_tokens: u32,
     n_past: Option<u32>,
-    pub(super) shape: Option<Rc<Known>>,
+    pub(super) topology: Option<Rc<Known>>,
     pub(super) batches: Vec<Batch>,
-    pub(super) choices: Option<Choices>,
+    pub(super) selections: Option<Selections>,
 }
 
 /// Calls remembered. Two per thread and context are usual; one whose end was lost stays until it is pushed out.
@@ -83,11 +83,11 @@ impl Lower {
             // The record of the start was lost, and with it the graph's size.
             None => self.open_graph(e, layer),
         };
-        self.tell(open, e.start_ns, e.end_ns);
+        self.emit_call(open, e.start_ns, e.end_ns);
     }
 
     /// Sends a call that has ended, with its spans.
-    fn tell(&mut self, open: Open, start_ns: u64, end_ns: u64) {
+    fn emit_call(&mut self, open: Open, start_ns: u64, end_ns: u64) {
         let (tid, pid, layer) = (open.tid, open.pid, open.layer);
         let operators: u64 = open.batches.iter().map(Batch::len).sum();
         let hits = self.hit(pid);
@@ -109,7 +109,7 @@ impl Lower {
             }
             let record = GraphCall {
                 id: open.id,
-                shape: open.shape.as_ref().map_or(0, |s| s.wire_id),
+                topology: open.topology.as_ref().map_or(0, |s| s.wire_id),
                 pid,
                 tid,
                 layer,
@@ -123,17 +123,17 @@ impl Lower {
             };
             self.emit.emit(&Record::GraphCall(record), Weight::Essential);
         }
-        self.send_inner_of(open.id);
+        self.send_nested_of(open.id);
         self.send_batches(open);
     }
 
-    /// The part of another backend that this thread's scheduler handed over ends: the scheduler goes on.
+    /// The split that this thread's scheduler handed over to another backend ends: the scheduler goes on.
     fn end_part(&mut self, e: &ring::Graph, end_ns: u64) {
         let its = |o: &Open| o.backend != 0 && o.tid == e.head.tid && o.pid == e.head.tgid;
         if let Some(i) = self.graphs.open.iter().position(its) {
-            let part = self.graphs.open.remove(i);
-            let start_ns = part.start_ns;
-            self.tell(part, start_ns, end_ns);
+            let split = self.graphs.open.remove(i);
+            let start_ns = split.start_ns;
+            self.emit_call(split, start_ns, end_ns);
         }
     }
 
@@ -165,9 +165,9 @@ impl Lower {
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
             n_past: e.n_past,
-            shape: self.shapes.get(e.shape),
+            topology: self.topologies.get(e.topology),
             batches: self.graphs.lists.pop().unwrap_or_default(),
-            choices: None,
+            selections: None,
         }
     }
 

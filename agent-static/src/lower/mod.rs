@@ -2,18 +2,18 @@
 //!
 //! Stage: the agent's loop. From: [`crate::ring::Event`], in the order in which the kernel wrote them. To:
 //! [`crate::emit::Emitter`]. Promises: bounded memory whatever the engine does; an address is only
-//! looked up in the structure of the graph call that the record itself names, so a recycled address is
+//! looked up in the topology of the graph call that the record itself names, so a recycled address is
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
 pub mod backend;
 mod expert;
 pub mod graph;
-pub mod inner;
+pub mod nested;
 pub mod op;
-pub mod shape;
 pub mod text;
 pub mod thread;
 pub mod token;
+pub mod topology;
 
 use profinfer_wire::record::loss::Loss;
 
@@ -24,11 +24,11 @@ use crate::ring::Event;
 use crate::selfcheck::Hits;
 
 use graph::Graphs;
-use inner::InnerCalls;
-use shape::Shapes;
+use nested::NestedCalls;
 use text::Texts;
 use thread::Threads;
 use token::Tokens;
+use topology::Topologies;
 
 /// What lowering knows of one engine.
 #[derive(Debug, Clone)]
@@ -52,20 +52,20 @@ pub struct Lower {
     texts: Texts,
     threads: Threads,
     tokens: Tokens,
-    shapes: Shapes,
+    topologies: Topologies,
     graphs: Graphs,
     spans: Counts,
     experts: expert::Counts,
-    spare_choices: Vec<expert::Choices>,
+    spare_selections: Vec<expert::Selections>,
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
-    /// Structures forgotten for want of room; the caller tells the kernel side.
+    /// Topologies forgotten for want of room; the caller tells the kernel side.
     pub forgotten: Vec<u64>,
     /// Processes that began a new program, and when.
     pub executed: Vec<(u32, u64)>,
     hits: Vec<(u32, Hits)>,
-    inner: InnerCalls,
+    nested: NestedCalls,
 }
 
 /// Counts of spans on the agent's side; names as in the wire's `Loss`.
@@ -89,17 +89,17 @@ impl Lower {
             texts: Texts::default(),
             threads: Threads::default(),
             tokens: Tokens::default(),
-            shapes: Shapes::default(),
+            topologies: Topologies::default(),
             graphs: Graphs::default(),
             spans: Counts::default(),
             experts: expert::Counts::default(),
-            spare_choices: Vec::new(),
+            spare_selections: Vec::new(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
             forgotten: Vec::new(),
             executed: Vec::new(),
             hits: Vec::new(),
-            inner: InnerCalls::default(),
+            nested: NestedCalls::default(),
         }
     }
 
@@ -127,13 +127,13 @@ impl Lower {
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
-            Event::Inner(inner) => self.inner_call(inner),
+            Event::Nested(nested) => self.nested_call(nested),
             Event::Experts(experts) => self.experts(experts),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
-            Event::Shape(head, key, n_nodes) => self.shapes.begin(head, *key, *n_nodes),
+            Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes),
             Event::Tensor(tensor) => self.tensor(tensor),
-            Event::ShapeEnd(head, key, _) => self.shape_end(head, *key),
+            Event::TopologyEnd(head, key, _) => self.topology_end(head, *key),
             // Its wake-up is all that matters: the watch sees the stop itself.
             Event::Hold(_) => {}
             Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
@@ -175,9 +175,9 @@ impl Lower {
 
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
-        self.inner.drop_open();
+        self.nested.drop_open();
         for graph in self.graphs.take_all() {
-            self.experts.no_graph += graph.choices.as_ref().map_or(0, expert::Choices::len);
+            self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);
             self.spans.edge += graph.batches.iter().map(op::Batch::len).sum::<u64>();
         }
     }

@@ -95,11 +95,12 @@ impl Lower {
         };
         let at = open.batches.iter().position(|b| b.tid == tid);
         let hint = at.map_or(0, |i| open.batches[i].last_index + 1);
-        let Some(shape) = open.shape.as_ref() else {
+        let Some(topology) = open.topology.as_ref() else {
             self.spans.no_graph += 1;
             return;
         };
-        let (Some(node), Some(last)) = (shape.index(e.node, hint), shape.index(e.last, hint + 1)) else {
+        let (Some(node), Some(last)) = (topology.index(e.node, hint), topology.index(e.last, hint + 1))
+        else {
             self.spans.no_graph += 1;
             return;
         };
@@ -121,7 +122,7 @@ impl Lower {
                 return;
             }
             // Full: it goes out, and its memory is the next batch's.
-            let (id, wire_id) = (open.id, shape.wire_id);
+            let (id, wire_id) = (open.id, topology.wire_id);
             let full = open.batches.swap_remove(i);
             let full = self.send_batch(full, id, wire_id);
             self.begin_batch(e, full, &span, counted);
@@ -141,16 +142,25 @@ impl Lower {
         }
     }
 
-    fn send_batch(&mut self, batch: Batch, graph: u32, shape: u32) -> Batch {
+    fn send_batch(&mut self, batch: Batch, graph: u32, topology: u32) -> Batch {
         let Batch { tid, base_ns, cpu, count, .. } = batch;
         let bytes = &batch.bytes[..batch.len];
         // All spans of a session have counters, or none has.
         let record = match &batch.counts {
             Some(counts) if batch.counts_len > 0 => {
                 let counts = &counts[..batch.counts_len];
-                Record::CountedBatch(CountedBatch { graph, shape, tid, base_ns, cpu, count, bytes, counts })
+                Record::CountedBatch(CountedBatch {
+                    graph,
+                    topology,
+                    tid,
+                    base_ns,
+                    cpu,
+                    count,
+                    bytes,
+                    counts,
+                })
             }
-            _ => Record::SpanBatch(SpanBatch { graph, shape, tid, base_ns, cpu, count, bytes }),
+            _ => Record::SpanBatch(SpanBatch { graph, topology, tid, base_ns, cpu, count, bytes }),
         };
         if self.emit.emit(&record, Weight::Droppable) {
             self.spans.sent += u64::from(batch.count);
@@ -162,10 +172,10 @@ impl Lower {
 
     /// Sends the spans and the experts of a call that has ended, or will never be seen to end.
     pub(super) fn send_batches(&mut self, mut open: Open) {
-        let wire_id = open.shape.as_ref().map_or(0, |s| s.wire_id);
-        if let Some(mut choices) = open.choices.take() {
-            choices.send(&mut self.emit, &mut self.experts, open.id, wire_id);
-            self.spare_choices.push(choices);
+        let wire_id = open.topology.as_ref().map_or(0, |s| s.wire_id);
+        if let Some(mut selections) = open.selections.take() {
+            selections.send(&mut self.emit, &mut self.experts, open.id, wire_id);
+            self.spare_selections.push(selections);
         }
         for batch in open.batches.drain(..) {
             let batch = self.send_batch(batch, open.id, wire_id);

@@ -10,7 +10,7 @@ use crate::board::{Board, Cluster};
 use crate::error::BoardError;
 use crate::parse::{BoardFile, File};
 use crate::plan::aligned;
-use crate::{Backend, Core, Node, NodeUnit, Parse};
+use crate::{Backend, Core, Parse, Sensor, SensorUnit};
 
 const LEVELS: [&str; 4] = ["token", "graph", "op", "expert"];
 /// Stands for all cores that are known and have the board's default set.
@@ -46,7 +46,7 @@ pub(crate) fn board(
         caches: b.caches.clone(),
         memory: b.memory.clone(),
         backends: backends.collect::<Result<_, _>>()?,
-        uncore: nodes(file)?,
+        uncore: sensors(file)?,
         notes: b.notes.clone(),
         clusters,
         cores,
@@ -157,35 +157,37 @@ fn sets(file: &File<BoardFile>, board: &Board) -> Result<(), BoardError> {
 }
 
 /// Whether the unit fits what is read.
-fn read_as(node: &Node) -> bool {
-    match node.parse {
+fn read_as(sensor: &Sensor) -> bool {
+    match sensor.parse {
         Some(Parse::Integer) | None => true,
-        Some(Parse::Percent | Parse::LoadAtFrequency | Parse::RknpuLoad) => node.unit == NodeUnit::Percent,
+        Some(Parse::Percent | Parse::LoadAtFrequency | Parse::RknpuLoad) => {
+            sensor.unit == SensorUnit::Percent
+        }
     }
 }
 
-fn nodes(file: &File<BoardFile>) -> Result<Vec<crate::Node>, BoardError> {
+fn sensors(file: &File<BoardFile>) -> Result<Vec<crate::Sensor>, BoardError> {
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();
     for spanned in &file.value.uncore {
-        let node = spanned.as_ref();
-        let what = match (&node.path, &node.pmu) {
+        let sensor = spanned.as_ref();
+        let what = match (&sensor.path, &sensor.pmu) {
             (Some(path), None) if !path.starts_with('/') => "its path must begin with `/`",
-            (Some(_), None) if node.parse.is_none() => "say with `parse` how its file is read",
-            (Some(_), None) if !node.events.is_empty() => "`events` are for a `pmu`",
-            (None, Some(_)) if node.events.is_empty() => "name the `events` of its PMU",
-            (None, Some(_)) if node.parse.is_some() => "`parse` is for files, a PMU has its own scale",
+            (Some(_), None) if sensor.parse.is_none() => "say with `parse` how its file is read",
+            (Some(_), None) if !sensor.events.is_empty() => "`events` are for a `pmu`",
+            (None, Some(_)) if sensor.events.is_empty() => "name the `events` of its PMU",
+            (None, Some(_)) if sensor.parse.is_some() => "`parse` is for files, a PMU has its own scale",
             (Some(_), Some(_)) | (None, None) => "give either `path` or `pmu`",
-            (Some(_), None) if !read_as(node) => {
+            (Some(_), None) if !read_as(sensor) => {
                 "its unit is not what `parse` reads: integers, kHz only so, or percent"
             }
-            (None, Some(_)) if node.unit != NodeUnit::Bytes => "of a PMU only bytes are sampled",
-            _ if names.contains_key(node.name.as_str()) => "there is another node of this name",
+            (None, Some(_)) if sensor.unit != SensorUnit::Bytes => "of a PMU only bytes are sampled",
+            _ if names.contains_key(sensor.name.as_str()) => "there is another sensor of this name",
             _ => "",
         };
         if !what.is_empty() {
-            return Err(file.wrong(spanned.span(), format!("the node `{}`: {what}", node.name)));
+            return Err(file.wrong(spanned.span(), format!("the sensor `{}`: {what}", sensor.name)));
         }
-        names.insert(&node.name, file.line(spanned.span()));
+        names.insert(&sensor.name, file.line(spanned.span()));
     }
     Ok(file.value.uncore.iter().map(|n| n.as_ref().clone()).collect())
 }

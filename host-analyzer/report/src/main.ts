@@ -22,7 +22,7 @@ import { graphSection } from "./sections/graphs.ts";
 import { header } from "./sections/header.ts";
 import { healthBanner } from "./sections/health.ts";
 import { opName, opTypeSection } from "./sections/op_types.ts";
-import { innerSection } from "./sections/inner.ts";
+import { nestedSection } from "./sections/nested.ts";
 import { operatorSection } from "./sections/operators.ts";
 import { probeSection } from "./sections/probes.ts";
 import { threadSection } from "./sections/threads.ts";
@@ -76,7 +76,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("token statistics", () => tokenSection(summary)),
     guarded("operator types", () => opTypeSection(summary, colours)),
     guarded("operators", () => operatorSection(summary, colours)),
-    guarded("inner calls", () => innerSection(summary, colours)),
+    guarded("nested calls", () => nestedSection(summary, colours)),
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),
     guarded("counters", () => counterSection(summary)),

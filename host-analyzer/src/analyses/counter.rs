@@ -91,9 +91,9 @@ pub fn counted(model: &Model, phases: &Phases) -> Vec<Counted> {
     let mut sums: HashMap<(Phase, Text, Text, usize), Sum> = HashMap::new();
     for i in 0..spans.len() {
         let call = spans.graph_call[i].0 as usize;
-        // A span's graph call always has a shape: the model promises it.
-        let Some(shape) = model.graph_calls.shape[call] else { continue };
-        let node = model.shapes.get(shape).node(spans.node[i]);
+        // A span's graph call always has a topology: the model promises it.
+        let Some(topology) = model.graph_calls.topology[call] else { continue };
+        let node = model.topologies.get(topology).node(spans.node[i]);
         let key = (phases.graph_calls[call], node.op, node.desc, pmus.of_cpu(spans.cpu[i]));
         let sum = sums
             .entry(key)

@@ -1,6 +1,6 @@
 //! ProfDAG: the graphs that were computed, with what each node took.
 //!
-//! Stage: analysis. From: groups of graph calls, shapes, sums per node. To: one [`Dag`] per group: the shape
+//! Stage: analysis. From: groups of graph calls, topologies, sums per node. To: one [`Dag`] per group: the topology
 //! that the group computed most often, of equals the one computed last. Promises: `nodes[i].index == i`;
 //! edges name existing nodes.
 
@@ -11,7 +11,7 @@ use super::group::{Groups, context_name};
 use super::op::share;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
-use crate::model::{GraphCallId, Model, Node, NodeIdx, Shape, Text};
+use crate::model::{GraphCallId, Model, Node, NodeIdx, Text, Topology};
 
 /// One graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,21 +24,21 @@ pub struct Dag {
     pub pid: u32,
     /// Address of the context in hex; `None` when there was no token-level call around.
     pub context: Option<String>,
-    /// Position among the parts into which the scheduler cut the graph, from 0.
+    /// Position among the splits into which the scheduler cut the graph, from 0.
     pub split: u32,
-    /// Row of the shape in the session.
-    pub shape: u32,
+    /// Row of the topology in the session.
+    pub topology: u32,
     /// Backend of the latest call.
     pub backend: String,
     /// Tokens in the latest call; `None` when not known.
     pub n_tokens: Option<u32>,
-    /// Graph calls with this shape.
+    /// Graph calls with this topology.
     pub calls: u64,
     /// Nodes.
     pub n_nodes: u32,
     /// Leafs.
     pub n_leafs: u32,
-    /// The whole structure arrived.
+    /// The whole topology arrived.
     pub complete: bool,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
@@ -46,7 +46,7 @@ pub struct Dag {
     pub edges: Vec<Edge>,
 }
 
-/// A tensor of a graph. Times are means over the executions with this shape.
+/// A tensor of a graph. Times are means over the executions with this topology.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DagNode {
     /// Position in [`Dag::nodes`].
@@ -127,7 +127,7 @@ fn usual(tallies: &Tallies, group: usize) -> Option<&Computed> {
 
 fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies, c: &Computed) -> Dag {
     let group = groups.get(c.group);
-    let shape = model.shapes.get(c.shape);
+    let topology = model.topologies.get(c.topology);
     let last_call = c.last_call.0 as usize;
     let n_tokens = model.graph_calls.n_tokens[last_call];
     Dag {
@@ -136,23 +136,23 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
         pid: group.pid,
         context: context_name(group.context),
         split: group.split,
-        shape: c.shape.0,
+        topology: c.topology.0,
         backend: model.texts.get(model.graph_calls.backend[last_call]).to_owned(),
         n_tokens: (n_tokens != 0).then_some(n_tokens),
         calls: c.calls,
-        n_nodes: shape.n_nodes,
-        n_leafs: index(shape.nodes.len()).saturating_sub(shape.n_nodes),
-        complete: shape.complete,
-        nodes: nodes(model, shape, tallies.cells(c), &order(executions, c, shape)),
-        edges: edges(model, shape),
+        n_nodes: topology.n_nodes,
+        n_leafs: index(topology.nodes.len()).saturating_sub(topology.n_nodes),
+        complete: topology.complete,
+        nodes: nodes(model, topology, tallies.cells(c), &order(executions, c, topology)),
+        edges: edges(model, topology),
     }
 }
 
-fn nodes(model: &Model, shape: &Shape, cells: &[Cell], order: &[Option<u32>]) -> Vec<DagNode> {
+fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32>]) -> Vec<DagNode> {
     let text = |t: Text| model.texts.get(t).to_owned();
-    let fused_with = fused_with(model, shape, cells);
+    let fused_with = fused_with(model, topology, cells);
     let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
-    shape
+    topology
         .nodes
         .iter()
         .zip(cells)
@@ -180,8 +180,8 @@ fn nodes(model: &Model, shape: &Shape, cells: &[Cell], order: &[Option<u32>]) ->
 
 /// The position of each node in the order of execution, as seen in the fullest call: the first start of a node
 /// over all threads. A barrier lies between any two nodes, so every thread has the same order.
-fn order(executions: &Executions, c: &Computed, shape: &Shape) -> Vec<Option<u32>> {
-    let mut order = vec![None; shape.nodes.len()];
+fn order(executions: &Executions, c: &Computed, topology: &Topology) -> Vec<Option<u32>> {
+    let mut order = vec![None; topology.nodes.len()];
     let Some(GraphCallId(call)) = c.fullest_call else { return order };
     let first = executions.graph_call.partition_point(|g| g.0 < call);
     let end = executions.graph_call.partition_point(|g| g.0 <= call);
@@ -194,11 +194,11 @@ fn order(executions: &Executions, c: &Computed, shape: &Shape) -> Vec<Option<u32
 }
 
 /// For each node that was computed by the execution of another, that other one.
-fn fused_with(model: &Model, shape: &Shape, cells: &[Cell]) -> Vec<Option<u32>> {
+fn fused_with(model: &Model, topology: &Topology, cells: &[Cell]) -> Vec<Option<u32>> {
     let mut with = vec![None; cells.len()];
     for (first, cell) in (0_u32..).zip(cells).filter(|(_, c)| c.executions > 0) {
         for i in first.saturating_add(1)..=cell.last_node {
-            let node = shape.node(NodeIdx(i));
+            let node = topology.node(NodeIdx(i));
             if cells[i as usize].executions == 0 && !is_empty_op(model.texts.get(node.op)) {
                 with[i as usize] = Some(first);
             }
@@ -207,10 +207,10 @@ fn fused_with(model: &Model, shape: &Shape, cells: &[Cell]) -> Vec<Option<u32>> 
     with
 }
 
-fn edges(model: &Model, shape: &Shape) -> Vec<Edge> {
+fn edges(model: &Model, topology: &Topology) -> Vec<Edge> {
     let of_node = |(to, node): (usize, &Node)| {
         let edge = move |(slot, from): &(u8, NodeIdx)| {
-            let read = shape.node(*from);
+            let read = topology.node(*from);
             Edge {
                 from: from.0,
                 to: index(to),
@@ -222,7 +222,7 @@ fn edges(model: &Model, shape: &Shape) -> Vec<Edge> {
         };
         node.src.iter().map(edge).collect::<Vec<_>>()
     };
-    shape.nodes.iter().enumerate().flat_map(of_node).collect()
+    topology.nodes.iter().enumerate().flat_map(of_node).collect()
 }
 
 fn mean(sum: u64, n: u64) -> Option<u64> {

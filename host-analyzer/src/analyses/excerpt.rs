@@ -129,7 +129,8 @@ fn latest(start: u64, end: u64, fits: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
     use crate::model::{
-        DecodeFunction, GraphCallId, Layer, Node, NodeIdx, Role, Shape, ShapeId, Text, ThreadId, WAIT_UNKNOWN,
+        DecodeFunction, GraphCallId, Layer, Node, NodeIdx, Role, Text, ThreadId, Topology, TopologyId,
+        WAIT_UNKNOWN,
     };
 
     /// Calls of `tokens[i]` tokens, each 1000 ns long and 100 ns apart, with `spans` spans of 1 ns in it.
@@ -150,7 +151,7 @@ mod tests {
             view_of: None,
             src: vec![],
         };
-        m.shapes.rows.push(Shape { pid: 1, n_nodes: 1, nodes: vec![node], complete: true });
+        m.topologies.rows.push(Topology { pid: 1, n_nodes: 1, nodes: vec![node], complete: true });
         for (i, n) in (0u32..).zip(tokens) {
             let start = 50 + u64::from(i) * 1100;
             m.decodes.start_ns.push(start);
@@ -164,7 +165,7 @@ mod tests {
             m.graph_calls.duration_ns.push(1000);
             m.graph_calls.layer.push(Layer::Scheduler);
             m.graph_calls.backend.push(Text::default());
-            m.graph_calls.shape.push(Some(ShapeId(0)));
+            m.graph_calls.topology.push(Some(TopologyId(0)));
             m.graph_calls.n_nodes.push(1);
             m.graph_calls.n_tokens.push(*n);
             m.graph_calls.n_past.push(None);

@@ -11,7 +11,7 @@ use crate::model::{GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 pub struct Executions {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,
-    /// Node of the call's shape.
+    /// Node of the call's topology.
     pub node: Vec<NodeIdx>,
     /// Last node that the same kernel computed too; equal to `node` when not fused.
     pub last_node: Vec<NodeIdx>,
@@ -41,7 +41,7 @@ impl Executions {
     /// The executions of a session.
     #[must_use]
     pub fn of(model: &Model) -> Self {
-        let widest = model.shapes.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
+        let widest = model.topologies.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
         let mut open = vec![NO_CALL; widest];
         let mut all = Self::default();
         let spans = &model.spans;

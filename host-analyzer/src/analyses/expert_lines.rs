@@ -4,18 +4,18 @@ use super::health::Health;
 use super::health_lines::percent;
 use super::words::count;
 use crate::model::Model;
-use crate::model::expert::choices;
+use crate::model::expert::selections;
 
-/// Whether a router's choice stands in any of the graphs that were read.
+/// Whether a router's selection stands in any of the graphs that were read.
 pub(super) fn model_has_routers(model: &Model) -> bool {
-    model.shapes.rows.iter().any(|shape| !choices(&model.texts, shape).is_empty())
+    model.topologies.rows.iter().any(|topology| !selections(&model.texts, topology).is_empty())
 }
 
 /// What of them is complete, for the sentence that says so.
 pub(super) fn complete(health: &Health) -> String {
     match health.experts.map_or(0, |e| e.kept) {
         0 => String::new(),
-        n => format!(", {} choices of an expert", count(n)),
+        n => format!(", {} selections of an expert", count(n)),
     }
 }
 
@@ -23,8 +23,9 @@ pub(super) fn complete(health: &Health) -> String {
 pub(super) fn lost(model: &Model, health: &Health, lines: &mut Vec<String>) {
     let Some(e) = health.experts else { return };
     let chosen = e.chosen.unwrap_or(0);
-    let of =
-        |n: u64| format!("{} of {} choices of an expert ({})", count(n), count(chosen), percent(n, chosen));
+    let of = |n: u64| {
+        format!("{} of {} selections of an expert ({})", count(n), count(chosen), percent(n, chosen))
+    };
     for (n, why) in [
         (
             e.ring_full,
@@ -42,7 +43,7 @@ pub(super) fn lost(model: &Model, health: &Health, lines: &mut Vec<String>) {
         ),
         (
             e.no_graph,
-            "the structure of their graph is not known, because they came before it was read or it could not be read. \
+            "the topology of their graph is not known, because they came before it was read or it could not be read. \
              Let the agent start the engine to see it from the first graph on",
         ),
     ] {
@@ -58,7 +59,7 @@ pub(super) fn lost(model: &Model, health: &Health, lines: &mut Vec<String>) {
         Some(0) => {}
         // While a session runs, more may come after the last totals.
         _ if health.cut_short => {}
-        _ => lines.push("unsound: more choices of experts are here than the agent sent; please report this".into()),
+        _ => lines.push("unsound: more selections of experts are here than the agent sent; please report this".into()),
     }
     if !health.cut_short && model.health.experts.is_some_and(|l| !l.balances()) {
         lines.push("unsound: the agent's own totals of experts do not add up; please report this".into());
@@ -67,7 +68,7 @@ pub(super) fn lost(model: &Model, health: &Health, lines: &mut Vec<String>) {
     if e.missing > 0 {
         let known = if told || e.unaccounted.is_some_and(|n| n > 0) { ", counted above as well" } else { "" };
         lines.push(format!(
-            "incomplete: {} choices of an expert are missing in graph calls of which others came{known}. Figures of \
+            "incomplete: {} selections of an expert are missing in graph calls of which others came{known}. Figures of \
              experts leave out every layer of a call that is not whole",
             count(e.missing)
         ));

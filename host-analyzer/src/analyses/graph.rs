@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::model::{Backend, Layer, Model, ShapeId};
+use crate::model::{Backend, Layer, Model, TopologyId};
 
 /// The calls of one layer on one backend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Graph {
-    /// `scheduler` for whole graphs, `backend` for the parts that a backend computed.
+    /// `scheduler` for whole graphs, `backend` for the splits that a backend computed.
     pub layer: &'static str,
     /// Name of the backend; empty for the scheduler.
     pub backend: String,
     /// Calls.
     pub calls: u64,
-    /// Different structures among them, as far as they were read.
-    pub shapes: u64,
+    /// Different topologies among them, as far as they were read.
+    pub topologies: u64,
     /// Fewest nodes of a call.
     pub min_nodes: u32,
     /// Most nodes of a call.
@@ -29,7 +29,7 @@ pub struct Graph {
 
 struct Row {
     key: (Layer, Backend),
-    shapes: BTreeSet<ShapeId>,
+    topologies: BTreeSet<TopologyId>,
     sum: Graph,
 }
 
@@ -51,18 +51,18 @@ pub fn graphs(model: &Model) -> Vec<Graph> {
         let key = (calls.layer[i], calls.backend[i]);
         // A session has a handful of backends.
         let at = rows.iter().position(|r| r.key == key).unwrap_or_else(|| {
-            rows.push(Row { key, shapes: BTreeSet::new(), sum: empty(model, key) });
+            rows.push(Row { key, topologies: BTreeSet::new(), sum: empty(model, key) });
             rows.len() - 1
         });
-        let Row { shapes, sum, .. } = &mut rows[at];
+        let Row { topologies, sum, .. } = &mut rows[at];
         sum.calls += 1;
         sum.min_nodes = sum.min_nodes.min(calls.n_nodes[i]);
         sum.max_nodes = sum.max_nodes.max(calls.n_nodes[i]);
         sum.time_ns = sum.time_ns.saturating_add(calls.duration_ns[i]);
-        shapes.extend(calls.shape[i]);
+        topologies.extend(calls.topology[i]);
     }
     rows.sort_by_key(|r| (r.key.0, std::cmp::Reverse(r.sum.time_ns)));
-    rows.into_iter().map(|r| Graph { shapes: r.shapes.len() as u64, ..r.sum }).collect()
+    rows.into_iter().map(|r| Graph { topologies: r.topologies.len() as u64, ..r.sum }).collect()
 }
 
 fn empty(model: &Model, (layer, backend): (Layer, Backend)) -> Graph {
@@ -70,7 +70,7 @@ fn empty(model: &Model, (layer, backend): (Layer, Backend)) -> Graph {
         layer: layer_name(layer),
         backend: model.texts.get(backend).to_owned(),
         calls: 0,
-        shapes: 0,
+        topologies: 0,
         min_nodes: u32::MAX,
         max_nodes: 0,
         time_ns: 0,

@@ -1,8 +1,8 @@
 //! Graph calls that do the same work again and again: one phase of one context.
 //!
 //! Stage: analysis, shared by `op` and `dag`. From: graph-level calls. To: a [`Group`] per call whose
-//! structure is known. A context that is computed by several backends, or in several parts, has one group per
-//! part, told apart by [`Group::split`].
+//! topology is known. A context that is computed by several backends, or in several splits, has one group per
+//! split, told apart by [`Group::split`].
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub struct Group {
 pub struct Groups {
     /// By position.
     pub rows: Vec<Group>,
-    /// By row of the graph-level calls; `None` where the structure is not known.
+    /// By row of the graph-level calls; `None` where the topology is not known.
     pub of_call: Vec<Option<GroupId>>,
 }
 
@@ -47,10 +47,10 @@ impl Groups {
         let splits = splits(model);
         let of_call = (0..calls.len())
             .map(|i| {
-                let shape = calls.shape[i]?;
+                let topology = calls.topology[i]?;
                 let group = Group {
                     phase: phases.graph_calls[i],
-                    pid: model.shapes.get(shape).pid,
+                    pid: model.topologies.get(topology).pid,
                     context: calls.decode[i].map_or(0, |d| model.decodes.context[d.0 as usize]),
                     split: splits[i],
                     backend: calls.backend[i],

@@ -41,13 +41,13 @@ pub struct Dropped {
     pub ring_full: u64,
     /// Spans lost because the queue to the link was full.
     pub queue_full: u64,
-    /// Spans of tensors that belong to no graph whose structure is known.
+    /// Spans of tensors that belong to no graph whose topology is known.
     pub no_graph: u64,
     /// Probe hits in threads for which the kernel had no room to keep state.
     pub no_state: u64,
     /// Token-level and graph-level events lost because the ring buffer was full.
     pub calls: u64,
-    /// Parts of graph structures lost because the ring buffer was full.
+    /// Parts of graph topologies lost because the ring buffer was full.
     pub tensors: u64,
     /// Frames dropped at the queue to the link.
     pub frames: u64,
@@ -98,7 +98,7 @@ pub struct ExpertSum {
     pub queue_full: Option<u64>,
     /// Not read from the engine's memory.
     pub unreadable: Option<u64>,
-    /// Of nodes that belong to no graph whose structure is known.
+    /// Of nodes that belong to no graph whose topology is known.
     pub no_graph: Option<u64>,
     /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last totals of a stream cut short.
     pub unaccounted: Option<i64>,

@@ -11,7 +11,7 @@ pub(super) fn lines(model: &Model, health: &Health) -> Vec<String> {
     let mut lines = Vec::new();
     refused(model, &mut lines);
     dropped(health, &mut lines);
-    inner_dropped(model, &mut lines);
+    nested_dropped(model, &mut lines);
     expert_lines::lost(model, health, &mut lines);
     damaged(model, health, &mut lines);
     cut_short(model, health, &mut lines);
@@ -64,7 +64,7 @@ fn dropped(health: &Health, lines: &mut Vec<String>) {
     line(
         d.no_graph,
         &of(d.no_graph),
-        "the structure of their graph is not known, because they ran before it was read or it could not be read. \
+        "the topology of their graph is not known, because they ran before it was read or it could not be read. \
          Let the agent start the engine to see it from the first graph on",
     );
     line(
@@ -79,24 +79,24 @@ fn dropped(health: &Health, lines: &mut Vec<String>) {
     );
     line(
         d.tensors,
-        "parts of graph structures",
+        "parts of graph topologies",
         "the kernel's ring buffer was full. They were read again at the next call of the graph",
     );
     line(d.frames, "frames", &format!("the queue to the link was full ({} bytes)", count(d.frame_bytes)));
 }
 
-/// Inner calls that were lost, wherever it was: of them there is one sentence for each place.
-fn inner_dropped(model: &Model, lines: &mut Vec<String>) {
-    let received = model.health.inner_received;
-    let Some(l) = model.health.inner else {
+/// Nested calls that were lost, wherever it was: of them there is one sentence for each place.
+fn nested_dropped(model: &Model, lines: &mut Vec<String>) {
+    let received = model.health.nested_received;
+    let Some(l) = model.health.nested else {
         if received > 0 {
-            lines.push(format!("unknown: the totals of {} inner calls did not arrive", count(received)));
+            lines.push(format!("unknown: the totals of {} nested calls did not arrive", count(received)));
         }
         return;
     };
     let mut line = |n: u64, why: &str| {
         if n > 0 {
-            let of = format!("of {} inner calls ({})", count(l.ends), percent(n, l.ends));
+            let of = format!("of {} nested calls ({})", count(l.ends), percent(n, l.ends));
             lines.push(format!("dropped: {} {of}: {why}", count(n)));
         }
     };
@@ -113,12 +113,15 @@ fn inner_dropped(model: &Model, lines: &mut Vec<String>) {
         return;
     }
     if !l.balances() {
-        lines.push("unsound: the agent's own totals of inner calls do not add up; please report this".into());
-    } else if l.sent > received {
         lines
-            .push(format!("lost: {} inner calls that the agent sent are not here", count(l.sent - received)));
+            .push("unsound: the agent's own totals of nested calls do not add up; please report this".into());
+    } else if l.sent > received {
+        lines.push(format!(
+            "lost: {} nested calls that the agent sent are not here",
+            count(l.sent - received)
+        ));
     } else if l.sent < received {
-        lines.push("unsound: more inner calls are here than the agent sent; please report this".into());
+        lines.push("unsound: more nested calls are here than the agent sent; please report this".into());
     }
 }
 
@@ -140,12 +143,12 @@ fn damaged(model: &Model, health: &Health, lines: &mut Vec<String>) {
             ));
         }
     }
-    let incomplete = model.shapes.rows.iter().filter(|s| !s.complete).count() as u64;
+    let incomplete = model.topologies.rows.iter().filter(|s| !s.complete).count() as u64;
     if incomplete > 0 {
         lines.push(format!(
-            "damaged: {} of {} graph structures arrived in part; their lost tensors have no name here",
+            "damaged: {} of {} graph topologies arrived in part; their lost tensors have no name here",
             count(incomplete),
-            count(model.shapes.rows.len() as u64)
+            count(model.topologies.rows.len() as u64)
         ));
     }
 }
@@ -313,8 +316,8 @@ fn edges(model: &Model, health: &Health, lines: &mut Vec<String>) {
     let (started, ended) = ("the probes were attached or the session ended", "the session ended");
     line(health.spans.no_start, "operators", started);
     line(health.spans.no_end, "operators", ended);
-    line(model.health.inner.map(|l| l.no_start), "inner calls", started);
-    line(model.health.inner.map(|l| l.no_end), "inner calls", ended);
+    line(model.health.nested.map(|l| l.no_start), "nested calls", started);
+    line(model.health.nested.map(|l| l.no_end), "nested calls", ended);
 }
 
 pub(super) fn percent(n: u64, of: u64) -> String {

@@ -17,7 +17,7 @@ pub mod graph;
 pub mod group;
 pub mod health;
 mod health_lines;
-pub mod inner;
+pub mod nested;
 pub mod op;
 pub mod percentile;
 pub mod phase;
@@ -47,7 +47,7 @@ pub struct Analysis {
     /// Operator level.
     pub op: op::Op,
     /// What operators had functions of backends do.
-    pub inner: Vec<inner::Inner>,
+    pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
     pub expert: Vec<expert::Routing>,
     /// Threads.
@@ -80,7 +80,7 @@ impl Analysis {
             token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
-            inner: inner::inner_calls(model, &phases, &executions),
+            nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
             dag: dag::dags(model, &groups, &executions, &tallies),

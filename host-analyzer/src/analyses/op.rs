@@ -13,7 +13,7 @@ use super::group::{Groups, context_name};
 use super::percentile::percentile;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
-use crate::model::{GraphCallId, Model, Node, NodeIdx, Shape, ShapeId, Text};
+use crate::model::{GraphCallId, Model, Node, NodeIdx, Text, Topology, TopologyId};
 
 /// All operators of one type in one phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,7 +107,7 @@ pub struct Op {
     pub wall_ns: [u64; 3],
 }
 
-/// What makes two nodes of different shapes the same operator. Names alone do not: an engine gives one name to
+/// What makes two nodes of different topologies the same operator. Names alone do not: an engine gives one name to
 /// a matrix product and to the rotation of its result, and to the two norms of one layer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -136,7 +136,7 @@ struct Row {
     key: Key,
     sum: Cell,
     /// Where its latest dimensions are.
-    shape: ShapeId,
+    topology: TopologyId,
     node: NodeIdx,
     last_call: GraphCallId,
 }
@@ -170,18 +170,18 @@ impl Op {
     }
 }
 
-/// Joins the cells of one operator over all shapes; returns the row of each cell too.
+/// Joins the cells of one operator over all topologies; returns the row of each cell too.
 fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32>) {
     let mut rows: Vec<Row> = Vec::new();
     let mut ids: HashMap<Key, usize> = HashMap::new();
     let mut row_of_cell = vec![u32::MAX; tallies.len()];
     for computed in &tallies.computed {
         let group = groups.get(computed.group);
-        let shape = model.shapes.get(computed.shape);
+        let topology = model.topologies.get(computed.topology);
         let backend = group.backend;
-        let nth = occurrences(shape);
+        let nth = occurrences(topology);
         let cells = computed.cell_range().zip(tallies.cells(computed));
-        for (((at, cell), node), (i, nth)) in cells.zip(&shape.nodes).zip((0..).map(NodeIdx).zip(nth)) {
+        for (((at, cell), node), (i, nth)) in cells.zip(&topology.nodes).zip((0..).map(NodeIdx).zip(nth)) {
             if cell.executions == 0 {
                 continue;
             }
@@ -208,7 +208,7 @@ fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32
 }
 
 fn new_row(key: Key, computed: &Computed, node: NodeIdx) -> Row {
-    Row { key, sum: Cell::default(), shape: computed.shape, node, last_call: computed.last_call }
+    Row { key, sum: Cell::default(), topology: computed.topology, node, last_call: computed.last_call }
 }
 
 impl Row {
@@ -216,7 +216,7 @@ impl Row {
         self.sum.add(cell);
         if computed.last_call >= self.last_call {
             self.last_call = computed.last_call;
-            self.shape = computed.shape;
+            self.topology = computed.topology;
             self.node = node;
             self.sum.last_node = cell.last_node;
         }
@@ -224,14 +224,14 @@ impl Row {
 }
 
 /// For each node, which of those with its name and operator it is, from 1.
-fn occurrences(shape: &Shape) -> Vec<u32> {
-    let mut seen: HashMap<(Text, Text, Text), u32> = HashMap::with_capacity(shape.nodes.len());
+fn occurrences(topology: &Topology) -> Vec<u32> {
+    let mut seen: HashMap<(Text, Text, Text), u32> = HashMap::with_capacity(topology.nodes.len());
     let count = |n: &Node| {
         let nth = seen.entry((n.name, n.op, n.desc)).or_default();
         *nth += 1;
         *nth
     };
-    shape.nodes.iter().map(count).collect()
+    topology.nodes.iter().map(count).collect()
 }
 
 /// Median and 95th percentile of every row's wall times.
@@ -267,10 +267,10 @@ fn percentiles(
 
 fn describe(model: &Model, row: &Row) -> Operator {
     let text = |t: Text| model.texts.get(t).to_owned();
-    let shape = model.shapes.get(row.shape);
-    let node = shape.node(row.node);
+    let topology = model.topologies.get(row.topology);
+    let node = topology.node(row.node);
     let source = |i: &(u8, NodeIdx)| {
-        let n = shape.node(i.1);
+        let n = topology.node(i.1);
         Source { name: text(n.name), dtype: text(n.dtype), ne: n.ne, role: n.role.name() }
     };
     Operator {
@@ -292,7 +292,8 @@ fn describe(model: &Model, row: &Row) -> Operator {
         work_ns: row.sum.work_ns,
         wait_ns: row.sum.wait_ns,
         share: 0.0,
-        fused: (row.sum.last_node != row.node.0).then(|| text(shape.node(NodeIdx(row.sum.last_node)).name)),
+        fused: (row.sum.last_node != row.node.0)
+            .then(|| text(topology.node(NodeIdx(row.sum.last_node)).name)),
     }
 }
 

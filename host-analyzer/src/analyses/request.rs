@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::group::context_name;
 use super::phase::{Phase, Phases};
 use super::token::per_s;
-use crate::model::{Model, ShapeId, ThreadId};
+use crate::model::{Model, ThreadId, TopologyId};
 
 /// A prompt and the tokens generated from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,7 +42,7 @@ struct Open {
     prompt_tokens: u64,
     prefill: Option<(u64, u64)>,
     /// Tokens and first graph of the last prefill call, as long as no other call came after it.
-    last_prefill: Option<(u32, Option<ShapeId>)>,
+    last_prefill: Option<(u32, Option<TopologyId>)>,
     generated: u64,
     /// End of the first and of the last decode call.
     decode_ends: Option<(u64, u64)>,
@@ -67,16 +67,16 @@ impl Open {
     /// the cells that the one before has filled, its graph is another one. A prefill call that has more
     /// tokens, or computes the very same graph again, begins a new prompt: that tells a warm-up call, or
     /// the repetitions of a benchmark, from parts of one prompt.
-    fn goes_on_with(&self, n_tokens: u32, shape: Option<ShapeId>) -> bool {
-        self.last_prefill.is_some_and(|(last_n, last_shape)| {
-            n_tokens <= last_n && (shape.is_none() || shape != last_shape)
+    fn goes_on_with(&self, n_tokens: u32, topology: Option<TopologyId>) -> bool {
+        self.last_prefill.is_some_and(|(last_n, last_topology)| {
+            n_tokens <= last_n && (topology.is_none() || topology != last_topology)
         })
     }
 
-    fn prefill(&mut self, n_tokens: u32, shape: Option<ShapeId>, start: u64, end: u64) {
+    fn prefill(&mut self, n_tokens: u32, topology: Option<TopologyId>, start: u64, end: u64) {
         self.prompt_tokens += u64::from(n_tokens);
         self.prefill = Some((self.prefill.map_or(start, |p| p.0), end));
-        self.last_prefill = Some((n_tokens, shape));
+        self.last_prefill = Some((n_tokens, topology));
     }
 
     fn decode(&mut self, end: u64) {
@@ -109,7 +109,7 @@ impl Open {
 /// The requests of a session, by start.
 pub(super) fn requests(model: &Model, phases: &Phases) -> Vec<Request> {
     let d = &model.decodes;
-    let shapes = first_shapes(model);
+    let topologies = first_topologies(model);
     let mut done = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     // The context of the last call of each thread: another one in between ends a prompt.
@@ -127,11 +127,11 @@ pub(super) fn requests(model: &Model, phases: &Phases) -> Vec<Request> {
             continue;
         }
         let fresh = request.prefill.is_none() && request.generated == 0;
-        if !fresh && (between || !request.goes_on_with(d.n_tokens[i], shapes[i])) {
+        if !fresh && (between || !request.goes_on_with(d.n_tokens[i], topologies[i])) {
             let next = Open::new(request.pid, request.context, i);
             done.push(std::mem::replace(request, next));
         }
-        request.prefill(d.n_tokens[i], shapes[i], d.start_ns[i], end);
+        request.prefill(d.n_tokens[i], topologies[i], d.start_ns[i], end);
     }
     done.extend(open);
     done.sort_by_key(|r| r.first_call);
@@ -151,13 +151,13 @@ fn pid(model: &Model, thread: ThreadId) -> u32 {
     model.threads.get(thread).pid
 }
 
-/// The structure of the first graph in each token-level call, where it was read.
-fn first_shapes(model: &Model) -> Vec<Option<ShapeId>> {
+/// The topology of the first graph in each token-level call, where it was read.
+fn first_topologies(model: &Model) -> Vec<Option<TopologyId>> {
     let calls = &model.graph_calls;
     let mut first = vec![None; model.decodes.len()];
     for i in 0..calls.len() {
-        if let (Some(decode), Some(shape)) = (calls.decode[i], calls.shape[i]) {
-            first[decode.0 as usize].get_or_insert(shape);
+        if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
+            first[decode.0 as usize].get_or_insert(topology);
         }
     }
     first

@@ -1,11 +1,11 @@
-//! Sums per node: what every node of every shape took in each group.
+//! Sums per node: what every node of every topology took in each group.
 //!
 //! Stage: analysis, shared by `op` and `dag`. From: executions and groups, in one pass. To: dense arrays, one
-//! [`Cell`] per node of each shape that a group computed.
+//! [`Cell`] per node of each topology that a group computed.
 
 use super::execution::Executions;
 use super::group::{GroupId, Groups};
-use crate::model::{GraphCallId, Model, ShapeId};
+use crate::model::{GraphCallId, Model, TopologyId};
 
 /// Sums over the executions of one node.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,13 +32,13 @@ impl Cell {
     }
 }
 
-/// One shape as computed by one group.
+/// One topology as computed by one group.
 #[derive(Debug, Clone, Copy)]
 pub struct Computed {
     /// The group.
     pub group: GroupId,
-    /// The shape.
-    pub shape: ShapeId,
+    /// The topology.
+    pub topology: TopologyId,
     /// Graph calls.
     pub calls: u64,
     /// The latest call.
@@ -77,7 +77,7 @@ impl Tallies {
         let of_call = all.find_computed(model, groups);
         all.cell_of_execution.reserve(executions.len());
         for (call, rows) in executions.by_call() {
-            // Spans exist only where the structure is known, so their call is always computed.
+            // Spans exist only where the topology is known, so their call is always computed.
             let Some(c) = of_call[call.0 as usize] else { continue };
             let computed = &mut all.computed[c];
             if rows.len() >= computed.most_executions {
@@ -101,28 +101,29 @@ impl Tallies {
 
     /// Lists what was computed; returns the position in that list for every graph call.
     fn find_computed(&mut self, model: &Model, groups: &Groups) -> Vec<Option<usize>> {
-        // Few groups compute the same shape, so a short list per shape is searched faster than a map.
-        let mut of_shape: Vec<Vec<usize>> = vec![Vec::new(); model.shapes.rows.len()];
-        let calls = model.graph_calls.shape.iter().zip(&groups.of_call);
+        // Few groups compute the same topology, so a short list per topology is searched faster than a map.
+        let mut of_topology: Vec<Vec<usize>> = vec![Vec::new(); model.topologies.rows.len()];
+        let calls = model.graph_calls.topology.iter().zip(&groups.of_call);
         (0..)
             .map(GraphCallId)
             .zip(calls)
-            .map(|(call, (shape, group))| {
-                let (shape, group) = ((*shape)?, (*group)?);
-                let known = of_shape[shape.0 as usize].iter().find(|c| self.computed[**c].group == group);
+            .map(|(call, (topology, group))| {
+                let (topology, group) = ((*topology)?, (*group)?);
+                let known =
+                    of_topology[topology.0 as usize].iter().find(|c| self.computed[**c].group == group);
                 let at = known.copied().unwrap_or_else(|| {
-                    of_shape[shape.0 as usize].push(self.computed.len());
+                    of_topology[topology.0 as usize].push(self.computed.len());
                     self.computed.push(Computed {
                         group,
-                        shape,
+                        topology,
                         calls: 0,
                         last_call: call,
                         fullest_call: None,
                         first_cell: self.cells.len(),
-                        cells: model.shapes.get(shape).nodes.len(),
+                        cells: model.topologies.get(topology).nodes.len(),
                         most_executions: 0,
                     });
-                    let nodes = model.shapes.get(shape).nodes.len();
+                    let nodes = model.topologies.get(topology).nodes.len();
                     self.cells.resize(self.cells.len() + nodes, Cell::default());
                     self.computed.len() - 1
                 });
@@ -133,7 +134,7 @@ impl Tallies {
             .collect()
     }
 
-    /// The sums of one computed shape, by node.
+    /// The sums of one computed topology, by node.
     #[must_use]
     pub fn cells(&self, computed: &Computed) -> &[Cell] {
         &self.cells[computed.cell_range()]
@@ -145,7 +146,7 @@ impl Tallies {
         self.cells.len()
     }
 
-    /// No structure is known.
+    /// No topology is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()

@@ -10,7 +10,7 @@ const NONE: &str = "none";
 
 /// What `--counters` and the board ask for, in order of slots. Without a board nothing is asked for that was not
 /// named, because nothing is known of the machine.
-pub(super) fn wishes(board: Option<&Board>, asked: &[String]) -> Result<Vec<PlannedCounter>> {
+pub(super) fn requests(board: Option<&Board>, asked: &[String]) -> Result<Vec<PlannedCounter>> {
     let asked: Vec<&str> = asked.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
     match (asked.as_slice(), board) {
         ([], None) | ([NONE], _) => Ok(Vec::new()),
@@ -69,8 +69,8 @@ mod tests {
         let catalog = Catalog::shipped().unwrap();
         let board = board.map(|name| catalog.find(name).unwrap());
         let asked: Vec<String> = asked.iter().map(|a| (*a).to_owned()).collect();
-        let wishes = wishes(board, &asked).map_err(|e| e.to_string())?;
-        Ok(wishes.into_iter().map(|w| format!("{}@{:x}", w.name, w.midr)).collect())
+        let requests = requests(board, &asked).map_err(|e| e.to_string())?;
+        Ok(requests.into_iter().map(|w| format!("{}@{:x}", w.name, w.midr)).collect())
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_choice_is_said() {
+    fn what_is_no_selection_is_said() {
         for (board, asked, words) in [
             (Some("rk3588"), &["memry"][..], "no counter set `memry`; there are: memory"),
             (Some("rk3588"), &["CPU_CYCLES", "L3D_CACHE_REFIL"], "most like it are L3D_CACHE_REFILL, "),

@@ -35,20 +35,23 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                     Record::SpanBatch(b) => {
                         let spans: Vec<_> = b.spans().collect();
                         format!(
-                            "SpanBatch graph {} shape {} tid {} base {} count {}: {spans:?}",
-                            b.graph, b.shape, b.tid, b.base_ns, b.count
+                            "SpanBatch graph {} topology {} tid {} base {} count {}: {spans:?}",
+                            b.graph, b.topology, b.tid, b.base_ns, b.count
                         )
                     }
                     Record::CountedBatch(b) => {
                         let spans: Vec<_> = b.spans().zip(b.counts()).collect();
                         format!(
-                            "CountedBatch graph {} shape {} tid {} base {} count {}: {spans:?}",
-                            b.graph, b.shape, b.tid, b.base_ns, b.count
+                            "CountedBatch graph {} topology {} tid {} base {} count {}: {spans:?}",
+                            b.graph, b.topology, b.tid, b.base_ns, b.count
                         )
                     }
                     Record::Tensors(t) => {
                         let tensors: Vec<_> = t.iter().collect();
-                        format!("Tensors shape {} first {} count {}: {tensors:?}", t.shape, t.first, t.count)
+                        format!(
+                            "Tensors topology {} first {} count {}: {tensors:?}",
+                            t.topology, t.first, t.count
+                        )
                     }
                     other => format!("{other:?}"),
                 };

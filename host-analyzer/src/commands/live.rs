@@ -10,7 +10,7 @@ use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{CounterWish, GaugeWish, Plan, Resume, Start, Stop, level};
+use profinfer_wire::record::control::{CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level};
 
 use super::cli::Record;
 use super::link::{Address, Link};
@@ -30,9 +30,9 @@ const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
     let levels = levels(board, options)?;
-    let counters = counters::wishes(board, &options.counters)?;
+    let counters = counters::requests(board, &options.counters)?;
     let sampled = gauges::board(board)?;
-    let gauges = gauges::wishes(&sampled, options.sample_hz);
+    let gauges = gauges::requests(&sampled, options.sample_hz);
     write::folder(&options.out)?;
     let link = address.connect_within(Duration::from_secs(options.wait))?;
     let interrupts = interrupts()?;
@@ -291,7 +291,7 @@ fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
 fn request(
     board: Option<&Board>,
     levels: u32,
-    (counters, gauges): (&[PlannedCounter], &[GaugeWish<'_>]),
+    (counters, gauges): (&[PlannedCounter], &[GaugeRequest<'_>]),
     options: &Record,
     address: &Address,
 ) -> Result<Vec<u8>> {
@@ -310,11 +310,11 @@ fn request(
     };
     frame(&WireRecord::Plan(plan), 0, &mut bytes).ok_or_else(too_long)?;
     for counter in counters {
-        let wish = CounterWish { name: &counter.name, event: counter.event, midr: counter.midr };
-        frame(&WireRecord::CounterWish(wish), 0, &mut bytes).ok_or_else(too_long)?;
+        let request = CounterRequest { name: &counter.name, event: counter.event, midr: counter.midr };
+        frame(&WireRecord::CounterRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
     }
-    for wish in gauges {
-        frame(&WireRecord::GaugeWish(*wish), 0, &mut bytes).ok_or_else(too_long)?;
+    for request in gauges {
+        frame(&WireRecord::GaugeRequest(*request), 0, &mut bytes).ok_or_else(too_long)?;
     }
     frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
     Ok(bytes)

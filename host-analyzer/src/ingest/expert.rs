@@ -1,16 +1,16 @@
-//! Routers' choices: unpacked as they come, held against the structure of their graph, put in order at the end.
+//! Routers' selections: unpacked as they come, held against the topology of their graph, put in order at the end.
 
 use std::collections::{BTreeSet, HashMap};
 
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 
 use super::damage::Damages;
-use crate::model::expert::choices;
-use crate::model::{Choice, DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, ShapeId};
+use crate::model::expert::selections;
+use crate::model::{DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, Selection, TopologyId};
 
 /// Runs in order of arrival, their experts one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Choices {
+pub(super) struct Selections {
     runs: Vec<Run>,
     experts: Vec<u32>,
     ledger: Option<ExpertLedger>,
@@ -31,7 +31,7 @@ struct Run {
 /// One expert of one token, in the order of the table.
 type Row = (GraphCallId, NodeIdx, u32, u32, u32);
 
-impl Choices {
+impl Selections {
     pub(super) fn add(&mut self, r: &ExpertBatch<'_>, offset: u64, damages: &mut Damages) {
         let mut runs = r.runs();
         for run in &mut runs {
@@ -59,16 +59,16 @@ impl Choices {
         });
     }
 
-    /// Fills the table. What the structure of its graph does not bear out is left out and counted.
+    /// Fills the table. What the topology of its graph does not bear out is left out and counted.
     pub(super) fn finish(self, calls: &HashMap<u32, GraphCallId>, model: &mut Model, damages: &mut Damages) {
         let received = self.experts.len() as u64;
         model.health.experts = self.ledger.map(|l| ExpertLedger { received, ..l });
         if self.runs.is_empty() {
             return;
         }
-        let known: Vec<Vec<Choice>> =
-            model.shapes.rows.iter().map(|shape| choices(&model.texts, shape)).collect();
-        let readers: Vec<HashMap<NodeIdx, &Choice>> = known
+        let known: Vec<Vec<Selection>> =
+            model.topologies.rows.iter().map(|topology| selections(&model.texts, topology)).collect();
+        let readers: Vec<HashMap<NodeIdx, &Selection>> = known
             .iter()
             .map(|of| of.iter().flat_map(|c| c.readers.iter().map(move |r| (*r, c))).collect())
             .collect();
@@ -77,17 +77,17 @@ impl Choices {
             let experts = &self.experts[run.start..run.start + run.count];
             let call = calls.get(&run.graph).copied();
             let place = call.and_then(|call| {
-                let shape: ShapeId = model.graph_calls.shape[call.0 as usize]?;
-                let choice = *readers[shape.0 as usize].get(&NodeIdx(run.node))?;
-                (choice.n_used == run.n_used).then_some((call, choice))
+                let topology: TopologyId = model.graph_calls.topology[call.0 as usize]?;
+                let selection = *readers[topology.0 as usize].get(&NodeIdx(run.node))?;
+                (selection.n_used == run.n_used).then_some((call, selection))
             });
             let before = rows.len();
-            if let Some((call, choice)) = place {
-                // Whichever reader a foreign agent names, a choice has one place in the table.
-                let node = choice.readers[0];
+            if let Some((call, selection)) = place {
+                // Whichever reader a foreign agent names, a selection has one place in the table.
+                let node = selection.readers[0];
                 // In this order no position behind the last is computed, which may not fit.
                 let fit = experts.iter().zip(run.first..).map(|(e, p)| (p / run.n_used, p % run.n_used, *e));
-                let fit = fit.filter(|(token, _, e)| *token < choice.n_tokens && *e < choice.n_expert);
+                let fit = fit.filter(|(token, _, e)| *token < selection.n_tokens && *e < selection.n_expert);
                 rows.extend(fit.map(|(token, rank, expert)| (call, node, token, rank, expert)));
             }
             let left_out = experts.len() - (rows.len() - before);
@@ -96,7 +96,7 @@ impl Choices {
             }
         }
         model.experts = table(rows, damages);
-        model.experts.missing = missing(&model.experts, &known, &model.graph_calls.shape);
+        model.experts.missing = missing(&model.experts, &known, &model.graph_calls.topology);
     }
 }
 
@@ -121,12 +121,12 @@ fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
     out
 }
 
-/// Positions of the choices of all calls of which any came, less those that came.
-fn missing(experts: &Experts, known: &[Vec<Choice>], shapes: &[Option<ShapeId>]) -> u64 {
+/// Positions of the selections of all calls of which any came, less those that came.
+fn missing(experts: &Experts, known: &[Vec<Selection>], topologies: &[Option<TopologyId>]) -> u64 {
     let calls: BTreeSet<GraphCallId> = experts.graph_call.iter().copied().collect();
     let of_call = |call: GraphCallId| {
-        let choices = shapes[call.0 as usize].map_or(&[][..], |s| &known[s.0 as usize]);
-        choices.iter().fold(0_u64, |sum, c| sum.saturating_add(c.len()))
+        let selections = topologies[call.0 as usize].map_or(&[][..], |s| &known[s.0 as usize]);
+        selections.iter().fold(0_u64, |sum, c| sum.saturating_add(c.len()))
     };
     let all = calls.into_iter().fold(0_u64, |sum, call| sum.saturating_add(of_call(call)));
     all.saturating_sub(experts.len() as u64)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
 use super::damage::Damages;
-use crate::model::{DamageKind, DecodeId, GraphCallId, GraphCalls, Layer, ShapeId, Text, ThreadId};
+use crate::model::{DamageKind, DecodeId, GraphCallId, GraphCalls, Layer, Text, ThreadId, TopologyId};
 
 /// Calls in order of arrival.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Calls {
     pub(super) fn finish(
         mut self,
         decodes: &HashMap<u32, DecodeId>,
-        shapes: &HashMap<u32, ShapeId>,
+        topologies: &HashMap<u32, TopologyId>,
         texts: &HashMap<u32, Text>,
         out: &mut GraphCalls,
         damages: &mut Damages,
@@ -56,8 +56,8 @@ impl Calls {
                     damages.add(DamageKind::Unresolved, 1, 0, offset);
                 }
             };
-            let shape = shapes.get(&r.shape).copied();
-            lost(r.shape == 0 || shape.is_some());
+            let topology = topologies.get(&r.topology).copied();
+            lost(r.topology == 0 || topology.is_some());
             let backend = texts.get(&r.backend).copied();
             lost(r.backend == 0 || backend.is_some());
             // A token-level call that has not ended yet is no damage: the recording may end inside it.
@@ -65,7 +65,7 @@ impl Calls {
             out.duration_ns.push(r.duration_ns);
             out.layer.push(if r.layer == layer::SCHEDULER { Layer::Scheduler } else { Layer::Backend });
             out.backend.push(backend.unwrap_or_default());
-            out.shape.push(shape);
+            out.topology.push(topology);
             out.n_nodes.push(r.n_nodes);
             out.n_tokens.push(r.n_tokens);
             out.n_past.push(self.pasts.get(&r.id).copied());

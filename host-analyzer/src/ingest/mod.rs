@@ -9,12 +9,12 @@ mod damage;
 mod expert;
 mod gauge;
 mod graph;
-mod inner;
 mod loss;
+mod nested;
 mod op;
 mod session;
-mod shape;
 mod token;
+mod topology;
 mod wait;
 
 use std::collections::HashMap;
@@ -25,11 +25,11 @@ use crate::decode::Found;
 use crate::model::{DamageKind, Model, Text};
 
 use damage::Damages;
-use expert::Choices;
+use expert::Selections;
 use graph::Calls;
 use op::Batches;
-use shape::Structures;
 use token::Tokens;
+use topology::Assembly;
 
 /// Collects the records of one session.
 #[derive(Debug, Default)]
@@ -39,11 +39,11 @@ pub struct Ingest {
     damages: Damages,
     tokens: Tokens,
     calls: Calls,
-    structures: Structures,
+    topologies: Assembly,
     batches: Batches,
-    choices: Choices,
+    selections: Selections,
     gauges: gauge::Gauges,
-    inner: inner::Calls,
+    nested: nested::Calls,
 }
 
 /// Progress of a session that is still running.
@@ -113,8 +113,8 @@ impl Ingest {
                 self.model.threads.describe(id, r.pid, name);
             }
             Record::Decode(r) => self.tokens.add(*r, self.model.threads.find_or_add(r.tid)),
-            Record::Shape(r) => self.structures.head(r),
-            Record::Tensors(r) => self.structures.part(r, offset, &mut self.damages),
+            Record::Topology(r) => self.topologies.head(r),
+            Record::Tensors(r) => self.topologies.part(r, offset, &mut self.damages),
             Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),
             Record::Past(r) => self.calls.past(*r),
             Record::SpanBatch(r) => {
@@ -128,12 +128,12 @@ impl Ingest {
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
-            Record::InnerBatch(r) => {
-                self.model.health.inner_received += self.inner.add(r, offset, &mut self.damages);
+            Record::NestedBatch(r) => {
+                self.model.health.nested_received += self.nested.add(r, offset, &mut self.damages);
             }
-            Record::InnerLoss(r) => self.model.health.inner = Some(inner::ledger(r)),
-            Record::ExpertBatch(r) => self.choices.add(r, offset, &mut self.damages),
-            Record::ExpertLoss(r) => self.choices.loss(r),
+            Record::NestedLoss(r) => self.model.health.nested = Some(nested::ledger(r)),
+            Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
+            Record::ExpertLoss(r) => self.selections.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -142,8 +142,8 @@ impl Ingest {
             Record::Clock(_) => {}
             // The host's own words, should a link echo them.
             Record::Plan(_)
-            | Record::CounterWish(_)
-            | Record::GaugeWish(_)
+            | Record::CounterRequest(_)
+            | Record::GaugeRequest(_)
             | Record::Start(_)
             | Record::Resume(_)
             | Record::Stop(_) => {
@@ -176,16 +176,17 @@ impl Ingest {
         let calls_lost =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
         model.gauges = self.gauges.finish(damages);
-        let shapes = self.structures.finish(&self.texts, model.health.bytes, damages);
-        model.shapes = shapes.table;
+        let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
+        model.topologies = topologies.table;
         let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
-        let calls = self.calls.finish(&decodes, &shapes.ids, &self.texts, &mut model.graph_calls, damages);
+        let calls =
+            self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // Once something may be missing in between, a pause between two spans need not be a wait.
         let lossy =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);
-        self.inner.finish(&calls, &self.texts, model, damages);
-        self.choices.finish(&calls, model, damages);
+        self.nested.finish(&calls, &self.texts, model, damages);
+        self.selections.finish(&calls, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model
     }

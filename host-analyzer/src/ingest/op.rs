@@ -10,7 +10,7 @@ use profinfer_wire::span::Span;
 use super::counter::Columns;
 use super::damage::Damages;
 use super::wait;
-use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Spans, ThreadId, WAIT_UNKNOWN};
+use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 
 /// Batches in order of arrival, their spans one after the other.
 #[derive(Debug, Default)]
@@ -61,8 +61,8 @@ impl Batches {
         offset: u64,
         damages: &mut Damages,
     ) -> u64 {
-        let CountedBatch { graph, shape, tid, base_ns, cpu, count, bytes, .. } = *r;
-        let plain = SpanBatch { graph, shape, tid, base_ns, cpu, count, bytes };
+        let CountedBatch { graph, topology, tid, base_ns, cpu, count, bytes, .. } = *r;
+        let plain = SpanBatch { graph, topology, tid, base_ns, cpu, count, bytes };
         let received = self.add(&plain, thread, offset, damages);
         let first = self.counted.len();
         let mut counts = r.counts();
@@ -78,7 +78,7 @@ impl Batches {
         received
     }
 
-    /// Fills the table. Spans of a call that never came, or whose structure did not, are left out and counted.
+    /// Fills the table. Spans of a call that never came, or whose topology did not, are left out and counted.
     pub(super) fn finish(
         self,
         calls: &HashMap<u32, GraphCallId>,
@@ -86,11 +86,11 @@ impl Batches {
         lossy: bool,
         damages: &mut Damages,
     ) {
-        let mut rows: Vec<(GraphCallId, ShapeId, Row)> = Vec::with_capacity(self.rows.len());
+        let mut rows: Vec<(GraphCallId, TopologyId, Row)> = Vec::with_capacity(self.rows.len());
         for row in self.rows {
             let call = calls.get(&row.graph).copied();
-            match call.and_then(|c| Some((c, model.graph_calls.shape[c.0 as usize]?))) {
-                Some((call, shape)) => rows.push((call, shape, row)),
+            match call.and_then(|c| Some((c, model.graph_calls.topology[c.0 as usize]?))) {
+                Some((call, topology)) => rows.push((call, topology, row)),
                 None => damages.add(DamageKind::Unresolved, row.count as u64, 0, row.offset),
             }
         }
@@ -99,8 +99,8 @@ impl Batches {
         let columns = Columns::of(&model.session, &mut model.spans.counts);
         let mut out = Table::with_capacity(&mut model.spans, columns, total);
         let mut left_out = false;
-        for (call, shape, row) in rows {
-            let n_nodes = model.shapes.rows[shape.0 as usize].n_nodes;
+        for (call, topology, row) in rows {
+            let n_nodes = model.topologies.rows[topology.0 as usize].n_nodes;
             for (i, span) in self.spans[row.first..row.first + row.count].iter().enumerate() {
                 if span.last_node < n_nodes {
                     let counted = row.counted.and_then(|first| self.counted.get(first + i));

@@ -3,14 +3,14 @@
 //! The wait behind a span lasts until the thread's next span of the same call, or until the call's end. Where
 //! something was lost, that is only believed between nodes of which nothing that threads run lies in between.
 
-use crate::model::{Model, NodeIdx, Shape, ShapeId, Text, WAIT_UNKNOWN};
+use crate::model::{Model, NodeIdx, Text, Topology, TopologyId, WAIT_UNKNOWN};
 
 /// Fills the column. `lossy`: spans may be missing.
 pub(super) fn fill(model: &mut Model, lossy: bool) {
     let mut next = Vec::new();
     if lossy {
         let idle = idle(model);
-        next.extend(model.shapes.rows.iter().map(|s| next_run(s, &idle)));
+        next.extend(model.topologies.rows.iter().map(|s| next_run(s, &idle)));
     }
     let cpu = model.texts.find("CPU");
     let (calls, spans) = (&model.graph_calls, &mut model.spans);
@@ -27,7 +27,7 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
         }
         let same = after < spans.len() && spans.graph_call[after] == call && spans.thread[after] == thread;
         let to = same.then(|| spans.node[after]);
-        if lossy && !adjacent(&next, calls.shape[row], spans.last_node[i], to) {
+        if lossy && !adjacent(&next, calls.topology[row], spans.last_node[i], to) {
             continue;
         }
         let until = match same {
@@ -42,8 +42,8 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
 }
 
 /// Nothing that threads run lies between `from` and `to`, or the end of the graph.
-fn adjacent(next: &[Vec<u32>], shape: Option<ShapeId>, from: NodeIdx, to: Option<NodeIdx>) -> bool {
-    let Some(next) = shape.and_then(|s| next.get(s.0 as usize)) else { return false };
+fn adjacent(next: &[Vec<u32>], topology: Option<TopologyId>, from: NodeIdx, to: Option<NodeIdx>) -> bool {
+    let Some(next) = topology.and_then(|s| next.get(s.0 as usize)) else { return false };
     let Some(&first) = next.get(from.0 as usize + 1) else { return false };
     match to {
         Some(to) => to > from && first >= to.0,
@@ -52,11 +52,11 @@ fn adjacent(next: &[Vec<u32>], shape: Option<ShapeId>, from: NodeIdx, to: Option
 }
 
 /// For each node, and for the end of the graph, the first one from there on that threads run.
-fn next_run(shape: &Shape, idle: &[bool]) -> Vec<u32> {
-    let mut next = vec![shape.n_nodes; shape.n_nodes as usize + 1];
-    for i in (0..shape.n_nodes).rev() {
+fn next_run(topology: &Topology, idle: &[bool]) -> Vec<u32> {
+    let mut next = vec![topology.n_nodes; topology.n_nodes as usize + 1];
+    for i in (0..topology.n_nodes).rev() {
         let at = i as usize;
-        next[at] = if idle[shape.nodes[at].op.index()] { next[at + 1] } else { i };
+        next[at] = if idle[topology.nodes[at].op.index()] { next[at + 1] } else { i };
     }
     next
 }
@@ -71,8 +71,8 @@ fn idle(model: &Model) -> Vec<bool> {
         }
     }
     for (call, node) in model.spans.graph_call.iter().zip(&model.spans.node) {
-        if let Some(shape) = model.graph_calls.shape[call.0 as usize] {
-            idle[model.shapes.get(shape).node(*node).op.index()] = false;
+        if let Some(topology) = model.graph_calls.topology[call.0 as usize] {
+            idle[model.topologies.get(topology).node(*node).op.index()] = false;
         }
     }
     idle

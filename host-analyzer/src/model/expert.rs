@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::graph::{GraphCallId, NodeIdx, Shape};
+use super::graph::{GraphCallId, NodeIdx, Topology};
 use super::text::{Text, Texts};
 
 /// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
 pub const MAX_EXPERTS: u32 = 1024;
 
 /// Columns, one row for each expert of each token: ordered by graph call, node, token, rank; no position twice. A row's graph call
-/// has a shape, in which `node` is the first reader of a [`Choice`] that has room for the row.
+/// has a topology, in which `node` is the first reader of a [`Selection`] that has room for the row.
 #[derive(Debug, Default)]
 pub struct Experts {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,
-    /// First `MUL_MAT_ID` of the call's shape that works by this choice.
+    /// First `MUL_MAT_ID` of the call's topology that works by this selection.
     pub node: Vec<NodeIdx>,
     /// Token, from 0 in the batch.
     pub token: Vec<u32>,
@@ -33,7 +33,7 @@ impl Experts {
         self.expert.len()
     }
 
-    /// No router's choice was seen.
+    /// No router's selection was seen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.expert.is_empty()
@@ -42,7 +42,7 @@ impl Experts {
 
 /// What one router decides in a graph: a table of `n_tokens` rows with `n_used` experts each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct Selection {
     /// The `MUL_MAT_ID`s that read it, in the engine's order; never empty.
     pub readers: Vec<NodeIdx>,
     /// Weights of the first of them; of its first expert where every expert has a tensor of its own.
@@ -57,7 +57,7 @@ pub struct Choice {
     pub expert_bytes: Option<u64>,
 }
 
-impl Choice {
+impl Selection {
     /// Positions of the table.
     #[must_use]
     pub const fn len(&self) -> u64 {
@@ -65,29 +65,29 @@ impl Choice {
         self.n_used as u64 * self.n_tokens as u64
     }
 
-    /// Never true: a choice of nothing is none.
+    /// Never true: a selection of nothing is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The choices that a graph works by, in the engine's order. A node whose sources did not all arrive, or make no sense, reads none.
+/// The selections that a graph works by, in the engine's order. A node whose sources did not all arrive, or make no sense, reads none.
 #[must_use]
-pub fn choices(texts: &Texts, shape: &Shape) -> Vec<Choice> {
+pub fn selections(texts: &Texts, topology: &Topology) -> Vec<Selection> {
     let Some((op, index)) = texts.find("MUL_MAT_ID").zip(texts.find("i32")) else { return Vec::new() };
     let mut by_ids: BTreeMap<NodeIdx, usize> = BTreeMap::new();
-    let mut found: Vec<Choice> = Vec::new();
+    let mut found: Vec<Selection> = Vec::new();
     let mut counted: BTreeSet<(NodeIdx, NodeIdx)> = BTreeSet::new();
-    for reader in (0..shape.n_nodes).map(NodeIdx).filter(|i| shape.node(*i).op == op) {
-        let Some(sources) = Sources::of(shape, reader, index) else { continue };
-        let [n_used, n_tokens, ..] = shape.node(sources.ids).ne;
+    for reader in (0..topology.n_nodes).map(NodeIdx).filter(|i| topology.node(*i).op == op) {
+        let Some(sources) = Sources::of(topology, reader, index) else { continue };
+        let [n_used, n_tokens, ..] = topology.node(sources.ids).ne;
         let n_used = u32::try_from(n_used).ok().filter(|n| (1..=sources.n_expert).contains(n));
         let n_tokens = u32::try_from(n_tokens).ok().filter(|n| *n > 0);
         let Some((n_used, n_tokens)) = n_used.zip(n_tokens) else { continue };
         let at = *by_ids.entry(sources.ids).or_insert_with(|| {
             let (weights, n_expert) = (sources.weights, sources.n_expert);
-            found.push(Choice {
+            found.push(Selection {
                 readers: vec![],
                 weights,
                 n_expert,
@@ -97,12 +97,13 @@ pub fn choices(texts: &Texts, shape: &Shape) -> Vec<Choice> {
             });
             found.len() - 1
         });
-        let choice = &mut found[at];
-        choice.readers.push(reader);
+        let selection = &mut found[at];
+        selection.readers.push(reader);
         // Early engines have a reader for each rank, all of the same weights.
         if counted.insert((sources.ids, sources.weights)) {
-            let bytes = sources.expert_bytes.filter(|_| sources.n_expert == choice.n_expert);
-            choice.expert_bytes = choice.expert_bytes.zip(bytes).and_then(|(sum, b)| sum.checked_add(b));
+            let bytes = sources.expert_bytes.filter(|_| sources.n_expert == selection.n_expert);
+            selection.expert_bytes =
+                selection.expert_bytes.zip(bytes).and_then(|(sum, b)| sum.checked_add(b));
         }
     }
     found
@@ -119,14 +120,14 @@ struct Sources {
 impl Sources {
     /// Weights, activations, ids, one expert an index of the weights' third dimension; before llama.cpp b2591 ids, activations, and then
     /// a tensor for each expert. Only ids are of the type `index`.
-    fn of(shape: &Shape, reader: NodeIdx, index: Text) -> Option<Self> {
-        let src = &shape.node(reader).src;
+    fn of(topology: &Topology, reader: NodeIdx, index: Text) -> Option<Self> {
+        let src = &topology.node(reader).src;
         let source = |slot| src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);
-        let is_ids = |n: &NodeIdx| shape.node(*n).dtype == index;
+        let is_ids = |n: &NodeIdx| topology.node(*n).dtype == index;
         let believed = |n: u64| u32::try_from(n).ok().filter(|n| (1..=MAX_EXPERTS).contains(n));
         if let Some(ids) = source(2).filter(is_ids) {
             let weights = source(0)?;
-            let w = shape.node(weights);
+            let w = topology.node(weights);
             let n_expert = believed(w.ne[2])?;
             let whole = w.bytes != 0 && w.ne[3] == 1 && w.bytes.is_multiple_of(n_expert.into());
             let expert_bytes = whole.then(|| w.bytes / u64::from(n_expert));
@@ -135,8 +136,8 @@ impl Sources {
         let ids = source(0).filter(is_ids)?;
         let experts: Vec<NodeIdx> = (2..).map_while(source).collect();
         let weights = *experts.first()?;
-        let bytes = shape.node(weights).bytes;
-        let same = bytes != 0 && experts.iter().all(|e| shape.node(*e).bytes == bytes);
+        let bytes = topology.node(weights).bytes;
+        let same = bytes != 0 && experts.iter().all(|e| topology.node(*e).bytes == bytes);
         Some(Self {
             ids,
             weights,

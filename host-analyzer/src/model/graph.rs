@@ -1,14 +1,14 @@
-//! Structures of graphs, and their computations.
+//! Topologies of graphs, and their computations.
 
 use super::text::Text;
 use super::thread::ThreadId;
 use super::token::DecodeId;
 
-/// Position in [`Shapes`].
+/// Position in [`Topologies`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShapeId(pub u32);
+pub struct TopologyId(pub u32);
 
-/// Position in [`Shape::nodes`]: first the nodes in the engine's order, then the leafs.
+/// Position in [`Topology::nodes`]: first the nodes in the engine's order, then the leafs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIdx(pub u32);
 
@@ -45,7 +45,7 @@ impl Role {
     }
 }
 
-/// One tensor of a shape.
+/// One tensor of a topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     /// Tensor name.
@@ -72,9 +72,9 @@ pub struct Node {
     pub src: Vec<(u8, NodeIdx)>,
 }
 
-/// Structure of one graph.
+/// Topology of one graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+pub struct Topology {
     /// Process that computes it.
     pub pid: u32,
     /// Number of nodes; the rest of `nodes` are leafs.
@@ -85,7 +85,7 @@ pub struct Shape {
     pub complete: bool,
 }
 
-impl Shape {
+impl Topology {
     /// One tensor.
     #[must_use]
     pub fn node(&self, i: NodeIdx) -> &Node {
@@ -93,23 +93,23 @@ impl Shape {
     }
 }
 
-/// All shapes of a session.
+/// All topologies of a session.
 #[derive(Debug, Default)]
-pub struct Shapes {
+pub struct Topologies {
     /// By position.
-    pub rows: Vec<Shape>,
+    pub rows: Vec<Topology>,
 }
 
-impl Shapes {
-    /// One shape.
+impl Topologies {
+    /// One topology.
     #[must_use]
-    pub fn get(&self, id: ShapeId) -> &Shape {
+    pub fn get(&self, id: TopologyId) -> &Topology {
         &self.rows[id.0 as usize]
     }
 
-    /// All shapes with their ids.
-    pub fn iter(&self) -> impl Iterator<Item = (ShapeId, &Shape)> + '_ {
-        (0..).map(ShapeId).zip(&self.rows)
+    /// All topologies with their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (TopologyId, &Topology)> + '_ {
+        (0..).map(TopologyId).zip(&self.rows)
     }
 }
 
@@ -118,7 +118,7 @@ impl Shapes {
 pub enum Layer {
     /// Whole graph, given to the backend scheduler.
     Scheduler,
-    /// Part of it, computed by one backend.
+    /// A split of it, computed by one backend.
     Backend,
 }
 
@@ -136,8 +136,8 @@ pub struct GraphCalls {
     pub layer: Vec<Layer>,
     /// Backend.
     pub backend: Vec<Backend>,
-    /// Structure, where it was read.
-    pub shape: Vec<Option<ShapeId>>,
+    /// Topology, where it was read.
+    pub topology: Vec<Option<TopologyId>>,
     /// Nodes.
     pub n_nodes: Vec<u32>,
     /// Tokens in the batch, 0 when not known.

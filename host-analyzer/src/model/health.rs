@@ -44,10 +44,10 @@ impl Ledger {
     }
 }
 
-/// Totals of inner calls counted by the agent; field meanings as in the wire's `InnerLoss` record.
+/// Totals of nested calls counted by the agent; field meanings as in the wire's `NestedLoss` record.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the wire's InnerLoss record documents each; one name in every layer")]
-pub struct InnerLedger {
+#[expect(missing_docs, reason = "the wire's NestedLoss record documents each; one name in every layer")]
+pub struct NestedLedger {
     pub starts: u64,
     pub ends: u64,
     pub sent: u64,
@@ -58,7 +58,7 @@ pub struct InnerLedger {
     pub no_graph: u64,
 }
 
-impl InnerLedger {
+impl NestedLedger {
     /// Calls lost at the source: ring buffer full, link queue full, no known graph.
     #[must_use]
     pub const fn dropped(&self) -> u64 {
@@ -128,7 +128,7 @@ pub enum DamageKind {
     Malformed,
     /// A kind of record that this build does not know.
     UnknownKind,
-    /// A record refers to something (text, shape, thread) that never arrived, or contradicts another.
+    /// A record refers to something (text, topology, thread) that never arrived, or contradicts another.
     Unresolved,
 }
 
@@ -221,10 +221,10 @@ pub struct Health {
     pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
-    /// Inner calls read.
-    pub inner_received: u64,
-    /// Latest totals of inner calls; `None` when there were none, or no such record arrived.
-    pub inner: Option<InnerLedger>,
+    /// Nested calls read.
+    pub nested_received: u64,
+    /// Latest totals of nested calls; `None` when there were none, or no such record arrived.
+    pub nested: Option<NestedLedger>,
     /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
     pub experts: Option<ExpertLedger>,
     /// Damage by kind, the worst first.
@@ -249,8 +249,8 @@ impl Health {
     pub fn perfect(&self) -> bool {
         self.damage.is_empty()
             && !self.cut_short()
-            && self.inner.map_or(self.inner_received == 0, |l| {
-                l.balances() && l.dropped() == 0 && l.sent == self.inner_received
+            && self.nested.map_or(self.nested_received == 0, |l| {
+                l.balances() && l.dropped() == 0 && l.sent == self.nested_received
             })
             && self.experts.is_none_or(|e| e.balances() && e.dropped() == 0 && e.received == e.sent)
             && self.ledger.is_some_and(|l| {

@@ -9,7 +9,7 @@ pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod health;
-pub mod inner;
+pub mod nested;
 pub mod op;
 pub mod session;
 pub mod text;
@@ -17,11 +17,13 @@ pub mod thread;
 pub mod token;
 
 pub use counter::{Counter, Counts};
-pub use expert::{Choice, Experts};
+pub use expert::{Experts, Selection};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
-pub use graph::{Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Shape, ShapeId, Shapes};
-pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, InnerLedger, Ledger, ProbeCost};
-pub use inner::InnerCalls;
+pub use graph::{
+    Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
+};
+pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, Ledger, NestedLedger, ProbeCost};
+pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
@@ -39,14 +41,14 @@ pub struct Model {
     pub threads: Threads,
     /// Token-level calls, by start.
     pub decodes: Decodes,
-    /// Structures of graphs.
-    pub shapes: Shapes,
+    /// Topologies of graphs.
+    pub topologies: Topologies,
     /// Graph-level calls, by start.
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.
     pub spans: Spans,
     /// Calls of backends' functions inside operators.
-    pub inner_calls: InnerCalls,
+    pub nested_calls: NestedCalls,
     /// Experts that routers chose, by graph call, node, token, rank.
     pub experts: Experts,
     /// Gauges with their samples, in the agent's order.

@@ -12,14 +12,14 @@ pub struct SpanId(pub u32);
 pub const WAIT_UNKNOWN: u32 = u32::MAX;
 
 /// Columns, one row a span: one operator run by one thread. Ordered by graph call, then thread, then
-/// start. A span's graph call always has a shape.
+/// start. A span's graph call always has a topology.
 #[derive(Debug, Default)]
 pub struct Spans {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,
     /// Thread.
     pub thread: Vec<ThreadId>,
-    /// Node of the call's shape.
+    /// Node of the call's topology.
     pub node: Vec<NodeIdx>,
     /// Last node that the same kernel computed too; equal to `node` when not fused.
     pub last_node: Vec<NodeIdx>,

@@ -216,9 +216,9 @@ impl File<'_> {
 #[inline]
 fn operator<'a>(nodes: &'a mut PerNode<Tail>, model: &Model, span: u32) -> &'a Tail {
     let (spans, i) = (&model.spans, span as usize);
-    let shape = model.graph_calls.shape[spans.graph_call[i].0 as usize];
+    let topology = model.graph_calls.topology[spans.graph_call[i].0 as usize];
     let (node, last) = (spans.node[i], spans.last_node[i]);
-    nodes.get(shape, node, last, || Tail::new(&label::operator(model, shape, node, last)))
+    nodes.get(topology, node, last, || Tail::new(&label::operator(model, topology, node, last)))
 }
 
 /// What follows the time of an event, in JSON; all but what changes from span to span.

@@ -56,7 +56,7 @@ fn digraph(graph: &Dag, out: &mut dyn Write) -> io::Result<()> {
 fn title(graph: &Dag, scale: &Scale) -> String {
     let context = graph.context.as_deref().map(|c| format!(" of context {c}")).unwrap_or_default();
     let tokens = graph.n_tokens.map(|n| format!(", n_tokens {}", count(n.into()))).unwrap_or_default();
-    let part = if graph.complete { "" } else { "; a part of the structure was lost" };
+    let part = if graph.complete { "" } else { "; a part of the topology was lost" };
     format!(
         "{}{context}{tokens}: {} nodes, {} calls{part}\ncolour: mean wall time, {} (light) to {} (dark)",
         graph.phase.name(),

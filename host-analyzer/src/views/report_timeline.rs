@@ -12,7 +12,7 @@ use crate::analyses::Analysis;
 use crate::analyses::excerpt::Excerpt;
 use crate::analyses::phase::Phase;
 use crate::analyses::track::{Slice, Track, TrackKind};
-use crate::model::{Layer, Model, NodeIdx, ShapeId, SpanId, Text};
+use crate::model::{Layer, Model, NodeIdx, SpanId, Text, TopologyId};
 
 #[derive(Serialize)]
 struct Timeline<'a> {
@@ -47,7 +47,7 @@ struct Tables<'a> {
     texts: Vec<&'a str>,
     text_ids: BTreeMap<Text, usize>,
     nodes: Vec<Node>,
-    node_ids: BTreeMap<(ShapeId, NodeIdx, NodeIdx), usize>,
+    node_ids: BTreeMap<(TopologyId, NodeIdx, NodeIdx), usize>,
 }
 
 /// Writes the timeline of the excerpt.
@@ -142,19 +142,19 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// Row of a span's node; -1 when its graph call has no shape, which the model rules out.
+    /// Row of a span's node; -1 when its graph call has no topology, which the model rules out.
     fn node(&mut self, SpanId(span): SpanId) -> i64 {
         let model: &'a Model = self.model;
         let spans = &model.spans;
         let i = span as usize;
-        let Some(shape) = model.graph_calls.shape[spans.graph_call[i].0 as usize] else { return -1 };
-        let key = (shape, spans.node[i], spans.last_node[i]);
+        let Some(topology) = model.graph_calls.topology[spans.graph_call[i].0 as usize] else { return -1 };
+        let key = (topology, spans.node[i], spans.last_node[i]);
         if let Some(id) = self.node_ids.get(&key) {
             return number(*id);
         }
-        let shape = model.shapes.get(shape);
-        let node = shape.node(spans.node[i]);
-        let last = (spans.last_node[i] != spans.node[i]).then(|| shape.node(spans.last_node[i]).name);
+        let topology = model.topologies.get(topology);
+        let node = topology.node(spans.node[i]);
+        let last = (spans.last_node[i] != spans.node[i]).then(|| topology.node(spans.last_node[i]).name);
         let row = Node(
             self.text(node.name),
             self.text(node.op),

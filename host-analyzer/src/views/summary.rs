@@ -14,7 +14,7 @@ use crate::analyses::expert::Routing;
 use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
 use crate::analyses::health::Health;
-use crate::analyses::inner::Inner;
+use crate::analyses::nested::Nested;
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
@@ -30,7 +30,7 @@ struct Summary<'a> {
     graphs: &'a [Graph],
     op_types: &'a [OpType],
     operators: &'a [Operator],
-    inner_calls: &'a [Inner],
+    nested_calls: &'a [Nested],
     experts: &'a [Routing],
     threads: &'a [Thread],
     counters: &'a [Counted],
@@ -107,7 +107,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         graphs: &analysis.graph,
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
-        inner_calls: &analysis.inner,
+        nested_calls: &analysis.nested,
         experts: &analysis.expert,
         threads: &analysis.thread,
         counters: &analysis.counted,

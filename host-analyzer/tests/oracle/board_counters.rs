@@ -38,12 +38,12 @@ fn products(trace: &Model) -> Vec<(u64, u64, usize)> {
     for i in order {
         let call = spans.graph_call[i].0 as usize;
         let decode = trace.graph_calls.decode[call].unwrap();
-        let shape = trace.shapes.get(trace.graph_calls.shape[call].unwrap());
-        let node = shape.node(spans.node[i]);
+        let topology = trace.topologies.get(trace.graph_calls.topology[call].unwrap());
+        let node = topology.node(spans.node[i]);
         if trace.decodes.n_tokens[decode.0 as usize] != 1 || trace.texts.get(node.op) != "MUL_MAT" {
             continue;
         }
-        let weight = node.src.iter().map(|(_, n)| shape.node(*n)).find(|n| n.role == Role::Weight);
+        let weight = node.src.iter().map(|(_, n)| topology.node(*n)).find(|n| n.role == Role::Weight);
         let Some(weight) = weight else { continue };
         let Some(value) = counts.value(refills, i) else { continue };
         if last == Some((call, spans.node[i])) {

@@ -28,7 +28,7 @@ fn convolutions(path: &Path) -> Vec<(String, u64, u64)> {
         .unwrap()
         .iter()
         .filter_map(|(name, tensor)| {
-            let dim = |i: usize| tensor["shape"][i].as_u64().unwrap();
+            let dim = |i: usize| tensor["topology"][i].as_u64().unwrap();
             let place = tensor["data_offsets"][0].as_u64().unwrap();
             Some((place, (name.strip_suffix(".weight")?.to_owned(), dim(0), dim(1))))
         })
@@ -78,8 +78,8 @@ fn esrgan_of_two_blocks() {
     assert_eq!(count("UPSCALE"), 2, "four times larger");
     assert_eq!(count("CONCAT"), 4 * dense, "a dense block appends each of its first four results");
     // These, both of the upsampling, and the one behind them are followed by an activation.
-    let inner = |n: &str| n.contains(".rdb") && !n.ends_with("conv5");
-    assert_eq!(count("LEAKY_RELU"), named(&inner) + 3);
+    let nested = |n: &str| n.contains(".rdb") && !n.ends_with("conv5");
+    assert_eq!(count("LEAKY_RELU"), named(&nested) + 3);
     // Residuals are scaled, those of each dense block and those of each block of three.
     assert_eq!(count("SCALE"), dense + dense / 3);
     let png = std::fs::read(&made).unwrap();

@@ -16,7 +16,7 @@ use host_analyzer::model::{GraphCallId, Layer, Model, ThreadId};
 use crate::engine_list::{Call, Listed, parse};
 use crate::experts;
 use crate::nodes::{
-    VIEWS, backend_calls, check_calls, check_context, check_spans, check_sums, list as list_of, shape,
+    VIEWS, backend_calls, check_calls, check_context, check_spans, check_sums, list as list_of, topology,
 };
 use crate::support::{engine, model, parts, read, record};
 
@@ -170,8 +170,8 @@ fn equal(trace: &Model, calls: &[Call]) -> Equal {
         all.listed += call.nodes.len().max(ours.len());
         for (a, b) in ours.iter().zip(&call.nodes) {
             let names = |n: &Listed| [vec![n.name.clone()], sources(n, |s| s.0.clone())].concat();
-            let shape = |n: &Listed| (n.op.clone(), n.dtype.clone(), n.ne, sources(n, |s| s.1));
-            all.nodes += usize::from(shape(a) == shape(b));
+            let topology = |n: &Listed| (n.op.clone(), n.dtype.clone(), n.ne, sources(n, |s| s.1));
+            all.nodes += usize::from(topology(a) == topology(b));
             all.names += usize::from(names(a) == names(b));
         }
     }
@@ -240,11 +240,11 @@ fn check_order(trace: &Model, call: GraphCallId) {
 /// Old builds give small operators to one thread, whichever is free: together the threads ran every node that
 /// computes, each thread in order and none twice.
 fn check_shared(trace: &Model, call: GraphCallId) {
-    let shape = shape(trace, call);
+    let topology = topology(trace, call);
     let spans = &trace.spans;
     let of_call = || (0..spans.len()).filter(|i| spans.graph_call[*i] == call);
     let all: BTreeSet<_> = of_call().map(|i| spans.thread[i]).collect();
-    let mut runs = vec![0; shape.n_nodes as usize];
+    let mut runs = vec![0; topology.n_nodes as usize];
     for thread in &all {
         let mut last = None;
         for i in of_call().filter(|i| spans.thread[*i] == *thread) {
@@ -255,7 +255,7 @@ fn check_shared(trace: &Model, call: GraphCallId) {
         }
     }
     for (i, n) in runs.iter().enumerate() {
-        let op = trace.texts.get(shape.nodes[i].op);
+        let op = trace.texts.get(topology.nodes[i].op);
         assert!(*n > 0 || VIEWS.contains(&op), "node {i} ({op}) was not seen to run");
         assert!(op != "MUL_MAT" || *n == THREADS, "node {i} (MUL_MAT) was run by {n} threads");
     }

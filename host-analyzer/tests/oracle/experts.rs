@@ -9,7 +9,7 @@ use std::process::Command;
 
 use host_analyzer::model::{Layer, Model};
 
-use crate::nodes::shape;
+use crate::nodes::topology;
 use crate::support::{Parts, engine, model, parts, record};
 
 /// Experts by decode call, name of the ids' tensor, and token.
@@ -38,11 +38,11 @@ pub(crate) fn of_trace(trace: &Model) -> Chosen {
         let graph = e.graph_call[i];
         assert_eq!(trace.graph_calls.layer[graph.0 as usize], Layer::Backend);
         let call = trace.graph_calls.decode[graph.0 as usize].expect("in a decode call").0 as usize;
-        let shape = shape(trace, graph);
-        let is_ids = |n| trace.texts.get(shape.node(n).dtype) == "i32";
+        let topology = topology(trace, graph);
+        let is_ids = |n| trace.texts.get(topology.node(n).dtype) == "i32";
         let ids =
-            shape.node(e.node[i]).src.iter().map(|(_, n)| *n).find(|n| is_ids(*n)).expect("it reads ids");
-        let name = trace.texts.get(shape.node(ids).name).to_owned();
+            topology.node(e.node[i]).src.iter().map(|(_, n)| *n).find(|n| is_ids(*n)).expect("it reads ids");
+        let name = trace.texts.get(topology.node(ids).name).to_owned();
         let row = all.entry((call, name, e.token[i])).or_default();
         assert_eq!(row.len(), e.rank[i] as usize, "ranks in order, none twice and none left out");
         row.push(e.expert[i]);
@@ -56,7 +56,7 @@ fn listed(bin: &Path, options: &[&str]) -> Chosen {
     parse(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Records a run and compares; returns how many experts each choice has for a token.
+/// Records a run and compares; returns how many experts each selection has for a token.
 fn check(parts: &Parts, bin: &Path, gguf: &str, prompt: &str) -> usize {
     let options = ["-m", gguf, "-t", "2", "-p", prompt, "-n", "3", "-c", "512"];
     let engines = listed(bin, &options);
@@ -65,7 +65,7 @@ fn check(parts: &Parts, bin: &Path, gguf: &str, prompt: &str) -> usize {
     let (trace, _) = record(parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     let ours = of_trace(&trace);
-    assert_eq!(ours.len(), engines.len(), "choices, one a layer and token");
+    assert_eq!(ours.len(), engines.len(), "selections, one a layer and token");
     for (key, experts) in &engines {
         assert_eq!(ours.get(key), Some(experts), "{key:?}");
     }
@@ -111,7 +111,7 @@ fn b3889_8_experts() {
     on("PROFINFER_OLD_ENGINE_DIR", "moe-mixtral8", 2);
 }
 
-/// A prompt whose choice is told in many pieces, and seven experts a token, so that pieces end within rows.
+/// A prompt whose selection is told in many pieces, and seven experts a token, so that pieces end within rows.
 #[test]
 fn a_long_prompt_with_seven_experts_a_token() {
     let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };

@@ -16,11 +16,11 @@ fn monotonic_ns() -> u64 {
     u64::try_from(now.tv_sec()).unwrap() * 1_000_000_000 + u64::try_from(now.tv_nsec()).unwrap()
 }
 
-fn board(node: &str) -> String {
+fn board(sensor: &str) -> String {
     format!(
         "name = \"mine\"\ndescription = \"d\"\nsoc = \"any\"\nmachine = \"any\"\nlevels = [\"token\"]\n\
          cores = [\"x86-64\"]\nprovenance = \"vendor: x\"\n\
-         [[uncore]]\nname = \"planted\"\nkind = \"frequency\"\npath = \"{node}\"\nunit = \"kilohertz\"\n\
+         [[uncore]]\nname = \"planted\"\nkind = \"frequency\"\npath = \"{sensor}\"\nunit = \"kilohertz\"\n\
          parse = \"integer\"\nprovenance = \"vendor: x\"\n\
          [[uncore]]\nname = \"missing\"\nkind = \"temperature\"\npath = \"/sys/nothing/*/temp\"\n\
          unit = \"millidegrees\"\nparse = \"integer\"\nprovenance = \"vendor: x\"\n\
@@ -33,11 +33,11 @@ fn board(node: &str) -> String {
 fn values_and_times_are_those_that_were_written() {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let node = format!("/proc/{}/oom_score_adj", std::process::id());
-    let before = std::fs::read_to_string(&node).unwrap();
+    let sensor = format!("/proc/{}/oom_score_adj", std::process::id());
+    let before = std::fs::read_to_string(&sensor).unwrap();
     std::fs::create_dir(dir.path().join("boards")).unwrap();
-    std::fs::write(dir.path().join("boards/mine.toml"), board(&node)).unwrap();
-    std::fs::write(&node, "500").unwrap();
+    std::fs::write(dir.path().join("boards/mine.toml"), board(&sensor)).unwrap();
+    std::fs::write(&sensor, "500").unwrap();
     let run = ["-n", "300", "-r", "8"];
     let Some(mut served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &run) else { return };
     let address = format!("tcp:127.0.0.1:{}", served.port());
@@ -50,7 +50,7 @@ fn values_and_times_are_those_that_were_written() {
                 std::thread::sleep(Duration::from_millis(70));
                 let value = 500 + steps.len() as i64;
                 let begun = monotonic_ns();
-                std::fs::write(&node, value.to_string()).unwrap();
+                std::fs::write(&sensor, value.to_string()).unwrap();
                 steps.push((value * 1000, begun, monotonic_ns()));
             }
             steps
@@ -67,14 +67,14 @@ fn values_and_times_are_those_that_were_written() {
         writer.join().unwrap()
     });
     served.agent.wait().unwrap();
-    let _ = std::fs::write(&node, before.trim());
+    let _ = std::fs::write(&sensor, before.trim());
 
     let trace = read(&dir.path().join("profile/recording.pfi"));
     assert!(trace.health.perfect(), "{:?}", trace.health);
     let [planted, missing, traffic] = &*trace.gauges else { panic!("{:?}", trace.gauges) };
     assert_eq!((missing.attached, missing.note.as_str()), (false, "there is no such file"));
     assert_eq!((traffic.attached, traffic.note.as_str()), (false, "the kernel has no such PMU"));
-    assert_eq!((planted.unit, planted.source.as_str()), (GaugeUnit::Hertz, node.as_str()));
+    assert_eq!((planted.unit, planted.source.as_str()), (GaugeUnit::Hertz, sensor.as_str()));
     let rows = planted.at_ns.len();
     let mut seen = std::collections::BTreeSet::new();
     for (i, (at, value)) in planted.at_ns.iter().zip(&planted.values).enumerate() {

@@ -170,14 +170,14 @@ struct Line {
 impl Line {
     fn new(mut spoil: impl FnMut(&[u8], &mut TTYPort) + Send + 'static) -> Self {
         let (mut board, board_slave) = TTYPort::pair().unwrap();
-        let (mut desk, desk_slave) = TTYPort::pair().unwrap();
-        for port in [&mut board, &mut desk] {
+        let (mut host_port, host_slave) = TTYPort::pair().unwrap();
+        for port in [&mut board, &mut host_port] {
             port.set_timeout(Duration::from_millis(50)).unwrap();
         }
-        let (agent, host) = (board_slave.name().unwrap(), desk_slave.name().unwrap());
+        let (agent, host) = (board_slave.name().unwrap(), host_slave.name().unwrap());
         let end = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&end);
-        let (mut up, mut down) = (desk.try_clone_native().unwrap(), board.try_clone_native().unwrap());
+        let (mut up, mut down) = (host_port.try_clone_native().unwrap(), board.try_clone_native().unwrap());
         let up_ended = Arc::clone(&end);
         std::thread::spawn(move || {
             let mut bytes = [0; 512];
@@ -191,11 +191,11 @@ impl Line {
             let mut bytes = [0; 512];
             while !ended.load(Ordering::Relaxed) {
                 if let Ok(n @ 1..) = board.read(&mut bytes) {
-                    spoil(&bytes[..n], &mut desk);
+                    spoil(&bytes[..n], &mut host_port);
                 }
             }
         });
-        Self { agent, host, _slaves: (board_slave, desk_slave), end }
+        Self { agent, host, _slaves: (board_slave, host_slave), end }
     }
 }
 
@@ -212,10 +212,10 @@ fn a_serial_line_with_noise() {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
     let (mut pieces, mut seed) = (0u32, 1u32);
-    let line = Line::new(move |bytes, desk| {
+    let line = Line::new(move |bytes, host_port| {
         if pieces == 0 {
             let boot = b"U-Boot 2024.07\r\nStarting kernel ...\r\n\r\n[    0.000000] Linux version 5.10\r\nlogin: PROFINF";
-            desk.write_all(boot).unwrap();
+            host_port.write_all(boot).unwrap();
         }
         pieces += 1;
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -229,7 +229,7 @@ fn a_serial_line_with_noise() {
             }
             _ => {}
         }
-        desk.write_all(&bytes).unwrap();
+        host_port.write_all(&bytes).unwrap();
     });
     let Some(served) = Served::start(
         &parts,
@@ -254,10 +254,10 @@ fn a_serial_line_that_stands_still() {
     let dir = tempfile::tempdir().unwrap();
     // It carries nothing for five seconds, in which the engine makes more than the agent's queue holds.
     let mut begun = None;
-    let line = Line::new(move |bytes, desk| {
+    let line = Line::new(move |bytes, host_port| {
         let begun: Instant = *begun.get_or_insert_with(Instant::now);
         std::thread::sleep(Duration::from_secs(5).saturating_sub(begun.elapsed()));
-        desk.write_all(bytes).unwrap();
+        host_port.write_all(bytes).unwrap();
     });
     let Some(served) = Served::start(
         &parts,

@@ -2,7 +2,7 @@
 //! and an MoE model, prefill and decode, on engines two years apart.
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::model::{GraphCallId, Layer, Model, Shape};
+use host_analyzer::model::{GraphCallId, Layer, Model, Topology};
 
 use crate::engine_list::{Call, Listed, parse};
 use crate::support::{Parts, engine, model, parts, record};
@@ -83,17 +83,17 @@ pub(crate) fn backend_calls(trace: &Model, decode: usize) -> Vec<GraphCallId> {
         .collect()
 }
 
-/// The structure of a graph call.
-pub(crate) fn shape(trace: &Model, call: GraphCallId) -> &Shape {
-    trace.shapes.get(trace.graph_calls.shape[call.0 as usize].expect("the structure was read"))
+/// The topology of a graph call.
+pub(crate) fn topology(trace: &Model, call: GraphCallId) -> &Topology {
+    trace.topologies.get(trace.graph_calls.topology[call.0 as usize].expect("the topology was read"))
 }
 
-/// The traced structure in the driver's terms.
+/// The traced topology in the driver's terms.
 pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
-    let shape = shape(trace, call);
-    assert!(shape.complete);
+    let topology = topology(trace, call);
+    assert!(topology.complete);
     let text = |t| trace.texts.get(t).to_owned();
-    shape.nodes[..shape.n_nodes as usize]
+    topology.nodes[..topology.n_nodes as usize]
         .iter()
         .map(|n| Listed {
             op: text(n.desc),
@@ -104,7 +104,7 @@ pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
                 .src
                 .iter()
                 .map(|(_, s)| {
-                    let s = shape.node(*s);
+                    let s = topology.node(*s);
                     (text(s.name), s.ne)
                 })
                 .collect(),
@@ -115,7 +115,7 @@ pub(crate) fn list(trace: &Model, call: GraphCallId) -> Vec<Listed> {
 /// All threads, of which there are `expected`, ran the same nodes, once each, in the graph's order: all that compute, but for those that newer
 /// engines leave out because nothing that runs needs them.
 pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
-    let shape = shape(trace, call);
+    let topology = topology(trace, call);
     let spans = &trace.spans;
     let of_call: Vec<usize> = (0..spans.len()).filter(|i| spans.graph_call[*i] == call).collect();
     let mut threads: Vec<_> = of_call.iter().map(|i| spans.thread[*i]).collect();
@@ -124,7 +124,7 @@ pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
     let runs: Vec<Vec<bool>> = threads
         .into_iter()
         .map(|thread| {
-            let mut ran = vec![false; shape.n_nodes as usize];
+            let mut ran = vec![false; topology.n_nodes as usize];
             let mut last = None;
             for i in of_call.iter().filter(|i| spans.thread[**i] == thread) {
                 let (node, end) = (spans.node[*i].0, spans.last_node[*i].0);
@@ -137,22 +137,22 @@ pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
         .collect();
     assert!(runs.iter().all(|run| *run == runs[0]), "the threads ran the same nodes");
     let text = |t| trace.texts.get(t);
-    let view = |i: usize| VIEWS.contains(&text(shape.nodes[i].op));
-    let n_nodes = shape.n_nodes as usize;
+    let view = |i: usize| VIEWS.contains(&text(topology.nodes[i].op));
+    let n_nodes = topology.n_nodes as usize;
     let left_out: Vec<usize> = (0..n_nodes).filter(|i| !runs[0][*i] && !view(*i)).collect();
     assert!(left_out.len() * 10 < n_nodes, "{} of {n_nodes} nodes were not seen to run", left_out.len());
-    for (i, node) in shape.nodes[..n_nodes].iter().enumerate().filter(|(i, _)| runs[0][*i]) {
+    for (i, node) in topology.nodes[..n_nodes].iter().enumerate().filter(|(i, _)| runs[0][*i]) {
         for (_, source) in &node.src {
             // What a view shows is what its own first source holds.
             let mut source = source.0 as usize;
-            while source < n_nodes && view(source) && !shape.nodes[source].src.is_empty() {
-                source = shape.nodes[source].src[0].1.0 as usize;
+            while source < n_nodes && view(source) && !topology.nodes[source].src.is_empty() {
+                source = topology.nodes[source].src[0].1.0 as usize;
             }
             assert!(
                 !left_out.contains(&source),
                 "node {i} ({}) ran and reads {}, which was not seen to run",
                 text(node.name),
-                text(shape.nodes[source].name)
+                text(topology.nodes[source].name)
             );
         }
     }

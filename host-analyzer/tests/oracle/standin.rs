@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::analyses::inner::Inner;
+use host_analyzer::analyses::nested::Nested;
 use host_analyzer::model::Model;
 
 use crate::backends::parts_of;
@@ -24,19 +24,19 @@ fn called(output: &str) -> BTreeMap<String, u64> {
     fields.filter(|f| f[0] == "called").map(|f| (f[1].to_owned(), f[2].parse().unwrap())).collect()
 }
 
-/// Calls in the trace: of whole operators by their backend, of inner calls by symbol.
-fn inner_counts(trace: &Model) -> BTreeMap<String, u64> {
+/// Calls in the trace: of whole operators by their backend, of nested calls by symbol.
+fn nested_counts(trace: &Model) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for function in &trace.inner_calls.function {
+    for function in &trace.nested_calls.function {
         *counts.entry(trace.texts.get(*function).to_owned()).or_insert(0) += 1;
     }
     counts
 }
 
-/// The name of the node that a row of the spans, or of the inner calls, is of.
+/// The name of the node that a row of the spans, or of the nested calls, is of.
 fn node_name(trace: &Model, graph: usize, node: u32) -> &str {
-    let shape = trace.graph_calls.shape[graph].unwrap();
-    trace.texts.get(trace.shapes.get(shape).nodes[node as usize].name)
+    let topology = trace.graph_calls.topology[graph].unwrap();
+    trace.texts.get(trace.topologies.get(topology).nodes[node as usize].name)
 }
 
 /// Runs llama.cpp with a stand-in of a backend; its parts have the nodes of the engine's list, and one span for each that
@@ -115,28 +115,28 @@ fn opencl_operators() {
     let Some((trace, called)) = split("libggml-opencl.so", "OpenCL") else { return };
     let symbol = "_Z23ggml_cl_compute_forwardP12ggml_backendP11ggml_tensor";
     assert_eq!(Some(&whole_operators(&trace, "OpenCL")), called.get(symbol));
-    assert!(trace.inner_calls.is_empty());
+    assert!(trace.nested_calls.is_empty());
     let probe = trace.session.probes.iter().find(|p| p.symbol == symbol).unwrap();
     assert!(probe.attached && probe.what == "backend operator", "{probe:?}");
 }
 
 /// Operators of RKNN, in each a product, in it two halves on two threads, in each a call of the NPU's library.
 #[test]
-fn rknn_operators_and_inner_calls() {
+fn rknn_operators_and_nested_calls() {
     let Some((trace, mut called)) = split("libggml-rknn.so", "RKNN") else { return };
     let operators = called.remove("_Z23ggml_rk_compute_forwardP12ggml_backendP11ggml_tensor");
     assert_eq!(Some(whole_operators(&trace, "RKNN")), operators);
-    assert_eq!(inner_counts(&trace), called);
-    let inner = &trace.inner_calls;
-    let depth = |i: usize| (trace.texts.get(inner.function[i]), inner.depth[i]);
-    let mut depths: Vec<_> = (0..inner.len()).map(depth).collect();
+    assert_eq!(nested_counts(&trace), called);
+    let nested = &trace.nested_calls;
+    let depth = |i: usize| (trace.texts.get(nested.function[i]), nested.depth[i]);
+    let mut depths: Vec<_> = (0..nested.len()).map(depth).collect();
     depths.sort_unstable();
     depths.dedup();
     // In the thread that computes the operator, and in the one of the second core, which runs no operator itself.
     let expected = [("compute_submat_mul", 0), ("compute_submat_mul", 2), ("ggml_rk_mul_mat", 1)];
     assert_eq!(depths, [&expected[..], &[("rknn_matmul_run", 1), ("rknn_matmul_run", 3)]].concat());
-    let rows = Analysis::of(&trace).inner;
-    let of = |function: &str| rows.iter().filter(|r| r.function == function).collect::<Vec<&Inner>>();
+    let rows = Analysis::of(&trace).nested;
+    let of = |function: &str| rows.iter().filter(|r| r.function == function).collect::<Vec<&Nested>>();
     for row in of("ggml_rk_mul_mat") {
         assert!(
             (row.backend.as_str(), row.op_backend.as_str(), row.op.as_str()) == ("RKNN", "RKNN", "MUL_MAT")
@@ -153,21 +153,21 @@ fn rknn_operators_and_inner_calls() {
 
 /// Calls in the CPU's own operators, which stay what they are: one span for each of two threads.
 #[test]
-fn clblast_inner_calls() {
+fn clblast_nested_calls() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_STANDIN_DIR") else { return };
     let driver = bin.join("clblast");
     let (trace, output) = record(&parts, &[], &[driver.to_str().unwrap(), "5"]);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(inner_counts(&trace), called(&text));
-    assert_eq!(trace.inner_calls.len(), 5 * 8);
+    assert_eq!(nested_counts(&trace), called(&text));
+    assert_eq!(trace.nested_calls.len(), 5 * 8);
     let nodes = text.lines().filter(|l| l.starts_with("node\t")).map(|l| l.split('\t').nth(4).unwrap());
     let names: Vec<&str> = nodes.collect();
-    let calls = trace.graph_calls.shape.iter().flatten().count();
+    let calls = trace.graph_calls.topology.iter().flatten().count();
     assert_eq!(calls, 5, "graphs on the CPU");
-    let shape = trace.shapes.get(trace.graph_calls.shape.iter().flatten().next().copied().unwrap());
-    let ours = shape.nodes[..shape.n_nodes as usize].iter().map(|n| trace.texts.get(n.name));
+    let topology = trace.topologies.get(trace.graph_calls.topology.iter().flatten().next().copied().unwrap());
+    let ours = topology.nodes[..topology.n_nodes as usize].iter().map(|n| trace.texts.get(n.name));
     assert!(ours.eq(names.iter().copied()), "{names:?}");
     let types = Analysis::of(&trace).op.types;
     let custom = types.iter().find(|t| t.op == "MAP_CUSTOM2").unwrap();
@@ -180,26 +180,26 @@ fn clblast_inner_calls() {
     });
     assert_eq!(custom.count(), 2 * 5 * 8, "each on both threads");
     check_inside(&trace);
-    let row = Analysis::of(&trace).inner.into_iter().find(|r| r.function == "ggml_cl_mul_mat").unwrap();
+    let row = Analysis::of(&trace).nested.into_iter().find(|r| r.function == "ggml_cl_mul_mat").unwrap();
     assert_eq!((row.calls, row.executions, row.backend.as_str()), (20, 20, "clblast"));
     assert!(row.share.is_some_and(|s| s > 0.0 && s <= 1.0), "{row:?}");
 }
 
 /// Every call lies in the span of its operator on its thread, and the planted time in the call that sleeps.
 fn check_inside(trace: &Model) {
-    let (inner, spans) = (&trace.inner_calls, &trace.spans);
-    for i in 0..inner.len() {
+    let (nested, spans) = (&trace.nested_calls, &trace.spans);
+    for i in 0..nested.len() {
         let around = (0..spans.len()).find(|s| {
             (spans.graph_call[*s], spans.thread[*s], spans.node[*s])
-                == (inner.graph_call[i], inner.thread[i], inner.node[i])
+                == (nested.graph_call[i], nested.thread[i], nested.node[i])
         });
         let around = around.expect("its operator was seen on its thread");
-        let (start, end) = (inner.start_ns[i], inner.start_ns[i] + inner.duration_ns[i]);
+        let (start, end) = (nested.start_ns[i], nested.start_ns[i] + nested.duration_ns[i]);
         assert!(spans.start_ns[around] <= start && end <= spans.start_ns[around] + spans.work_ns[around]);
-        let name = node_name(trace, inner.graph_call[i].0 as usize, inner.node[i].0);
-        assert_eq!(name.starts_with("scaled"), trace.texts.get(inner.function[i]) == "ggml_cl_mul");
+        let name = node_name(trace, nested.graph_call[i].0 as usize, nested.node[i].0);
+        assert_eq!(name.starts_with("scaled"), trace.texts.get(nested.function[i]) == "ggml_cl_mul");
         if name == "sleepy" {
-            assert!(inner.duration_ns[i] >= PLANTED);
+            assert!(nested.duration_ns[i] >= PLANTED);
         }
     }
 }

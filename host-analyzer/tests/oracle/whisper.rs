@@ -77,13 +77,13 @@ fn check(trace: &Model, stdout: &str, stderr: &str, whisper: &Whisper) {
     }
     let all_in_graphs = trace.spans.graph_call.iter().all(|g| backend.contains(g));
     assert!(all_in_graphs, "every operator belongs to a graph of the list");
-    check_shapes(trace, &graphs, &backend, whisper);
+    check_topologies(trace, &graphs, &backend, whisper);
     check_timings(trace, &graphs, &scheduler, stderr);
     check_token_level(trace);
 }
 
 /// The dimensions of the tensors are those that follow from the model's file.
-fn check_shapes(trace: &Model, graphs: &[Call], backend: &[GraphCallId], whisper: &Whisper) {
+fn check_topologies(trace: &Model, graphs: &[Call], backend: &[GraphCallId], whisper: &Whisper) {
     let encoding = [whisper.convolutions(), whisper.encoder(), whisper.cross()];
     for (i, (graph, call)) in graphs.iter().zip(backend).enumerate() {
         let expected = encoding.get(i).cloned().unwrap_or_else(|| whisper.decoder(graph.n_tokens.into()));

@@ -203,7 +203,7 @@ fn tables(Shown { page, summary, .. }: &Shown) {
         rows_equal(&page["operators"][phase], &operators, &keys);
     }
     let graphs: Vec<&Value> = summary["graphs"].as_array().unwrap().iter().collect();
-    rows_equal(&page["tables"]["graphs"], &graphs, &["layer", "calls", "shapes", "max_nodes", "time_ns"]);
+    rows_equal(&page["tables"]["graphs"], &graphs, &["layer", "calls", "topologies", "max_nodes", "time_ns"]);
     let threads = summary["threads"].as_array().unwrap();
     let bars = page["threads"].as_array().unwrap();
     assert_eq!(bars.len(), threads.len() * 4);
@@ -251,7 +251,7 @@ fn timeline(Shown { page, summary, model, .. }: &Shown) {
         let tracks = summary["tracks"].as_array().unwrap().iter().filter(|t| t["kind"] == kind);
         tracks.map(|t| t["slices"].as_u64().unwrap()).sum()
     };
-    // All calls are alike but for the shape: five of ten are in the page, the prefill among them.
+    // All calls are alike but for the topology: five of ten are in the page, the prefill among them.
     let spans_of = |call: u32| model.spans.graph_call.iter().filter(|g| g.0 == call * 2 + 1).count() as u64;
     let slices = 5 + 10 + 2 * (0..5).map(spans_of).sum::<u64>();
     assert!(slices < of("token") + of("graph") + of("thread"));

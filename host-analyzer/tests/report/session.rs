@@ -2,7 +2,7 @@
 
 use host_analyzer::model::{
     DecodeFunction, DecodeId, End, EndReason, ExpertLedger, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer,
-    Ledger, Level, Model, Node, NodeIdx, Probe, Process, Role, Shape, ShapeId, Text, ThreadId,
+    Ledger, Level, Model, Node, NodeIdx, Probe, Process, Role, Text, ThreadId, Topology, TopologyId,
 };
 
 /// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
@@ -33,8 +33,8 @@ fn dimensions(text: &str) -> [u64; 4] {
     ne
 }
 
-/// One call of the listing as a shape; a source is the latest tensor of its name.
-fn shape(m: &mut Model, call: &str) -> Shape {
+/// One call of the listing as a topology; a source is the latest tensor of its name.
+fn topology(m: &mut Model, call: &str) -> Topology {
     let rows: Vec<Vec<&str>> = LISTING
         .lines()
         .map(|l| l.split('\t').collect::<Vec<_>>())
@@ -67,12 +67,12 @@ fn shape(m: &mut Model, call: &str) -> Shape {
         nodes.push(node(m, row[3], row[4].trim(), row[5], row[6], Role::Node, src));
     }
     nodes.extend(leafs);
-    Shape { pid: 4711, n_nodes: u32::try_from(n_nodes).expect("small"), nodes, complete: true }
+    Topology { pid: 4711, n_nodes: u32::try_from(n_nodes).expect("small"), nodes, complete: true }
 }
 
 /// Two threads run every node of a call, one after the other; all times differ from node to node.
-fn spans(m: &mut Model, call: GraphCallId, shape: ShapeId, start: u64, threads: [ThreadId; 2]) {
-    let nodes = m.shapes.get(shape).nodes[..m.shapes.get(shape).n_nodes as usize].to_vec();
+fn spans(m: &mut Model, call: GraphCallId, topology: TopologyId, start: u64, threads: [ThreadId; 2]) {
+    let nodes = m.topologies.get(topology).nodes[..m.topologies.get(topology).n_nodes as usize].to_vec();
     for (t, thread) in (0_u64..).zip(threads) {
         let mut at = start + 10_000;
         for (i, node) in (0_u32..).zip(&nodes) {
@@ -95,7 +95,7 @@ fn spans(m: &mut Model, call: GraphCallId, shape: ShapeId, start: u64, threads: 
     }
 }
 
-fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, shape: ShapeId, threads: [ThreadId; 2]) {
+fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, topology: TopologyId, threads: [ThreadId; 2]) {
     let decode = DecodeId(u32::try_from(m.decodes.len()).expect("small"));
     let graph = GraphCallId(u32::try_from(m.graph_calls.len()).expect("small"));
     m.decodes.start_ns.push(start);
@@ -113,16 +113,16 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, shape: ShapeId, t
         m.graph_calls.duration_ns.push(length - 2 * inset);
         m.graph_calls.layer.push(layer);
         m.graph_calls.backend.push(backend);
-        // The structure is read where a backend computes it.
-        m.graph_calls.shape.push(parent.map(|_| shape));
-        m.graph_calls.n_nodes.push(m.shapes.get(shape).n_nodes);
+        // The topology is read where a backend computes it.
+        m.graph_calls.topology.push(parent.map(|_| topology));
+        m.graph_calls.n_nodes.push(m.topologies.get(topology).n_nodes);
         m.graph_calls.n_tokens.push(n_tokens);
         m.graph_calls.n_past.push(None);
         m.graph_calls.thread.push(threads[0]);
         m.graph_calls.decode.push(Some(decode));
         m.graph_calls.parent.push(parent);
     }
-    spans(m, GraphCallId(graph.0 + 1), shape, start + 4_000, threads);
+    spans(m, GraphCallId(graph.0 + 1), topology, start + 4_000, threads);
 }
 
 /// A prompt of four tokens and nine generated ones, nothing lost.
@@ -134,8 +134,8 @@ pub(crate) fn perfect() -> Model {
     m.threads.describe(main, 4711, name);
     m.threads.describe(worker, 4711, name);
     for listed in ["0", "1"] {
-        let shape = shape(&mut m, listed);
-        m.shapes.rows.push(shape);
+        let topology = topology(&mut m, listed);
+        m.topologies.rows.push(topology);
     }
     m.session.start_ns = 1_000_000_000;
     m.session.start_unix_ns = 1_763_700_000_000_000_000;
@@ -158,10 +158,10 @@ pub(crate) fn perfect() -> Model {
         note: "symbol".into(),
     }];
     let mut start = m.session.start_ns + 3_000_000;
-    call(&mut m, start, PREFILL_NS, 4, ShapeId(0), [main, worker]);
+    call(&mut m, start, PREFILL_NS, 4, TopologyId(0), [main, worker]);
     start += PREFILL_NS + PAUSE_NS;
     for _ in 0..DECODES {
-        call(&mut m, start, DECODE_NS, 1, ShapeId(1), [main, worker]);
+        call(&mut m, start, DECODE_NS, 1, TopologyId(1), [main, worker]);
         start += DECODE_NS + PAUSE_NS;
     }
     let n = m.spans.len() as u64;
@@ -185,18 +185,18 @@ pub(crate) fn perfect() -> Model {
 pub(crate) fn hostile(text: &str) -> Model {
     let mut m = routed();
     let evil = m.texts.intern(text);
-    for shape in &mut m.shapes.rows {
-        let n = shape.n_nodes as usize;
+    for topology in &mut m.topologies.rows {
+        let n = topology.n_nodes as usize;
         // A router's layer is told from these two, or by the name itself.
         for name in ["ffn_gate-1", "blk.1.ffn_gate.weight"] {
             let name = m.texts.find(name);
-            shape.nodes.iter_mut().filter(|n| Some(n.name) == name).for_each(|n| n.name = evil);
+            topology.nodes.iter_mut().filter(|n| Some(n.name) == name).for_each(|n| n.name = evil);
         }
-        shape.nodes[4].name = evil;
-        shape.nodes[n].name = evil;
+        topology.nodes[4].name = evil;
+        topology.nodes[n].name = evil;
         // No engine builds these: a source behind its reader, a node that reads itself, a leaf that reads.
-        shape.nodes[10].src.extend([(5, NodeIdx(20)), (6, NodeIdx(10))]);
-        shape.nodes[n].src.extend([(0, NodeIdx(3)), (1, NodeIdx(shape.n_nodes + 1))]);
+        topology.nodes[10].src.extend([(5, NodeIdx(20)), (6, NodeIdx(10))]);
+        topology.nodes[n].src.extend([(0, NodeIdx(3)), (1, NodeIdx(topology.n_nodes + 1))]);
     }
     let worker = m.threads.find_or_add(4712);
     m.threads.describe(worker, 4711, evil);
@@ -243,12 +243,16 @@ pub(crate) fn routed() -> Model {
     for (at, n_tokens) in [(0, 4), (1, 1)] {
         let gate = |m: &Model, layer: u32| {
             let name = m.texts.find(&format!("ffn_gate-{layer}")).expect("in the listing");
-            m.shapes.rows[at].nodes.iter().position(|n| n.name == name && !n.src.is_empty()).expect("a node")
+            m.topologies.rows[at]
+                .nodes
+                .iter()
+                .position(|n| n.name == name && !n.src.is_empty())
+                .expect("a node")
         };
         readers.push((0..2).map(|l| u32::try_from(gate(&m, l)).expect("small")).collect());
         for layer in 0..2 {
             let gate = gate(&m, layer);
-            let nodes = &mut m.shapes.rows[at].nodes;
+            let nodes = &mut m.topologies.rows[at].nodes;
             let weights = nodes[gate].src[0].1.0 as usize;
             nodes[weights].ne = [16, 16, EXPERTS.into(), 1];
             nodes[weights].bytes = EXPERT_BYTES * u64::from(EXPERTS);

@@ -105,7 +105,7 @@ fn small_session_by_hand() {
 }
 
 #[test]
-fn a_lost_choice_breaks_the_chain_and_counts_nowhere() {
+fn a_lost_selection_breaks_the_chain_and_counts_nowhere() {
     let mut m = routed::small();
     // Of the second token, the second rank of the first layer.
     lose(&mut m, 2, 0, 1);
@@ -118,7 +118,7 @@ fn a_lost_choice_breaks_the_chain_and_counts_nowhere() {
     // The other layer is as it was.
     assert_eq!(decode.layers[1].figures, routings(&routed::small())[1].layers[1].figures);
     assert_eq!(decode.whole.left_out, 1);
-    // A choice of which nothing came leaves the same gap.
+    // A selection of which nothing came leaves the same gap.
     let mut none = routed::small();
     lose(&mut none, 2, 0, 0);
     assert_eq!(routings(&none)[1].layers[0].figures.reuse, Some(reuse));
@@ -141,7 +141,7 @@ fn no_reuse_is_told_where_calls_may_be_missing() {
     assert_eq!(routings(&m)[1].layers[0].expert_uses, want[1].layers[0].expert_uses);
 }
 
-/// llama.cpp warms up with all experts, so that their weights are read: that is no choice.
+/// llama.cpp warms up with all experts, so that their weights are read: that is no selection.
 #[test]
 fn a_warm_up_is_in_no_figure() {
     let mut m = session();
@@ -162,7 +162,7 @@ fn a_warm_up_is_in_no_figure() {
 fn weights_of_unknown_size_have_no_bytes() {
     let mut m = routed::small();
     let weights = m.texts.find("blk.1.ffn_up_exps.weight").unwrap();
-    for node in m.shapes.rows.iter_mut().flat_map(|s| &mut s.nodes).filter(|n| n.name == weights) {
+    for node in m.topologies.rows.iter_mut().flat_map(|s| &mut s.nodes).filter(|n| n.name == weights) {
         node.bytes = 0;
     }
     let decode = &routings(&m)[1];
@@ -186,16 +186,16 @@ fn health_tells_of_every_lost_expert() {
     let lines = |m: &Model| Analysis::of(m).health.lines;
     assert_eq!(
         lines(&routed::small())[0],
-        "complete: 5 token-level calls, 28 choices of an expert, nothing lost"
+        "complete: 5 token-level calls, 28 selections of an expert, nothing lost"
     );
     let mut m = routed::small();
     lose(&mut m, 2, 0, 1);
     let health = Analysis::of(&m).health;
     assert!(
         !health.perfect
-            && health.lines[0].starts_with("dropped: 1 of 28 choices of an expert (3.57 %): the kernel")
+            && health.lines[0].starts_with("dropped: 1 of 28 selections of an expert (3.57 %): the kernel")
     );
-    assert!(health.lines[1].starts_with("incomplete: 1 choices"));
+    assert!(health.lines[1].starts_with("incomplete: 1 selections"));
     let sum = health.experts.unwrap();
     assert_eq!(
         (sum.chosen, sum.kept, sum.ring_full, sum.missing, sum.unaccounted),
@@ -210,9 +210,9 @@ fn health_tells_of_every_lost_expert() {
         health.lines[0].clone()
     };
     let first = with(|m| m.health.experts.as_mut().unwrap().received -= 2);
-    assert!(first.starts_with("lost: 2 of 28 choices of an expert (7.14 %) were sent"), "{first}");
+    assert!(first.starts_with("lost: 2 of 28 selections of an expert (7.14 %) were sent"), "{first}");
     let first = with(|m| m.health.experts.as_mut().unwrap().received += 1);
-    assert!(first.starts_with("unsound: more choices of experts"), "{first}");
+    assert!(first.starts_with("unsound: more selections of experts"), "{first}");
     let first = with(|m| m.health.experts.as_mut().unwrap().chosen += 1);
     assert!(first.starts_with("unsound: the agent's own totals of experts"), "{first}");
     let first = with(|m| m.health.experts = None);
@@ -223,11 +223,11 @@ fn health_tells_of_every_lost_expert() {
         |m: &mut Model| m.health.experts.as_mut().unwrap().queue_full = 1,
     ] {
         let line = with(field);
-        assert!(line.starts_with("dropped: 1 of 28 choices of an expert"), "{line}");
+        assert!(line.starts_with("dropped: 1 of 28 selections of an expert"), "{line}");
     }
 }
 
-/// The choices of a session: context, and what each layer chose.
+/// The selections of a session: context, and what each layer chose.
 fn sessions() -> impl Strategy<Value = (Routed, Vec<(u64, Chosen)>)> {
     (1_u32..4, 2_u32..9).prop_flat_map(|(layers, n_expert)| {
         (Just(layers), Just(n_expert), 1..n_expert).prop_flat_map(|(layers, n_expert, n_used)| {
@@ -350,9 +350,9 @@ proptest! {
 
 /// Before llama.cpp b2591 each expert had a tensor of its own, ids were the first source, and a reader served one rank.
 #[test]
-fn the_choice_of_engines_with_a_tensor_for_each_expert() {
-    use host_analyzer::model::expert::choices;
-    use host_analyzer::model::{Node, NodeIdx, Role, Shape};
+fn the_selection_of_engines_with_a_tensor_for_each_expert() {
+    use host_analyzer::model::expert::selections;
+    use host_analyzer::model::{Node, NodeIdx, Role, Topology};
     let mut m = session();
     let mut tensor = |name: &str, op: &str, dtype: &str, ne: [u64; 4], bytes, src: &[u32]| Node {
         name: m.texts.intern(name),
@@ -381,16 +381,16 @@ fn the_choice_of_engines_with_a_tensor_for_each_expert() {
             nodes.push(tensor(&format!("blk.4.{name}.{e}.weight"), "NONE", "q4_K", [8, 4, 1, 1], bytes, &[]));
         }
     }
-    let mut shape = Shape { pid: 7, n_nodes: 6, nodes, complete: true };
-    let [choice] = &*choices(&m.texts, &shape) else { panic!() };
-    assert_eq!((choice.n_expert, choice.n_used, choice.n_tokens), (3, 2, 5));
-    assert_eq!((choice.readers.len(), choice.weights), (4, NodeIdx(6)));
+    let mut topology = Topology { pid: 7, n_nodes: 6, nodes, complete: true };
+    let [selection] = &*selections(&m.texts, &topology) else { panic!() };
+    assert_eq!((selection.n_expert, selection.n_used, selection.n_tokens), (3, 2, 5));
+    assert_eq!((selection.readers.len(), selection.weights), (4, NodeIdx(6)));
     // Each of the weights once, however many readers it has.
-    assert_eq!(choice.expert_bytes, Some(40));
+    assert_eq!(selection.expert_bytes, Some(40));
     // Experts of different sizes have no size.
-    shape.nodes[10].bytes = 31;
-    assert_eq!(choices(&m.texts, &shape)[0].expert_bytes, None);
-    // No tensor of ids, no choice.
-    shape.nodes[0].dtype = shape.nodes[1].dtype;
-    assert!(choices(&m.texts, &shape).is_empty());
+    topology.nodes[10].bytes = 31;
+    assert_eq!(selections(&m.texts, &topology)[0].expert_bytes, None);
+    // No tensor of ids, no selection.
+    topology.nodes[0].dtype = topology.nodes[1].dtype;
+    assert!(selections(&m.texts, &topology).is_empty());
 }

@@ -141,8 +141,8 @@ fn the_worst_comes_first() {
 
 #[test]
 fn incomplete_structures_and_levels_without_events() {
-    let h = health(|m| m.shapes.rows[0].complete = false);
-    assert!(h.lines[0].starts_with("damaged: 1 of 2 graph structures"), "{:?}", h.lines);
+    let h = health(|m| m.topologies.rows[0].complete = false);
+    assert!(h.lines[0].starts_with("damaged: 1 of 2 graph topologies"), "{:?}", h.lines);
     let mut m = Model { session: small::model().session, health: small::model().health, ..Model::default() };
     m.health.spans_received = 0;
     m.health.ledger = Some(Ledger::default());

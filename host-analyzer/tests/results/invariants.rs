@@ -88,12 +88,12 @@ proptest! {
         let m = model(&spec);
         let mut walls: BTreeMap<(Phase, u64, String, u32), Vec<u64>> = BTreeMap::new();
         for ((call, node), (wall, ..)) in executions(&m) {
-            let shape = m.shapes.get(m.graph_calls.shape[call as usize].unwrap());
-            let name = m.texts.get(shape.nodes[node as usize].name).to_owned();
+            let topology = m.topologies.get(m.graph_calls.topology[call as usize].unwrap());
+            let name = m.texts.get(topology.nodes[node as usize].name).to_owned();
             let context = m.decodes.context[m.graph_calls.decode[call as usize].unwrap().0 as usize];
-            let op = shape.nodes[node as usize].op;
+            let op = topology.nodes[node as usize].op;
             let same = |n: &&host_analyzer::model::Node| n.op == op && m.texts.get(n.name) == name;
-            let nth = shape.nodes[..=node as usize].iter().filter(same).count() as u32;
+            let nth = topology.nodes[..=node as usize].iter().filter(same).count() as u32;
             let key = (phase(&m, call), context, name + m.texts.get(op), nth);
             walls.entry(key).or_default().push(wall);
         }
@@ -116,9 +116,9 @@ proptest! {
         let phases = if spec.tokens == 0 { 1 } else { 2 };
         prop_assert_eq!(dags.len() as u32, spec.contexts * spec.splits * phases);
         for d in &dags {
-            let shape = m.shapes.get(host_analyzer::model::ShapeId(d.shape));
-            prop_assert_eq!(d.nodes.len(), shape.nodes.len());
-            prop_assert_eq!(d.edges.len(), shape.nodes.iter().map(|n| n.src.len()).sum::<usize>());
+            let topology = m.topologies.get(host_analyzer::model::TopologyId(d.topology));
+            prop_assert_eq!(d.nodes.len(), topology.nodes.len());
+            prop_assert_eq!(d.edges.len(), topology.nodes.iter().map(|n| n.src.len()).sum::<usize>());
             // A node is run, fused into one that is run, or a view.
             for n in &d.nodes[..d.n_nodes as usize] {
                 let view = matches!(n.op.as_str(), "RESHAPE" | "PERMUTE");

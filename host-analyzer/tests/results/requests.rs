@@ -4,7 +4,7 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::request::Request;
 use host_analyzer::model::*;
 
-/// A call: context, tokens, start, length, status, shape of its graph.
+/// A call: context, tokens, start, length, status, topology of its graph.
 type Row = (u64, u32, u64, u64, i32, Option<u32>);
 
 fn requests(rows: &[Row]) -> Vec<Request> {
@@ -14,10 +14,10 @@ fn requests(rows: &[Row]) -> Vec<Request> {
 fn model(rows: &[Row]) -> Model {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(1);
-    let shapes = rows.iter().filter_map(|r| r.5).max().map_or(0, |s| s + 1);
-    let empty = Shape { pid: 1, n_nodes: 0, nodes: Vec::new(), complete: true };
-    m.shapes.rows = vec![empty; shapes as usize];
-    for (i, &(context, n_tokens, start, length, status, shape)) in (0..).zip(rows) {
+    let topologies = rows.iter().filter_map(|r| r.5).max().map_or(0, |s| s + 1);
+    let empty = Topology { pid: 1, n_nodes: 0, nodes: Vec::new(), complete: true };
+    m.topologies.rows = vec![empty; topologies as usize];
+    for (i, &(context, n_tokens, start, length, status, topology)) in (0..).zip(rows) {
         let d = &mut m.decodes;
         d.start_ns.push(start);
         d.duration_ns.push(length);
@@ -31,7 +31,7 @@ fn model(rows: &[Row]) -> Model {
         g.duration_ns.push(length);
         g.layer.push(Layer::Backend);
         g.backend.push(Text::default());
-        g.shape.push(shape.map(ShapeId));
+        g.topology.push(topology.map(TopologyId));
         g.n_nodes.push(0);
         g.n_tokens.push(n_tokens);
         g.n_past.push(None);

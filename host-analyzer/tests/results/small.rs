@@ -122,7 +122,7 @@ fn graphs_per_layer_and_backend() {
     let graphs = analysis().graph;
     let got: Vec<_> = graphs
         .iter()
-        .map(|g| (g.layer, g.backend.as_str(), g.calls, g.shapes, g.min_nodes, g.max_nodes, g.time_ns))
+        .map(|g| (g.layer, g.backend.as_str(), g.calls, g.topologies, g.min_nodes, g.max_nodes, g.time_ns))
         .collect();
     assert_eq!(got, [("scheduler", "", 3, 0, 5, 5, 1_510), ("backend", "CPU", 3, 2, 5, 5, 1_310)]);
 }
@@ -130,7 +130,7 @@ fn graphs_per_layer_and_backend() {
 #[test]
 fn dag_has_order_fusion_and_means() {
     let dags = analysis().dag;
-    let head = |d: &Dag| (d.id, d.phase, d.shape, d.n_tokens, d.calls, d.n_nodes, d.n_leafs, d.complete);
+    let head = |d: &Dag| (d.id, d.phase, d.topology, d.n_tokens, d.calls, d.n_nodes, d.n_leafs, d.complete);
     assert_eq!(
         dags.iter().map(head).collect::<Vec<_>>(),
         [(0, Phase::Prefill, 0, Some(3), 1, 5, 3, true), (1, Phase::Decode, 1, Some(1), 2, 5, 3, true),]

@@ -39,7 +39,7 @@ pub(crate) fn hostile() -> Model {
         "\u{1b}[2J\u{7}\u{0}é漢🦀\u{202e}",
         "=1+1",
     ];
-    for (i, node) in m.shapes.rows.iter_mut().flat_map(|s| &mut s.nodes).enumerate() {
+    for (i, node) in m.topologies.rows.iter_mut().flat_map(|s| &mut s.nodes).enumerate() {
         node.name = m.texts.intern(names[i % names.len()]);
         node.op = m.texts.intern(names[(i + 1) % names.len()]);
         node.desc = node.op;
@@ -157,7 +157,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             values: vec![Some(0), Some(1)],
         });
         let (call, node, thread) = (m.spans.graph_call[0], m.spans.node[0], m.spans.thread[0]);
-        m.inner_calls = InnerCalls {
+        m.nested_calls = NestedCalls {
             graph_call: vec![call],
             thread: vec![thread],
             node: vec![node],
@@ -186,7 +186,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
 fn hostile_names_survive_json_unchanged() {
     let m = hostile();
     let d = json_of(dag::dag, &m);
-    for (i, node) in m.shapes.rows[1].nodes.iter().enumerate() {
+    for (i, node) in m.topologies.rows[1].nodes.iter().enumerate() {
         assert_eq!(d["graphs"][1]["nodes"][i]["name"], m.texts.get(node.name));
         assert_eq!(d["graphs"][1]["nodes"][i]["dtype"], m.texts.get(node.dtype));
     }

@@ -1,4 +1,4 @@
-//! Routers' choices: each expert arrives at its position, in whatever order and pieces; what the structure of its graph does not
+//! Routers' selections: each expert arrives at its position, in whatever order and pieces; what the topology of its graph does not
 //! bear out is damage and no row.
 
 use host_analyzer::analyses::Analysis;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::synth::bytes::{Fields, frame, hello};
 use crate::synth::random::Random;
 use crate::synth::records::{self, CallIds, Record, Run, expert_batch, expert_loss};
-use crate::synth::truth::{Call, Decode, Shape, Tensor};
+use crate::synth::truth::{Call, Decode, Tensor, Topology};
 use crate::{read, write_views};
 
 const PID: u32 = 500;
@@ -25,7 +25,7 @@ fn indices(name: &str, ne: [u64; 4]) -> Tensor {
 }
 
 /// Ids, two readers of them, a plain product, other ids and their reader, a reader whose ids are not there; then weights.
-fn shape() -> Shape {
+fn topology() -> Topology {
     let ids = [N_USED.into(), N_TOKENS.into(), 1, 1];
     let weights = [4, 2, N_EXPERT.into(), 1];
     let tensors = vec![
@@ -38,34 +38,34 @@ fn shape() -> Shape {
         tensor("ffn_moe_gate-2", "MUL_MAT_ID", [2, 2, 4, 1], vec![(0, 7), (1, 3)]),
         tensor("blk.0.ffn_gate_exps.weight", "NONE", weights, vec![]),
     ];
-    Shape { n_nodes: 7, tensors }
+    Topology { n_nodes: 7, tensors }
 }
 
-/// One prefill call whose graph is number 1 and has the shape above.
+/// One prefill call whose graph is number 1 and has the topology above.
 fn session(middle: &[Record]) -> Vec<Record> {
     let texts = ["", "VIEW", "MUL_MAT_ID", "MUL_MAT", "NONE", "f32", "i32"];
-    let shape = shape();
+    let topology = topology();
     let mut names: Vec<&str> = texts.to_vec();
-    names.extend(shape.tensors.iter().map(|t| t.name.as_str()));
+    names.extend(topology.tensors.iter().map(|t| t.name.as_str()));
     let ids = |s: &str| names.iter().position(|n| *n == s).map_or(0, |i| i as u32);
     let decode = Decode { start: 2_000, duration: 900, tid: PID, context: 16, n_tokens: N_TOKENS, status: 0 };
     let call = Call {
         start: 2_010,
         duration: 800,
         scheduler: false,
-        shape: Some(0),
+        topology: Some(0),
         n_nodes: 7,
         n_tokens: N_TOKENS,
         tid: PID,
         decode: Some(2_000),
         parent: None,
     };
-    let at = CallIds { id: 1, pid: PID, shape: 1, backend: 0, decode: 1, parent: 0 };
+    let at = CallIds { id: 1, pid: PID, topology: 1, backend: 0, decode: 1, parent: 0 };
     let levels = Fields::default().uint(1).text("").text("").text("").text("").text("").uint(4).uint(15);
     let mut all = vec![(0x01, levels.uint(1_000).uint(0).0), records::thread(PID, PID, "engine")];
     all.extend((1..).zip(&names[1..]).map(|(id, name)| records::text(id, name)));
-    all.push(records::shape(1, PID, &shape));
-    all.push(records::tensors(1, 0, &shape.tensors, &ids));
+    all.push(records::topology(1, PID, &topology));
+    all.push(records::tensors(1, 0, &topology.tensors, &ids));
     all.extend(middle.iter().cloned());
     all.push(records::graph_call(at, &call));
     all.push(records::decode(1, PID, &decode, Some(N_TOKENS)));
@@ -102,11 +102,11 @@ fn run(node: u32, first: u32, experts: &[u32]) -> Run {
     Run { node, n_used: N_USED, first, experts: experts.to_vec() }
 }
 
-/// All of a choice.
+/// All of a selection.
 const WHOLE: [u32; 8] = [0, 1, 2, 3, 5, 4, 1, 0];
 
 #[test]
-fn choices_arrive_in_any_order_and_pieces() {
+fn selections_arrive_in_any_order_and_pieces() {
     let told = expert_loss(8_000, [16, 16, 0, 0, 0, 0]);
     let first = model(&[
         expert_batch(1, 1, &[run(5, 0, &WHOLE), run(1, 0, &WHOLE[..3])]),
@@ -138,7 +138,7 @@ fn choices_arrive_in_any_order_and_pieces() {
 }
 
 #[test]
-fn any_reader_of_a_choice_means_the_first() {
+fn any_reader_of_a_selection_means_the_first() {
     let second = model(&[expert_batch(1, 1, &[run(2, 0, &[3, 4])])]);
     assert_eq!(rows(&second), [(0, 1, 0, 0, 3), (0, 1, 0, 1, 4)]);
 }
@@ -214,7 +214,7 @@ fn batches_that_are_not_such() {
     assert!(!Analysis::of(&largest).health.perfect);
 }
 
-/// Structures that claim more than there is: the tables grow with the stream.
+/// Topologies that claim more than there is: the tables grow with the stream.
 #[test]
 fn huge_structures() {
     for (n_expert, n_used, n_tokens) in [
@@ -225,9 +225,9 @@ fn huge_structures() {
         (1_024, 1_024, u64::from(u32::MAX)),
         (0, 0, 0),
     ] {
-        let mut shape = shape();
-        shape.tensors[0].ne = [n_used, n_tokens, 1, 1];
-        shape.tensors[7].ne[2] = n_expert;
+        let mut topology = topology();
+        topology.tensors[0].ne = [n_used, n_tokens, 1, 1];
+        topology.tensors[7].ne[2] = n_expert;
         let mut all = session(&[expert_batch(1, 1, &[run(1, 0, &[1, 2])])]);
         let names: Vec<String> = all
             .iter()
@@ -236,7 +236,7 @@ fn huge_structures() {
             .collect();
         let ids = |s: &str| names.iter().position(|n| n == s).map_or(0, |i| i as u32 + 1);
         let at = all.iter().position(|(kind, _)| *kind == 0x21).unwrap();
-        all[at] = records::tensors(1, 0, &shape.tensors, &ids);
+        all[at] = records::tensors(1, 0, &topology.tensors, &ids);
         model_of(&all);
     }
 }

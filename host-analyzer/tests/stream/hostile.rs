@@ -2,14 +2,14 @@
 //! the model keeps its promises.
 
 use host_analyzer::model::Model;
-use host_analyzer::model::expert::choices;
+use host_analyzer::model::expert::selections;
 use proptest::prelude::*;
 
 use crate::synth::bytes::{Fields, frame, hello};
 use crate::synth::random::Random;
 use crate::synth::records::{self, CallIds};
 use crate::synth::session::{SMALL, Sent, session};
-use crate::synth::truth::{Call, Shape, Span};
+use crate::synth::truth::{Call, Span, Topology};
 use crate::{read, write_views};
 
 const MAX: u64 = u64::MAX;
@@ -32,7 +32,7 @@ pub(crate) fn promises(m: &Model) {
         c.duration_ns.len(),
         c.layer.len(),
         c.backend.len(),
-        c.shape.len(),
+        c.topology.len(),
         c.n_nodes.len(),
         c.n_tokens.len(),
     ] {
@@ -57,15 +57,15 @@ pub(crate) fn promises(m: &Model) {
         assert!((t.0 as usize) < m.threads.len());
     }
     for i in 0..c.len() {
-        assert!(c.shape[i].is_none_or(|s| (s.0 as usize) < m.shapes.rows.len()));
+        assert!(c.topology[i].is_none_or(|s| (s.0 as usize) < m.topologies.rows.len()));
         assert!(c.decode[i].is_none_or(|x| (x.0 as usize) < d.len()));
         assert!(c.parent[i].is_none_or(|x| (x.0 as usize) < c.len()));
     }
     let key = |i: usize| (s.graph_call[i], s.thread[i], s.start_ns[i]);
     assert!((1..s.len()).all(|i| key(i - 1) <= key(i)), "spans in order");
     for i in 0..s.len() {
-        let shape = m.shapes.get(c.shape[s.graph_call[i].0 as usize].unwrap());
-        assert!(s.node[i] <= s.last_node[i] && s.last_node[i].0 < shape.n_nodes);
+        let topology = m.topologies.get(c.topology[s.graph_call[i].0 as usize].unwrap());
+        assert!(s.node[i] <= s.last_node[i] && s.last_node[i].0 < topology.n_nodes);
     }
     let e = &m.experts;
     for n in [e.graph_call.len(), e.node.len(), e.token.len(), e.rank.len()] {
@@ -74,16 +74,20 @@ pub(crate) fn promises(m: &Model) {
     let key = |i: usize| (e.graph_call[i], e.node[i], e.token[i], e.rank[i]);
     assert!((1..e.len()).all(|i| key(i - 1) < key(i)), "experts in order, no position twice");
     for i in 0..e.len() {
-        let shape = m.shapes.get(c.shape[e.graph_call[i].0 as usize].unwrap());
-        let choices = choices(&m.texts, shape);
-        let choice = choices.iter().find(|c| c.readers[0] == e.node[i]).unwrap();
-        assert!(e.token[i] < choice.n_tokens && e.rank[i] < choice.n_used && e.expert[i] < choice.n_expert);
+        let topology = m.topologies.get(c.topology[e.graph_call[i].0 as usize].unwrap());
+        let selections = selections(&m.texts, topology);
+        let selection = selections.iter().find(|c| c.readers[0] == e.node[i]).unwrap();
+        assert!(
+            e.token[i] < selection.n_tokens
+                && e.rank[i] < selection.n_used
+                && e.expert[i] < selection.n_expert
+        );
     }
-    for shape in &m.shapes.rows {
-        assert!(shape.n_nodes as usize <= shape.nodes.len());
-        for n in &shape.nodes {
+    for topology in &m.topologies.rows {
+        assert!(topology.n_nodes as usize <= topology.nodes.len());
+        for n in &topology.nodes {
             assert!(
-                n.src.iter().map(|(_, i)| *i).chain(n.view_of).all(|i| (i.0 as usize) < shape.nodes.len())
+                n.src.iter().map(|(_, i)| *i).chain(n.view_of).all(|i| (i.0 as usize) < topology.nodes.len())
             );
         }
     }
@@ -179,22 +183,22 @@ fn largest_numbers() {
 #[test]
 fn claims_without_tensors() {
     let mut records = session(1, SMALL).records;
-    let sent: usize = session(1, SMALL).truth.shapes.iter().map(|s| s.tensors.len()).sum();
+    let sent: usize = session(1, SMALL).truth.topologies.iter().map(|s| s.tensors.len()).sum();
     let claim = |id| (0x20, Fields::default().uint(id).uint(1).uint(10_000).uint(0).0);
     records.extend((100..1100).map(claim));
     let model = survive(records);
-    let tensors: usize = model.shapes.rows.iter().map(|s| s.nodes.len()).sum();
+    let tensors: usize = model.topologies.rows.iter().map(|s| s.nodes.len()).sum();
     assert!(tensors <= sent + (model.health.bytes as usize).max(1 << 14), "{tensors} tensors");
     assert!(model.health.damage.iter().any(|d| d.kind == host_analyzer::model::DamageKind::Malformed));
 }
 
-/// Tensors at the end of all indices, beyond their structure, of a structure that is none, and fewer than said.
+/// Tensors at the end of all indices, beyond their topology, of a topology that is none, and fewer than said.
 #[test]
 fn tensors_anywhere() {
-    let tensor = session(1, SMALL).truth.shapes[0].tensors[0].clone();
+    let tensor = session(1, SMALL).truth.topologies[0].tensors[0].clone();
     for first in [0, 5, 200, u32::MAX - 1, u32::MAX] {
-        for shape in [1, 2, 77, u32::MAX] {
-            with(records::tensors(shape, first, &vec![tensor.clone(); 3], &|_| 1));
+        for topology in [1, 2, 77, u32::MAX] {
+            with(records::tensors(topology, first, &vec![tensor.clone(); 3], &|_| 1));
         }
     }
     with((0x21, Fields::default().uint(1).uint(0).uint(65535).bytes(&[]).0));
@@ -230,31 +234,32 @@ fn spans_anywhere() {
     with((0x30, Fields::default().uint(2).uint(1).uint(500).uint(0).uint(0).uint(65535).bytes(&[]).0));
 }
 
-/// Calls that are their own parents, or each other's, and structures that feed on themselves.
+/// Calls that are their own parents, or each other's, and topologies that feed on themselves.
 #[test]
 fn circles() {
     let call = |start| Call {
         start,
         duration: 50,
         scheduler: true,
-        shape: None,
+        topology: None,
         n_nodes: 1,
         n_tokens: 1,
         tid: 500,
         decode: None,
         parent: None,
     };
-    let ids = |id, parent| CallIds { id, pid: 1, shape: 1, backend: 0, decode: 1, parent };
+    let ids = |id, parent| CallIds { id, pid: 1, topology: 1, backend: 0, decode: 1, parent };
     let mut records = session(1, SMALL).records;
-    let mut circle = Shape { n_nodes: 3, tensors: session(1, SMALL).truth.shapes[0].tensors[..3].to_vec() };
+    let mut circle =
+        Topology { n_nodes: 3, tensors: session(1, SMALL).truth.topologies[0].tensors[..3].to_vec() };
     for (i, t) in (0u32..).zip(&mut circle.tensors) {
         t.view_of = Some((i + 1) % 3);
         t.src = (0..10).map(|slot| (slot, (i + u32::from(slot)) % 3)).collect();
     }
-    records.push(records::shape(50, 1, &circle));
+    records.push(records::topology(50, 1, &circle));
     records.push(records::tensors(50, 0, &circle.tensors, &|_| 1));
     records.push(records::graph_call(
-        CallIds { shape: 50, ..ids(90, 90) },
+        CallIds { topology: 50, ..ids(90, 90) },
         &Call { scheduler: false, ..call(5) },
     ));
     records.push(records::graph_call(ids(91, 92), &call(5)));

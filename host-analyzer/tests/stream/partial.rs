@@ -37,21 +37,25 @@ pub(crate) fn within(model: &Model, truth: &Truth) {
         let sent = sent.unwrap_or_else(|| panic!("a call that was not sent: {call:?}"));
         link(call.decode, sent.decode);
         link(call.parent, sent.parent);
-        if let Some(shape) = call.shape {
-            let sent = sent.shape.unwrap_or_else(|| panic!("a structure where none was told"));
-            same_structure(&got.shapes[shape].tensors, &truth.shapes[sent].tensors);
+        if let Some(topology) = call.topology {
+            let sent = sent.topology.unwrap_or_else(|| panic!("a topology where none was told"));
+            same_structure(&got.topologies[topology].tensors, &truth.topologies[sent].tensors);
         }
         assert!(backend.is_empty() || !call.scheduler && backend == "CPU");
-        let known = Call { decode: sent.decode, parent: sent.parent, shape: sent.shape, ..call.clone() };
+        let known =
+            Call { decode: sent.decode, parent: sent.parent, topology: sent.topology, ..call.clone() };
         take(&mut left, known, "a call");
     }
-    for shape in &got.shapes {
-        let like = truth.shapes.iter().any(|s| {
-            s.n_nodes == shape.n_nodes
-                && shape.tensors.iter().zip(&s.tensors).all(|(got, sent)| fits(got, sent))
+    for topology in &got.topologies {
+        let like = truth.topologies.iter().any(|s| {
+            s.n_nodes == topology.n_nodes
+                && topology.tensors.iter().zip(&s.tensors).all(|(got, sent)| fits(got, sent))
         });
-        assert!(like, "a structure that was not sent: {shape:?}");
-        assert!(!shape.complete || shape.tensors.iter().all(|t| t.ne != [0; 4]), "complete without a tensor");
+        assert!(like, "a topology that was not sent: {topology:?}");
+        assert!(
+            !topology.complete || topology.tensors.iter().all(|t| t.ne != [0; 4]),
+            "complete without a tensor"
+        );
     }
 }
 

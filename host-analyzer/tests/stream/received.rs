@@ -1,13 +1,13 @@
 //! A model in the words of the truth, so that the two can be compared.
 
-use host_analyzer::model::{DecodeId, GraphCallId, Layer, Model, Role, ShapeId, WAIT_UNKNOWN};
+use host_analyzer::model::{DecodeId, GraphCallId, Layer, Model, Role, TopologyId, WAIT_UNKNOWN};
 
 use crate::synth::truth::{Call, Decode, Span, Tensor, Truth};
 
 /// What a model says. `None` where it says that it does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Received {
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) topologies: Vec<Topology>,
     pub(crate) decodes: Vec<Decode>,
     pub(crate) calls: Vec<Call>,
     /// With the wait known or not.
@@ -18,9 +18,9 @@ pub(crate) struct Received {
     pub(crate) health: String,
 }
 
-/// A structure; a tensor that did not arrive is `None`.
+/// A topology; a tensor that did not arrive is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct Topology {
     pub(crate) n_nodes: u32,
     pub(crate) complete: bool,
     pub(crate) tensors: Vec<Tensor>,
@@ -36,7 +36,7 @@ fn known(s: &str, names: &[&'static str]) -> &'static str {
 impl Received {
     pub(crate) fn of(m: &Model) -> Self {
         Self {
-            shapes: shapes(m),
+            topologies: topologies(m),
             decodes: decodes(m),
             calls: calls(m),
             spans: spans(m),
@@ -57,10 +57,10 @@ impl Received {
         for ((span, wait), sent) in self.spans.iter().zip(&truth.spans) {
             assert_eq!((span, *wait), (sent, Some(sent.wait)));
         }
-        assert_eq!(self.shapes.len(), truth.shapes.len());
-        for (shape, sent) in self.shapes.iter().zip(&truth.shapes) {
-            assert!(shape.complete);
-            assert_eq!((shape.n_nodes, &shape.tensors), (sent.n_nodes, &sent.tensors));
+        assert_eq!(self.topologies.len(), truth.topologies.len());
+        for (topology, sent) in self.topologies.iter().zip(&truth.topologies) {
+            assert!(topology.complete);
+            assert_eq!((topology.n_nodes, &topology.tensors), (sent.n_nodes, &sent.tensors));
         }
     }
 }
@@ -88,7 +88,7 @@ fn calls(m: &Model) -> Vec<Call> {
         start: c.start_ns[i],
         duration: c.duration_ns[i],
         scheduler: c.layer[i] == Layer::Scheduler,
-        shape: c.shape[i].map(|ShapeId(s)| s as usize),
+        topology: c.topology[i].map(|TopologyId(s)| s as usize),
         n_nodes: c.n_nodes[i],
         n_tokens: c.n_tokens[i],
         tid: m.threads.get(c.thread[i]).tid,
@@ -118,7 +118,7 @@ fn spans(m: &Model) -> Vec<(Span, Option<u64>)> {
     (0..s.len()).map(row).collect()
 }
 
-fn shapes(m: &Model) -> Vec<Shape> {
+fn topologies(m: &Model) -> Vec<Topology> {
     let role = |r: Role| match r {
         Role::Node => 0,
         Role::Weight => 1,
@@ -136,10 +136,10 @@ fn shapes(m: &Model) -> Vec<Shape> {
         view_of: n.view_of.map(|v| v.0),
         src: n.src.iter().map(|(slot, i)| (*slot, i.0)).collect(),
     };
-    let shape = |s: &host_analyzer::model::Shape| Shape {
+    let topology = |s: &host_analyzer::model::Topology| Topology {
         n_nodes: s.n_nodes,
         complete: s.complete,
         tensors: s.nodes.iter().map(tensor).collect(),
     };
-    m.shapes.rows.iter().map(shape).collect()
+    m.topologies.rows.iter().map(topology).collect()
 }

@@ -12,7 +12,7 @@ fn everything_arrives() {
         SMALL,
         Size { threads: 1, decodes: 1, nodes: 1, views_run: false },
         Size { threads: 7, decodes: 12, nodes: 60, views_run: true },
-        // Tensors of one structure, and spans of one thread, that fill several frames.
+        // Tensors of one topology, and spans of one thread, that fill several frames.
         Size { threads: 2, decodes: 3, nodes: 1500, views_run: false },
     ];
     for (seed, size) in (0..8).flat_map(|seed| sizes.map(|s| (seed, s))) {

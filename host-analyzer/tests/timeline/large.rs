@@ -3,7 +3,7 @@
 
 use host_analyzer::model::{
     DecodeFunction, DecodeId, End, EndReason, GraphCallId, Layer, Ledger, Model, Node, NodeIdx, Process,
-    Role, Shape, ShapeId, Text, WAIT_UNKNOWN,
+    Role, Text, Topology, TopologyId, WAIT_UNKNOWN,
 };
 
 /// Operators of a layer; the third is fused with the one before it.
@@ -54,8 +54,8 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
         })
         .collect();
     for n_tokens in [512, 1] {
-        let shape = shape(&mut model, pid, layers, n_tokens);
-        model.shapes.rows.push(shape);
+        let topology = topology(&mut model, pid, layers, n_tokens);
+        model.topologies.rows.push(topology);
     }
     let cpu = model.texts.intern("CPU");
 
@@ -63,7 +63,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
     let mut random = Random(1);
     let mut now = start_ns + 1_000_000;
     for call in 0..(spans / per_call).max(1) {
-        let shape = ShapeId(u32::from(call > 0));
+        let topology = TopologyId(u32::from(call > 0));
         let decode_start = now;
         let n_nodes = (LAYER.len() * layers as usize) as u32;
         now += 40_000 + random.below(5_000);
@@ -105,7 +105,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
             g.duration_ns.push(now + 4_000 - 1_000 * n as u64 - starts[n]);
             g.layer.push(layer);
             g.backend.push(if n == 0 { Text::default() } else { cpu });
-            g.shape.push((n == 1).then_some(shape));
+            g.topology.push((n == 1).then_some(topology));
             g.n_nodes.push(n_nodes);
             g.n_tokens.push(if call == 0 { 512 } else { 1 });
             g.n_past.push(None);
@@ -138,7 +138,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
     model
 }
 
-fn shape(model: &mut Model, pid: u32, layers: u32, n_tokens: u64) -> Shape {
+fn topology(model: &mut Model, pid: u32, layers: u32, n_tokens: u64) -> Topology {
     let dtype = model.texts.intern("f32");
     let mut nodes: Vec<Node> = Vec::new();
     for layer in 0..layers {
@@ -183,5 +183,5 @@ fn shape(model: &mut Model, pid: u32, layers: u32, n_tokens: u64) -> Shape {
             });
         }
     }
-    Shape { pid, n_nodes: n_nodes as u32, nodes, complete: true }
+    Topology { pid, n_nodes: n_nodes as u32, nodes, complete: true }
 }

@@ -2,7 +2,8 @@
 
 use host_analyzer::analyses::track::{Edge, Slice, TrackKind, tracks};
 use host_analyzer::model::{
-    DecodeFunction, GraphCallId, Layer, Model, Node, NodeIdx, Role, Shape, ShapeId, SpanId, Text, ThreadId,
+    DecodeFunction, GraphCallId, Layer, Model, Node, NodeIdx, Role, SpanId, Text, ThreadId, Topology,
+    TopologyId,
 };
 use proptest::prelude::*;
 
@@ -26,7 +27,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
         view_of: None,
         src: Vec::new(),
     };
-    m.shapes.rows.push(Shape { pid: 7, n_nodes: 1, nodes: vec![node], complete: true });
+    m.topologies.rows.push(Topology { pid: 7, n_nodes: 1, nodes: vec![node], complete: true });
     let mut calls = calls.to_vec();
     calls.sort();
     for (start, length) in calls {
@@ -45,7 +46,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
         g.duration_ns.push(1);
         g.layer.push(Layer::Backend);
         g.backend.push(Text::default());
-        g.shape.push(Some(ShapeId(0)));
+        g.topology.push(Some(TopologyId(0)));
         g.n_nodes.push(1);
         g.n_tokens.push(0);
         g.n_past.push(None);

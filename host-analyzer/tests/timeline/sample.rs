@@ -2,7 +2,7 @@
 
 use host_analyzer::model::{
     DecodeFunction, DecodeId, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Model, Node, NodeIdx, Process,
-    Role, Shape, ShapeId, Text, ThreadId, WAIT_UNKNOWN,
+    Role, Text, ThreadId, Topology, TopologyId, WAIT_UNKNOWN,
 };
 use serde_json::{Value, json};
 
@@ -39,14 +39,14 @@ pub(crate) fn model() -> Model {
     push_decode(&mut m, 2000, 500, 0, 0xa, (1, decode, 0));
     push_decode(&mut m, 2600, 100, 0, 0xa, (0, DecodeFunction::LlamaEncode, -1));
 
-    let shape = shape(
+    let topology = topology(
         &mut m,
         100,
         &[(NORM, "RMS_NORM", "RMS_NORM"), ("mul→é", "MUL", "MUL"), ("act", "UNARY", "SILU"), ("", "", "")],
     );
-    m.shapes.rows.push(shape);
-    let shape = self::shape(&mut m, 300, &[("", "MUL_MAT", "MUL_MAT")]);
-    m.shapes.rows.push(shape);
+    m.topologies.rows.push(topology);
+    let topology = self::topology(&mut m, 300, &[("", "MUL_MAT", "MUL_MAT")]);
+    m.topologies.rows.push(topology);
     let cpu = m.texts.intern("CPU");
     let none = Text::default();
     let (whole, part) = (Layer::Scheduler, Layer::Backend);
@@ -142,7 +142,7 @@ fn push_graph(
     start: u64,
     duration: u64,
     thread: u32,
-    (layer, backend, shape, n_nodes): (Layer, Text, Option<u32>, u32),
+    (layer, backend, topology, n_nodes): (Layer, Text, Option<u32>, u32),
     decode: Option<u32>,
 ) {
     let g = &mut m.graph_calls;
@@ -150,7 +150,7 @@ fn push_graph(
     g.duration_ns.push(duration);
     g.layer.push(layer);
     g.backend.push(backend);
-    g.shape.push(shape.map(ShapeId));
+    g.topology.push(topology.map(TopologyId));
     g.n_nodes.push(n_nodes);
     g.n_tokens.push(0);
     g.n_past.push(None);
@@ -160,7 +160,7 @@ fn push_graph(
 }
 
 /// Nodes of 4x8 floats; the first is computed from a weight, each further one from the one before.
-fn shape(m: &mut Model, pid: u32, nodes: &[(&str, &str, &str)]) -> Shape {
+fn topology(m: &mut Model, pid: u32, nodes: &[(&str, &str, &str)]) -> Topology {
     let node = |m: &mut Model, (name, op, desc), dtype, ne, src| Node {
         name: m.texts.intern(name),
         op: m.texts.intern(op),
@@ -182,7 +182,7 @@ fn shape(m: &mut Model, pid: u32, nodes: &[(&str, &str, &str)]) -> Shape {
     }
     rows.push(node(m, ("</script>", "NONE", "NONE"), "q8_0", [4, 1, 2, 1], vec![]));
     rows.push(node(m, ("", "", ""), "", [1, 1, 1, 1], vec![]));
-    Shape { pid, n_nodes: n, nodes: rows, complete: false }
+    Topology { pid, n_nodes: n, nodes: rows, complete: false }
 }
 
 /// Tracks: process, name, kind, thread, slices, total ns.
@@ -234,7 +234,7 @@ pub(crate) fn slices() -> Vec<Value> {
             1750,
             "graph CPU (4 nodes)",
             "graph",
-            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 4, "shape": 0 }),
+            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 4, "topology": 0 }),
         ),
         (
             2,
@@ -243,7 +243,7 @@ pub(crate) fn slices() -> Vec<Value> {
             2400,
             "graph backend (4 nodes)",
             "graph",
-            json!({ "layer": "backend", "n_nodes": 4, "shape": 0 }),
+            json!({ "layer": "backend", "n_nodes": 4, "topology": 0 }),
         ),
         (
             3,
@@ -252,7 +252,7 @@ pub(crate) fn slices() -> Vec<Value> {
             1750,
             "graph CPU (1 node)",
             "graph",
-            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 1, "shape": 1 }),
+            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 1, "topology": 1 }),
         ),
         (4, 0, 1160, 1260, NORM, "RMS_NORM", fused.clone()),
         (4, 0, 1260, 1300, "barrier", "barrier", json!({})),
@@ -272,7 +272,7 @@ pub(crate) fn slices() -> Vec<Value> {
             3100,
             "graph CPU (1 node)",
             "graph",
-            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 1, "shape": 1 }),
+            json!({ "layer": "backend", "backend": "CPU", "n_nodes": 1, "topology": 1 }),
         ),
         (8, 0, 3000, 3090, "MUL_MAT (node 0)", "MUL_MAT", op(&nameless, 65_535)),
         (8, 0, 3090, 3100, "barrier", "barrier", json!({})),

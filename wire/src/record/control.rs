@@ -34,7 +34,7 @@ pub struct Plan<'a> {
 /// A counter that shall be read at the start and the end of every operator; sent between plan and start, one record
 /// for each type of core. The order is that of the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CounterWish<'a> {
+pub struct CounterRequest<'a> {
     /// Event name as Arm prints it, `L3D_CACHE_REFILL`; or a software event as perf names it, `minor-faults`.
     pub name: &'a str,
     /// Event number; 0 for a software event, and where the PMU's own word for the name shall do.
@@ -66,9 +66,9 @@ pub enum GaugeSource<'a> {
     },
 }
 
-/// A node that shall be read while the session runs; sent between plan and start.
+/// A sensor that shall be read while the session runs; sent between plan and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GaugeWish<'a> {
+pub struct GaugeRequest<'a> {
     /// Name for people.
     pub name: &'a str,
     /// What it tells.

@@ -44,8 +44,8 @@ pub struct Counter<'a> {
 pub struct CountedBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Shape of that call.
-    pub shape: u32,
+    /// Topology of that call.
+    pub topology: u32,
     /// The thread.
     pub tid: u32,
     /// Start of the first span, ns.

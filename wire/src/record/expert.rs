@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::experts::Runs;
 
-/// Choices of the routers in one graph call. Several batches may belong to one call, and one choice may be spread over several; a
+/// Selections of the routers in one graph call. Several batches may belong to one call, and one selection may be spread over several; a
 /// batch may come before the [`super::graph::GraphCall`] that its `graph` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpertBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Shape of that call; the runs' node indices count in it.
-    pub shape: u32,
+    /// Topology of that call; the runs' node indices count in it.
+    pub topology: u32,
     /// Number of runs.
     pub count: u16,
     /// The runs, see [`crate::experts`].
@@ -45,6 +45,6 @@ pub struct ExpertLoss {
     pub queue_full: u64,
     /// Not read: the memory could not be, or held no number of an expert.
     pub unreadable: u64,
-    /// Of a node that belongs to no graph whose structure is known.
+    /// Of a node that belongs to no graph whose topology is known.
     pub no_graph: u64,
 }

@@ -1,4 +1,4 @@
-//! Gauges: what a board's nodes beyond the cores say, some times a second.
+//! Gauges: what a board's sensors beyond the cores say, some times a second.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub enum GaugeUnit {
     Microwatts,
 }
 
-/// How a node's text is read.
+/// How a sensor's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GaugeParse {
     /// One whole number.
@@ -52,18 +52,18 @@ pub enum GaugeParse {
     RknpuLoad,
 }
 
-/// One gauge and what became of it. Told again when its node fails later, with the reason.
+/// One gauge and what became of it. Told again when its sensor fails later, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge<'a> {
     /// Its number in batches.
     pub id: u16,
-    /// Name for people: the wish's, and which of the nodes (`CPU frequency policy0`).
+    /// Name for people: the request's, and which of the sensors (`CPU frequency policy0`).
     pub name: &'a str,
     /// What it tells.
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,
-    /// The file, or PMU/event; the wish's own words where no node was found.
+    /// The file, or PMU/event; the request's own words where no sensor was found.
     pub source: &'a str,
     /// Time between two samples, ms.
     pub period_ms: u32,

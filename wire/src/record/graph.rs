@@ -1,12 +1,12 @@
-//! Graph level: structure, sent once per shape, and calls.
+//! Graph level: topology, sent once per topology, and calls.
 
 use serde::{Deserialize, Serialize};
 
-/// Head of a graph's structure. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
+/// Head of a graph's topology. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
 /// engine's order, then the leafs (tensors that nodes read and no node of the graph computes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
-    /// Number of the shape in the session, from 1.
+pub struct Topology {
+    /// Number of the topology in the session, from 1.
     pub id: u32,
     /// Process.
     pub pid: u32,
@@ -16,11 +16,11 @@ pub struct Shape {
     pub n_leafs: u32,
 }
 
-/// Some tensors of a shape.
+/// Some tensors of a topology.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensors<'a> {
-    /// The shape.
-    pub shape: u32,
+    /// The topology.
+    pub topology: u32,
     /// Index of the first tensor in this part.
     pub first: u32,
     /// How many.
@@ -47,7 +47,7 @@ pub enum Role {
     Other,
 }
 
-/// One tensor of a shape. Text fields are ids of [`super::session::Text`].
+/// One tensor of a topology. Text fields are ids of [`super::session::Text`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tensor {
     /// Tensor name.
@@ -90,12 +90,12 @@ impl<'a> Tensors<'a> {
 pub mod layer {
     /// The whole graph, given to the backend scheduler (`ggml_backend_sched_graph_compute_async`).
     pub const SCHEDULER: u8 = 0;
-    /// A part of it, computed by one backend (`ggml_graph_compute` for the CPU).
+    /// A split of it, computed by one backend (`ggml_graph_compute` for the CPU).
     pub const BACKEND: u8 = 1;
 }
 
 /// How much context a computation of a graph began with; comes before its [`GraphCall`]. Graphs without a rotary embedding have none, and
-/// neither have those whose structure was not read.
+/// neither have those whose topology was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// Number of the graph call.
@@ -109,8 +109,8 @@ pub struct Past {
 pub struct GraphCall {
     /// Number of the call in the session, from 1.
     pub id: u32,
-    /// Shape, 0 when the structure was not read (level off, or layer scheduler).
-    pub shape: u32,
+    /// Topology, 0 when the topology was not read (level off, or layer scheduler).
+    pub topology: u32,
     /// Process.
     pub pid: u32,
     /// Calling thread.

@@ -28,11 +28,11 @@ pub struct Loss {
     pub spans_no_start: u64,
     /// Starts without an end: operators still running, or left by another way, when the session ended.
     pub spans_no_end: u64,
-    /// Spans whose tensor belongs to no graph whose structure is known.
+    /// Spans whose tensor belongs to no graph whose topology is known.
     pub spans_no_graph: u64,
     /// Token and graph events lost because the ring buffer was full.
     pub calls_ring_full: u64,
-    /// Parts of graph structures lost because the ring buffer was full; the shape is read again.
+    /// Parts of graph topologies lost because the ring buffer was full; the topology is read again.
     pub tensors_ring_full: u64,
     /// Frames of any kind dropped at the link's queue.
     pub frames_queue_full: u64,

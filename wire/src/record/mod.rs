@@ -1,4 +1,4 @@
-//! The records, one file a family, named as the same family is named in every other room.
+//! The records, one file a family, named as the same family is named in every other module.
 //!
 //! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
 
@@ -9,8 +9,8 @@ pub mod counter;
 pub mod expert;
 pub mod gauge;
 pub mod graph;
-pub mod inner;
 pub mod loss;
+pub mod nested;
 pub mod op;
 pub mod session;
 pub mod token;
@@ -41,8 +41,8 @@ pub mod kind {
     pub const GAUGE: u16 = 0x09;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
-    /// [`super::graph::Shape`].
-    pub const SHAPE: u16 = 0x20;
+    /// [`super::graph::Topology`].
+    pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
     pub const TENSORS: u16 = 0x21;
     /// [`super::graph::GraphCall`].
@@ -53,8 +53,8 @@ pub mod kind {
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
-    /// [`super::inner::InnerBatch`].
-    pub const INNER_BATCH: u16 = 0x38;
+    /// [`super::nested::NestedBatch`].
+    pub const NESTED_BATCH: u16 = 0x38;
     /// [`super::expert::ExpertBatch`].
     pub const EXPERT_BATCH: u16 = 0x40;
     /// [`super::expert::ExpertLoss`].
@@ -63,8 +63,8 @@ pub mod kind {
     pub const GAUGE_BATCH: u16 = 0x50;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
-    /// [`super::inner::InnerLoss`].
-    pub const INNER_LOSS: u16 = 0x7d;
+    /// [`super::nested::NestedLoss`].
+    pub const NESTED_LOSS: u16 = 0x7d;
     /// [`super::loss::Loss`].
     pub const LOSS: u16 = 0x7e;
     /// [`super::loss::End`].
@@ -77,12 +77,12 @@ pub mod kind {
     pub const STOP: u16 = 0x102;
     /// [`super::control::Refused`], agent to host.
     pub const REFUSED: u16 = 0x103;
-    /// [`super::control::CounterWish`], host to agent.
-    pub const COUNTER_WISH: u16 = 0x104;
+    /// [`super::control::CounterRequest`], host to agent.
+    pub const COUNTER_REQUEST: u16 = 0x104;
     /// [`super::control::Resume`], host to agent.
     pub const RESUME: u16 = 0x105;
-    /// [`super::control::GaugeWish`], host to agent.
-    pub const GAUGE_WISH: u16 = 0x106;
+    /// [`super::control::GaugeRequest`], host to agent.
+    pub const GAUGE_REQUEST: u16 = 0x106;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -154,9 +154,9 @@ records! {
     Gauge = kind::GAUGE => gauge::Gauge<'a>,
     /// A token-level call.
     Decode = kind::DECODE => token::Decode,
-    /// Head of a graph's structure.
-    Shape = kind::SHAPE => graph::Shape,
-    /// A part of a graph's structure.
+    /// Head of a graph's topology.
+    Topology = kind::TOPOLOGY => graph::Topology,
+    /// A part of a graph's topology.
     Tensors = kind::TENSORS => graph::Tensors<'a>,
     /// One computation of a graph.
     GraphCall = kind::GRAPH_CALL => graph::GraphCall,
@@ -167,8 +167,8 @@ records! {
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
     /// Calls of backends' functions inside operators.
-    InnerBatch = kind::INNER_BATCH => inner::InnerBatch<'a>,
-    /// Choices of the routers in one graph call.
+    NestedBatch = kind::NESTED_BATCH => nested::NestedBatch<'a>,
+    /// Selections of the routers in one graph call.
     ExpertBatch = kind::EXPERT_BATCH => expert::ExpertBatch<'a>,
     /// How many were chosen, and how many were lost.
     ExpertLoss = kind::EXPERT_LOSS => expert::ExpertLoss,
@@ -176,8 +176,8 @@ records! {
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
-    /// What was counted and what was lost of inner calls so far.
-    InnerLoss = kind::INNER_LOSS => inner::InnerLoss,
+    /// What was counted and what was lost of nested calls so far.
+    NestedLoss = kind::NESTED_LOSS => nested::NestedLoss,
     /// What was counted and what was lost so far.
     Loss = kind::LOSS => loss::Loss,
     /// Last record of a session.
@@ -189,9 +189,9 @@ records! {
     /// End capturing.
     Stop = kind::STOP => control::Stop,
     /// A counter that shall be read.
-    CounterWish = kind::COUNTER_WISH => control::CounterWish<'a>,
-    /// A node that shall be read while the session runs.
-    GaugeWish = kind::GAUGE_WISH => control::GaugeWish<'a>,
+    CounterRequest = kind::COUNTER_REQUEST => control::CounterRequest<'a>,
+    /// A sensor that shall be read while the session runs.
+    GaugeRequest = kind::GAUGE_REQUEST => control::GaugeRequest<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.

@@ -11,8 +11,8 @@ use crate::span::Spans;
 pub struct SpanBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Shape of that call; the spans' node indices count in it.
-    pub shape: u32,
+    /// Topology of that call; the spans' node indices count in it.
+    pub topology: u32,
     /// The thread.
     pub tid: u32,
     /// Start of the first span, ns.

@@ -19,8 +19,8 @@ function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGra
 /** Name of a graph among the others: its phase, and what tells it from others of the phase. */
 function title(graph: DagGraph, all: DagGraph[]): string {
   const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
-  const part = among(graph, all, "part", (g) => g.split);
-  return [graph.phase ?? "graph", context, part].filter(Boolean).join(", ");
+  const split = among(graph, all, "split", (g) => g.split);
+  return [graph.phase ?? "graph", context, split].filter(Boolean).join(", ");
 }
 
 /** In and out; a browser may refuse, which changes nothing. */
@@ -59,7 +59,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const rank = (g: DagGraph): number => (order.includes(g.phase ?? "") ? order.indexOf(g.phase ?? "") : order.length);
   graphs.sort((a, b) => rank(a) - rank(b));
   if (graphs.length === 0) {
-    return section("profdag", "Graph", LEAD, absent("No graph structure was recorded: the operator level was off or not attached."));
+    return section("profdag", "Graph", LEAD, absent("No graph topology was recorded: the operator level was off or not attached."));
   }
   const viewer = new Viewer();
   let current = graphs[0]!;

@@ -1,4 +1,4 @@
-// Shape of dag.json; docs/output-schema.md is the reference.
+// Topology of dag.json; docs/output-schema.md is the reference.
 
 import type { Maybe, Num, Str } from "./summary.ts";
 
@@ -36,7 +36,7 @@ export interface DagGraph {
   pid: Num;
   context: Str;
   split: Num;
-  shape: Num;
+  topology: Num;
   backend: Str;
   n_tokens: Num;
   calls: Num;

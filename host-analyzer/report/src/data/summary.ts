@@ -1,4 +1,4 @@
-// Shape of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
+// Topology of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
 // go through the optional types below, and a missing value is shown as a dash, never as zero.
 
 export type Maybe<T> = T | null | undefined;
@@ -101,7 +101,7 @@ export interface GraphRow {
   layer: Str;
   backend: Str;
   calls: Num;
-  shapes: Num;
+  topologies: Num;
   min_nodes: Num;
   max_nodes: Num;
   time_ns: Num;
@@ -143,7 +143,7 @@ export interface Operator extends OpType {
 }
 
 /** Calls of one function of a backend inside operators of one type. */
-export interface InnerCalls {
+export interface NestedCalls {
   phase: Str;
   op: Str;
   desc: Str;
@@ -275,7 +275,7 @@ export interface Summary {
   graphs: Maybe<GraphRow[]>;
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
-  inner_calls: Maybe<InnerCalls[]>;
+  nested_calls: Maybe<NestedCalls[]>;
   experts: Maybe<Routing[]>;
   threads: Maybe<Thread[]>;
   counters: Maybe<Counted[]>;

@@ -44,8 +44,8 @@ function namesOf(rows: Routing[]): string[] {
 function leftOut(r: Routing): string {
   const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
   const words = [
-    part > 0 ? `${plural(part, "choice")} of a layer came in part only` : "",
-    all > 0 ? `${plural(all, "choice")} of all experts of a layer, by which an engine warms up` : "",
+    part > 0 ? `${plural(part, "selection")} of a layer came in part only` : "",
+    all > 0 ? `${plural(all, "selection")} of all experts of a layer, by which an engine warms up` : "",
   ].filter(Boolean);
   return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
 }

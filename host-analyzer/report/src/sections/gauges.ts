@@ -1,4 +1,4 @@
-// What the board's nodes said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
+// What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
 
 import { list } from "../data/read.ts";
 import type { Gauge, Maybe, Num, Summary } from "../data/summary.ts";
@@ -63,10 +63,10 @@ export function gaugeSection(summary: Summary): HTMLElement | null {
         : []),
       { key: "covered", title: "Known for", numeric: true, tip: "Time for which a value is known", value: (g) => g.whole?.covered_ns, cell: (g) => time(g.whole?.covered_ns) },
       { key: "samples", title: "Samples", numeric: true, tip: "Samples with a value", value: (g) => g.samples, cell: (g) => count(g.samples) },
-      { key: "absent", title: "Absent", numeric: true, tip: "Samples without: the node could not be read", value: (g) => g.absent, cell: (g) => count(g.absent) },
+      { key: "absent", title: "Absent", numeric: true, tip: "Samples without: the sensor could not be read", value: (g) => g.absent, cell: (g) => count(g.absent) },
       { key: "note", title: "Note", value: (g) => g.note },
     ],
   });
-  const lead = "What the board's nodes said while the session ran, of the whole system. What could not be read has no figures.";
+  const lead = "What the board's sensors said while the session ran, of the whole system. What could not be read has no figures.";
   return section("gauges", "Board", lead, panel("", grid.element));
 }

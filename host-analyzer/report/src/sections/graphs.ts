@@ -18,7 +18,7 @@ export function graphSection(summary: Summary): HTMLElement {
       { key: "layer", title: "Layer", value: (r) => r.layer },
       { key: "backend", title: "Backend", value: (r) => r.backend, cell: (r) => r.backend || "–" },
       { key: "calls", title: "Calls", numeric: true, value: (r) => r.calls, cell: (r) => count(r.calls) },
-      { key: "shapes", title: "Shapes", numeric: true, tip: "Different structures", value: (r) => r.shapes, cell: (r) => count(r.shapes) },
+      { key: "topologies", title: "Topologies", numeric: true, tip: "Different graphs, by their topology", value: (r) => r.topologies, cell: (r) => count(r.topologies) },
       { key: "max_nodes", title: "Nodes", numeric: true, value: (r) => r.max_nodes, cell: nodes },
       { key: "time_ns", title: "Time", numeric: true, value: (r) => r.time_ns, cell: (r) => time(r.time_ns) },
     ],

@@ -45,7 +45,7 @@ function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Sl
     .filter(([, , , backend]) => backend < 0 === whole)
     .map(([start, length, nodes, backend]) => {
       const name = whole ? "" : `${t.texts[backend] || "?"} `;
-      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "part, by one backend"] };
+      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"] };
     });
 }
 
@@ -66,7 +66,7 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
   });
 }
 
-/** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for parts. */
+/** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for splits. */
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;

@@ -25,7 +25,7 @@ pub(super) struct Layer<'a> {
 
 impl<'a> Layer<'a> {
     pub(super) fn new(site: &Site) -> Self {
-        let n_expert = site.choice.n_expert;
+        let n_expert = site.selection.n_expert;
         Self {
             site: site.clone(),
             batches: Vec::new(),
@@ -39,19 +39,19 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// A whole choice: the experts of all tokens, token by token. `decode_call` counts the context's decode calls, where this is one.
+    /// A whole selection: the experts of all tokens, token by token. `decode_call` counts the context's decode calls, where this is one.
     pub(super) fn batch(&mut self, site: &Site, experts: &'a [u32], decode_call: Option<u64>) {
         if let Some(call) = decode_call {
             self.chain.call(call);
         }
-        if site.choice.n_used == site.choice.n_expert {
+        if site.selection.n_used == site.selection.n_expert {
             // Nothing was chosen: llama.cpp may warm up by all experts (`llama_set_warmup`), so that their weights are read.
             self.all_used += 1;
             return;
         }
         self.site.clone_from(site);
         self.batches.push(experts);
-        self.tokens += u64::from(site.choice.n_tokens);
+        self.tokens += u64::from(site.selection.n_tokens);
         for expert in experts {
             self.uses[*expert as usize] += 1;
         }
@@ -59,10 +59,10 @@ impl<'a> Layer<'a> {
         self.distinct += distinct;
         self.bytes = self
             .bytes
-            .zip(site.choice.expert_bytes)
+            .zip(site.selection.expert_bytes)
             .and_then(|(sum, bytes)| sum.checked_add(bytes.checked_mul(distinct)?));
         if decode_call.is_some() {
-            experts.chunks(site.choice.n_used as usize).for_each(|token| self.chain.token(&once(token)));
+            experts.chunks(site.selection.n_used as usize).for_each(|token| self.chain.token(&once(token)));
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> Layer<'a> {
             half.iter().copied().flatten().for_each(|e| uses[*e as usize] += 1);
             uses
         });
-        Stock { halves, n_used: self.site.choice.n_used, expert_bytes: self.site.choice.expert_bytes }
+        Stock { halves, n_used: self.site.selection.n_used, expert_bytes: self.site.selection.expert_bytes }
     }
 
     /// Its figures; `reuse` whether those of reuse can be told.

@@ -1,7 +1,7 @@
 //! Experts: which ones the routers of a mixture-of-experts model choose, how evenly, how soon again, and what that reads.
 //!
-//! Stage: analysis. From: routers' choices, structures, phases. To: one [`Routing`] per phase and context. Promises: every figure is
-//! of whole choices (all experts of all tokens of one layer in one graph call); the others are counted in `left_out`. A model
+//! Stage: analysis. From: routers' selections, topologies, phases. To: one [`Routing`] per phase and context. Promises: every figure is
+//! of whole selections (all experts of all tokens of one layer in one graph call); the others are counted in `left_out`. A model
 //! without routers has none.
 
 mod layer;
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::group::context_name;
 use super::phase::{Phase, Phases};
-use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, ShapeId, Text};
+use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, TopologyId};
 use layer::Layer;
 pub use pin::Pin;
 pub use reuse::Reuse;
@@ -45,13 +45,13 @@ pub struct Routing {
 pub struct RoutedLayer {
     /// Number of the layer, where the names tell it.
     pub layer: Option<u32>,
-    /// Name of the first `MUL_MAT_ID` that works by the choice.
+    /// Name of the first `MUL_MAT_ID` that works by the selection.
     pub name: String,
     /// Name of its weights.
     pub weights: String,
     /// Experts for each token, in the latest batch.
     pub n_used: u32,
-    /// Bytes of the weights of one expert, of all `MUL_MAT_ID`s that work by the choice; `None` when not known.
+    /// Bytes of the weights of one expert, of all `MUL_MAT_ID`s that work by the selection; `None` when not known.
     pub expert_bytes: Option<u64>,
     /// Uses by the expert's number: once for each token and rank.
     pub expert_uses: Vec<u64>,
@@ -63,13 +63,13 @@ pub struct RoutedLayer {
 /// Figures of a layer, or of all. A batch is one graph call; in decode it is one token.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// Batches whose choice is here whole. This and the next three, over all layers: of each layer its own.
+    /// Batches whose selection is here whole. This and the next three, over all layers: of each layer its own.
     pub batches: u64,
     /// Tokens in them.
     pub tokens: u64,
-    /// Choices of which only a part came; in no figure.
+    /// Selections of which only a part came; in no figure.
     pub left_out: u64,
-    /// Choices of all experts for every token, which is how an engine may warm up; in no figure.
+    /// Selections of all experts for every token, which is how an engine may warm up; in no figure.
     pub all_used: u64,
     /// Uses of experts: one for each token and rank.
     pub uses: u64,
@@ -131,18 +131,19 @@ fn layers<'a>(model: &'a Model, phases: &Phases) -> Vec<(GroupKey, Layer<'a>)> {
     let mut layers: Vec<(GroupKey, Layer<'_>)> = Vec::new();
     for (call, node, rows) in tables(model) {
         let at = call.0 as usize;
-        let Some((shape, site)) = calls.shape[at].and_then(|s| Some((s, site_of(&sites, s, node)?))) else {
+        let Some((topology, site)) = calls.topology[at].and_then(|s| Some((s, site_of(&sites, s, node)?)))
+        else {
             continue;
         };
         let context = calls.decode[at].map_or(0, |d| model.decodes.context[d.0 as usize]);
-        let group = (phases.graph_calls[at], model.shapes.get(shape).pid, context);
-        let key = (group, site.name, site.weights, site.choice.n_expert);
+        let group = (phases.graph_calls[at], model.topologies.get(topology).pid, context);
+        let key = (group, site.name, site.weights, site.selection.n_expert);
         let id = *ids.entry(key).or_insert_with(|| {
             layers.push((group, Layer::new(site)));
             layers.len() - 1
         });
         let layer = &mut layers[id].1;
-        if rows.len() as u64 == site.choice.len() {
+        if rows.len() as u64 == site.selection.len() {
             let decode_call = calls.decode[at].and_then(|d| decode_calls[d.0 as usize]);
             layer.batch(site, &model.experts.expert[rows], decode_call);
         } else {
@@ -152,22 +153,22 @@ fn layers<'a>(model: &'a Model, phases: &Phases) -> Vec<(GroupKey, Layer<'a>)> {
     layers
 }
 
-fn site_of(sites: &[Vec<Site>], shape: ShapeId, node: NodeIdx) -> Option<&Site> {
-    let of = &sites[shape.0 as usize];
+fn site_of(sites: &[Vec<Site>], topology: TopologyId, node: NodeIdx) -> Option<&Site> {
+    let of = &sites[topology.0 as usize];
     of.binary_search_by_key(&node, Site::node).ok().map(|i| &of[i])
 }
 
-/// The number of the layer of every choice's first node, as far as names tell it.
+/// The number of the layer of every selection's first node, as far as names tell it.
 #[must_use]
-pub fn layers_of(model: &Model) -> HashMap<(ShapeId, NodeIdx), u32> {
+pub fn layers_of(model: &Model) -> HashMap<(TopologyId, NodeIdx), u32> {
     let sites = sites(model);
-    let of_shape = |(id, of): (ShapeId, &Vec<Site>)| {
+    let of_topology = |(id, of): (TopologyId, &Vec<Site>)| {
         of.iter().filter_map(|site| Some(((id, site.node()), site.layer?))).collect::<Vec<_>>()
     };
-    (0..).map(ShapeId).zip(&sites).flat_map(of_shape).collect()
+    (0..).map(TopologyId).zip(&sites).flat_map(of_topology).collect()
 }
 
-/// The rows of each choice: those of one node in one call.
+/// The rows of each selection: those of one node in one call.
 fn tables(model: &Model) -> impl Iterator<Item = (GraphCallId, NodeIdx, Range<usize>)> + '_ {
     let e = &model.experts;
     let mut first = 0;
@@ -210,8 +211,8 @@ fn routed(model: &Model, layer: &Layer<'_>, reuse: bool) -> RoutedLayer {
         layer: layer.site.layer,
         name: model.texts.get(layer.site.name).to_owned(),
         weights: model.texts.get(layer.site.weights).to_owned(),
-        n_used: layer.site.choice.n_used,
-        expert_bytes: layer.site.choice.expert_bytes,
+        n_used: layer.site.selection.n_used,
+        expert_bytes: layer.site.selection.expert_bytes,
         expert_uses: layer.uses.clone(),
         figures: layer.figures(reuse),
     }

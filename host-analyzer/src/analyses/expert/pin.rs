@@ -15,7 +15,7 @@ pub struct Pin {
     pub bytes: Option<u64>,
     /// Uses that they would have served, had they been known from the beginning.
     pub hits: u64,
-    /// The same as a share of all uses, 0 to 1; `None` of none. No other fixed choice of as many serves more of these uses, and of few
+    /// The same as a share of all uses, 0 to 1; `None` of none. No other fixed selection of as many serves more of these uses, and of few
     /// uses a large share by that alone.
     pub share: Option<f64>,
     /// What those that the first half of the batches used most serve of the uses of the second half; `None` with less than two batches.

@@ -24,7 +24,7 @@ pub struct Reuse {
     pub p90_tokens: Option<u64>,
     /// Experts that no decode token of the recording used before.
     pub never: u64,
-    /// Experts of which the token that used them last is not known: choices before it were lost.
+    /// Experts of which the token that used them last is not known: selections before it were lost.
     pub unknown: u64,
 }
 

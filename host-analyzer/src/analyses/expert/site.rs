@@ -1,12 +1,12 @@
-//! Where a structure holds a router's choice: its layer, its names, the weights that it picks from.
+//! Where a topology holds a router's selection: its layer, its names, the weights that it picks from.
 
-use crate::model::expert::choices;
-use crate::model::{Choice, Model, NodeIdx, Shape, Text};
+use crate::model::expert::selections;
+use crate::model::{Model, NodeIdx, Selection, Text, Topology};
 
-/// A choice of a structure.
+/// A selection of a topology.
 #[derive(Debug, Clone)]
 pub(super) struct Site {
-    pub(super) choice: Choice,
+    pub(super) selection: Selection,
     pub(super) layer: Option<u32>,
     /// Name of the first `MUL_MAT_ID` that reads it.
     pub(super) name: Text,
@@ -17,22 +17,25 @@ pub(super) struct Site {
 impl Site {
     /// The first node that reads it, under which the table has it.
     pub(super) fn node(&self) -> NodeIdx {
-        self.choice.readers[0]
+        self.selection.readers[0]
     }
 }
 
-/// The choices of every structure of a session, those of each by node.
+/// The selections of every topology of a session, those of each by node.
 pub(super) fn sites(model: &Model) -> Vec<Vec<Site>> {
-    let of_shape = |shape: &Shape| {
-        choices(&model.texts, shape).into_iter().map(|choice| site(model, shape, choice)).collect()
+    let of_topology = |topology: &Topology| {
+        selections(&model.texts, topology)
+            .into_iter()
+            .map(|selection| site(model, topology, selection))
+            .collect()
     };
-    model.shapes.rows.iter().map(of_shape).collect()
+    model.topologies.rows.iter().map(of_topology).collect()
 }
 
-fn site(model: &Model, shape: &Shape, choice: Choice) -> Site {
-    let (name, weights) = (shape.node(choice.readers[0]).name, shape.node(choice.weights).name);
+fn site(model: &Model, topology: &Topology, selection: Selection) -> Site {
+    let (name, weights) = (topology.node(selection.readers[0]).name, topology.node(selection.weights).name);
     let layer = layer(model.texts.get(name)).or_else(|| layer(model.texts.get(weights)));
-    Site { choice, layer, name, weights }
+    Site { selection, layer, name, weights }
 }
 
 /// The number of the layer in a tensor's name. llama.cpp's names are `ffn_moe_gate-12`, and `blk.12.ffn_gate_exps.weight`.

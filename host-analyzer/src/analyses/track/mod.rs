@@ -22,7 +22,7 @@ pub use walk::Edge;
 pub enum TrackKind {
     /// Token-level calls.
     Token,
-    /// Graph-level calls: whole graphs with the parts that the backends computed inside.
+    /// Graph-level calls: whole graphs with the splits that the backends computed inside.
     Graph,
     /// Operators of one thread, and its waits at the barrier.
     Thread,

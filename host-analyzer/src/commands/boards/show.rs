@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use profinfer_boards::{Board, Catalog, Cluster, Core, Event, Kind, Memory, Node, NodeUnit, Unit};
+use profinfer_boards::{Board, Catalog, Cluster, Core, Event, Kind, Memory, Sensor, SensorUnit, Unit};
 
 /// Columns that sentences fill at most.
 const WIDTH: usize = 100;
@@ -51,7 +51,7 @@ pub(super) fn board(b: &Board, out: &mut dyn Write) -> io::Result<()> {
     if !b.uncore.is_empty() {
         title(out, "Beyond the cores")?;
     }
-    b.uncore.iter().try_for_each(|n| node(n, out))?;
+    b.uncore.iter().try_for_each(|n| sensor(n, out))?;
     if !b.notes.is_empty() {
         title(out, "Good to know")?;
     }
@@ -154,7 +154,7 @@ fn unit(event: &Event) -> String {
     }
 }
 
-fn node(n: &Node, out: &mut dyn Write) -> io::Result<()> {
+fn sensor(n: &Sensor, out: &mut dyn Write) -> io::Result<()> {
     let kind = match n.kind {
         Kind::Frequency => "frequency",
         Kind::Temperature => "temperature",
@@ -163,12 +163,12 @@ fn node(n: &Node, out: &mut dyn Write) -> io::Result<()> {
         Kind::Power => "power",
     };
     let unit = match n.unit {
-        NodeUnit::Hertz => "Hz",
-        NodeUnit::Kilohertz => "kHz",
-        NodeUnit::Millidegrees => "1/1000 °C",
-        NodeUnit::Percent => "%",
-        NodeUnit::Bytes => "bytes",
-        NodeUnit::Microwatts => "µW",
+        SensorUnit::Hertz => "Hz",
+        SensorUnit::Kilohertz => "kHz",
+        SensorUnit::Millidegrees => "1/1000 °C",
+        SensorUnit::Percent => "%",
+        SensorUnit::Bytes => "bytes",
+        SensorUnit::Microwatts => "µW",
     };
     let place = match (&n.path, &n.pmu) {
         (Some(path), _) => path.clone(),

@@ -96,11 +96,11 @@ impl Writer {
 
     fn work(&mut self, file: &mut File<'_>, i: usize, start: u64) {
         let spans = &file.model.spans;
-        let shape = file.model.graph_calls.shape[spans.graph_call[i].0 as usize];
+        let topology = file.model.graph_calls.topology[spans.graph_call[i].0 as usize];
         let (node, last) = (spans.node[i], spans.last_node[i]);
         let (model, texts, names) = (file.model, &mut file.texts, &file.names);
-        let template = file.nodes.get(shape, node, last, || {
-            Template::new(texts, &label::operator(model, shape, node, last), &[names.cpu.1])
+        let template = file.nodes.get(topology, node, last, || {
+            Template::new(texts, &label::operator(model, topology, node, last), &[names.cpu.1])
         });
         template.define(texts, self.id, &mut self.interned);
         let event = &mut file.event;

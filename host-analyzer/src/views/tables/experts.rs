@@ -11,7 +11,7 @@ use super::{Table, maybe_u32s, texts, u32s};
 use crate::analyses::Analysis;
 use crate::analyses::expert::layers_of;
 use crate::analyses::phase::{Phase, Phases};
-use crate::model::{Model, NodeIdx, ShapeId};
+use crate::model::{Model, NodeIdx, TopologyId};
 
 /// The table.
 pub(super) struct Experts<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Experts<'a> {
     phases: &'a Phases,
     phase_names: Arc<StringArray>,
     names: Arc<StringArray>,
-    places: HashMap<(ShapeId, NodeIdx), Place>,
+    places: HashMap<(TopologyId, NodeIdx), Place>,
 }
 
 /// What a node says of its rows.
@@ -40,27 +40,27 @@ impl<'a> Experts<'a> {
         let mut places = HashMap::new();
         let (e, layers) = (&model.experts, layers_of(model));
         for (call, node) in e.graph_call.iter().zip(&e.node) {
-            let Some(id) = model.graph_calls.shape[call.0 as usize] else { continue };
+            let Some(id) = model.graph_calls.topology[call.0 as usize] else { continue };
             places.entry((id, *node)).or_insert_with(|| {
-                let shape = model.shapes.get(id);
-                list.push(model.texts.get(shape.node(*node).name));
+                let topology = model.topologies.get(id);
+                list.push(model.texts.get(topology.node(*node).name));
                 let name = u32::try_from(list.len() - 1).unwrap_or(0);
-                Place { layer: layers.get(&(id, *node)).copied(), pid: shape.pid, name }
+                Place { layer: layers.get(&(id, *node)).copied(), pid: topology.pid, name }
             });
         }
         let names = Arc::new(StringArray::from_iter_values(list));
         Self { model, phases: &analysis.phases, phase_names, names, places }
     }
 
-    /// What the nodes of some rows say; rows of one choice stand together.
+    /// What the nodes of some rows say; rows of one selection stand together.
     fn places(&self, rows: Range<usize>) -> Vec<Place> {
         let e = &self.model.experts;
         let mut last = (None, NOWHERE);
         rows.map(|row| {
             let key = (e.graph_call[row], e.node[row]);
             if last.0 != Some(key) {
-                let shape = self.model.graph_calls.shape[key.0.0 as usize];
-                let place = shape.and_then(|s| self.places.get(&(s, key.1))).copied().unwrap_or(NOWHERE);
+                let topology = self.model.graph_calls.topology[key.0.0 as usize];
+                let place = topology.and_then(|s| self.places.get(&(s, key.1))).copied().unwrap_or(NOWHERE);
                 last = (Some(key), place);
             }
             last.1

@@ -31,9 +31,9 @@ impl<'a> Ops<'a> {
     fn node(&self, span: usize) -> &Node {
         let spans = &self.model.spans;
         let call = spans.graph_call[span].0 as usize;
-        // A span's graph call always has a shape: the model promises it.
-        let shape = self.model.graph_calls.shape[call].map_or(0, |s| s.0 as usize);
-        self.model.shapes.rows[shape].node(spans.node[span])
+        // A span's graph call always has a topology: the model promises it.
+        let topology = self.model.graph_calls.topology[call].map_or(0, |s| s.0 as usize);
+        self.model.topologies.rows[topology].node(spans.node[span])
     }
 
     fn names(&self, rows: Range<usize>, text: fn(&Node) -> Text) -> Result<ArrayRef, ArrowError> {
@@ -45,7 +45,7 @@ impl<'a> Ops<'a> {
 fn names(model: &Model) -> (Arc<StringArray>, Vec<u32>) {
     let mut keys = vec![u32::MAX; model.texts.len()];
     let mut list = Vec::new();
-    let nodes = model.shapes.rows.iter().flat_map(|s| &s.nodes);
+    let nodes = model.topologies.rows.iter().flat_map(|s| &s.nodes);
     let used = nodes.flat_map(|node| [node.name, node.op, node.desc, node.dtype]);
     for text in used.chain(model.graph_calls.backend.iter().copied()) {
         let key = &mut keys[text.index()];

@@ -64,14 +64,14 @@ fn notes(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
     if left_out > 0 {
         writeln!(
             out,
-            "{} choices of a layer came in part only and are counted nowhere above",
+            "{} selections of a layer came in part only and are counted nowhere above",
             count(left_out)
         )?;
     }
     if warm_up > 0 {
         writeln!(
             out,
-            "{} choices of a layer are of all its experts (warming up), in no figure",
+            "{} selections of a layer are of all its experts (warming up), in no figure",
             count(warm_up)
         )?;
     }

@@ -7,7 +7,7 @@
 mod counters;
 mod experts;
 mod gauges;
-mod inner;
+mod nested;
 mod operators;
 mod speed;
 mod style;
@@ -30,7 +30,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
-    inner::write(&analysis.inner, out)?;
+    nested::write(&analysis.nested, out)?;
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;

@@ -10,7 +10,7 @@ pub(crate) const GROUP: &str = "board";
 /// A value of a counter track.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
-    /// What the node said.
+    /// What the sensor said.
     Whole(i64),
     /// Bytes per second until the next value.
     Rate(f64),

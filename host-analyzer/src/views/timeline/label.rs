@@ -2,7 +2,7 @@
 
 use crate::analyses::graph::layer_name;
 use crate::analyses::phase::{Phase, Phases};
-use crate::model::{DecodeId, GraphCallId, Layer, Model, Node, NodeIdx, Shape, ShapeId};
+use crate::model::{DecodeId, GraphCallId, Layer, Model, Node, NodeIdx, Topology, TopologyId};
 
 /// Name of the slices between operators.
 pub(crate) const BARRIER: &str = "barrier";
@@ -63,8 +63,8 @@ pub(crate) fn graph(model: &Model, GraphCallId(id): GraphCallId) -> Label {
     if calls.n_tokens[i] != 0 {
         args.push(("n_tokens", Value::Number(i64::from(calls.n_tokens[i]))));
     }
-    if let Some(ShapeId(shape)) = calls.shape[i] {
-        args.push(("shape", Value::Number(i64::from(shape))));
+    if let Some(TopologyId(topology)) = calls.topology[i] {
+        args.push(("topology", Value::Number(i64::from(topology))));
     }
     Label { name, categories: vec!["graph".to_owned()], args }
 }
@@ -75,9 +75,9 @@ pub(crate) fn barrier() -> Label {
 }
 
 /// Of an operator that computed `node`, and in one go those up to `last`.
-pub(crate) fn operator(model: &Model, shape: Option<ShapeId>, node: NodeIdx, last: NodeIdx) -> Label {
-    let shape = shape.and_then(|id| model.shapes.rows.get(id.0 as usize));
-    let Some((shape, tensor)) = shape.and_then(|s| Some((s, s.nodes.get(node.0 as usize)?))) else {
+pub(crate) fn operator(model: &Model, topology: Option<TopologyId>, node: NodeIdx, last: NodeIdx) -> Label {
+    let topology = topology.and_then(|id| model.topologies.rows.get(id.0 as usize));
+    let Some((topology, tensor)) = topology.and_then(|s| Some((s, s.nodes.get(node.0 as usize)?))) else {
         return Label { name: lost(node), categories: Vec::new(), args: Vec::new() };
     };
     let (op, desc) = (model.texts.get(tensor.op), model.texts.get(tensor.desc));
@@ -85,21 +85,21 @@ pub(crate) fn operator(model: &Model, shape: Option<ShapeId>, node: NodeIdx, las
     categories.extend(Some(desc).filter(|d| *d != op));
     let mut args = Vec::new();
     if !is_lost(model, tensor) {
-        args.push(("tensor", Value::Text(tensor_text(model, shape, tensor))));
+        args.push(("tensor", Value::Text(tensor_text(model, topology, tensor))));
     }
     if last != node {
-        args.push(("fused", Value::Text(node_name(model, shape, last))));
+        args.push(("fused", Value::Text(node_name(model, topology, last))));
     }
     Label {
-        name: node_name(model, shape, node),
+        name: node_name(model, topology, node),
         categories: categories.into_iter().filter(|c| !c.is_empty()).map(str::to_owned).collect(),
         args,
     }
 }
 
 /// The tensor's name; of a tensor without a name, what else tells it.
-fn node_name(model: &Model, shape: &Shape, idx: NodeIdx) -> String {
-    let Some(node) = shape.nodes.get(idx.0 as usize) else { return lost(idx) };
+fn node_name(model: &Model, topology: &Topology, idx: NodeIdx) -> String {
+    let Some(node) = topology.nodes.get(idx.0 as usize) else { return lost(idx) };
     match (model.texts.get(node.name), model.texts.get(node.op)) {
         ("", "") => lost(idx),
         ("", op) => format!("{op} (node {})", idx.0),
@@ -117,12 +117,12 @@ fn lost(NodeIdx(i): NodeIdx) -> String {
 }
 
 /// Type and dimensions of a tensor and of what it was computed from.
-fn tensor_text(model: &Model, shape: &Shape, tensor: &Node) -> String {
+fn tensor_text(model: &Model, topology: &Topology, tensor: &Node) -> String {
     let mut text = type_and_dimensions(model, tensor);
     for (n, (_, src)) in tensor.src.iter().enumerate() {
         text.push_str(if n == 0 { " from " } else { ", " });
-        text.push_str(&node_name(model, shape, *src));
-        if let Some(src) = shape.nodes.get(src.0 as usize).filter(|s| !is_lost(model, s)) {
+        text.push_str(&node_name(model, topology, *src));
+        if let Some(src) = topology.nodes.get(src.0 as usize).filter(|s| !is_lost(model, s)) {
             text.push(' ');
             text.push_str(&type_and_dimensions(model, src));
         }

@@ -1,16 +1,16 @@
-//! One value per node of every structure, made at first use.
+//! One value per node of every topology, made at first use.
 //!
 //! A recording has a million spans, but only some thousand different nodes.
 
-use crate::model::{Model, NodeIdx, ShapeId};
+use crate::model::{Model, NodeIdx, TopologyId};
 
-type Key = (Option<ShapeId>, NodeIdx, NodeIdx);
+type Key = (Option<TopologyId>, NodeIdx, NodeIdx);
 
 /// The values. For spans of the same node that were fused differently the value is made again.
 pub(crate) struct PerNode<T> {
-    /// Of every shape, the position of its first node; then the length without the spare place.
+    /// Of every topology, the position of its first node; then the length without the spare place.
     first: Vec<usize>,
-    /// The last place is for what is in no shape.
+    /// The last place is for what is in no topology.
     places: Vec<Option<(Key, T)>>,
 }
 
@@ -18,8 +18,8 @@ impl<T> PerNode<T> {
     pub(crate) fn new(model: &Model) -> Self {
         let mut first = vec![0];
         let mut len = 0;
-        for shape in &model.shapes.rows {
-            len += shape.nodes.len();
+        for topology in &model.topologies.rows {
+            len += topology.nodes.len();
             first.push(len);
         }
         Self { first, places: std::iter::repeat_with(|| None).take(len + 1).collect() }
@@ -29,13 +29,13 @@ impl<T> PerNode<T> {
     #[inline]
     pub(crate) fn get(
         &mut self,
-        shape: Option<ShapeId>,
+        topology: Option<TopologyId>,
         node: NodeIdx,
         last: NodeIdx,
         make: impl FnOnce() -> T,
     ) -> &mut T {
-        let key = (shape, node, last);
-        let place = self.place(shape, node);
+        let key = (topology, node, last);
+        let place = self.place(topology, node);
         let slot = &mut self.places[place];
         if slot.as_ref().is_some_and(|(k, _)| *k != key) {
             *slot = None;
@@ -43,9 +43,9 @@ impl<T> PerNode<T> {
         &mut slot.get_or_insert_with(|| (key, make())).1
     }
 
-    fn place(&self, shape: Option<ShapeId>, node: NodeIdx) -> usize {
-        let shape = shape.map_or(usize::MAX, |s| s.0 as usize);
-        match (self.first.get(shape), self.first.get(shape.saturating_add(1))) {
+    fn place(&self, topology: Option<TopologyId>, node: NodeIdx) -> usize {
+        let topology = topology.map_or(usize::MAX, |s| s.0 as usize);
+        match (self.first.get(topology), self.first.get(topology.saturating_add(1))) {
             (Some(first), Some(end)) if first + (node.0 as usize) < *end => first + node.0 as usize,
             _ => self.places.len() - 1,
         }

@@ -1,4 +1,4 @@
-//! A session of a model with routers: the choices are told by the test, everything else is made around them.
+//! A session of a model with routers: the selections are told by the test, everything else is made around them.
 
 use host_analyzer::model::*;
 
@@ -18,9 +18,9 @@ pub(crate) struct Routed {
 /// What each layer's router chose in one call: `[layer][token][rank]`.
 pub(crate) type Chosen = Vec<Vec<Vec<u32>>>;
 
-/// The readers of a layer's choice.
+/// The readers of a layer's selection.
 pub(crate) const READERS: [&str; 3] = ["ffn_moe_gate", "ffn_moe_up", "ffn_moe_down"];
-/// Nodes of a layer: the choice, its readers, and a product that has nothing to do with it.
+/// Nodes of a layer: the selection, its readers, and a product that has nothing to do with it.
 pub(crate) const NODES: u32 = 5;
 
 /// The session before its first call.
@@ -43,7 +43,7 @@ pub(crate) fn session() -> Model {
     m
 }
 
-fn shape(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Shape {
+fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
     let n_nodes = spec.layers * NODES;
     let mut nodes = Vec::new();
     let mut leafs = Vec::new();
@@ -93,16 +93,16 @@ fn shape(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Shape {
         ));
     }
     nodes.append(&mut leafs);
-    Shape { pid: PID, n_nodes, nodes, complete: true }
+    Topology { pid: PID, n_nodes, nodes, complete: true }
 }
 
-/// Adds a token-level call of `context` with these choices, whole.
+/// Adds a token-level call of `context` with these selections, whole.
 pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) {
     let n_tokens = chosen[0].len();
-    let made = shape(&mut m.texts, spec, n_tokens as u64);
-    let shape = m.shapes.rows.iter().position(|s| *s == made).unwrap_or_else(|| {
-        m.shapes.rows.push(made);
-        m.shapes.rows.len() - 1
+    let made = topology(&mut m.texts, spec, n_tokens as u64);
+    let topology = m.topologies.rows.iter().position(|s| *s == made).unwrap_or_else(|| {
+        m.topologies.rows.push(made);
+        m.topologies.rows.len() - 1
     });
     let start = 1_000 * (m.decodes.len() as u64 + 1);
     let decode = DecodeId(m.decodes.len() as u32);
@@ -119,7 +119,7 @@ pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) 
     g.duration_ns.push(800);
     g.layer.push(Layer::Backend);
     g.backend.push(m.texts.intern("CPU"));
-    g.shape.push(Some(ShapeId(shape as u32)));
+    g.topology.push(Some(TopologyId(topology as u32)));
     g.n_nodes.push(spec.layers * NODES);
     g.n_tokens.push(n_tokens as u32);
     g.n_past.push(None);
@@ -147,7 +147,7 @@ fn told(m: &mut Model) {
     m.health.experts = Some(ExpertLedger { chosen: n, sent: n, received: n, ..ExpertLedger::default() });
 }
 
-/// Loses the choice of a layer in a call, as when the kernel's ring buffer was full: from position `from` on.
+/// Loses the selection of a layer in a call, as when the kernel's ring buffer was full: from position `from` on.
 pub(crate) fn lose(m: &mut Model, call: u32, layer: u32, from: usize) {
     let e = &mut m.experts;
     let of = |i: usize| e.graph_call[i].0 == call && e.node[i].0 == layer * NODES + 1;

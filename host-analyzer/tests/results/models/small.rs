@@ -9,7 +9,7 @@ pub(crate) const START: u64 = 1_000;
 
 /// Nodes: a product, a view of it, a norm with the product behind it in one kernel, and a second norm of the
 /// same name; leafs: two weights and an input.
-fn shape(texts: &mut Texts, n_tokens: u64, pid: u32) -> Shape {
+fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32]| Node {
         name: texts.intern(name),
         op: texts.intern(op),
@@ -34,14 +34,14 @@ fn shape(texts: &mut Texts, n_tokens: u64, pid: u32) -> Shape {
         node("inp", "NONE", Role::Input, [64, n, 1, 1], &[]),
         node("wn", "NONE", Role::Weight, [64, 1, 1, 1], &[]),
     ];
-    Shape { pid, n_nodes: 5, nodes, complete: true }
+    Topology { pid, n_nodes: 5, nodes, complete: true }
 }
 
 /// One span: thread, node, last node, start, work, wait.
 type Row = (u32, u32, u32, u64, u64, u32);
 
 /// Adds a token-level call with a scheduler graph and in it a backend graph with these spans.
-fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, shape: u32, spans: &[Row]) {
+fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, topology: u32, spans: &[Row]) {
     let decode = DecodeId(m.decodes.len() as u32);
     let n_past: u32 = m.decodes.n_tokens.iter().sum();
     m.decodes.start_ns.push(start);
@@ -54,15 +54,15 @@ fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, shape: u32,
     let cpu = m.texts.intern("CPU");
     let g = &mut m.graph_calls;
     let scheduler = GraphCallId(g.len() as u32);
-    for (layer, backend, shape, parent, start, length) in [
+    for (layer, backend, topology, parent, start, length) in [
         (Layer::Scheduler, Text::default(), None, None, start + 10, lengths[1]),
-        (Layer::Backend, cpu, Some(ShapeId(shape)), Some(scheduler), start + 20, lengths[2]),
+        (Layer::Backend, cpu, Some(TopologyId(topology)), Some(scheduler), start + 20, lengths[2]),
     ] {
         g.start_ns.push(start);
         g.duration_ns.push(length);
         g.layer.push(layer);
         g.backend.push(backend);
-        g.shape.push(shape);
+        g.topology.push(topology);
         g.n_nodes.push(5);
         g.n_tokens.push(n_tokens);
         g.n_past.push((layer == Layer::Backend).then_some(n_past));
@@ -95,8 +95,8 @@ pub(crate) fn model() -> Model {
     m.threads.describe(main, PID, name);
     m.threads.describe(worker, PID, name);
     for n_tokens in [3, 1] {
-        let shape = shape(&mut m.texts, n_tokens, PID);
-        m.shapes.rows.push(shape);
+        let topology = topology(&mut m.texts, n_tokens, PID);
+        m.topologies.rows.push(topology);
     }
     // The prompt: 3 tokens, 2000 to 3000.
     call(
@@ -170,8 +170,8 @@ pub(crate) fn model() -> Model {
         }),
         probe_cost: None,
         refused: None,
-        inner_received: 0,
-        inner: None,
+        nested_received: 0,
+        nested: None,
     };
     m
 }

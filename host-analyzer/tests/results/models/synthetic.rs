@@ -61,7 +61,7 @@ fn is_run(op: &str) -> bool {
     !op.starts_with('+') && !matches!(op, "RESHAPE" | "PERMUTE")
 }
 
-fn shape(texts: &mut Texts, spec: &Spec, split: u32, n_tokens: u64) -> Shape {
+fn topology(texts: &mut Texts, spec: &Spec, split: u32, n_tokens: u64) -> Topology {
     let n_nodes = spec.layers * LAYER.len() as u32;
     let mut nodes = Vec::new();
     let mut leafs = Vec::new();
@@ -96,7 +96,7 @@ fn shape(texts: &mut Texts, spec: &Spec, split: u32, n_tokens: u64) -> Shape {
         }
     }
     nodes.append(&mut leafs);
-    Shape { pid: 7, n_nodes, nodes, complete: true }
+    Topology { pid: 7, n_nodes, nodes, complete: true }
 }
 
 /// Makes the session.
@@ -109,12 +109,12 @@ pub(crate) fn model(spec: &Spec) -> Model {
         let id = m.threads.find_or_add(100 + t);
         m.threads.describe(id, 7, comm);
     }
-    // Per context: shapes of prefill and decode, each in splits.
+    // Per context: topologies of prefill and decode, each in splits.
     for _ in 0..spec.contexts {
         for n_tokens in [16, 1] {
             for split in 0..spec.splits {
-                let shape = shape(&mut m.texts, spec, split, n_tokens);
-                m.shapes.rows.push(shape);
+                let topology = topology(&mut m.texts, spec, split, n_tokens);
+                m.topologies.rows.push(topology);
             }
         }
     }
@@ -138,13 +138,13 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
     let decode = DecodeId(m.decodes.len() as u32);
     let cpu = m.texts.intern("CPU");
     let scheduler = GraphCallId(m.graph_calls.len() as u32);
-    let mut open = |layer, backend, shape, parent, start| {
+    let mut open = |layer, backend, topology, parent, start| {
         let g = &mut m.graph_calls;
         g.start_ns.push(start);
         g.duration_ns.push(0);
         g.layer.push(layer);
         g.backend.push(backend);
-        g.shape.push(shape);
+        g.topology.push(topology);
         g.n_nodes.push(spec.layers * LAYER.len() as u32);
         g.n_tokens.push(n_tokens);
         g.n_past.push(None);
@@ -158,7 +158,7 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
     let mut now = start + 500 + rng.below(500);
     for split in 0..spec.splits {
         let first = (context * 2 + u32::from(n_tokens == 1)) * spec.splits;
-        rows.push(open(Layer::Backend, cpu, Some(ShapeId(first + split)), Some(scheduler), now));
+        rows.push(open(Layer::Backend, cpu, Some(TopologyId(first + split)), Some(scheduler), now));
         now += 1 + rng.below(500);
     }
     // The parts one after the other, now that they have a row.

@@ -1,7 +1,7 @@
 //! Records by hand, fields in the order of docs/wire-format.md.
 
 use super::bytes::Fields;
-use super::truth::{Call, Decode, Shape, Span, Tensor};
+use super::truth::{Call, Decode, Span, Tensor, Topology};
 
 /// Kind and payload.
 pub(crate) type Record = (u16, Vec<u8>);
@@ -46,13 +46,13 @@ pub(crate) fn decode(id: u32, pid: u32, d: &Decode, n_tokens: Option<u32>) -> Re
     of(0x10, f.uint(d.start).uint(d.duration).maybe(n_tokens.map(u64::from)).int(d.status.into()))
 }
 
-pub(crate) fn shape(id: u32, pid: u32, s: &Shape) -> Record {
+pub(crate) fn topology(id: u32, pid: u32, s: &Topology) -> Record {
     let f = Fields::default().uint(id.into()).uint(pid.into()).uint(s.n_nodes.into());
     of(0x20, f.uint(s.tensors.len() as u64 - u64::from(s.n_nodes)))
 }
 
 /// `ids` tells the id of a text.
-pub(crate) fn tensors(shape: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str) -> u32) -> Record {
+pub(crate) fn tensors(topology: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str) -> u32) -> Record {
     let mut packed = Fields::default();
     for t in part {
         packed = packed.uint(ids(&t.name).into()).uint(ids(t.op).into()).uint(ids(t.op).into());
@@ -67,7 +67,7 @@ pub(crate) fn tensors(shape: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str
             packed = packed.uint(source.map_or(0, |(_, i)| u64::from(*i) + 1));
         }
     }
-    let f = Fields::default().uint(shape.into()).uint(first.into()).uint(part.len() as u64);
+    let f = Fields::default().uint(topology.into()).uint(first.into()).uint(part.len() as u64);
     of(0x21, f.bytes(&packed.0))
 }
 
@@ -76,21 +76,21 @@ pub(crate) fn tensors(shape: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str
 pub(crate) struct CallIds {
     pub(crate) id: u32,
     pub(crate) pid: u32,
-    pub(crate) shape: u32,
+    pub(crate) topology: u32,
     pub(crate) backend: u32,
     pub(crate) decode: u32,
     pub(crate) parent: u32,
 }
 
 pub(crate) fn graph_call(ids: CallIds, c: &Call) -> Record {
-    let f = Fields::default().uint(ids.id.into()).uint(ids.shape.into()).uint(ids.pid.into());
+    let f = Fields::default().uint(ids.id.into()).uint(ids.topology.into()).uint(ids.pid.into());
     let f = f.uint(c.tid.into()).byte(u8::from(!c.scheduler)).uint(ids.backend.into());
     let f = f.uint(c.n_nodes.into()).uint(c.n_tokens.into()).uint(ids.decode.into()).uint(ids.parent.into());
     of(0x22, f.uint(c.start).uint(c.duration))
 }
 
 /// The spans of one thread, packed by the rules of the span coding. Its first cpu is `cpu`.
-pub(crate) fn span_batch(graph: u32, shape: u32, tid: u32, cpu: u16, spans: &[Span]) -> Record {
+pub(crate) fn span_batch(graph: u32, topology: u32, tid: u32, cpu: u16, spans: &[Span]) -> Record {
     let base = spans[0].start;
     let (mut last, mut end, mut now) = (-1i64, base, cpu);
     let mut packed = Fields::default();
@@ -117,7 +117,7 @@ pub(crate) fn span_batch(graph: u32, shape: u32, tid: u32, cpu: u16, spans: &[Sp
         packed = packed.uint(s.work);
         (last, end, now) = (s.last.into(), s.start + s.work, s.cpu);
     }
-    let f = Fields::default().uint(graph.into()).uint(shape.into()).uint(tid.into()).uint(base);
+    let f = Fields::default().uint(graph.into()).uint(topology.into()).uint(tid.into()).uint(base);
     of(0x30, f.uint(cpu.into()).uint(spans.len() as u64).bytes(&packed.0))
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn refused(reason: &str) -> Record {
     of(0x103, Fields::default().text(reason))
 }
 
-/// A stretch of a router's choice.
+/// A stretch of a router's selection.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) node: u32,
@@ -168,8 +168,8 @@ pub(crate) struct Run {
     pub(crate) experts: Vec<u32>,
 }
 
-/// Routers' choices of a graph call.
-pub(crate) fn expert_batch(graph: u32, shape: u32, runs: &[Run]) -> Record {
+/// Routers' selections of a graph call.
+pub(crate) fn expert_batch(graph: u32, topology: u32, runs: &[Run]) -> Record {
     let mut before = 0;
     let mut packed = Fields::default();
     for run in runs {
@@ -178,7 +178,7 @@ pub(crate) fn expert_batch(graph: u32, shape: u32, runs: &[Run]) -> Record {
         packed = run.experts.iter().fold(packed, |f, e| f.uint((*e).into()));
         before = run.node.into();
     }
-    let f = Fields::default().uint(graph.into()).uint(shape.into()).uint(runs.len() as u64);
+    let f = Fields::default().uint(graph.into()).uint(topology.into()).uint(runs.len() as u64);
     of(0x40, f.bytes(&packed.0))
 }
 

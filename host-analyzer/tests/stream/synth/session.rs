@@ -3,7 +3,7 @@
 use super::bytes::{frame, hello};
 use super::random::Random;
 use super::records::{self, CallIds, Record};
-use super::truth::{Call, Decode, Shape, Span, Tensor, Truth};
+use super::truth::{Call, Decode, Span, Tensor, Topology, Truth};
 
 /// Process of all threads.
 pub(crate) const PID: u32 = 500;
@@ -137,7 +137,7 @@ impl Teller {
             start,
             duration: 0,
             scheduler: true,
-            shape: None,
+            topology: None,
             n_nodes: self.size.nodes,
             n_tokens,
             tid: PID,
@@ -150,7 +150,7 @@ impl Teller {
         }
         call.duration = self.pass(1_000) - start;
         self.truth.calls[row] = call.clone();
-        let ids = CallIds { id, pid: PID, shape: 0, backend: 0, decode, parent: 0 };
+        let ids = CallIds { id, pid: PID, topology: 0, backend: 0, decode, parent: 0 };
         self.records.push(records::graph_call(ids, &call));
     }
 
@@ -158,12 +158,12 @@ impl Teller {
         self.graph_ids += 1;
         let id = self.graph_ids;
         let backend = self.text("CPU");
-        let shape = self.shape(n_tokens, split);
+        let topology = self.topology(n_tokens, split);
         let start = self.pass(800);
         let mut end = start;
         let mut batches = Vec::new();
         for tid in self.tids() {
-            let spans = self.spans(start, tid, shape);
+            let spans = self.spans(start, tid, topology);
             end = end.max(spans.last().map_or(0, |s| s.start + s.work));
             batches.push(spans);
         }
@@ -173,15 +173,15 @@ impl Teller {
             start,
             duration: end - start,
             scheduler: false,
-            shape: Some(shape),
-            n_nodes: self.truth.shapes[shape].n_nodes,
+            topology: Some(topology),
+            n_nodes: self.truth.topologies[topology].n_nodes,
             n_tokens,
             tid: PID,
             decode: Some(decode_start),
             parent: Some(parent.1),
         };
-        let wire_shape = shape as u32 + 1;
-        let ids = CallIds { id, pid: PID, shape: wire_shape, backend, decode, parent: parent.0 };
+        let wire_topology = topology as u32 + 1;
+        let ids = CallIds { id, pid: PID, topology: wire_topology, backend, decode, parent: parent.0 };
         let told = records::graph_call(ids, &call);
         self.truth.calls.push(call);
         let mut told = Some(told);
@@ -198,7 +198,7 @@ impl Teller {
                 // A frame has room for 200 of any spans.
                 let n = 1 + self.random.below(rest.len().min(200) as u64) as usize;
                 let cpu = if self.random.once_in(2) { rest[0].cpu } else { 0 };
-                self.records.push(records::span_batch(id, wire_shape, rest[0].tid, cpu, &rest[..n]));
+                self.records.push(records::span_batch(id, wire_topology, rest[0].tid, cpu, &rest[..n]));
                 rest = &rest[n..];
             }
             self.truth.spans.extend(spans);
@@ -207,8 +207,8 @@ impl Teller {
     }
 
     /// Views are not run; some nodes are run together with the next one or two.
-    fn spans(&mut self, call_start: u64, tid: u32, shape: usize) -> Vec<Span> {
-        let n_nodes = self.truth.shapes[shape].n_nodes;
+    fn spans(&mut self, call_start: u64, tid: u32, topology: usize) -> Vec<Span> {
+        let n_nodes = self.truth.topologies[topology].n_nodes;
         let mut spans: Vec<Span> = Vec::new();
         let mut now = call_start + self.random.below(400);
         let mut node = 0;
@@ -233,20 +233,20 @@ impl Teller {
         spans
     }
 
-    /// The structure for a batch of this many tokens, told when it is new.
-    fn shape(&mut self, n_tokens: u32, split: u64) -> usize {
-        let made = shape(self.size.nodes, n_tokens, split);
-        if let Some(i) = self.truth.shapes.iter().position(|s| *s == made) {
+    /// The topology for a batch of this many tokens, told when it is new.
+    fn topology(&mut self, n_tokens: u32, split: u64) -> usize {
+        let made = topology(self.size.nodes, n_tokens, split);
+        if let Some(i) = self.truth.topologies.iter().position(|s| *s == made) {
             return i;
         }
-        let at = self.truth.shapes.len();
+        let at = self.truth.topologies.len();
         let id = at as u32 + 1;
         for t in &made.tensors {
             for s in [t.name.as_str(), t.op, t.dtype] {
                 self.text(s);
             }
         }
-        self.records.push(records::shape(id, PID, &made));
+        self.records.push(records::topology(id, PID, &made));
         let mut first = 0;
         while first < made.tensors.len() {
             let n = (1 + self.random.below(7) as usize).min(made.tensors.len() - first);
@@ -255,7 +255,7 @@ impl Teller {
             self.records.push(part);
             first += n;
         }
-        self.truth.shapes.push(made);
+        self.truth.topologies.push(made);
         at
     }
 }
@@ -265,7 +265,7 @@ fn is_view(node: u32) -> bool {
     matches!(node % 24, 5 | 10 | 11 | 12 | 20)
 }
 
-fn shape(nodes: u32, n_tokens: u32, split: u64) -> Shape {
+fn topology(nodes: u32, n_tokens: u32, split: u64) -> Topology {
     let n_nodes = nodes - split as u32;
     let node = |i: u32| Tensor {
         name: format!("node-{split}-{i}"),
@@ -287,5 +287,5 @@ fn shape(nodes: u32, n_tokens: u32, split: u64) -> Shape {
         view_of: None,
         src: Vec::new(),
     };
-    Shape { n_nodes, tensors: (0..n_nodes).map(node).chain((0..2).map(leaf)).collect() }
+    Topology { n_nodes, tensors: (0..n_nodes).map(node).chain((0..2).map(leaf)).collect() }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Call {
     pub(crate) start: u64,
     pub(crate) duration: u64,
     pub(crate) scheduler: bool,
-    pub(crate) shape: Option<usize>,
+    pub(crate) topology: Option<usize>,
     pub(crate) n_nodes: u32,
     pub(crate) n_tokens: u32,
     pub(crate) tid: u32,
@@ -43,7 +43,7 @@ pub(crate) struct Decode {
     pub(crate) status: i32,
 }
 
-/// A tensor of a shape.
+/// A tensor of a topology.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Tensor {
     pub(crate) name: String,
@@ -57,9 +57,9 @@ pub(crate) struct Tensor {
     pub(crate) src: Vec<(u8, u32)>,
 }
 
-/// A graph's structure.
+/// A graph's topology.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Shape {
+pub(crate) struct Topology {
     pub(crate) n_nodes: u32,
     pub(crate) tensors: Vec<Tensor>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Shape {
 /// All of it. Calls and decodes by start; spans by call, thread, start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Truth {
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) topologies: Vec<Topology>,
     pub(crate) decodes: Vec<Decode>,
     pub(crate) calls: Vec<Call>,
     pub(crate) spans: Vec<Span>,

@@ -1,4 +1,4 @@
-//! Structures of graphs: raw tensors in, wire records out, once per structure.
+//! Topologies of graphs: raw tensors in, wire records out, once per topology.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,26 +6,26 @@ use std::rc::Rc;
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::graph::{MAX_SRC, Role, Shape, Tensor, Tensors};
+use profinfer_wire::record::graph::{MAX_SRC, Role, Tensor, Tensors, Topology};
 
 use super::{EngineFacts, Lower};
 use crate::link::output::Weight;
 use crate::ring;
 
-/// Tensors of all structures that are remembered together, 16 bytes each.
+/// Tensors of all topologies that are remembered together, 16 bytes each.
 const MAX_TENSORS: usize = 1 << 16;
-/// Structures already sent, by their content.
+/// Topologies already sent, by their content.
 const MAX_SENT: usize = 4096;
-/// Largest structure that is put together: `MAX_NODES` of graph.bpf.c and as many leafs.
+/// Largest topology that is put together: `MAX_NODES` of graph.bpf.c and as many leafs.
 const MAX_PENDING: usize = 2 * 8192;
-/// Structures being put together at once, one a thread.
+/// Topologies being put together at once, one a thread.
 const MAX_BUILDING: usize = 8;
 
 /// `GGML_TENSOR_FLAG_INPUT` and `GGML_TENSOR_FLAG_PARAM`, unchanged since they were introduced.
 const FLAG_INPUT: u32 = 1;
 const FLAG_PARAM: u32 = 4;
 
-/// A structure that spans may refer to.
+/// A topology that spans may refer to.
 #[derive(Debug)]
 pub struct Known {
     /// Its number on the wire.
@@ -50,9 +50,9 @@ impl Known {
     }
 }
 
-/// Structures remembered, and those being put together.
+/// Topologies remembered, and those being put together.
 #[derive(Debug, Default)]
-pub struct Shapes {
+pub struct Topologies {
     last_id: u32,
     known: HashMap<u64, (u64, Rc<Known>)>,
     tensors: usize,
@@ -90,8 +90,8 @@ struct Raw {
     named_cache: bool,
 }
 
-impl Shapes {
-    /// The structure of that key.
+impl Topologies {
+    /// The topology of that key.
     pub(super) fn get(&mut self, key: u64) -> Option<Rc<Known>> {
         self.clock += 1;
         let (used, known) = self.known.get_mut(&key)?;
@@ -129,16 +129,18 @@ impl Shapes {
 
 impl Lower {
     pub(super) fn tensor(&mut self, t: &ring::Tensor<'_>) {
-        let Some(at) = self.shapes.building.iter().position(|b| b.tid == t.head.tid && b.key == t.shape)
+        let Some(at) =
+            self.topologies.building.iter().position(|b| b.tid == t.head.tid && b.key == t.topology)
         else {
             return;
         };
         let Some(facts) = self.engines.iter().position(|f| f.pid == t.head.tgid) else { return };
-        if self.shapes.building[at].nodes.len() + self.shapes.building[at].leafs.len() >= MAX_PENDING {
+        if self.topologies.building[at].nodes.len() + self.topologies.building[at].leafs.len() >= MAX_PENDING
+        {
             return;
         }
         let raw = self.raw(facts, t.address, t.raw);
-        let building = &mut self.shapes.building[at];
+        let building = &mut self.topologies.building[at];
         if t.head.arg == u32::MAX {
             building.leafs.push(raw);
         } else if t.head.arg as usize == building.nodes.len() {
@@ -200,11 +202,11 @@ impl Lower {
         }
     }
 
-    pub(super) fn shape_end(&mut self, head: &ring::Head, key: u64) {
-        let Some(at) = self.shapes.building.iter().position(|b| b.tid == head.tid && b.key == key) else {
+    pub(super) fn topology_end(&mut self, head: &ring::Head, key: u64) {
+        let Some(at) = self.topologies.building.iter().position(|b| b.tid == head.tid && b.key == key) else {
             return;
         };
-        let mut b = self.shapes.building.swap_remove(at);
+        let mut b = self.topologies.building.swap_remove(at);
         if head.arg != 0 || b.nodes.len() != b.n_nodes {
             // The kernel side reads it again when it was not whole; make sure that it does when records were lost.
             self.forgotten.push(key);
@@ -244,30 +246,30 @@ impl Lower {
                 src: r.src.map(index),
             })
             .collect();
-        let wire_id = self.send_shape(b.pid, n_nodes, &tensors);
+        let wire_id = self.send_topology(b.pid, n_nodes, &tensors);
         let known = Known { wire_id, addresses, by_address };
-        self.shapes.insert(key, known, &mut self.forgotten);
+        self.topologies.insert(key, known, &mut self.forgotten);
     }
 
-    /// Sends a structure unless an equal one was sent; addresses do not make it another one.
-    fn send_shape(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor]) -> u32 {
+    /// Sends a topology unless an equal one was sent; addresses do not make it another one.
+    fn send_topology(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor]) -> u32 {
         let mut hasher = DefaultHasher::new();
         (pid, n_nodes, tensors.len()).hash(&mut hasher);
         for t in tensors {
             (t.name, t.op, t.desc, t.dtype, t.role, t.ne, t.view_of, t.src).hash(&mut hasher);
         }
         let content = hasher.finish();
-        if let Some(id) = self.shapes.sent.get(&content) {
+        if let Some(id) = self.topologies.sent.get(&content) {
             return *id;
         }
-        if self.shapes.sent.len() >= MAX_SENT {
-            self.shapes.sent.clear();
+        if self.topologies.sent.len() >= MAX_SENT {
+            self.topologies.sent.clear();
         }
-        self.shapes.last_id += 1;
-        let id = self.shapes.last_id;
+        self.topologies.last_id += 1;
+        let id = self.topologies.last_id;
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let shape = Shape { id, pid, n_nodes: count(n_nodes), n_leafs: count(tensors.len() - n_nodes) };
-        let mut whole = self.emit.emit(&Record::Shape(shape), Weight::Essential);
+        let topology = Topology { id, pid, n_nodes: count(n_nodes), n_leafs: count(tensors.len() - n_nodes) };
+        let mut whole = self.emit.emit(&Record::Topology(topology), Weight::Essential);
         let mut bytes = [0u8; MAX_PAYLOAD - 32];
         let mut first = 0;
         while first < tensors.len() {
@@ -280,12 +282,12 @@ impl Lower {
             if n == 0 {
                 break;
             }
-            let part = Tensors { shape: id, first: count(first), count: n, bytes: &bytes[..len] };
+            let part = Tensors { topology: id, first: count(first), count: n, bytes: &bytes[..len] };
             whole &= self.emit.emit(&Record::Tensors(part), Weight::Essential);
             first += usize::from(n);
         }
         if whole {
-            self.shapes.sent.insert(content, id);
+            self.topologies.sent.insert(content, id);
         }
         id
     }

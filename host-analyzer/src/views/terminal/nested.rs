@@ -1,11 +1,11 @@
-//! Inner calls: what operators had functions of backends do.
+//! Nested calls: what operators had functions of backends do.
 
 use std::io::{self, Write};
 
 use comfy_table::Cell;
 
 use super::style::{cut, percent, table, write_table};
-use crate::analyses::inner::Inner;
+use crate::analyses::nested::Nested;
 use crate::analyses::words::{count, duration, one_line};
 
 /// Rows shown; the others are in summary.json.
@@ -13,12 +13,12 @@ const SHOWN: usize = 8;
 const NAME: usize = 20;
 const FUNCTION: usize = 24;
 
-pub(super) fn write(inner: &[Inner], out: &mut dyn Write) -> io::Result<()> {
-    if inner.is_empty() {
+pub(super) fn write(nested: &[Nested], out: &mut dyn Write) -> io::Result<()> {
+    if nested.is_empty() {
         return Ok(());
     }
-    let mut t = table(&["in operators", "phase", "inner call", "backend", "calls", "time", "of operator"]);
-    for row in inner.iter().take(SHOWN) {
+    let mut t = table(&["in operators", "phase", "nested call", "backend", "calls", "time", "of operator"]);
+    for row in nested.iter().take(SHOWN) {
         t.add_row(vec![
             Cell::new(cut(&one_line(&row.desc), NAME)),
             Cell::new(row.phase.name()),
@@ -30,8 +30,8 @@ pub(super) fn write(inner: &[Inner], out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     write_table(&t, out)?;
-    match inner.len().saturating_sub(SHOWN) {
+    match nested.len().saturating_sub(SHOWN) {
         0 => Ok(()),
-        n => writeln!(out, "and {n} other kinds of inner calls"),
+        n => writeln!(out, "and {n} other kinds of nested calls"),
     }
 }

@@ -1,12 +1,12 @@
-//! Inner calls: a backend's functions inside operators, packed into one batch for each graph call.
+//! Nested calls: a backend's functions inside operators, packed into one batch for each graph call.
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::inner::{InnerBatch, InnerCall, InnerLoss, MAX_INNER_CALL_LEN};
+use profinfer_wire::record::nested::{MAX_NESTED_CALL_LEN, NestedBatch, NestedCall, NestedLoss};
 
 use super::Lower;
 use crate::backend_function::FUNCTIONS;
-use crate::bpf::InnerTotals;
+use crate::bpf::NestedTotals;
 use crate::link::output::Weight;
 use crate::ring;
 
@@ -15,10 +15,10 @@ const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
 
 /// The batch that is being filled, and what was counted.
 #[derive(Debug, Default)]
-pub(super) struct InnerCalls {
+pub(super) struct NestedCalls {
     /// Graph call.
     graph: u32,
-    shape: u32,
+    topology: u32,
     base_ns: u64,
     count: u16,
     /// Made when the first call comes: most engines have none.
@@ -30,7 +30,7 @@ pub(super) struct InnerCalls {
     edge: u64,
 }
 
-impl InnerCalls {
+impl NestedCalls {
     /// Drops what belongs to a graph call that was not seen to end.
     pub(super) fn drop_open(&mut self) {
         self.edge += u64::from(std::mem::take(&mut self.count));
@@ -39,26 +39,26 @@ impl InnerCalls {
 }
 
 impl Lower {
-    pub(super) fn inner_call(&mut self, e: &ring::Inner) {
+    pub(super) fn nested_call(&mut self, e: &ring::Nested) {
         let (slot, depth) = (e.head.arg & 0xffff, e.head.arg >> 16);
         let open = self.graphs.find(e.head.tgid, e.graph);
         let known = open.and_then(|o| {
-            let shape = o.shape.as_ref()?;
-            Some((o.id, o.start_ns, shape.wire_id, shape.index(e.node, 0)?))
+            let topology = o.topology.as_ref()?;
+            Some((o.id, o.start_ns, topology.wire_id, topology.index(e.node, 0)?))
         });
-        let (Some((graph, base_ns, shape, node)), Some(function)) = (known, FUNCTIONS.get(slot as usize))
+        let (Some((graph, base_ns, topology, node)), Some(function)) = (known, FUNCTIONS.get(slot as usize))
         else {
-            self.inner.no_graph += 1;
+            self.nested.no_graph += 1;
             return;
         };
         let (Some(start_ns), Some(duration_ns)) =
             (e.start_ns.checked_sub(base_ns), e.end_ns.checked_sub(e.start_ns))
         else {
-            self.inner.no_graph += 1;
+            self.nested.no_graph += 1;
             return;
         };
         self.thread(e.head.tgid, e.head.tid);
-        let call = InnerCall {
+        let call = NestedCall {
             tid: e.head.tid,
             function: self.texts.id(&mut self.emit, function.symbol),
             backend: self.texts.id(&mut self.emit, &function.backend()),
@@ -67,60 +67,61 @@ impl Lower {
             start_ns,
             duration_ns,
         };
-        let full = self.inner.bytes.len() + MAX_INNER_CALL_LEN > BATCH_BYTES || self.inner.count == u16::MAX;
-        if full || self.inner.graph != graph {
-            self.send_inner();
+        let full =
+            self.nested.bytes.len() + MAX_NESTED_CALL_LEN > BATCH_BYTES || self.nested.count == u16::MAX;
+        if full || self.nested.graph != graph {
+            self.send_nested();
         }
-        self.inner.push(&call, (graph, shape, base_ns));
+        self.nested.push(&call, (graph, topology, base_ns));
     }
 
     /// Sends what there is of a graph call that has ended.
-    pub(super) fn send_inner_of(&mut self, graph: u32) {
-        if self.inner.graph == graph {
-            self.send_inner();
+    pub(super) fn send_nested_of(&mut self, graph: u32) {
+        if self.nested.graph == graph {
+            self.send_nested();
         }
     }
 
-    fn send_inner(&mut self) {
-        let InnerCalls { graph, shape, base_ns, count, .. } = self.inner;
+    fn send_nested(&mut self) {
+        let NestedCalls { graph, topology, base_ns, count, .. } = self.nested;
         if count == 0 {
             return;
         }
-        let record = InnerBatch { graph, shape, base_ns, count, bytes: &self.inner.bytes };
-        let sent = self.emit.emit(&Record::InnerBatch(record), Weight::Droppable);
-        let total = if sent { &mut self.inner.sent } else { &mut self.inner.queue_full };
+        let record = NestedBatch { graph, topology, base_ns, count, bytes: &self.nested.bytes };
+        let sent = self.emit.emit(&Record::NestedBatch(record), Weight::Droppable);
+        let total = if sent { &mut self.nested.sent } else { &mut self.nested.queue_full };
         *total += u64::from(count);
-        self.inner.count = 0;
-        self.inner.bytes.clear();
+        self.nested.count = 0;
+        self.nested.bytes.clear();
     }
 
-    /// Says how many inner calls there were and what became of them, once there were any.
-    pub fn tell_inner_loss(&mut self, at_ns: u64, kernel: &InnerTotals, weight: Weight) {
-        if *kernel == InnerTotals::default() {
+    /// Says how many nested calls there were and what became of them, once there were any.
+    pub fn emit_nested_loss(&mut self, at_ns: u64, kernel: &NestedTotals, weight: Weight) {
+        if *kernel == NestedTotals::default() {
             return;
         }
-        let loss = InnerLoss {
+        let loss = NestedLoss {
             at_ns,
             starts: kernel.starts,
             ends: kernel.ends,
-            sent: self.inner.sent,
+            sent: self.nested.sent,
             ring_full: kernel.ring_full,
-            queue_full: self.inner.queue_full,
-            no_start: kernel.no_start + self.inner.edge,
+            queue_full: self.nested.queue_full,
+            no_start: kernel.no_start + self.nested.edge,
             no_end: kernel.no_end,
-            no_graph: self.inner.no_graph,
+            no_graph: self.nested.no_graph,
         };
-        self.emit.emit(&Record::InnerLoss(loss), weight);
+        self.emit.emit(&Record::NestedLoss(loss), weight);
     }
 }
 
-impl InnerCalls {
-    fn push(&mut self, call: &InnerCall, (graph, shape, base_ns): (u32, u32, u64)) {
-        (self.graph, self.shape, self.base_ns) = (graph, shape, base_ns);
+impl NestedCalls {
+    fn push(&mut self, call: &NestedCall, (graph, topology, base_ns): (u32, u32, u64)) {
+        (self.graph, self.topology, self.base_ns) = (graph, topology, base_ns);
         if self.bytes.capacity() < BATCH_BYTES {
             self.bytes.reserve_exact(BATCH_BYTES);
         }
-        let mut packed = [0; MAX_INNER_CALL_LEN];
+        let mut packed = [0; MAX_NESTED_CALL_LEN];
         match postcard::to_slice(call, &mut packed) {
             Ok(packed) => {
                 self.bytes.extend_from_slice(packed);

@@ -1,13 +1,13 @@
-//! Inner calls: what operators had functions of backends do.
+//! Nested calls: what operators had functions of backends do.
 
 use super::graph::{GraphCallId, NodeIdx};
 use super::text::Text;
 use super::thread::ThreadId;
 
 /// Columns, one row a call, by graph call, then thread, then start, the outer ones first. A row's graph call always has a
-/// shape, and its node is one of that shape.
+/// topology, and its node is one of that topology.
 #[derive(Debug, Default)]
-pub struct InnerCalls {
+pub struct NestedCalls {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,
     /// Thread.
@@ -26,7 +26,7 @@ pub struct InnerCalls {
     pub duration_ns: Vec<u64>,
 }
 
-impl InnerCalls {
+impl NestedCalls {
     /// Number of calls.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,33 +1,33 @@
-//! Inner calls: what an operator has a backend's function do, as CLBlast's products inside the CPU's operators.
+//! Nested calls: what an operator has a backend's function do, as CLBlast's products inside the CPU's operators.
 
 use serde::{Deserialize, Serialize};
 
-/// Inner calls of one graph call, in the order in which they returned, of all threads. Several batches may belong to one
+/// Nested calls of one graph call, in the order in which they returned, of all threads. Several batches may belong to one
 /// call, and a batch may come before the [`super::graph::GraphCall`] that its `graph` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InnerBatch<'a> {
+pub struct NestedBatch<'a> {
     /// Number of the graph call.
     pub graph: u32,
-    /// Shape of that call; the calls' node indices count in it.
-    pub shape: u32,
+    /// Topology of that call; the calls' node indices count in it.
+    pub topology: u32,
     /// Start of the graph call, ns.
     pub base_ns: u64,
     /// Number of calls.
     pub count: u16,
-    /// That many [`InnerCall`]s, postcard-encoded one after the other; see [`InnerBatch::iter`].
+    /// That many [`NestedCall`]s, postcard-encoded one after the other; see [`NestedBatch::iter`].
     pub bytes: &'a [u8],
 }
 
 /// One call of a backend's function inside an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InnerCall {
+pub struct NestedCall {
     /// Thread.
     pub tid: u32,
     /// Text id of the function's symbol.
     pub function: u32,
     /// Text id of the backend's name.
     pub backend: u32,
-    /// Index of the operator's node in the shape: of the operator that the thread runs, else of the tensor that the
+    /// Index of the operator's node in the topology: of the operator that the thread runs, else of the tensor that the
     /// function was given.
     pub node: u32,
     /// How many functions of backends the thread was in already.
@@ -38,25 +38,25 @@ pub struct InnerCall {
     pub duration_ns: u64,
 }
 
-/// Most bytes of one [`InnerCall`]: five varints of 32 bits and a byte less, two of 64 bits.
-pub const MAX_INNER_CALL_LEN: usize = 4 * 5 + 1 + 2 * 10;
+/// Most bytes of one [`NestedCall`]: five varints of 32 bits and a byte less, two of 64 bits.
+pub const MAX_NESTED_CALL_LEN: usize = 4 * 5 + 1 + 2 * 10;
 
-impl<'a> InnerBatch<'a> {
+impl<'a> NestedBatch<'a> {
     /// Decodes the calls; ends early where the bytes stop making sense.
-    pub fn iter(&self) -> impl Iterator<Item = InnerCall> + use<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = NestedCall> + use<'a> {
         let mut bytes = self.bytes;
         (0..self.count).map_while(move |_| {
-            let (call, rest) = postcard::take_from_bytes::<InnerCall>(bytes).ok()?;
+            let (call, rest) = postcard::take_from_bytes::<NestedCall>(bytes).ok()?;
             bytes = rest;
             Some(call)
         })
     }
 }
 
-/// Totals of the inner calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
+/// Totals of the nested calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
 /// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InnerLoss {
+pub struct NestedLoss {
     /// When, ns.
     pub at_ns: u64,
     /// Entries seen.
@@ -73,6 +73,6 @@ pub struct InnerLoss {
     pub no_start: u64,
     /// Entered and never seen to return.
     pub no_end: u64,
-    /// Of a tensor that belongs to no graph whose structure is known.
+    /// Of a tensor that belongs to no graph whose topology is known.
     pub no_graph: u64,
 }

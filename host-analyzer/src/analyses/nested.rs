@@ -1,6 +1,6 @@
-//! Inner calls: what part of an operator is spent in a function of a backend.
+//! Nested calls: what part of an operator is spent in a function of a backend.
 //!
-//! Stage: analysis. From: inner calls, executions. To: one [`Inner`] row per phase, type of operator and function. Promises:
+//! Stage: analysis. From: nested calls, executions. To: one [`Nested`] row per phase, type of operator and function. Promises:
 //! an operator's own time includes these calls, and nothing is added to it; time that several calls of one function share,
 //! on several threads or one inside the other, counts once in `wall_ns`.
 
@@ -16,7 +16,7 @@ use crate::model::{GraphCallId, Model, NodeIdx, Text};
 
 /// The calls of one function in all operators of one type in one phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Inner {
+pub struct Nested {
     /// Phase.
     pub phase: Phase,
     /// Operator, for example `MUL_MAT`.
@@ -62,15 +62,15 @@ struct Sum {
 
 /// All rows; within a phase the longest time first.
 #[must_use]
-pub fn inner_calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Inner> {
-    let inner = &model.inner_calls;
-    if inner.is_empty() {
+pub fn nested_calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Nested> {
+    let nested = &model.nested_calls;
+    if nested.is_empty() {
         return Vec::new();
     }
     let mut groups: BTreeMap<Place, Vec<Stretch>> = BTreeMap::new();
-    for i in 0..inner.len() {
-        let key = (inner.graph_call[i], inner.node[i], inner.function[i], inner.backend[i]);
-        let stretch = (inner.start_ns[i], inner.start_ns[i].saturating_add(inner.duration_ns[i]));
+    for i in 0..nested.len() {
+        let key = (nested.graph_call[i], nested.node[i], nested.function[i], nested.backend[i]);
+        let stretch = (nested.start_ns[i], nested.start_ns[i].saturating_add(nested.duration_ns[i]));
         groups.entry(key).or_default().push(stretch);
     }
     let walls: HashMap<(GraphCallId, NodeIdx), u64> = (0..executions.len())
@@ -79,8 +79,8 @@ pub fn inner_calls(model: &Model, phases: &Phases, executions: &Executions) -> V
     let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
     for ((call, node, function, backend), mut stretches) in groups {
         let row = call.0 as usize;
-        let Some(shape) = model.graph_calls.shape[row] else { continue };
-        let tensor = model.shapes.get(shape).node(node);
+        let Some(topology) = model.graph_calls.topology[row] else { continue };
+        let tensor = model.topologies.get(topology).node(node);
         let of = model.graph_calls.backend[row];
         let key = (phases.graph_calls[row], tensor.op, tensor.desc, of, function, backend);
         let sum = sums.entry(key).or_default();
@@ -95,17 +95,17 @@ pub fn inner_calls(model: &Model, phases: &Phases, executions: &Executions) -> V
             sum.covered_ns = sum.covered_ns.saturating_add(covered);
         }
     }
-    let mut rows: Vec<Inner> = sums.into_iter().map(|(key, sum)| row(model, key, &sum)).collect();
+    let mut rows: Vec<Nested> = sums.into_iter().map(|(key, sum)| row(model, key, &sum)).collect();
     rows.sort_by(|a, b| {
-        let order = |r: &Inner| (r.phase, Reverse(r.time_ns));
+        let order = |r: &Nested| (r.phase, Reverse(r.time_ns));
         order(a).cmp(&order(b)).then_with(|| (&a.function, &a.desc).cmp(&(&b.function, &b.desc)))
     });
     rows
 }
 
-fn row(model: &Model, (phase, op, desc, op_backend, function, backend): Key, sum: &Sum) -> Inner {
+fn row(model: &Model, (phase, op, desc, op_backend, function, backend): Key, sum: &Sum) -> Nested {
     let text = |t: Text| model.texts.get(t).to_owned();
-    Inner {
+    Nested {
         phase,
         op: text(op),
         desc: text(desc),

@@ -1,7 +1,7 @@
 // What operators had functions of backends do: CLBlast's products inside the CPU's, RKNN's halves on the cores of the NPU.
 
 import { list } from "../data/read.ts";
-import type { InnerCalls, Summary } from "../data/summary.ts";
+import type { NestedCalls, Summary } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
@@ -10,13 +10,13 @@ import { table } from "../ui/table.ts";
 import { opName } from "./op_types.ts";
 
 /** Null where there were no such calls, as on most engines. */
-export function innerSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
-  const rows = list(summary.inner_calls);
+export function nestedSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
+  const rows = list(summary.nested_calls);
   if (rows.length === 0) {
     return null;
   }
-  const grid = table<InnerCalls>({
-    name: "inner_calls",
+  const grid = table<NestedCalls>({
+    name: "nested_calls",
     rows,
     sort: { key: "time_ns", down: true },
     columns: [
@@ -30,5 +30,5 @@ export function innerSection(summary: Summary, colours: OperatorColours): HTMLEl
       { key: "share", title: "Of the operator", numeric: true, tip: "Part of the wall time of the operators around the calls", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
     ],
   });
-  return section("inner-calls", "Inner calls", "What operators had functions of backends do. An operator's own time includes these calls.", panel("", grid.element));
+  return section("nested-calls", "Nested calls", "What operators had functions of backends do. An operator's own time includes these calls.", panel("", grid.element));
 }

@@ -1,39 +1,39 @@
-//! Structures of graphs, put together from their parts.
+//! Topologies of graphs, put together from their parts.
 
 use std::collections::{BTreeMap, HashMap};
 
 use profinfer_wire::record::graph::{self as wire, Tensor, Tensors};
 
 use super::damage::Damages;
-use crate::model::{DamageKind, Node, NodeIdx, Role, Shape, ShapeId, Shapes, Text};
+use crate::model::{DamageKind, Node, NodeIdx, Role, Text, Topologies, Topology, TopologyId};
 
-/// Largest structure that is believed; the agent's own limit is 8192 nodes.
+/// Largest topology that is believed; the agent's own limit is 8192 nodes.
 const MAX_TENSORS: u32 = 1 << 17;
 
-/// Tensors that never came, of all structures together, that are believed of any stream.
+/// Tensors that never came, of all topologies together, that are believed of any stream.
 const MIN_BELIEVED: u32 = 1 << 14;
 
 /// Parts in order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct Structures {
-    heads: BTreeMap<u32, wire::Shape>,
+pub(super) struct Assembly {
+    heads: BTreeMap<u32, wire::Topology>,
     parts: HashMap<u32, Vec<(u64, Tensor)>>,
 }
 
 /// The finished table and the ids of the numbers that other records use.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub(super) table: Shapes,
-    pub(super) ids: HashMap<u32, ShapeId>,
+    pub(super) table: Topologies,
+    pub(super) ids: HashMap<u32, TopologyId>,
 }
 
-impl Structures {
-    pub(super) fn head(&mut self, r: &wire::Shape) {
+impl Assembly {
+    pub(super) fn head(&mut self, r: &wire::Topology) {
         self.heads.insert(r.id, *r);
     }
 
     pub(super) fn part(&mut self, r: &Tensors<'_>, offset: u64, damages: &mut Damages) {
-        let tensors = self.parts.entry(r.shape).or_default();
+        let tensors = self.parts.entry(r.topology).or_default();
         let before = tensors.len();
         // In 64 bits no index overflows, whatever the stream claims.
         tensors.extend((u64::from(r.first)..).zip(r.iter()));
@@ -50,7 +50,7 @@ impl Structures {
         damages: &mut Damages,
     ) -> Finished {
         let mut believed = stream_bytes.max(u64::from(MIN_BELIEVED));
-        let mut finished = Finished { table: Shapes::default(), ids: HashMap::new() };
+        let mut finished = Finished { table: Topologies::default(), ids: HashMap::new() };
         for (wire_id, head) in std::mem::take(&mut self.heads) {
             let total = head.n_nodes.saturating_add(head.n_leafs);
             let parts = self.parts.remove(&wire_id).unwrap_or_default();
@@ -73,10 +73,10 @@ impl Structures {
                 damages.add(DamageKind::Unresolved, missing, 0, 0);
             }
             let nodes = nodes.into_iter().map(|t| node(t, total, texts, damages)).collect();
-            let id = ShapeId(u32::try_from(finished.table.rows.len()).unwrap_or(u32::MAX));
+            let id = TopologyId(u32::try_from(finished.table.rows.len()).unwrap_or(u32::MAX));
             finished.ids.insert(wire_id, id);
             let complete = missing == 0;
-            finished.table.rows.push(Shape { pid: head.pid, n_nodes: head.n_nodes, nodes, complete });
+            finished.table.rows.push(Topology { pid: head.pid, n_nodes: head.n_nodes, nodes, complete });
         }
         let orphans: usize = self.parts.into_values().map(|tensors| tensors.len()).sum();
         if orphans > 0 {

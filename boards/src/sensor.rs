@@ -1,4 +1,4 @@
-//! Nodes beyond the cores: frequencies, temperatures, loads, memory traffic, power.
+//! Sensors beyond the cores: frequencies, temperatures, loads, memory traffic, power.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::Provenance;
 /// Something to be read while a session runs: a file, or a PMU that counts for the whole system.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Node {
+pub struct Sensor {
     /// Name, for people and tracks.
     pub name: String,
     /// What it tells.
@@ -22,7 +22,7 @@ pub struct Node {
     #[serde(default)]
     pub events: Vec<String>,
     /// Unit of what is read.
-    pub unit: NodeUnit,
+    pub unit: SensorUnit,
     /// How the file is to be read; not for a PMU, whose own `scale` files tell.
     #[serde(default)]
     pub parse: Option<Parse>,
@@ -30,7 +30,7 @@ pub struct Node {
     pub provenance: Provenance,
 }
 
-/// What a node tells.
+/// What a sensor tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -46,10 +46,10 @@ pub enum Kind {
     Power,
 }
 
-/// Unit of what a node tells.
+/// Unit of what a sensor tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum NodeUnit {
+pub enum SensorUnit {
     /// Hz.
     Hertz,
     /// 1000 Hz, the unit of cpufreq.
@@ -64,7 +64,7 @@ pub enum NodeUnit {
     Microwatts,
 }
 
-/// How a node's text is read.
+/// How a sensor's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parse {

@@ -1,4 +1,4 @@
-//! One node: a file or a PMU's event, kept open.
+//! One sensor: a file or a PMU's event, kept open.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,9 +12,9 @@ use super::parse::{MAX_VALUES, values};
 use super::pmu::{self, Traffic};
 use crate::sys::perf;
 
-/// Longest text of a node; a longer one is none that we know.
+/// Longest text of a sensor; a longer one is none that we know.
 const TEXT: usize = 512;
-/// A node that takes longer would hold the trace up: behind a slow bus, or a driver that waits.
+/// A sensor that takes longer would hold the trace up: behind a slow bus, or a driver that waits.
 const SLOW: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -23,9 +23,9 @@ enum Reader {
     Pmu(Traffic),
 }
 
-/// A node and when it is read.
+/// A sensor and when it is read.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct Sensor {
     reader: Reader,
     /// Gauges that it feeds.
     pub(super) values: usize,
@@ -39,7 +39,7 @@ pub(super) struct Node {
     failed: bool,
 }
 
-impl Node {
+impl Sensor {
     /// Opens a file and reads it once.
     pub(super) fn file(path: &Path, parse: GaugeParse) -> Result<Self, String> {
         // Some files of the kernel would wait for something to happen.
@@ -55,7 +55,7 @@ impl Node {
 
     fn tried(reader: Reader) -> Result<Self, String> {
         let now = Instant::now();
-        let mut node = Self {
+        let mut sensor = Self {
             reader,
             values: 0,
             first: 0,
@@ -65,11 +65,11 @@ impl Node {
             counted: None,
             failed: false,
         };
-        node.values = node.read(&mut [0; MAX_VALUES])?;
+        sensor.values = sensor.read(&mut [0; MAX_VALUES])?;
         if now.elapsed() > SLOW {
             // The first time something may have been loaded or woken up.
             let again = Instant::now();
-            node.read(&mut [0; MAX_VALUES])?;
+            sensor.read(&mut [0; MAX_VALUES])?;
             if again.elapsed() > SLOW {
                 return Err(format!(
                     "it takes {} ms to read, which would hold the trace up",
@@ -77,7 +77,7 @@ impl Node {
                 ));
             }
         }
-        Ok(node)
+        Ok(sensor)
     }
 
     fn read(&self, out: &mut [i64; MAX_VALUES]) -> Result<usize, Failure> {

@@ -1,19 +1,19 @@
-//! Inner calls: unpacked as they come, put in order at the end.
+//! Nested calls: unpacked as they come, put in order at the end.
 
 use std::collections::HashMap;
 
-use profinfer_wire::record::inner::{InnerBatch, InnerCall, InnerLoss};
+use profinfer_wire::record::nested::{NestedBatch, NestedCall, NestedLoss};
 
 use super::damage::Damages;
-use crate::model::{DamageKind, GraphCallId, InnerLedger, Model, NodeIdx, Text, ThreadId};
+use crate::model::{DamageKind, GraphCallId, Model, NestedLedger, NodeIdx, Text, ThreadId};
 
 /// Calls in order of arrival: graph call, its start as the agent had it, and where in the stream.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Vec<(u32, u64, InnerCall, u64)>);
+pub(super) struct Calls(Vec<(u32, u64, NestedCall, u64)>);
 
 impl Calls {
     /// Unpacks a batch; returns the number of calls in it.
-    pub(super) fn add(&mut self, r: &InnerBatch<'_>, offset: u64, damages: &mut Damages) -> u64 {
+    pub(super) fn add(&mut self, r: &NestedBatch<'_>, offset: u64, damages: &mut Damages) -> u64 {
         let before = self.0.len();
         self.0.extend(r.iter().map(|call| (r.graph, r.base_ns, call, offset)));
         let count = self.0.len() - before;
@@ -23,7 +23,7 @@ impl Calls {
         count as u64
     }
 
-    /// Fills the table. Calls of a graph call that never came, or whose structure or texts did not, are left out and
+    /// Fills the table. Calls of a graph call that never came, or whose topology or texts did not, are left out and
     /// counted.
     pub(super) fn finish(
         self,
@@ -32,12 +32,12 @@ impl Calls {
         model: &mut Model,
         damages: &mut Damages,
     ) {
-        let mut rows: Vec<(GraphCallId, ThreadId, u64, InnerCall, [Text; 2])> =
+        let mut rows: Vec<(GraphCallId, ThreadId, u64, NestedCall, [Text; 2])> =
             Vec::with_capacity(self.0.len());
         for (graph, base_ns, call, offset) in self.0 {
             let known = calls.get(&graph).copied().filter(|g| {
-                let shape = model.graph_calls.shape[g.0 as usize];
-                shape.is_some_and(|s| call.node < model.shapes.get(s).n_nodes)
+                let topology = model.graph_calls.topology[g.0 as usize];
+                topology.is_some_and(|s| call.node < model.topologies.get(s).n_nodes)
             });
             let text = |id: u32| texts.get(&id).copied();
             let (Some(graph), Some(function), Some(backend)) =
@@ -51,7 +51,7 @@ impl Calls {
         }
         rows.sort_by_key(|(graph, thread, start_ns, call, _)| (*graph, *thread, *start_ns, call.depth));
         for (graph, thread, start_ns, call, [function, backend]) in rows {
-            let out = &mut model.inner_calls;
+            let out = &mut model.nested_calls;
             out.graph_call.push(graph);
             out.thread.push(thread);
             out.node.push(NodeIdx(call.node));
@@ -64,8 +64,8 @@ impl Calls {
     }
 }
 
-pub(super) const fn ledger(r: &InnerLoss) -> InnerLedger {
-    InnerLedger {
+pub(super) const fn ledger(r: &NestedLoss) -> NestedLedger {
+    NestedLedger {
         starts: r.starts,
         ends: r.ends,
         sent: r.sent,
