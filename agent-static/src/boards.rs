@@ -25,9 +25,6 @@ struct Set {
 
 const BOARDS: &[Board] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 
-/// Name of the profile that stands for a machine of which nothing is known.
-pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
-
 impl Board {
     /// The board of that name.
     ///
@@ -101,7 +98,7 @@ mod tests {
         }
         assert_eq!(Board::generic_gauges(100).len(), 2);
         assert_eq!(Board::find("rk3588").unwrap().gauges(100).len(), 9);
-        assert_eq!(Board::find(UNKNOWN).unwrap().name, UNKNOWN);
+        assert_eq!(Board::find(plan::UNKNOWN).unwrap().name, plan::UNKNOWN);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use profinfer_wire::record::control::level;
 
-use crate::boards::{Board, UNKNOWN};
+use crate::boards::Board;
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
@@ -16,7 +16,7 @@ use crate::host::{Host, read_plan};
 use crate::inspect;
 use crate::link::output::Kind;
 use crate::link::{self, Output, Place};
-use crate::plan::{GaugeRequest, Plan};
+use crate::plan::{self, GaugeRequest, Plan};
 use crate::session::{self, Summary};
 use crate::signals::Signals;
 use crate::target::process::Target;
@@ -80,7 +80,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
         (_, names) => Counters::by_name(names),
     };
     let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels));
-    let name = board.map_or(UNKNOWN, |b| b.name);
+    let name = board.map_or(plan::UNKNOWN, |b| b.name);
     let gauges = gauges_of(board, options.sample_hz);
     Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges })
 }

@@ -20,7 +20,7 @@ use profinfer_wire::record::Record;
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
 use crate::link::output::Kind;
-use crate::plan::{MAX_WISHES, Plan};
+use crate::plan::{MAX_REQUESTS, Plan};
 use crate::signals::Signals;
 
 /// How long a host that connected may take to send its plan.
@@ -214,12 +214,12 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
             match Record::decode(&frame) {
                 Ok(Record::Plan(p)) => plan = Some(Plan::from(p)),
                 Ok(Record::CounterRequest(w)) => {
-                    if let Some(plan) = plan.as_mut().filter(|p| p.counters.len() < MAX_WISHES) {
+                    if let Some(plan) = plan.as_mut().filter(|p| p.counters.len() < MAX_REQUESTS) {
                         plan.counters.push(w.into());
                     }
                 }
                 Ok(Record::GaugeRequest(w)) => {
-                    if let Some(plan) = plan.as_mut().filter(|p| p.gauges.len() < MAX_WISHES) {
+                    if let Some(plan) = plan.as_mut().filter(|p| p.gauges.len() < MAX_REQUESTS) {
                         plan.gauges.push(w.into());
                     }
                 }

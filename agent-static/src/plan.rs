@@ -3,7 +3,8 @@
 use profinfer_wire::record::control::{self, level};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
-use crate::boards::UNKNOWN;
+/// Name of the profile that stands for a machine of which nothing is known.
+pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
 
 /// A capture plan; made by the host, or by `record`'s options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +17,12 @@ pub struct Plan {
     pub target: String,
     /// Counters to read at every operator's start and end, by slot.
     pub counters: Vec<CounterRequest>,
-    /// Nodes to sample.
+    /// Sensors to sample.
     pub gauges: Vec<GaugeRequest>,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
-pub const MAX_WISHES: usize = 64;
+pub const MAX_REQUESTS: usize = 64;
 
 /// A counter that shall be read, see [`control::CounterRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,9 @@
 //! An event that several types of core have takes the same slot on all of them, so that a thread which moves between
 //! them is read the same way; cycles come first.
 
-use crate::board::Board;
+use crate::board::{Board, SOFTWARE};
 use crate::cores::{CYCLES, Core};
 use crate::error::{BoardError, nearest};
-
-/// The kernel's own events, which count on every machine.
-pub(crate) const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
 
 /// A counter to ask for, on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]

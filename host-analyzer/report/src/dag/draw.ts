@@ -6,7 +6,7 @@ import { HeatScale, inkOn } from "../ui/colour.ts";
 import { s } from "../ui/dom.ts";
 import { dims, shorten, time } from "../ui/format.ts";
 import type { Layout, Line, Rect } from "./layout.ts";
-import type { Point } from "./place.ts";
+import type { Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface Drawing {

@@ -2,7 +2,8 @@
 
 import type { DagEdge } from "../data/dag.ts";
 import { columns, GAP, type Columns } from "./columns.ts";
-import { DOCK, nodeSize, Placer, type Dock, type Placed, type Point } from "./place.ts";
+import { DOCK, nodeSize, Placer, type Dock } from "./place.ts";
+import type { Placed, Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";
 import { segments, type Segment } from "./segments.ts";
 import { layerOf } from "./layer.ts";

@@ -3,6 +3,7 @@
 import { Graph, layout } from "./dagre.ts";
 import { isView, type DagEdge } from "../data/dag.ts";
 import { plain, span } from "./plain.ts";
+import type { Placed, Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";
 import type { Segment } from "./segments.ts";
 
@@ -12,21 +13,6 @@ export const DOCK = { width: 92, height: 15, gap: 9, step: 18 };
 /** Ranks spanned by all edges of a segment up to which dagre is quick (a layer of a model has some hundred). */
 const PATIENCE = 3000;
 const GHOST = { width: 8, height: 1 };
-
-export interface Point {
-  x: number;
-  y: number;
-}
-
-/** Positions inside the segment, origin at its top left. Keys: node index, `in:INDEX`, `out:INDEX`. */
-export interface Placed {
-  width: number;
-  height: number;
-  /** Centre of the area of a node, docks included. */
-  at: Map<string, Point>;
-  /** Nested points of an edge, by `FROM>TO` as used in `at`. */
-  bends: Map<string, Point[]>;
-}
 
 /** Small boxes beside a node: leafs that live here and references to values from afar. */
 export interface Dock {

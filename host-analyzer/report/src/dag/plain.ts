@@ -2,7 +2,7 @@
 // sources' places, lines without bends. For segments that dagre would take too long for; no graph of a
 // model looks like that, a damaged or foreign recording may.
 
-import type { Placed, Point } from "./place.ts";
+import type { Placed, Point } from "./placed.ts";
 
 type Sizes = Map<string, { width: number; height: number }>;
 type Edges = { from: string; to: string; weight: number }[];
