@@ -8,18 +8,19 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
 use libbpf_rs::Link;
+use memmap2::Mmap;
+use profinfer_engine::{
+    BackendFunction, EnginePlan, Image, ProbeKind, describe, examine, is_engine_part, library_event_site,
+};
 use profinfer_wire::record::control::level;
 
-use crate::bpf::{Bpf, EngineConfig, Place, Totals};
-use crate::engine::elf::Image;
-use crate::engine::{self, EnginePlan, Mark};
-use crate::error::Result;
+use crate::backend_function;
+use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals};
+use crate::error::{Result, log};
+use crate::outcome::{Fate, Outcome, level_bit};
 use crate::selfcheck::{Hits, doubt};
 use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
-
-/// Between how a probe was found and what is wrong with it.
-const DOUBT: &str = ". Self-check: ";
 
 /// A process with what is attached to it.
 #[derive(Debug)]
@@ -33,29 +34,14 @@ pub struct Attached {
     /// Probes that are in place, and what was last said of each.
     pub told: Vec<Outcome>,
     levels: u32,
-    links: BTreeMap<(Mark, FileId, u64), Vec<Link>>,
+    links: BTreeMap<(ProbeKind, FileId, u64), Vec<Link>>,
     library_events: Vec<Link>,
     looked_at: BTreeMap<FileId, bool>,
     /// What the engine's files were like when they were examined.
     stamps: BTreeMap<FileId, Stamp>,
     linkers: BTreeSet<FileId>,
-}
-
-/// One probe's fate, for the stream and the terminal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// What it marks.
-    pub mark: Mark,
-    /// Symbol that led there or was looked for.
-    pub symbol: String,
-    /// File, as the process sees it.
-    pub library: String,
-    /// File offset, 0 when not attached.
-    pub offset: u64,
-    /// Whether it is attached.
-    pub attached: bool,
-    /// How it was found or why it is not attached.
-    pub note: String,
+    /// The functions of other backends that are worth a probe.
+    backends: Vec<BackendFunction>,
 }
 
 impl Attached {
@@ -73,13 +59,16 @@ impl Attached {
             looked_at: BTreeMap::new(),
             stamps: BTreeMap::new(),
             linkers: BTreeSet::new(),
+            backends: backend_function::searched(),
         }
     }
 
     /// Some probe of that level is attached, of the engine itself: other backends have some of the functions that there are.
     #[must_use]
     pub fn has(&self, level: u32) -> bool {
-        self.links.keys().any(|(mark, ..)| mark.level() & level != 0 && mark.backend_function().is_none())
+        self.links
+            .keys()
+            .any(|(kind, ..)| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none())
     }
 
     /// Number of probes that are or were in place.
@@ -119,23 +108,29 @@ impl Attached {
         self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
         self.examine();
         let outcomes = self.attach(bpf, hold)?;
-        self.told.extend(outcomes.iter().filter(|o| o.attached).cloned());
+        self.told.extend(outcomes.iter().filter(|o| o.attached()).cloned());
         Ok(outcomes)
     }
 
     /// Whether the file is a part of an engine. A dynamic linker gets its hook here.
     fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
-        let Ok(opened) = File::open(&file.open_path) else { return false };
-        let Ok(bytes) = map(&opened) else { return false };
+        let Some(bytes) = self.read(file) else { return false };
         let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
         if !self.linkers.contains(&file.id)
-            && let Some(offset) = sparing(std::slice::from_ref(&bytes), || engine::library_event_site(&image))
-            && let Ok(links) = bpf.attach(Place::LibraryEvent, self.pid, &file.open_path, offset)
+            && let Some(offset) = sparing(std::slice::from_ref(&bytes), || library_event_site(&image))
+            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, offset)
         {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
         }
-        sparing(std::slice::from_ref(&bytes), || engine::is_engine_part(&image))
+        sparing(std::slice::from_ref(&bytes), || is_engine_part(&image, &self.backends))
+    }
+
+    /// The bytes of a file that the process maps; says so where they cannot be had.
+    fn read(&self, file: &MappedFile) -> Option<Mmap> {
+        let read = File::open(&file.open_path).and_then(|opened| map(&opened));
+        let failed = |e| log(&unreadable(self.pid, file, &e));
+        read.map_err(failed).ok()
     }
 
     /// A dynamic linker's hook is in place: loads will be seen.
@@ -144,22 +139,25 @@ impl Attached {
         !self.library_events.is_empty()
     }
 
+    /// Makes the plan anew, from the files that can (still) be read: the others are no part of it.
     fn examine(&mut self) {
-        let opened: Vec<_> = self
-            .files
-            .iter()
-            .map(|f| File::open(&f.open_path).and_then(|o| map(&o)))
-            .collect::<std::io::Result<_>>()
-            .unwrap_or_default();
-        let images: Vec<_> = self
-            .files
-            .iter()
-            .zip(&opened)
-            .filter_map(|(f, bytes)| Image::parse(&f.path, bytes).ok())
-            .collect();
-        if images.len() == self.files.len() {
-            self.plan = Some(sparing(&opened, || engine::examine(&images)));
+        let files = std::mem::take(&mut self.files);
+        let (files, opened): (Vec<_>, Vec<_>) =
+            files.into_iter().filter_map(|file| self.read(&file).map(|bytes| (file, bytes))).unzip();
+        let parsed = files.into_iter().zip(&opened).filter_map(|(file, bytes)| {
+            match Image::parse(&file.path, bytes) {
+                Ok(image) => Some((file, image)),
+                Err(e) => {
+                    log(&unreadable(self.pid, &file, &e));
+                    None
+                }
+            }
+        });
+        let (files, images): (Vec<_>, Vec<_>) = parsed.unzip();
+        if !images.is_empty() {
+            self.plan = Some(sparing(&opened, || examine(&images, &self.backends)));
         }
+        self.files = files;
     }
 
     fn attach(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
@@ -167,35 +165,30 @@ impl Attached {
         // The operator level reads the graphs that it belongs to.
         let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
         // Operators that cannot be told from each other would cost time and be counted as lost.
-        let readable = |mark: Mark| plan.layout.is_some() || mark.level() != level::OP;
-        let wanted = |mark: Mark| mark.level() & (self.levels | graphs) != 0 && readable(mark);
+        let readable = |kind: ProbeKind| plan.layout.is_ok() || level_bit(kind.level()) != level::OP;
+        let wanted =
+            |kind: ProbeKind| level_bit(kind.level()) & (self.levels | graphs) != 0 && readable(kind);
         bpf.set_engine(self.pid, self.config(hold))?;
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
-        let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.mark)).collect();
-        sites.sort_by_key(|s| std::cmp::Reverse(s.mark));
+        let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.kind)).collect();
+        sites.sort_by_key(|s| std::cmp::Reverse(s.kind));
         for site in sites {
             let Some(file) = self.files.get(site.file) else { continue };
-            let key = (site.mark, file.id, site.offset);
+            let key = (site.kind, file.id, site.offset);
             if self.links.contains_key(&key) {
                 continue;
             }
-            let result = bpf.attach(Place::Mark(site.mark), self.pid, &file.open_path, site.offset);
-            let (attached, note) = match result {
+            let point = AttachPoint::Engine(site.kind);
+            let fate = match bpf.attach(point, self.pid, &file.open_path, site.offset) {
                 Ok(links) => {
                     self.links.insert(key, links);
-                    (true, site.note.clone())
+                    Fate::Attached { site: site.clone(), doubt: None }
                 }
-                Err(e) => (false, e.answer),
+                Err(e) => Fate::Refused(e.answer),
             };
-            outcomes.push(Outcome {
-                mark: site.mark,
-                symbol: site.symbol.clone(),
-                library: file.path.clone(),
-                offset: if attached { site.offset } else { 0 },
-                attached,
-                note,
-            });
+            let (symbol, library) = (describe::symbol(site), file.path.clone());
+            outcomes.push(Outcome { kind: site.kind, symbol, library, fate });
         }
         Ok(outcomes)
     }
@@ -203,22 +196,16 @@ impl Attached {
     /// What was looked for in vain, once nothing more is expected to be loaded.
     #[must_use]
     pub fn missing(&self) -> Vec<Outcome> {
-        let wanted = |mark: Mark| mark.level() & self.levels != 0;
-        let outcome = |mark, symbol: &str, note: &str| Outcome {
-            mark,
-            symbol: symbol.to_owned(),
-            library: String::new(),
-            offset: 0,
-            attached: false,
-            note: note.to_owned(),
-        };
+        let wanted = |kind: ProbeKind| level_bit(kind.level()) & self.levels != 0;
+        let outcome = |kind, symbol, fate| Outcome { kind, symbol, library: String::new(), fate };
         let Some(plan) = &self.plan else { return Vec::new() };
-        let missing = plan.missing.iter().filter(|m| wanted(m.mark));
-        let mut all: Vec<_> = missing.map(|m| outcome(m.mark, &m.symbol, &m.reason)).collect();
-        let unread = plan.sites.iter().find(|s| wanted(s.mark) && s.mark.level() == level::OP);
-        if let (None, Some(site)) = (plan.layout, unread) {
-            let note = format!("the structs cannot be read: {}", plan.layout_note);
-            all.push(outcome(site.mark, &site.symbol, &note));
+        let missing = plan.missing.iter().filter(|m| wanted(m.kind));
+        let mut all: Vec<_> =
+            missing.map(|m| outcome(m.kind, m.symbol.clone(), Fate::Missing(m.clone()))).collect();
+        let operators = |kind: ProbeKind| wanted(kind) && level_bit(kind.level()) == level::OP;
+        let unread = plan.sites.iter().find(|s| operators(s.kind));
+        if let (Err(reason), Some(site)) = (&plan.layout, unread) {
+            all.push(outcome(site.kind, describe::symbol(site), Fate::Unreadable(*reason)));
         }
         all
     }
@@ -227,17 +214,13 @@ impl Attached {
     pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
         let mut changed = Vec::new();
         for probe in &mut self.told {
-            let doubt = doubt(probe.mark, hits, totals);
-            let found = probe.note.find(DOUBT);
+            let Fate::Attached { doubt: said, .. } = &mut probe.fate else { continue };
+            let doubt = doubt(probe.kind, hits, totals);
             // How often is told once: only that it is so, or no longer, is news.
-            match (doubt, found) {
-                (Some(doubt), None) => {
-                    probe.note.push_str(DOUBT);
-                    probe.note.push_str(&doubt);
-                }
-                (None, Some(at)) => probe.note.truncate(at),
-                (Some(_), Some(_)) | (None, None) => continue,
+            if said.is_some() == doubt.is_some() {
+                continue;
             }
+            *said = doubt;
             changed.push(probe.clone());
         }
         changed
@@ -258,8 +241,7 @@ impl Attached {
         let (gone, told) = std::mem::take(&mut self.told).into_iter().partition(of_changed);
         self.told = told;
         let gone: Vec<Outcome> = gone;
-        let note = "removed: the file was overwritten while the process runs, and another process maps what is in it now";
-        gone.into_iter().map(|o| Outcome { attached: false, note: note.to_owned(), ..o }).collect()
+        gone.into_iter().map(|o| Outcome { fate: Fate::Overwritten { offset: o.offset() }, ..o }).collect()
     }
 
     /// Loads need not be seen any more.
@@ -284,7 +266,7 @@ impl Attached {
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
         EngineConfig {
-            layout: plan.layout,
+            layout: plan.layout(),
             read_topology,
             hold,
             expert_op: op("MUL_MAT_ID").filter(|_| read_topology && self.levels & level::EXPERT != 0),
@@ -300,6 +282,11 @@ impl Attached {
         self.library_events.clear();
         bpf.remove_engine(self.pid);
     }
+}
+
+/// What is said of a file that a process maps and that cannot be looked at.
+fn unreadable(pid: u32, file: &MappedFile, e: &dyn std::fmt::Display) -> String {
+    format!("{}, which process {pid} maps, cannot be looked at: {e}\n  no probe goes there", file.path)
 }
 
 /// Size and time of the last change, in seconds and ns.

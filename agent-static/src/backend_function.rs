@@ -1,6 +1,8 @@
 //! Functions of backends other than the CPU that are operators, or work inside them: what the shipped backend profiles say,
 //! as build.rs wrote it down.
 
+use profinfer_engine::BackendFunction;
+
 use crate::lower::backend;
 
 /// A function that is probed wherever an engine's files have it.
@@ -30,6 +32,17 @@ impl Function {
             guid => backend::name(guid),
         }
     }
+}
+
+/// What the search for probes has to know of them, in the same order.
+#[must_use]
+pub fn searched() -> Vec<BackendFunction> {
+    let searched = |f: &Function| BackendFunction {
+        symbol: f.symbol.to_owned(),
+        backend: f.backend().to_string(),
+        whole: f.whole,
+    };
+    FUNCTIONS.iter().map(searched).collect()
 }
 
 #[cfg(test)]

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, OpenObject, ProgramMut, UprobeOpts};
+use profinfer_engine::{Layout, ProbeKind};
 
 use crate::backend_function::FUNCTIONS;
 use crate::counter::Counters;
 use crate::doctor::options;
-use crate::engine::{Layout, Mark};
 use crate::error::{Diagnostic, Result};
 use crate::sys::maps;
 
@@ -97,11 +97,11 @@ impl std::fmt::Debug for Bpf<'_> {
     }
 }
 
-/// A program for each place that a probe can go to.
+/// What a probe can be attached to; there are programs for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// A mark of the engine.
-    Mark(Mark),
+pub enum AttachPoint {
+    /// A place in the engine.
+    Engine(ProbeKind),
     /// The dynamic linker's hook for debuggers.
     LibraryEvent,
 }
@@ -145,26 +145,34 @@ impl<'s> Bpf<'s> {
         &self.skel.maps.events
     }
 
-    /// Attaches the programs of `place` at a file offset, for one process.
+    /// Attaches the programs of `point` at a file offset, for one process.
     ///
     /// # Errors
     /// What the kernel answered.
-    pub fn attach(&self, place: Place, pid: u32, file: &Path, offset: u64) -> Result<Vec<Link>> {
+    pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offset: u64) -> Result<Vec<Link>> {
         let p = &self.skel.progs;
         let slots = self.backend_slots();
-        let (enter, leave) = match place {
-            Place::LibraryEvent => (&p.library_event, None),
-            Place::Mark(Mark::LlamaDecode) => (&p.llama_decode_enter, Some(&p.llama_call_return)),
-            Place::Mark(Mark::LlamaProcess) => (&p.llama_process_enter, Some(&p.llama_call_return)),
-            Place::Mark(Mark::LlamaEncode) => (&p.llama_encode_enter, Some(&p.llama_call_return)),
-            Place::Mark(Mark::SchedulerGraph) => (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return)),
-            Place::Mark(Mark::CpuGraph) => (&p.cpu_graph_enter, Some(&p.cpu_graph_return)),
-            Place::Mark(Mark::BackendGraph) => (&p.backend_graph_enter, None),
-            Place::Mark(Mark::OpStart) => (&p.op_start, None),
-            Place::Mark(Mark::OpFused) => (&p.op_fused, None),
-            Place::Mark(Mark::OpEnd) => (&p.op_end, None),
-            Place::Mark(Mark::OpFunction) => (&p.op_enter, Some(&p.op_return)),
-            Place::Mark(Mark::BackendOp(slot) | Mark::NestedCall(slot)) => {
+        let (enter, leave) = match point {
+            AttachPoint::LibraryEvent => (&p.library_event, None),
+            AttachPoint::Engine(ProbeKind::LlamaDecode) => {
+                (&p.llama_decode_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::LlamaProcess) => {
+                (&p.llama_process_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::LlamaEncode) => {
+                (&p.llama_encode_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
+                (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return))
+            }
+            AttachPoint::Engine(ProbeKind::CpuGraph) => (&p.cpu_graph_enter, Some(&p.cpu_graph_return)),
+            AttachPoint::Engine(ProbeKind::BackendGraph) => (&p.backend_graph_enter, None),
+            AttachPoint::Engine(ProbeKind::OpStart) => (&p.op_start, None),
+            AttachPoint::Engine(ProbeKind::OpFused) => (&p.op_fused, None),
+            AttachPoint::Engine(ProbeKind::OpEnd) => (&p.op_end, None),
+            AttachPoint::Engine(ProbeKind::OpFunction) => (&p.op_enter, Some(&p.op_return)),
+            AttachPoint::Engine(ProbeKind::BackendOp(slot) | ProbeKind::NestedCall(slot)) => {
                 match slots.get(usize::from(slot)) {
                     Some((enter, leave)) => (*enter, Some(*leave)),
                     None => return Err(no_slot(slot)),

@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
+use profinfer_engine::describe::{Given, files};
 
-use crate::engine::elf::{ElfError, Image};
-use crate::engine::{self, strategies};
+use crate::backend_function;
 use crate::error::{Diagnostic, Result};
 use crate::sys::file::map;
 use crate::target::maps::code_files;
@@ -18,12 +17,12 @@ use crate::target::process;
 /// # Errors
 /// When something that was named cannot be read, or there is no such process.
 pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
-    let mut files = Vec::new();
+    let mut named = Vec::new();
     for target in targets {
-        files.extend(files_of(target)?);
+        named.extend(files_of(target)?);
     }
     let mut maps = Vec::new();
-    for file in &files {
+    for file in &named {
         match File::open(&file.open).and_then(|f| map(&f)) {
             Ok(bytes) => maps.push((file, bytes)),
             // Not everything that a folder or a process names can be read, nor need it.
@@ -33,25 +32,11 @@ pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
             }
         }
     }
-    let mut out = std::io::stdout().lock();
-    let mut images = Vec::new();
-    for (file, bytes) in &maps {
-        match Image::parse(&file.path, bytes) {
-            Ok(image) if file.named || engine::is_engine_part(&image) => {
-                if let Some(packed) = packed(bytes) {
-                    let _ = writeln!(out, "{}: {packed}", file.path);
-                }
-                images.push(image);
-            }
-            Err(e) if file.named => {
-                let _ = writeln!(out, "{}", refused(&e, bytes));
-            }
-            Ok(_) | Err(_) => {}
-        }
-    }
-    let plan = engine::examine(&images);
-    let _ = write!(out, "{}", engine::describe(&plan, &images, all_tables));
-    Ok(i32::from(strategies(&plan).iter().any(|s| s.way.is_err())))
+    let given: Vec<_> =
+        maps.iter().map(|(file, bytes)| Given { path: &file.path, bytes, named: file.named }).collect();
+    let described = files(&given, &backend_function::searched(), all_tables);
+    let _ = write!(std::io::stdout().lock(), "{}", described.text);
+    Ok(i32::from(!described.complete))
 }
 
 /// A file to look at.
@@ -85,23 +70,4 @@ fn files_of(target: &str) -> Result<Vec<Named>> {
     }
     found.sort();
     Ok(found.into_iter().map(|f| Named { path: f.display().to_string(), open: f, named: false }).collect())
-}
-
-/// Why a file was refused, with what can be told from its first bytes.
-fn refused(e: &ElfError, bytes: &Mmap) -> String {
-    match e {
-        ElfError::NotElf { .. } if bytes.starts_with(b"#!") => {
-            let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-            let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-            format!("{e}: it is a script ({line}); name the program that it starts, or its process")
-        }
-        _ => e.to_string(),
-    }
-}
-
-/// What is said of a file that a packer has made.
-fn packed(bytes: &[u8]) -> Option<&'static str> {
-    let head = &bytes[..bytes.len().min(4096)];
-    let upx = head.windows(4).any(|w| w == b"UPX!");
-    upx.then_some("packed with UPX, so nothing in it can be found or probed; unpack it with `upx -d`")
 }

@@ -1,11 +1,14 @@
 //! Whether the probes are where the engine works: what was found in its files, held against what was then hit.
 //!
 //! Stage: once a second, and at the end. From: how often each level of a process was hit, and the kernel's totals. To:
-//! a sentence for every mark that should have been hit and was not, which the recording says of the probe by name.
+//! a [`Doubt`] for every kind of probe that should have been hit and was not, which the recording says of the probe by name.
 //! Promises: says nothing before a graph has run to its end.
 
+use std::fmt;
+
+use profinfer_engine::ProbeKind;
+
 use crate::bpf::Totals;
-use crate::engine::Mark;
 
 /// How often a process was seen to do something.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,34 +25,84 @@ pub struct Hits {
     pub operators: u64,
 }
 
-/// What is wrong with a mark's probes, if something is. `totals` are those of all processes.
+/// What is wrong with probes of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// The program computes graphs without the token call.
+    NoTokenCall {
+        /// Graphs that ran.
+        graphs: u64,
+    },
+    /// The scheduler's function is not called for the graphs.
+    NotScheduled {
+        /// Graphs that ran.
+        graphs: u64,
+    },
+    /// The CPU's function is not called for the graphs.
+    NotOnCpu {
+        /// Graphs that ran.
+        graphs: u64,
+    },
+    /// No operator was seen from start to end.
+    NoOperator {
+        /// Graphs that ran on the CPU.
+        graphs: u64,
+        /// Starts that were hit.
+        starts: u64,
+        /// Ends that were hit.
+        ends: u64,
+    },
+    /// Many operators were not seen to end.
+    NotEnded {
+        /// Those.
+        open: u64,
+        /// All.
+        starts: u64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut never = |graphs, what| write!(f, "never hit, although {graphs} graphs ran: {what}");
+        match *self {
+            Self::NoTokenCall { graphs } => never(graphs, "the program computes graphs without it"),
+            Self::NotScheduled { graphs } => never(graphs, "the engine does not call it for its graphs"),
+            Self::NotOnCpu { graphs } => never(graphs, "nothing was computed on the CPU, or not through it"),
+            Self::NoOperator { graphs, starts, ends } => write!(
+                f,
+                "no operator was seen from start to end, although {graphs} graphs ran on the CPU ({starts} starts, {ends} \
+                 ends): the operators run elsewhere"
+            ),
+            Self::NotEnded { open, starts } => {
+                write!(f, "{open} of {starts} operators were not seen to end: some leave by another way")
+            }
+        }
+    }
+}
+
+/// What is wrong with probes of this kind, if something is. `totals` are those of all processes.
 #[must_use]
-pub fn doubt(mark: Mark, hits: &Hits, totals: &Totals) -> Option<String> {
+pub fn doubt(kind: ProbeKind, hits: &Hits, totals: &Totals) -> Option<Doubt> {
     let graphs = hits.scheduler.max(hits.cpu);
     if graphs == 0 {
         return None;
     }
-    let never = |what: &str| Some(format!("never hit, although {graphs} graphs ran: {what}"));
-    match mark {
-        Mark::LlamaDecode | Mark::LlamaProcess if hits.calls == 0 => {
-            never("the program computes graphs without it")
+    match kind {
+        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess if hits.calls == 0 => {
+            Some(Doubt::NoTokenCall { graphs })
         }
         // Its splits end before it does.
-        Mark::SchedulerGraph if hits.begun == 0 => never("the engine does not call it for its graphs"),
-        Mark::CpuGraph if hits.cpu == 0 => never("nothing was computed on the CPU, or not through it"),
-        Mark::OpStart | Mark::OpEnd | Mark::OpFunction if hits.cpu > 0 && hits.operators == 0 => {
-            let (starts, ends) = (totals.span_starts, totals.span_ends);
-            let graphs = hits.cpu;
-            Some(format!(
-                "no operator was seen from start to end, although {graphs} graphs ran on the CPU ({starts} starts, {ends} \
-                 ends): the operators run elsewhere"
-            ))
+        ProbeKind::SchedulerGraph if hits.begun == 0 => Some(Doubt::NotScheduled { graphs }),
+        ProbeKind::CpuGraph if hits.cpu == 0 => Some(Doubt::NotOnCpu { graphs }),
+        ProbeKind::OpStart | ProbeKind::OpEnd | ProbeKind::OpFunction
+            if hits.cpu > 0 && hits.operators == 0 =>
+        {
+            Some(Doubt::NoOperator { graphs: hits.cpu, starts: totals.span_starts, ends: totals.span_ends })
         }
         // One open operator a thread is usual when probes come or go.
-        Mark::OpEnd | Mark::OpFunction if totals.spans_no_end * 10 > totals.span_starts => Some(format!(
-            "{} of {} operators were not seen to end: some leave by another way",
-            totals.spans_no_end, totals.span_starts
-        )),
+        ProbeKind::OpEnd | ProbeKind::OpFunction if totals.spans_no_end * 10 > totals.span_starts => {
+            Some(Doubt::NotEnded { open: totals.spans_no_end, starts: totals.span_starts })
+        }
         _ => None,
     }
 }
@@ -58,17 +111,17 @@ pub fn doubt(mark: Mark, hits: &Hits, totals: &Totals) -> Option<String> {
 mod tests {
     use super::*;
 
-    const MARKS: [Mark; 6] = [
-        Mark::LlamaDecode,
-        Mark::LlamaProcess,
-        Mark::SchedulerGraph,
-        Mark::CpuGraph,
-        Mark::OpStart,
-        Mark::OpEnd,
+    const KINDS: [ProbeKind; 6] = [
+        ProbeKind::LlamaDecode,
+        ProbeKind::LlamaProcess,
+        ProbeKind::SchedulerGraph,
+        ProbeKind::CpuGraph,
+        ProbeKind::OpStart,
+        ProbeKind::OpEnd,
     ];
 
-    fn doubted(hits: Hits, totals: Totals) -> Vec<Mark> {
-        MARKS.into_iter().filter(|m| doubt(*m, &hits, &totals).is_some()).collect()
+    fn doubted(hits: Hits, totals: Totals) -> Vec<ProbeKind> {
+        KINDS.into_iter().filter(|m| doubt(*m, &hits, &totals).is_some()).collect()
     }
 
     #[test]
@@ -91,20 +144,23 @@ mod tests {
     fn what_was_not_hit_is_doubted() {
         let totals = Totals { span_starts: 64, ..Totals::default() };
         let direct = Hits { calls: 1, scheduler: 0, begun: 0, cpu: 4, operators: 64 };
-        assert_eq!(doubted(direct, totals), [Mark::SchedulerGraph]);
+        assert_eq!(doubted(direct, totals), [ProbeKind::SchedulerGraph]);
         let other_program = Hits { calls: 0, scheduler: 2, begun: 2, cpu: 2, operators: 64 };
-        assert_eq!(doubted(other_program, totals), [Mark::LlamaDecode, Mark::LlamaProcess]);
+        assert_eq!(doubted(other_program, totals), [ProbeKind::LlamaDecode, ProbeKind::LlamaProcess]);
         let accelerator = Hits { calls: 1, scheduler: 2, begun: 2, cpu: 0, operators: 0 };
-        assert_eq!(doubted(accelerator, totals), [Mark::CpuGraph]);
+        assert_eq!(doubted(accelerator, totals), [ProbeKind::CpuGraph]);
         let elsewhere = Hits { calls: 1, scheduler: 2, begun: 2, cpu: 2, operators: 0 };
-        assert_eq!(doubted(elsewhere, totals), [Mark::OpStart, Mark::OpEnd]);
+        assert_eq!(doubted(elsewhere, totals), [ProbeKind::OpStart, ProbeKind::OpEnd]);
     }
 
     #[test]
     fn operators_that_leave_by_another_way_are_told() {
         let hits = Hits { calls: 4, scheduler: 4, begun: 4, cpu: 4, operators: 288 };
         let totals = Totals { span_starts: 1072, span_ends: 288, spans_no_end: 784, ..Totals::default() };
-        assert_eq!(doubted(hits, totals), [Mark::OpEnd]);
-        assert!(doubt(Mark::OpEnd, &hits, &totals).is_some_and(|d| d.starts_with("784 of 1072 operators")));
+        assert_eq!(doubted(hits, totals), [ProbeKind::OpEnd]);
+        assert!(
+            doubt(ProbeKind::OpEnd, &hits, &totals)
+                .is_some_and(|d| d.to_string().starts_with("784 of 1072 operators"))
+        );
     }
 }

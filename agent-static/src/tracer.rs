@@ -5,17 +5,19 @@ use std::cell::RefCell;
 use libbpf_rs::Link;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use profinfer_engine::describe;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::session::{Library, Probe, Process};
 
-use crate::attach::{Attached, Outcome};
+use crate::attach::Attached;
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::cost;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
+use crate::outcome::{Outcome, level_bit};
 use crate::sys::spawn::{Spawned, spawn};
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
@@ -232,7 +234,7 @@ impl<'b, 's> Tracer<'b, 's> {
         let Some(plan) = &traced.attached.plan else { return Ok(()) };
         let lower = &mut *lower.borrow_mut();
         if !outcomes.is_empty() || !traced.told {
-            if let Some(layout) = plan.layout {
+            if let Some(layout) = plan.layout() {
                 lower.set_engine(EngineFacts { pid, layout, tables: plan.tables.clone() });
             }
             emit_process(&traced.attached, lower);
@@ -346,7 +348,7 @@ impl<'b, 's> Tracer<'b, 's> {
             .processes
             .iter()
             .flat_map(|p| p.attached.missing())
-            .map(|m| format!("{}: {}", m.symbol, m.note))
+            .map(|m| format!("{}: {}", m.symbol, m.note()))
             .collect();
         Some(if reasons.is_empty() {
             let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent engine FILE` shows \
@@ -401,7 +403,7 @@ fn emit_process(attached: &Attached, lower: &mut Lower) {
     for (file, found) in attached.files.iter().zip(&plan.files) {
         let path = &file.path[..file.path.floor_char_boundary(1000)];
         let build_id = &found.build_id[..found.build_id.len().min(64)];
-        let record = Library { pid, path, build_id, role: &found.role };
+        let record = Library { pid, path, build_id, role: &describe::roles(&found.roles) };
         lower.emit.emit(&Record::Library(record), Weight::Essential);
     }
 }
@@ -410,13 +412,13 @@ fn emit_probe(pid: u32, o: &Outcome, lower: &mut Lower) {
     let cut = |s: &'_ str| s[..s.floor_char_boundary(1000)].to_owned();
     let record = Probe {
         pid,
-        level: o.mark.level(),
-        what: o.mark.name(),
+        level: level_bit(o.kind.level()),
+        what: describe::kind(o.kind),
         symbol: &cut(&o.symbol),
         library: &cut(&o.library),
-        offset: o.offset,
-        attached: o.attached,
-        note: &cut(&o.note),
+        offset: o.offset(),
+        attached: o.attached(),
+        note: &cut(&o.note()),
     };
     lower.emit.emit(&Record::Probe(record), Weight::Essential);
 }

@@ -146,12 +146,12 @@ if [ -n "$runs" ]; then
 	}
 fi
 # What functions are known by that have no names: every file with names is held against it, and a program without names is looked at.
-unnamed=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
+stripped=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
 say "functions without names"
-[ ! -f "$unnamed" ] || export PROFINFER_UNNAMED_ENGINE=$unnamed
+[ ! -f "$stripped" ] || export PROFINFER_STRIPPED_ENGINE=$stripped
 if [ -n "$full" ]; then export PROFINFER_ENGINE_CACHE=$CACHE; fi
-cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-agent --test engine named >"$dir/unnamed.log" 2>&1 || {
-	cat "$dir/unnamed.log" >&2
+cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-engine --test engine named >"$dir/stripped.log" 2>&1 || {
+	cat "$dir/stripped.log" >&2
 	failed=$((failed + 1))
 }
 failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))

@@ -8,11 +8,11 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use libbpf_rs::RingBufferBuilder;
+use profinfer_engine::ProbeKind;
 use profinfer_wire::record::cost::ProbeCost;
 
-use crate::bpf::{Bpf, Place};
+use crate::bpf::{AttachPoint, Bpf};
 use crate::clock;
-use crate::engine::Mark;
 use crate::ring::Event;
 use crate::sys::probed;
 use crate::target::maps;
@@ -20,7 +20,7 @@ use crate::target::maps;
 /// Pairs in a batch; batches. The median over batches leaves out the ones that an interrupt made longer.
 const PAIRS: u32 = 64;
 const BATCHES: usize = 32;
-/// Longest time that a start of the agent may take for this, ns; where a probe is dear (an emulator), fewer batches
+/// Longest time that a start of the agent may take for this, ns; where a probe costs more (an emulator), fewer batches
 /// will do.
 const ENOUGH_NS: u64 = 50_000_000;
 /// Stands for a node's address.
@@ -45,11 +45,11 @@ pub fn probe_cost(bpf: &Bpf<'_>) -> Option<ProbeCost> {
 fn traced(bpf: &Bpf<'_>, own: u32) -> Option<(Vec<u64>, Vec<u64>)> {
     let exe = Path::new("/proc/self/exe");
     let [start, end] = probed::sites();
-    let attach = |mark, address| {
+    let attach = |kind, address| {
         let offset = maps::file_offset(own, address)?;
-        bpf.attach(Place::Mark(mark), own, exe, offset).ok()
+        bpf.attach(AttachPoint::Engine(kind), own, exe, offset).ok()
     };
-    let _links = (attach(Mark::OpEnd, end)?, attach(Mark::OpStart, start)?);
+    let _links = (attach(ProbeKind::OpEnd, end)?, attach(ProbeKind::OpStart, start)?);
     let inside = RefCell::new(Vec::with_capacity(BATCHES * PAIRS as usize));
     let mut ring = RingBufferBuilder::new();
     ring.add(bpf.events(), |bytes| {

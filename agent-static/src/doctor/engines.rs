@@ -1,12 +1,12 @@
 //! The engine: what of it can be traced.
 
 use std::fs::File;
+use std::io;
 
-use profinfer_wire::record::control::level;
+use profinfer_engine::{EnginePlan, Image, Level, describe, examine, is_engine_part};
 
 use super::Row;
-use crate::engine::elf::Image;
-use crate::engine::{self, EnginePlan};
+use crate::backend_function;
 use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process::{self, Target};
@@ -30,9 +30,12 @@ pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     for pid in pids {
         let name = format!("{} ({pid})", process::name(pid));
         match plan(pid) {
-            Ok(plan) => {
+            Ok((plan, unread)) => {
                 let version = if plan.version.is_empty() { "version not stated" } else { &plan.version };
                 rows.push(Row::info(name, version));
+                for (path, e) in unread {
+                    rows.push(Row::info(format!("  {path}"), format!("cannot be read: {e}")));
+                }
                 let works = levels(&plan, &mut rows);
                 operators = Some(operators.unwrap_or(true) && works);
             }
@@ -45,41 +48,43 @@ pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     (rows, operators)
 }
 
-fn plan(pid: u32) -> Result<EnginePlan, String> {
+/// The plan of a process, and the files that it maps and that cannot be read, each with the reason.
+fn plan(pid: u32) -> Result<(EnginePlan, Vec<(String, io::Error)>), String> {
     process::check(pid).map_err(|e| e.answer)?;
-    let files = code_files(pid);
-    let maps: Vec<_> = files
-        .iter()
-        .filter_map(|f| Some((f.path.clone(), map(&File::open(&f.open_path).ok()?).ok()?)))
-        .collect();
+    let backends = backend_function::searched();
+    let (mut maps, mut unread) = (Vec::new(), Vec::new());
+    for file in code_files(pid) {
+        match File::open(&file.open_path).and_then(|opened| map(&opened)) {
+            Ok(bytes) => maps.push((file.path, bytes)),
+            Err(e) => unread.push((file.path, e)),
+        }
+    }
     let images: Vec<_> = maps
         .iter()
         .filter_map(|(path, bytes)| Image::parse(path, bytes).ok())
-        .filter(engine::is_engine_part)
+        .filter(|image| is_engine_part(image, &backends))
         .collect();
     if images.is_empty() {
-        return Err("no part of a GGML engine is mapped (yet: a model may still be loaded)".to_owned());
+        let unread: String = unread.iter().map(|(path, e)| format!("; {path} cannot be read: {e}")).collect();
+        return Err(format!("no part of a GGML engine is mapped (yet: a model may still be loaded){unread}"));
     }
-    Ok(engine::examine(&images))
+    Ok((examine(&images, &backends), unread))
 }
 
 /// A row for each level; true when operators can be traced.
 fn levels(plan: &EnginePlan, rows: &mut Vec<Row>) -> bool {
     let mut operators = false;
-    for (name, bit) in [("token", level::TOKEN), ("graph", level::GRAPH), ("operator", level::OP)] {
-        let sites: Vec<_> = plan.sites.iter().filter(|s| s.mark.level() == bit).collect();
-        let missing: Vec<String> = plan
-            .missing
-            .iter()
-            .filter(|m| m.mark.level() == bit)
-            .map(|m| format!("{}: {}", m.symbol, m.reason))
-            .collect();
-        let readable = bit != level::OP || plan.layout.is_some();
+    for level in Level::ALL {
+        let name = describe::level(level);
+        let sites: Vec<_> = plan.sites.iter().filter(|s| s.kind.level() == level).collect();
+        let missing: Vec<String> =
+            plan.missing.iter().filter(|m| m.kind.level() == level).map(describe::missing).collect();
+        let readable = level != Level::Operator || plan.layout.is_ok();
         let works = !sites.is_empty() && readable;
-        operators |= works && bit == level::OP;
-        let mut symbols: Vec<&str> = sites.iter().map(|s| s.symbol.as_str()).collect();
+        operators |= works && level == Level::Operator;
+        let mut symbols: Vec<String> = sites.into_iter().map(describe::symbol).collect();
         symbols.dedup();
-        let why = if readable { missing.join("; ") } else { plan.layout_note.clone() };
+        let why = if readable { missing.join("; ") } else { describe::layout(&plan.layout) };
         rows.push(if works {
             Row::yes(format!("  {name} level"), symbols.join(", "))
         } else {

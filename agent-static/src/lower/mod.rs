@@ -15,11 +15,11 @@ pub mod thread;
 pub mod token;
 pub mod topology;
 
+use profinfer_engine::{Layout, Tables};
 use profinfer_wire::record::loss::Loss;
 
 use crate::bpf::Totals;
 use crate::emit::Emitter;
-use crate::engine::{Layout, Tables};
 use crate::ring::Event;
 use crate::selfcheck::Hits;
 

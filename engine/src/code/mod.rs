@@ -1,0 +1,13 @@
+//! Machine code in a form that is the same for both instruction sets.
+
+mod arm64;
+pub(crate) mod dataflow;
+pub(crate) mod decode;
+mod emulated;
+pub(crate) mod entry;
+pub(crate) mod function;
+pub(crate) mod instruction;
+pub(crate) mod jump_table;
+pub(crate) mod scan;
+#[cfg(feature = "x86")]
+mod x86;

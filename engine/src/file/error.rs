@@ -1,0 +1,54 @@
+//! Why a file cannot be examined.
+
+/// Why a file cannot be examined.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ElfError {
+    /// The magic bytes are missing.
+    #[error("{path}: not an ELF file (it does not start with the bytes 7f 45 4c 46)")]
+    NotElf {
+        /// The file.
+        path: String,
+    },
+    /// The class is not ELFCLASS64.
+    #[error("{path}: a 32-bit ELF file; only 64-bit engines (x86-64, arm64) can be traced")]
+    Not64Bit {
+        /// The file.
+        path: String,
+    },
+    /// Big-endian, or neither x86-64 nor arm64.
+    #[error("{path}: an ELF file for {machine}; only x86-64 and little-endian arm64 engines can be traced")]
+    WrongMachine {
+        /// The file.
+        path: String,
+        /// What it is for.
+        machine: String,
+    },
+    /// For x86-64, in an agent that is made for arm64 boards and leaves the other decoder out (without the feature `x86`).
+    #[error(
+        "{path}: an ELF file for x86-64; this agent is made for arm64 boards: examine it with one made for x86-64"
+    )]
+    LeftOut {
+        /// The file.
+        path: String,
+    },
+    /// The file ends before what its headers promise.
+    #[error("{path}: the ELF file is cut short: {what} ends at byte {end}, the file has {size}")]
+    Cut {
+        /// The file.
+        path: String,
+        /// The part that is not all there.
+        what: &'static str,
+        /// Where that part should end, in bytes from the start of the file.
+        end: u64,
+        /// Length of the file in bytes.
+        size: u64,
+    },
+    /// Headers that make no sense.
+    #[error("{path}: broken ELF file: {what}")]
+    Broken {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
+}

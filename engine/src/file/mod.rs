@@ -1,0 +1,7 @@
+//! One ELF file, as its process maps it.
+
+pub(crate) mod build_id;
+pub(crate) mod elf;
+pub(crate) mod error;
+pub(crate) mod relocs;
+pub(crate) mod unwind;

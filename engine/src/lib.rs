@@ -1,0 +1,40 @@
+//! What an engine's files say about themselves: where to probe, how its structs are laid out, what its operators and types are
+//! called. Facts come from the target, not from tables in this code.
+//!
+//! Stage: before attaching. From: the ELF files that a process maps. To: [`EnginePlan`], which the agent turns into probes.
+//! Promises: never panics on any bytes, never guesses: what could not be found is in [`EnginePlan::missing`] with the reason.
+//!
+//! ```text
+//! file      one ELF file: segments, symbols, relocations, functions by their unwind tables
+//! code      its instructions, the same for both instruction sets
+//! symbols   what functions are called, who calls and refers to whom
+//! facts     names of operators and types, struct offsets, versions
+//! probes    where operators, graphs and tokens begin and end
+//! plan      all files of a process put together, and the plan in words
+//! ```
+//!
+//! A folder uses only those above it; `tests/borders.rs` holds that.
+
+#![forbid(unsafe_code)]
+// Without its decoder for x86-64 some of what decoders tell is never said.
+#![cfg_attr(not(feature = "x86"), allow(dead_code, reason = "used by x86"))]
+
+mod code;
+mod facts;
+mod file;
+mod plan;
+mod probes;
+mod symbols;
+
+pub use facts::layout::{FoundLayout, Layout, NoLayout, Offset, Origin, Unfitting};
+pub use facts::tables::{DataType, Tables};
+pub use file::elf::{Image, Machine};
+pub use file::error::ElfError;
+pub use plan::describe;
+pub use plan::examine::{examine, is_engine_part, library_event_site, stripped_functions};
+pub use plan::strategy::{NoWay, Strategy, Way, strategies};
+pub use plan::types::{EnginePlan, FileFindings, Role};
+pub use probes::evidence::{Evidence, Site};
+pub use probes::kind::{Level, ProbeKind};
+pub use probes::missing::{Missing, MissingReason, NoEnd, NoFunction, NoStart, Unprobable};
+pub use symbols::names::{BackendFunction, By, Clue};

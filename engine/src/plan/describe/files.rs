@@ -1,0 +1,94 @@
+//! Files that somebody asks about, in words: what the command `engine` prints.
+
+use std::fmt::Write as _;
+
+use super::whole;
+use crate::file::elf::Image;
+use crate::file::error::ElfError;
+use crate::plan::examine::{examine, is_engine_part};
+use crate::plan::strategy::strategies;
+use crate::symbols::names::BackendFunction;
+
+/// A file to look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// Its path, as it is printed.
+    pub path: &'a str,
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// It was named itself, not found in a folder or in a process: what is wrong with it is said.
+    pub named: bool,
+}
+
+/// What files come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// In words.
+    pub text: String,
+    /// Whether every level can be traced.
+    pub complete: bool,
+}
+
+/// Examines files and describes what was found; `all` prints the names in the tables, not only how many there are.
+#[must_use]
+pub fn files(files: &[Given<'_>], backends: &[BackendFunction], all: bool) -> Described {
+    let mut text = String::new();
+    let mut images = Vec::new();
+    for file in files {
+        match Image::parse(file.path, file.bytes) {
+            Ok(image) if file.named || is_engine_part(&image, backends) => {
+                if let Some(packed) = packed(file.bytes) {
+                    // Writing to a String cannot fail.
+                    let _ = writeln!(text, "{}: {packed}", file.path);
+                }
+                images.push(image);
+            }
+            Err(e) if file.named => {
+                let _ = writeln!(text, "{}", refused(&e, file.bytes));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let plan = examine(&images, backends);
+    text += &whole::plan(&plan, &images, all);
+    Described { text, complete: strategies(&plan).iter().all(|s| s.ways.is_ok()) }
+}
+
+/// Why a file was refused, with what can be told from its first bytes.
+fn refused(e: &ElfError, bytes: &[u8]) -> String {
+    match e {
+        ElfError::NotElf { .. } if bytes.starts_with(b"#!") => {
+            let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+            let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            format!("{e}: it is a script ({line}); name the program that it starts, or its process")
+        }
+        _ => e.to_string(),
+    }
+}
+
+/// What is said of a file that a packer has made.
+fn packed(bytes: &[u8]) -> Option<&'static str> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let upx = head.windows(4).any(|w| w == b"UPX!");
+    upx.then_some("packed with UPX, so nothing in it can be found or probed; unpack it with `upx -d`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_named_with_its_first_line_and_only_where_it_was_asked_for() {
+        let script = Given { path: "run.sh", bytes: b"#!/bin/sh\nexec engine\n", named: true };
+        let described = files(&[script], &[], false);
+        assert!(described.text.starts_with("run.sh: not an ELF file"), "{}", described.text);
+        assert!(
+            described.text.contains("it is a script (#!/bin/sh); name the program"),
+            "{}",
+            described.text
+        );
+        assert!(!described.complete);
+        let found = Given { named: false, ..script };
+        assert!(files(&[found], &[], false).text.starts_with("version   not stated"));
+    }
+}

@@ -1,0 +1,15 @@
+//! A plan in words: the only place where sentences are made of what was found.
+
+mod files;
+mod found;
+mod layout;
+mod missing;
+mod way;
+mod whole;
+
+pub use files::{Described, Given, files};
+pub use found::{kind, note, symbol};
+pub use layout::{layout, unreadable};
+pub use missing::{missing, reason};
+pub use way::{level, way};
+pub use whole::{plan, roles};

@@ -1,0 +1,67 @@
+//! How a level is traced, in words.
+
+use super::layout::unreadable;
+use super::missing::missing;
+use crate::plan::strategy::{NoWay, Strategy, Way};
+use crate::probes::kind::Level;
+use crate::symbols::names::By;
+
+/// Name of a level.
+#[must_use]
+pub const fn level(level: Level) -> &'static str {
+    match level {
+        Level::Token => "token",
+        Level::Graph => "graph",
+        Level::Operator => "operator",
+    }
+}
+
+/// What is probed for a level, or why nothing can be.
+///
+/// # Errors
+/// The reason, where there is no way.
+pub fn way(strategy: &Strategy) -> Result<String, String> {
+    let ways = strategy.ways.as_ref().map_err(|none| match none {
+        NoWay::NoLayout(reason) => unreadable(*reason),
+        NoWay::Missing(first) => missing(first),
+        NoWay::NoFile => "no file was found that could be examined".to_owned(),
+    })?;
+    let ways = ways.iter().map(one);
+    let also = strategy.without.iter().map(|symbol| format!("without {symbol}"));
+    Ok(ways.chain(also).collect::<Vec<_>>().join(", "))
+}
+
+fn one(way: &Way) -> String {
+    match way {
+        Way::Functions(names) => {
+            let names: Vec<_> = names.iter().map(|(name, by)| known(name, *by)).collect();
+            names.join(", ")
+        }
+        Way::OperatorFunctions(names) => format!("function {}", names.join(", ")),
+        Way::Structure => BY_STRUCTURE.to_owned(),
+        Way::Calls { symbol, by, fused } => {
+            let fused = match fused {
+                0 => String::new(),
+                n => format!(" and {n} fused"),
+            };
+            format!("calls of {}{fused}", known(symbol, *by))
+        }
+        Way::Backend { backend, whole, symbol } => {
+            let what = if *whole { "operators" } else { "nested calls" };
+            format!("{backend} {what} by {symbol}")
+        }
+    }
+}
+
+/// What the operator function is called where it has no name.
+pub(super) const BY_STRUCTURE: &str = "dispatcher found by its structure";
+
+/// A function's name, and by what it is known if its file does not name it.
+pub(super) fn known(name: &str, by: Option<By>) -> String {
+    match by {
+        None => name.to_owned(),
+        Some(By::Messages) => format!("{name} by its messages"),
+        Some(By::CallersMessages) => format!("{name} by its caller's messages"),
+        Some(By::Position) => format!("{name} by their place"),
+    }
+}

@@ -1,0 +1,57 @@
+//! What an engine's files come to.
+
+use crate::facts::layout::{FoundLayout, Layout, NoLayout};
+use crate::facts::tables::Tables;
+use crate::probes::evidence::Site;
+use crate::probes::missing::Missing;
+
+/// Everything needed to trace an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnginePlan {
+    /// Where to probe.
+    pub sites: Vec<Site>,
+    /// What could not be found.
+    pub missing: Vec<Missing>,
+    /// Struct offsets; without them neither graphs nor operators can be read.
+    pub layout: Result<FoundLayout, NoLayout>,
+    /// Names.
+    pub tables: Tables,
+    /// Version that the engine exports or carries; empty when none was found.
+    pub version: String,
+    /// Per file, in the order given.
+    pub files: Vec<FileFindings>,
+}
+
+impl EnginePlan {
+    /// The struct offsets, if they are known.
+    #[must_use]
+    pub fn layout(&self) -> Option<Layout> {
+        self.layout.as_ref().ok().map(|found| found.layout)
+    }
+}
+
+/// What was found in one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileFindings {
+    /// What it is to the engine; nothing when it is no part of one.
+    pub roles: Vec<Role>,
+    /// GNU build id.
+    pub build_id: Vec<u8>,
+}
+
+/// What a file is to an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It has the token calls.
+    Token,
+    /// It has the scheduler.
+    Graph,
+    /// It computes graphs on the CPU.
+    CpuGraph,
+    /// It computes operators on the CPU.
+    CpuOperators,
+    /// It has functions of other backends.
+    BackendFunctions,
+    /// It has the accessors and the tables.
+    NamesAndLayout,
+}

@@ -1,0 +1,75 @@
+//! What probes are for.
+
+/// What a probe sees. Their order is that in which they may be removed: starts before ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProbeKind {
+    /// Entry and return of `llama_decode`.
+    LlamaDecode,
+    /// Entry and return of `llama_process`.
+    LlamaProcess,
+    /// Entry and return of `llama_encode`.
+    LlamaEncode,
+    /// Entry and return of `ggml_backend_sched_graph_compute_async` (of old builds: `…_sched_graph_compute`).
+    SchedulerGraph,
+    /// Entry and return of `ggml_graph_compute`.
+    CpuGraph,
+    /// Entry of `ggml_backend_graph_compute_async`, or the scheduler's call of a backend's own where that was inlined.
+    BackendGraph,
+    /// A `call` instruction with `(params, tensor)` in the argument registers: an operator starts.
+    OpStart,
+    /// A `call` to a fused kernel with `(params, first, last)` in the argument registers.
+    OpFused,
+    /// An instruction that every operator reaches when its work is done.
+    OpEnd,
+    /// Entry and return of `ggml_compute_forward(params, tensor)` where it is a function of its own: start and end.
+    OpFunction,
+    /// Entry and return of a backend's function that is one whole operator of a scheduler split; its slot among the
+    /// [`BackendFunction`](crate::BackendFunction)s tells which.
+    BackendOp(u8),
+    /// The same of a function that works inside operators.
+    NestedCall(u8),
+}
+
+/// What a trace can be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Token calls.
+    Token,
+    /// Graphs.
+    Graph,
+    /// Operators.
+    Operator,
+}
+
+impl Level {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Token, Self::Graph, Self::Operator];
+}
+
+impl ProbeKind {
+    /// Level that it serves.
+    #[must_use]
+    pub const fn level(self) -> Level {
+        match self {
+            Self::LlamaDecode | Self::LlamaProcess | Self::LlamaEncode => Level::Token,
+            Self::SchedulerGraph | Self::CpuGraph | Self::BackendGraph => Level::Graph,
+            Self::OpStart | Self::OpFused | Self::OpEnd | Self::OpFunction => Level::Operator,
+            Self::BackendOp(_) | Self::NestedCall(_) => Level::Operator,
+        }
+    }
+
+    /// The slot of the function of a backend other than the CPU that it is for.
+    #[must_use]
+    pub const fn backend_slot(self) -> Option<u8> {
+        match self {
+            Self::BackendOp(slot) | Self::NestedCall(slot) => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// Whether the return is probed as well as the entry.
+    #[must_use]
+    pub const fn has_return(self) -> bool {
+        !matches!(self, Self::OpStart | Self::OpFused | Self::OpEnd | Self::BackendGraph)
+    }
+}

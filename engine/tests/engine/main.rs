@@ -1,0 +1,16 @@
+//! What is found in engines' files, against files made for the purpose and against real ones.
+
+#![cfg(feature = "x86")]
+
+mod asm;
+mod damage;
+mod elfgen;
+mod facts;
+mod fork;
+mod messages;
+mod oracle;
+mod program;
+mod real;
+mod stripped;
+mod structure;
+mod synthetic;
