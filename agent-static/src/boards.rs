@@ -1,4 +1,4 @@
-//! What the shipped board profiles ask for, as build.rs wrote it down.
+//! The plans of the shipped board profiles, which build.rs compiles in.
 
 use crate::error::{Diagnostic, Result};
 use crate::plan::{self, CounterRequest, GaugeRequest};
@@ -29,14 +29,14 @@ impl Board {
     /// The board of that name.
     ///
     /// # Errors
-    /// With the names that there are.
+    /// With the known names.
     pub fn find(name: &str) -> Result<&'static Self> {
         BOARDS.iter().find(|b| b.name == name).ok_or_else(|| {
             let names: Vec<_> = BOARDS.iter().map(|b| b.name).collect();
             Diagnostic::new(
                 format!("looking for the board profile `{name}`"),
-                format!("this agent was built with {}", names.join(", ")),
-                "use one of them; profiles of your own are known to `analyze` on the host, which captures from `serve`",
+                format!("this agent knows {}", names.join(", ")),
+                "use one of them; for a profile of your own, run `serve` here and `analyze --board` on the host",
             )
         })
     }
@@ -47,7 +47,7 @@ impl Board {
         plan::levels(self.levels).unwrap_or(0)
     }
 
-    /// Counters of a set, the first one when none is named; `None` when it has no such set.
+    /// Counters of a set, or of the first set if none is named; `None` if the board has no such set.
     #[must_use]
     pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterRequest>> {
         let set = self.sets.iter().find(|s| set.is_none_or(|n| n == s.name))?;
@@ -65,7 +65,7 @@ impl Board {
         self.gauges.iter().map(|w| control::GaugeRequest { period_ms, ..*w }.into()).collect()
     }
 
-    /// The sensors of a machine of which nothing is known.
+    /// The sensors of an unknown machine.
     #[must_use]
     pub fn generic_gauges(period_ms: u32) -> Vec<GaugeRequest> {
         Self::find("generic-aarch64").map_or_else(|_| Vec::new(), |b| b.gauges(period_ms))

@@ -11,7 +11,7 @@ use crate::target::process::Target;
 #[derive(Debug, Parser)]
 #[command(name = "profinfer-agent", version, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -19,20 +19,20 @@ pub struct Cli {
 /// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Wait for a host (`analyze`), capture by its plan, and stream to it
+    /// Wait for a host (`analyze`), capture what its plan names, and stream to it
     Serve(Serve),
     /// Capture into a file, without a host
     Record(Record),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
-    /// Show what would be probed in an engine, level by level, and what could not be found and why; ends with 1 when a
+    /// Show what would be probed in an engine, level by level, and what was not found and why; the exit status is 1 if a
     /// level is missing
     #[command(alias = "plan")]
     Engine {
-        /// Libraries and executables that one process maps, folders of them, or the number of a process
+        /// Libraries and executables of one process, folders of them, or a process id
         #[arg(required = true, value_name = "PATH|PID")]
         targets: Vec<String>,
-        /// Of the tables of operators and types print how many there are, or all names
+        /// For the tables of operators and types, print the number of entries or all names
         #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
         tables: String,
     },
@@ -42,10 +42,10 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct Doctor {
-    /// Look at the running process of this number
+    /// Examine the running process with this process id
     #[arg(long)]
     pub pid: Option<u32>,
-    /// Look at the processes of this name (default: `llama*`)
+    /// Examine the processes of this name (default: `llama*`)
     #[arg(long)]
     pub name: Option<String>,
 }
@@ -54,10 +54,10 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct TargetArgs {
-    /// Trace the running process of this number
+    /// Trace the running process with this process id
     #[arg(long)]
     pub pid: Option<u32>,
-    /// Trace the processes of this name, running or started later; `llama*` for all that begin so
+    /// Trace the processes of this name, running or started later; `llama*` for all names that begin with llama
     #[arg(long)]
     pub name: Option<String>,
     /// Start this program and trace it from its first instruction
@@ -66,7 +66,7 @@ pub struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The target, `None` when none was named.
+    /// The target; `None` if the command line names none.
     #[must_use]
     pub fn target(&self, stdout_to_stderr: bool, restarts: bool) -> Option<Target> {
         match (self.pid, &self.name) {
@@ -81,15 +81,15 @@ impl TargetArgs {
 /// Options of `serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where to listen. Only addresses of this machine: the stream is neither encrypted nor authenticated, so it
-    /// leaves the board through `adb forward`, `hdc fport` or `ssh -L`
+    /// Where to listen. The agent accepts only loopback addresses, because the stream is neither encrypted nor
+    /// authenticated. `adb forward`, `hdc fport` or `ssh -L` forward it from the board
     #[arg(long, default_value = "tcp:127.0.0.1:7817")]
     pub listen: String,
     /// End after the first session
     #[arg(long)]
     pub once: bool,
-    /// With a name: when the engine ends, wait for the next one of that name in the same session, which ends by Ctrl-C, or
-    /// when the host says so
+    /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C or the host ends
+    /// the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
     /// What to trace
@@ -109,15 +109,15 @@ pub struct Record {
     /// Levels to capture: token, graph, op, expert, all
     #[arg(long, value_parser = crate::plan::levels)]
     pub levels: Option<u32>,
-    /// Counters to read at the start and the end of every operator: a set of the board's, event names as Arm prints them
-    /// (CPU_CYCLES, L3D_CACHE_REFILL) and minor-faults, major-faults, or `none`
+    /// Counters to read at the start and the end of every operator: a counter set of the board, event names as in Arm's
+    /// manuals (CPU_CYCLES, L3D_CACHE_REFILL) with minor-faults and major-faults, or `none`
     #[arg(long, value_delimiter = ',')]
     pub counters: Vec<String>,
-    /// How often a second the board's sensors are read, frequencies and temperatures where no board is named; at most 100,
+    /// How often per second the board's sensors are read (without a board: frequencies and temperatures); at most 100,
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub sample_hz: u32,
-    /// With a name: when the engine ends, wait for the next one of that name in the same session, which ends by Ctrl-C
+    /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C ends the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
     /// What to trace

@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands.
 
 use std::fs::File;
 use std::net::{TcpListener, TcpStream};
@@ -21,10 +21,10 @@ use crate::session::{self, Summary};
 use crate::signals::Signals;
 use crate::target::process::Target;
 
-/// Process name that is waited for when neither the host nor the command line names a target.
+/// Process name to wait for if neither the host nor the command line names a target.
 const DEFAULT_NAME: &str = "llama*";
 
-/// Runs a command; the number is the exit status.
+/// Runs a command. The returned number is the exit status.
 ///
 /// # Errors
 /// The diagnostic to show.
@@ -41,9 +41,9 @@ fn record(options: &Record) -> Result<i32> {
     let to_stdout = options.out == Path::new("-");
     let target = options.target.target(to_stdout, options.restarts).ok_or_else(|| {
         Diagnostic::new(
-            "recording",
-            "no process is named",
-            "add --pid NUMBER, --name NAME, or `-- COMMAND` to start one",
+            "starting the recording",
+            "no process is named on the command line",
+            "add --pid PID, --name NAME, or `-- COMMAND` to start one",
         )
     })?;
     let plan = plan_of(options)?;
@@ -59,7 +59,7 @@ fn record(options: &Record) -> Result<i32> {
         .map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
     let summary = session::run(&plan, &target, output, &signals, &mut Host::nobody());
     if summary.is_err() && !to_stdout {
-        // A session that never began leaves no file behind that looks like a recording.
+        // A session that never began must not leave a file that looks like a recording.
         remove_if_empty(&options.out);
     }
     let summary = summary?;
@@ -67,7 +67,7 @@ fn record(options: &Record) -> Result<i32> {
     Ok(status(&summary))
 }
 
-/// What to capture, by the board and the options.
+/// The plan from the board and the options.
 fn plan_of(options: &Record) -> Result<Plan> {
     let board = options.board.as_deref().map(Board::find).transpose()?;
     let counters = match (board, &*options.counters) {
@@ -85,7 +85,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
     Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges })
 }
 
-/// The sensors of the board; where it has none, those that many kernels have.
+/// The sensors of the board. If it has none, those that many kernels have.
 fn gauges_of(board: Option<&Board>, sample_hz: u32) -> Vec<GaugeRequest> {
     let Some(period_ms) = 1000u32.checked_div(sample_hz) else { return Vec::new() };
     match board.map(|b| b.gauges(period_ms)) {
@@ -165,7 +165,7 @@ fn serve(options: &Serve) -> Result<i32> {
     }
 }
 
-/// The next host; `None` when a signal asks to end.
+/// The next host; `None` if a signal asks the agent to end.
 fn accept(next: &mut Option<TcpStream>, listener: &TcpListener, signals: &Signals) -> Option<TcpStream> {
     loop {
         if signals.asked_to_end() {
@@ -179,10 +179,10 @@ fn accept(next: &mut Option<TcpStream>, listener: &TcpListener, signals: &Signal
 }
 
 fn no_link(e: std::io::Error) -> Diagnostic {
-    Diagnostic::new("speaking with the host", e, "connect again")
+    Diagnostic::new("using the connection to the host", e, "connect again")
 }
 
-/// The agent ends like the program that it started.
+/// The agent's exit status is that of the program that it started.
 fn status(summary: &Summary) -> i32 {
     summary.status.unwrap_or(0)
 }
@@ -193,7 +193,7 @@ fn examine(options: &Doctor) -> Result<i32> {
         None => options.pid.map(Target::Pid),
     };
     let works = doctor::doctor(target.as_ref(), &mut std::io::stdout().lock());
-    works
-        .map(|w| i32::from(!w))
-        .map_err(|e| Diagnostic::new("writing the table", e, "give it a terminal or a file"))
+    works.map(|w| i32::from(!w)).map_err(|e| {
+        Diagnostic::new("writing the table", e, "redirect standard output to a terminal or a file")
+    })
 }

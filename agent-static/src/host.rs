@@ -1,10 +1,10 @@
-//! The host's words: plan, start, stop, resume.
+//! Records from the host: plan, start, stop, resume.
 //!
-//! Foreign bytes: anything that is not a frame of a known kind is skipped, and nothing here can make the
-//! agent do more than capture, with what its own command line allows.
+//! These are foreign bytes. Everything that is not a frame of a known kind is skipped. A host can only make the agent
+//! capture, within what the agent's command line allows.
 //!
 //! ```text
-//! listener ─▶ knocking (only looked at) ─┬─ resume of this session ─▶ link
+//! listener ─▶ knocking (peeked only)    ─┬─ resume of this session ─▶ link
 //!                                        └─ anything else: the next session's host
 //! ```
 
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a session waits for a host whose connection broke.
 pub const ABSENCE: Duration = Duration::from_secs(60);
 
-/// The host at the other end of the link, where there is one.
+/// The host at the other end of the link, if there is one.
 #[derive(Debug, Default)]
 pub struct Host<'l> {
     link: Option<File>,
@@ -40,31 +40,31 @@ pub struct Host<'l> {
 }
 
 impl<'l> Host<'l> {
-    /// The host behind a link; when a connection breaks, the listener tells that it came back.
+    /// The host at the other end of a link. After a break, it comes back through the listener.
     #[must_use]
     pub fn new(link: impl Into<OwnedFd>, listener: Option<&'l TcpListener>) -> Self {
         Self { link: Some(File::from(link.into())), listener, ..Self::default() }
     }
 
-    /// Nobody: a recording.
+    /// No host: a recording.
     #[must_use]
     pub fn nobody() -> Self {
         Self::default()
     }
 
-    /// A host that connected while the session ran, for a session of its own.
+    /// A host that connected while the session ran. It gets a session of its own.
     pub fn take_next(&mut self) -> Option<TcpStream> {
         Some(self.knocking.take()?.0)
     }
 
-    /// It sent `Stop`, or went away.
+    /// It sent `Stop`, or its connection is gone.
     #[must_use]
     pub fn said_stop(&self) -> bool {
         self.stop
     }
 
-    /// Reads what the host says and does it. True when the session shall end: it sent `Stop`, or went away and did not
-    /// come back in time.
+    /// Reads the host's records and does what they ask. True if the session must end: the host sent `Stop`, or its
+    /// connection broke and it did not come back in time.
     pub fn step(&mut self, emit: &mut Emitter) -> bool {
         if !self.stop && self.link.is_some() && !self.listen(emit) {
             self.link = None;
@@ -75,7 +75,8 @@ impl<'l> Host<'l> {
             let gone = *self.gone.get_or_insert_with(Instant::now);
             let hopeless = self.listener.is_none() || gone.elapsed() > ABSENCE;
             if hopeless || self.stop {
-                emit.output_mut().give_up("the host went away and did not come back");
+                emit.output_mut()
+                    .give_up("the host's connection broke and did not come back within a minute");
                 self.stop = true;
             }
         }
@@ -99,8 +100,8 @@ impl<'l> Host<'l> {
                             Ok(Record::Resume(r)) if r.nonce == emit.nonce() => {
                                 emit.output_mut().resend(r.seq, false);
                             }
-                            // On a serial line: a host that has not seen the hello asks again. When it cannot be given all
-                            // from the start it is another host, which shall have a session of its own.
+                            // On a serial line, a host that has not seen the hello asks again. If the agent no longer has all frames
+                            // from the start, this is another host, which gets a session of its own.
                             Ok(Record::Start(_)) => self.stop |= !emit.output_mut().resend(0, true),
                             _ => {}
                         }
@@ -113,7 +114,7 @@ impl<'l> Host<'l> {
         }
     }
 
-    /// Looks at a new connection's first frame without taking it.
+    /// Peeks at a new connection's first frame without consuming it.
     fn answer_the_door(&mut self, emit: &mut Emitter) {
         let Some(listener) = self.listener else { return };
         if self.knocking.is_none()
@@ -138,7 +139,7 @@ impl<'l> Host<'l> {
             Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
                 let Some((mut socket, _)) = self.knocking.take() else { return };
                 let Ok(link) = socket.try_clone() else { return };
-                // It was looked at; now it is taken.
+                // It was only peeked at. Now it is consumed.
                 if socket.read_exact(&mut bytes[..said]).is_ok()
                     && emit.output_mut().reconnect(socket).is_ok()
                 {
@@ -148,7 +149,7 @@ impl<'l> Host<'l> {
                     self.gone = None;
                 }
             }
-            // Somebody else, whose turn comes when this session ends; one that waits for nobody ends now.
+            // Another host gets its session when this one ends. A session whose host is gone ends now.
             Some(_) => self.stop |= emit.output().suspended(),
         }
     }
@@ -174,17 +175,17 @@ fn first_record(bytes: &[u8]) -> Option<Said> {
     Some(resume.map_or(Said::Other, |r| Said::Resume { nonce: r.nonce, seq: r.seq, bytes }))
 }
 
-/// Waits for a plan and a start; on a connection for a while, on a serial line (where anything may come first: boot
-/// messages, a shell's prompt) until a signal comes. `None` when a signal did.
+/// Waits for a plan and a start: on a connection for ten seconds, on a serial line until a signal comes, because other
+/// bytes may come first there (boot messages, a shell's prompt). `None` if a signal came.
 ///
 /// # Errors
-/// When the host closes, stays silent for ten seconds, or asks for the rest of a session that is not there.
+/// When the host closes the connection, sends nothing for ten seconds, or asks for the rest of a session that has ended.
 pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
     let failed = |answer: &dyn std::fmt::Display| {
         Diagnostic::new(
             "reading the capture plan from the host",
             answer,
-            "connect with `analyze` of the same release; anything else gets no stream",
+            "connect with `analyze` of the same release; other programs get no stream",
         )
     };
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! The command `engine`: what the agent would probe in an engine, from its files or from a process that runs it.
+//! The command `engine`: what the agent would probe in an engine, from its files or from a running process.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,10 +12,10 @@ use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process;
 
-/// Prints what was found; the number is the exit status: 1 when a level cannot be traced.
+/// Prints the findings. The returned number is the exit status: 1 if a level cannot be traced.
 ///
 /// # Errors
-/// When something that was named cannot be read, or there is no such process.
+/// When a named file cannot be read, or there is no such process.
 pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
     let mut named = Vec::new();
     for target in targets {
@@ -25,10 +25,14 @@ pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
     for file in &named {
         match File::open(&file.open).and_then(|f| map(&f)) {
             Ok(bytes) => maps.push((file, bytes)),
-            // Not everything that a folder or a process names can be read, nor need it.
+            // A folder or a process may name files that cannot be read. They are not needed.
             Err(_) if !file.named => {}
             Err(e) => {
-                return Err(Diagnostic::new(format!("reading {}", file.path), e, "check the path"));
+                return Err(Diagnostic::new(
+                    format!("reading {}", file.path),
+                    e,
+                    "give the path of a file that this user may read",
+                ));
             }
         }
     }
@@ -39,16 +43,16 @@ pub fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
     Ok(i32::from(!described.complete))
 }
 
-/// A file to look at.
+/// A file to examine.
 struct Named {
     /// As it is printed.
     path: String,
     open: PathBuf,
-    /// It was named itself, not found in a folder or in a process.
+    /// The command line names it. Otherwise it was found in a folder or a process.
     named: bool,
 }
 
-/// A file, all files of a folder, or what a process maps as code.
+/// A file, all files of a folder, or the files that a process maps as code.
 fn files_of(target: &str) -> Result<Vec<Named>> {
     let path = Path::new(target);
     if let (Ok(pid), false) = (target.parse(), path.exists()) {
@@ -59,10 +63,16 @@ fn files_of(target: &str) -> Result<Vec<Named>> {
     if !path.is_dir() {
         return Ok(vec![Named { path: target.to_owned(), open: path.to_owned(), named: true }]);
     }
-    let no = |e| Diagnostic::new(format!("reading the folder {target}"), e, "check the path");
+    let no = |e| {
+        Diagnostic::new(
+            format!("reading the folder {target}"),
+            e,
+            "give the path of a folder that this user may read",
+        )
+    };
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in path.read_dir().map_err(no)? {
-        // A library and the links to it are one file.
+        // A library and its links are one file.
         let Ok(file) = entry.map_err(no)?.path().canonicalize() else { continue };
         if file.is_file() && !found.contains(&file) {
             found.push(file);

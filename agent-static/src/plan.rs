@@ -1,19 +1,19 @@
-//! What to capture, as the agent keeps it.
+//! The capture plan, as the agent keeps it.
 
 use profinfer_wire::record::control::{self, level};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
-/// Name of the profile that stands for a machine of which nothing is known.
+/// Name of the profile for an unknown machine.
 pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
 
-/// A capture plan; made by the host, or by `record`'s options.
+/// A capture plan, made by the host or from the options of `record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Board profile that it was made from.
     pub board: String,
     /// Levels, bits of [`level`].
     pub levels: u32,
-    /// Process name to wait for; empty to trace what the agent's command line names.
+    /// Process name to wait for. If it is empty, the agent's command line names the target.
     pub target: String,
     /// Counters to read at every operator's start and end, by slot.
     pub counters: Vec<CounterRequest>,
@@ -24,14 +24,14 @@ pub struct Plan {
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
 pub const MAX_REQUESTS: usize = 64;
 
-/// A counter that shall be read, see [`control::CounterRequest`].
+/// A counter to read, see [`control::CounterRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterRequest {
     /// Event name.
     pub name: String,
     /// Event number.
     pub event: u32,
-    /// Cores that have it; 0 for a software event.
+    /// `MIDR_EL1` of the cores that have it; 0 for a software event.
     pub midr: u32,
 }
 
@@ -41,16 +41,16 @@ impl From<control::CounterRequest<'_>> for CounterRequest {
     }
 }
 
-/// A sensor that shall be sampled, see [`control::GaugeRequest`].
+/// A sensor to sample, see [`control::GaugeRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GaugeRequest {
     /// Name for people.
     pub name: String,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,
-    /// Where they come from.
+    /// Where the values come from.
     pub source: GaugeSource,
     /// Time between two samples, ms.
     pub period_ms: u32,
@@ -102,7 +102,7 @@ impl From<control::Plan<'_>> for Plan {
 /// Reads a list of level names, for example `token,graph`.
 ///
 /// # Errors
-/// A sentence naming what is allowed.
+/// A sentence that names the allowed levels.
 pub fn levels(list: &str) -> Result<u32, String> {
     let mut bits = 0;
     for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
@@ -110,7 +110,7 @@ pub fn levels(list: &str) -> Result<u32, String> {
             "token" => level::TOKEN,
             "graph" => level::GRAPH,
             "op" | "operator" => level::OP,
-            // It is read where an operator begins.
+            // Selections are read where an operator begins, so the operator level is needed too.
             "expert" => level::OP | level::EXPERT,
             "all" => level::ALL,
             other => return Err(format!("`{other}` is not a level: use token, graph, op, expert, all")),

@@ -1,4 +1,4 @@
-//! Backends of ggml that run on an accelerator: where their functions are, and what they are given.
+//! Backends of ggml that run on an accelerator: their libraries, functions and arguments.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use toml::Spanned;
 
 use crate::Provenance;
 
-/// A backend, as one engine or family of forks has it.
+/// A backend, as it is in one engine or family of forks.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Backend {
-    /// Name, as boards call it; the file's name without `.toml`.
+    /// Name, as boards use it; the file's name without `.toml`.
     pub name: String,
     /// One line for people.
     pub description: String,
-    /// ggml's identifier of the backend, where it is known.
+    /// ggml's identifier of the backend, if it is known.
     #[serde(default)]
     pub guid: Option<Guid>,
     /// File names of the libraries that hold it, with `*`. An engine linked statically holds it in its executable.
@@ -26,31 +26,31 @@ pub struct Backend {
     pub(crate) probes: Vec<Spanned<Probe>>,
 }
 
-/// A function worth a probe.
+/// A function to probe.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
-    /// Symbol as it stands in the file, mangled where it is C++.
+    /// Symbol as in the file; mangled if the function is C++.
     pub symbol: String,
     /// Level that it serves.
     pub level: Level,
-    /// C type that it returns.
+    /// C type of the return value.
     pub returns: String,
     /// Arguments in order, C type and name.
     pub arguments: Vec<String>,
-    /// Which argument, from 0, is the destination tensor; none where it is given none.
+    /// Index of the argument, from 0, that is the destination tensor; `None` if there is none.
     #[serde(default)]
     pub tensor: Option<usize>,
-    /// Which argument, from 0, is the graph.
+    /// Index of the argument, from 0, that is the graph; `None` if there is none.
     #[serde(default)]
     pub graph: Option<usize>,
-    /// Whether a call is one whole operator of a graph that the backend was given; otherwise it is part of an operator's
-    /// work, inside an operator of the CPU or of the backend.
+    /// Whether a call is one whole operator of a split that was given to the backend. Otherwise it is work inside an operator
+    /// of the CPU or of the backend.
     #[serde(default)]
     pub whole: bool,
-    /// Whether it is in the table of dynamic symbols, which stripping leaves.
+    /// Whether it is in the table of dynamic symbols, which remains in a stripped file.
     pub dynamic: bool,
-    /// Versions and forks in which it was seen so, and what to beware of.
+    /// Versions and forks in which it was seen, and known traps.
     pub versions: String,
     /// Where its facts come from.
     pub provenance: Provenance,
@@ -75,7 +75,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// Sixteen bytes, in the order in which they lie in memory; `dee070a2-734e-4dbc-b0c7-4fd46d4e90fe` in the file.
+/// Sixteen bytes, in memory order; `dee070a2-734e-4dbc-b0c7-4fd46d4e90fe` in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Guid(pub [u8; 16]);
@@ -84,7 +84,7 @@ impl TryFrom<String> for Guid {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no GUID: 32 hexadecimal digits in groups of 8-4-4-4-12");
+        let wrong = || format!("`{text}` is not a GUID: write 32 hexadecimal digits in groups of 8-4-4-4-12");
         if !text.split('-').map(str::len).eq([8, 4, 4, 4, 12]) {
             return Err(wrong());
         }

@@ -1,4 +1,4 @@
-//! A board, its cores and backends in place.
+//! A board, with its cores and backends resolved.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ pub struct Board {
     pub soc: String,
     /// `uname -m` of the board, `any` when it does not matter.
     pub machine: String,
-    /// Parts of what such machines call themselves in their device tree, for [`crate::Catalog::by_machine`].
+    /// Parts of the model name in the device tree of such machines, for [`crate::Catalog::by_machine`].
     pub models: Vec<String>,
-    /// Levels to capture when the command line does not say.
+    /// Levels to capture when the command line names none.
     pub levels: Vec<String>,
-    /// Counter set to use when the command line does not say; none where nothing is counted by hardware.
+    /// Counter set to use when the command line names none; `None` where no hardware counter counts.
     pub counter_set: Option<String>,
     /// Where its facts come from.
     pub provenance: Provenance,
@@ -35,9 +35,9 @@ pub struct Board {
     pub memory: Option<Memory>,
     /// Backends that engines use on it.
     pub backends: Vec<Arc<Backend>>,
-    /// What there is to read beyond the cores.
+    /// Sensors outside the cores.
     pub uncore: Vec<Sensor>,
-    /// What is good to know.
+    /// Notes for people.
     pub notes: Vec<Note>,
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) cores: Vec<Arc<Core>>,
@@ -46,9 +46,9 @@ pub struct Board {
 /// Cores of one type that share a clock.
 #[derive(Debug, Clone)]
 pub struct Cluster {
-    /// Their type.
+    /// Core type.
     pub core: Arc<Core>,
-    /// Which they are.
+    /// Their CPU numbers.
     pub cpus: Cpus,
     /// Highest frequency, kHz.
     pub max_khz: Option<u64>,
@@ -74,13 +74,13 @@ pub struct Caches {
     pub provenance: Provenance,
 }
 
-/// Something good to know about a board.
+/// A note about a board.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
-    /// In words.
+    /// The sentence.
     pub text: String,
-    /// Who says so.
+    /// Where it comes from.
     pub provenance: Provenance,
 }
 
@@ -91,17 +91,17 @@ impl Board {
         &self.clusters
     }
 
-    /// Types of core that it has, or may have where the clusters are not known; each once.
+    /// Core types that it has, or may have if the clusters are not known; each once.
     #[must_use]
     pub fn cores(&self) -> &[Arc<Core>] {
         &self.cores
     }
 
-    /// Whether something can be counted on it: an event that one of its cores has, or one of the kernel's own. Where
-    /// nothing is known of the cores' events, anything may be.
+    /// Checks that an event can be counted on it: an event of one of its cores, or one of the kernel's own. If nothing is
+    /// known about the cores' events, every name is accepted.
     ///
     /// # Errors
-    /// With events that are called alike.
+    /// With events of similar names.
     pub fn can_count(&self, name: &str) -> Result<(), BoardError> {
         let mut all = self.cores.iter().flat_map(|c| c.events()).peekable();
         if all.peek().is_none()

@@ -1,4 +1,4 @@
-//! All profiles there are: the shipped ones, and the user's own over them.
+//! All known profiles: the shipped ones, and the user's own, which replace shipped ones of the same name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,24 +9,24 @@ use crate::error::{BoardError, nearest};
 use crate::parse::{BoardFile, File, stem};
 use crate::{Backend, Core, link, shipped};
 
-/// All profiles there are.
+/// All known profiles.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     files: Files,
     boards: BTreeMap<String, Board>,
 }
 
-/// What is written, by name.
+/// The files, by name.
 #[derive(Debug, Clone, Default)]
 struct Files {
-    /// Of what is added now.
+    /// Layer of the files that are being added.
     layer: u32,
     cores: BTreeMap<String, File<Core>>,
     backends: BTreeMap<String, File<Backend>>,
     boards: BTreeMap<String, File<BoardFile>>,
 }
 
-/// A profile that the user's own took the place of.
+/// A profile that one of the user's own replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replaced {
     /// `board`, `core` or `backend`.
@@ -39,15 +39,19 @@ pub struct Replaced {
 
 impl fmt::Display for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}` is that of {}, instead of the one there was", self.what, self.name, self.path)
+        write!(
+            f,
+            "{} `{}` comes from {} and replaces the profile of that name",
+            self.what, self.name, self.path
+        )
     }
 }
 
 impl Catalog {
-    /// What comes with the release.
+    /// The profiles that come with the release.
     ///
     /// # Errors
-    /// Never in a release: a test reads all of it.
+    /// Never in a release: a test reads all profiles.
     pub fn shipped() -> Result<Self, BoardError> {
         let mut catalog = Self::default();
         for (path, text) in shipped::FILES {
@@ -57,13 +61,12 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Adds the user's own profiles: path, for errors and to tell by its folder what a file is (`cores/`, `backends/`,
-    /// else a board), and text. A profile of the same name as one
-    /// that was there before takes its place; returns which did. After an error
-    /// the catalog is as before.
+    /// Adds the user's own profiles, each a path and a text. The path is for errors, and its folder tells what a file is:
+    /// a core (`cores/`), a backend (`backends/`) or a board. A profile with the name of an earlier one replaces it.
+    /// Returns the profiles that did so. After an error the catalog is as before.
     ///
     /// # Errors
-    /// With file and line, when a file is not as it should be.
+    /// With file and line, when a file has a mistake.
     pub fn with_folder(
         &mut self,
         files: impl Iterator<Item = (String, String)>,
@@ -92,7 +95,7 @@ impl Catalog {
     /// The board of that name.
     ///
     /// # Errors
-    /// With the names that there are, nearest first.
+    /// With the known names, nearest first.
     pub fn find(&self, name: &str) -> Result<&Board, BoardError> {
         self.boards.get(name).ok_or_else(|| BoardError::Unknown {
             name: name.to_owned(),
@@ -124,7 +127,10 @@ impl Files {
             link::check_core(file)?;
             let core = &file.value;
             if let Some(other) = core.midr.and_then(|midr| midrs.insert(midr, &core.name)) {
-                let what = format!("the cores `{other}` and `{}` have the same midr", core.name);
+                let what = format!(
+                    "the cores `{other}` and `{}` have the same midr: each core type has its own",
+                    core.name
+                );
                 return Err(file.wrong(0..0, what));
             }
         }
@@ -135,11 +141,11 @@ impl Files {
     }
 }
 
-/// Whether it took another's place.
+/// Whether it replaced another.
 fn insert<T>(all: &mut BTreeMap<String, File<T>>, name: &str, file: File<T>) -> Result<bool, BoardError> {
     let old = all.get(name);
     if old.is_some_and(|old| old.layer == file.layer) {
-        return Err(file.wrong(0..0, format!("there is another file of the name `{name}`")));
+        return Err(file.wrong(0..0, format!("another file has the name `{name}` too: rename one of them")));
     }
     Ok(all.insert(name.to_owned(), file).is_some())
 }

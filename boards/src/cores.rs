@@ -1,4 +1,4 @@
-//! What every core of a type has, on whatever board.
+//! What every core of a type has, on any board.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -8,62 +8,62 @@ use crate::Provenance;
 /// The event that every hardware set begins with, in slot 0: it has a counter of its own.
 pub(crate) const CYCLES: &str = "CPU_CYCLES";
 
-/// A type of core.
+/// A core type.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
-    /// Name, as boards call it; the file's name without `.toml`.
+    /// Name, as boards use it; the file's name without `.toml`.
     pub name: String,
     /// One line for people.
     pub description: String,
     /// Implementer and part number of its main ID register (`MIDR_EL1 & 0xff00fff0`); none on other architectures.
     #[serde(default)]
     pub midr: Option<u32>,
-    /// Events that it counts at once, besides the cycles.
+    /// Number of events that it counts at the same time, without the cycles; 0: no hardware counters.
     pub counters: usize,
-    /// First-level caches, where the core leaves no choice to who builds the chip, bytes.
+    /// First-level instruction cache, bytes, if every such core has the same size.
     #[serde(default)]
     pub l1i_bytes: Option<u64>,
     /// As `l1i_bytes`, for data.
     #[serde(default)]
     pub l1d_bytes: Option<u64>,
-    /// Second-level cache, likewise, bytes.
+    /// Second-level cache, bytes, if every such core has the same size.
     #[serde(default)]
     pub l2_bytes: Option<u64>,
     /// Where its facts come from.
     pub provenance: Provenance,
-    /// What can be counted together; the first is the default.
+    /// Events that can be counted together; the first set is the default.
     #[serde(default)]
     pub sets: Vec<Set>,
-    /// What can be counted.
+    /// Events that can be counted.
     #[serde(default)]
     pub(crate) events: Vec<Spanned<Event>>,
 }
 
-/// A few events that are counted together, cycles besides.
+/// Events that are counted together, in addition to the cycles.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
     pub(crate) name: Spanned<String>,
-    /// What it answers.
+    /// The question that it answers.
     pub description: String,
     pub(crate) events: Spanned<Vec<Spanned<String>>>,
 }
 
-/// Something that the core can count.
+/// An event that the core can count.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// Name, as Arm prints it.
+    /// Name, as in Arm's manuals.
     pub name: String,
     /// Event number.
     pub number: u32,
     /// What one count is.
     pub unit: Unit,
-    /// With [`Unit::Bytes`]: what one count stands for.
+    /// With [`Unit::Bytes`]: the bytes that one count stands for.
     #[serde(default)]
     pub bytes_per_count: Option<u32>,
-    /// In words.
+    /// Its meaning, one sentence.
     pub meaning: String,
 }
 
@@ -71,16 +71,16 @@ pub struct Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// A number of things.
+    /// A number of occurrences.
     Count,
     /// Clock cycles.
     Cycles,
-    /// So many bytes moved, see [`Event::bytes_per_count`].
+    /// Bytes moved, [`Event::bytes_per_count`] for each count.
     Bytes,
 }
 
 impl Core {
-    /// What can be counted, in order of numbers as in the file.
+    /// Its events, in the order of the file.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().map(Spanned::as_ref)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// Highest CPU number that is believed.
+/// Highest CPU number that is accepted.
 const MAX_CPU: u32 = 1023;
 
 /// CPU numbers, ascending, each once.
@@ -24,17 +24,19 @@ impl TryFrom<String> for Cpus {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = |why: &str| format!("`{text}` is no list of CPUs: {why}; write it as `0-3` or `4,6-7`");
+        let wrong =
+            |why: &str| format!("`{text}` is not a list of CPUs: {why}; write it as `0-3` or `4,6-7`");
         let mut cpus = Vec::new();
         for part in text.split(',') {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
-            let number = |t: &str| t.trim().parse::<u32>().map_err(|_| wrong(&format!("`{t}` is no number")));
+            let number =
+                |t: &str| t.trim().parse::<u32>().map_err(|_| wrong(&format!("`{t}` is not a number")));
             let (from, to) = (number(from)?, number(to)?);
             if from > to || to > MAX_CPU {
-                return Err(wrong(&format!("`{part}` runs backwards, or beyond CPU {MAX_CPU}")));
+                return Err(wrong(&format!("`{part}` is descending, or beyond CPU {MAX_CPU}")));
             }
             if cpus.last().is_some_and(|last| *last >= from) {
-                return Err(wrong("the numbers do not ascend"));
+                return Err(wrong("the numbers are not in ascending order"));
             }
             cpus.extend(from..=to);
         }

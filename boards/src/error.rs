@@ -1,49 +1,49 @@
-//! What can be wrong, in words for people.
+//! Errors of profiles, as sentences for people.
 
-/// Why there is no profile, or not this set of counters.
+/// Why a profile, a counter set or an event was not found, or why a file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BoardError {
     /// No profile of this name.
-    #[error("there is no board profile `{name}`; there are: {}", candidates.join(", "))]
+    #[error("there is no board profile `{name}`; known profiles: {}", candidates.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, nearest first.
+        /// The known names, nearest first.
         candidates: Vec<String>,
     },
     /// The board's cores have no counter set of this name.
-    #[error("board `{board}` has no counter set `{name}`; there are: {}", candidates.join(", "))]
+    #[error("board `{board}` has no counter set `{name}`; its sets: {}", candidates.join(", "))]
     NoSet {
         /// The board.
         board: String,
-        /// What was asked for.
+        /// The requested set.
         name: String,
-        /// The sets there are, nearest first.
+        /// The known sets, nearest first.
         candidates: Vec<String>,
     },
     /// None of the board's cores can count this.
-    #[error("no core of board `{board}` has an event `{name}`; most like it are {}", candidates.join(", "))]
+    #[error("no core of board `{board}` has an event `{name}`; similar events: {}", candidates.join(", "))]
     NoEvent {
         /// The board.
         board: String,
-        /// What was asked for.
+        /// The requested event.
         name: String,
-        /// Events that are called alike, nearest first.
+        /// Events with similar names, nearest first.
         candidates: Vec<String>,
     },
-    /// A file is not as it should be.
+    /// A profile's file has a mistake.
     #[error("{path}, line {line}: {what}")]
     File {
         /// The file.
         path: String,
         /// Line, from 1.
         line: usize,
-        /// What is wrong, and what is allowed.
+        /// The mistake, and what is allowed.
         what: String,
     },
 }
 
-/// `names`, those that are most like `wanted` first.
+/// `names` in order of similarity to `wanted`, the most similar first.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let wanted = wanted.to_lowercase();
     let distance = |name: &str| strsim::damerau_levenshtein(&wanted, &name.to_lowercase());

@@ -7,7 +7,8 @@ use crate::board::Board;
 use crate::sensor::{Kind, Parse, Sensor, SensorUnit};
 
 impl Board {
-    /// What to sample: every sensor, a PMU's once for each event.
+    /// The gauges to request: one for each sensor, and for a PMU one for each event. `period_ms` is the time between two
+    /// samples, ms.
     #[must_use]
     pub fn gauge_plan(&self, period_ms: u32) -> Vec<GaugeRequest<'_>> {
         self.uncore.iter().flat_map(|sensor| sensor.requests(period_ms)).collect()
@@ -52,7 +53,7 @@ const fn unit(unit: SensorUnit) -> GaugeUnit {
     }
 }
 
-/// A sensor in kHz is an integer; the profile was refused otherwise.
+/// A sensor in kHz is an integer, otherwise the profile was refused.
 const fn parse(parse: Parse, unit: SensorUnit) -> GaugeParse {
     match (parse, unit) {
         (Parse::Integer, SensorUnit::Kilohertz) => GaugeParse::Thousands,

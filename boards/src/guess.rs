@@ -1,12 +1,12 @@
-//! Which board it is, from what it says of itself.
+//! Finds the board's profile from the machine's model name or its cores.
 
 use crate::board::Board;
 use crate::catalog::Catalog;
 
 impl Catalog {
-    /// The board that calls itself `model` (the device tree's word, or /proc/cpuinfo's), or else the only one whose
-    /// cores are these: one main ID register for each CPU from 0, as `MIDR_EL1 & 0xff00fff0`. None when several
-    /// boards would do, or none.
+    /// The board whose `models` match `model` (from the device tree or /proc/cpuinfo). If none does, the only board with
+    /// these cores: one main ID register for each CPU from 0, as `MIDR_EL1 & 0xff00fff0`. `None` if no board matches, or
+    /// more than one.
     #[must_use]
     pub fn by_machine(&self, model: &str, midrs: &[u32]) -> Option<&Board> {
         let model = model.to_lowercase();
@@ -23,7 +23,7 @@ impl Catalog {
     }
 }
 
-/// Main ID registers by CPU; empty where they are not known.
+/// Main ID registers by CPU; empty if they are not known.
 fn cores_of(board: &Board) -> Vec<u32> {
     let mut cpus: Vec<(u32, u32)> = Vec::new();
     for cluster in board.clusters() {

@@ -1,13 +1,13 @@
-//! Board profiles: what a board is, and what is captured on it. Data in TOML files beside this crate; host and
-//! build time only, the agent never sees them.
+//! Board profiles: what is known about a board, and what is captured on it. The data is in TOML files beside this crate.
+//! The host reads them, and the agent's build compiles the shipped ones in. The agent never reads them.
 //!
 //! ```text
-//! *.toml           boards: clusters, memory, ceilings, sensors; name cores and backends
-//! cores/*.toml     what every core of a type can count, and in which sets
+//! *.toml           boards: clusters, memory, sensors; name cores and backends
+//! cores/*.toml     events that every core of a type can count, and its sets
 //! backends/*.toml  libraries and functions of an accelerator's backend
 //! ```
 //!
-//! Nothing here touches a file: text in, profile out. `docs/board-profiles.md` is the schema for people.
+//! Nothing here opens a file: the input is text, the output is a profile. `docs/board-profiles.md` describes the schema.
 
 mod backend;
 mod board;

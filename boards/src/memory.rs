@@ -8,33 +8,33 @@ use crate::Provenance;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Kind and transfers a second, as vendors write it: `LPDDR4X-4267`.
+    /// Type and million transfers per second, as vendors write it: `LPDDR4X-4267`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Channels, where it is known.
+    /// Number of channels, if known.
     #[serde(default)]
     pub channels: Option<u32>,
-    /// Bits of one channel, where they are known.
+    /// Width of one channel in bits, if known.
     #[serde(default)]
     pub bits_per_channel: Option<u32>,
-    /// What the interface could move if it did nothing else; no program reaches it.
+    /// Bytes per second that the interface can move in theory. No program reaches it.
     #[serde(default)]
     pub theoretical_bytes_per_second: Option<u64>,
     /// Where its facts come from.
     pub provenance: Provenance,
-    /// What was reached.
+    /// Measured bandwidths.
     #[serde(default)]
     pub measured: Vec<Measured>,
 }
 
-/// What was reached, and how.
+/// A measured bandwidth, and how it was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: u64,
-    /// With what, on which board of the kind.
+    /// The program, and which board of the kind.
     pub how: String,
-    /// Who says so.
+    /// Where it comes from.
     pub provenance: Provenance,
 }

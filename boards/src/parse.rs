@@ -1,4 +1,4 @@
-//! From a file's text to what stands in it; errors with their line.
+//! From a file's text to its values. Errors name their line.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use toml::Spanned;
 use crate::board::{Caches, Note};
 use crate::{BoardError, Cpus, Memory, Provenance, Sensor};
 
-/// A file and what stands in it.
+/// A file and its value.
 #[derive(Debug, Clone)]
 pub(crate) struct File<T> {
-    /// As errors name it.
+    /// Path, as errors name it.
     path: String,
     text: String,
     pub(crate) value: T,
-    /// 0 of the release, more for each folder of the user's that was read after it.
+    /// 0 for the release, 1 more for each of the user's folders that was read after it.
     pub(crate) layer: u32,
 }
 
@@ -44,19 +44,20 @@ impl<T> File<T> {
         line(&self.text, at.start)
     }
 
-    /// The name in the file must be the file's own, which is unique in its folder.
+    /// The name in the file must be the file's name, which is unique in its folder.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), BoardError> {
         let stem = stem(&self.path);
         if stem == name {
             return Ok(());
         }
-        let what = format!("the name is `{name}`, but the file's is `{stem}`: make them one");
+        let what =
+            format!("the name is `{name}`, but the file is called `{stem}.toml`: use the same name for both");
         Err(BoardError::File { path: self.path.clone(), line: 1, what })
     }
 }
 
 fn line(text: &str, at: usize) -> usize {
-    // A table's place begins at its header; a place behind the last line is that of the last.
+    // A table's place begins at its header. A place after the last line counts as the last line.
     text.bytes().take(at).filter(|b| *b == b'\n').count() + 1
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn stem(path: &str) -> &str {
     name.strip_suffix(".toml").unwrap_or(name)
 }
 
-/// A board as its file has it: cores and backends by name.
+/// A board as written in its file: cores and backends by name.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoardFile {
@@ -78,7 +79,7 @@ pub(crate) struct BoardFile {
     pub(crate) models: Vec<String>,
     pub(crate) levels: Vec<Spanned<String>>,
     pub(crate) counter_set: Option<Spanned<String>>,
-    /// Where the clusters are not known: the types that there may be, `*` for all.
+    /// The possible core types where the clusters are not known; `*` for all.
     #[serde(default)]
     pub(crate) cores: Vec<Spanned<String>>,
     #[serde(default)]
@@ -94,7 +95,7 @@ pub(crate) struct BoardFile {
     pub(crate) notes: Vec<Note>,
 }
 
-/// A cluster as the file has it.
+/// A cluster as written in the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterFile {

@@ -1,7 +1,7 @@
-//! From a counter set to requests, one for each type of core, in order of slots.
+//! From a counter set to requests, one for each core type, in order of slots.
 //!
-//! An event that several types of core have takes the same slot on all of them, so that a thread which moves between
-//! them is read the same way; cycles come first.
+//! An event that several core types have takes the same slot on all of them, so that a thread that moves between
+//! them is read in the same way. Cycles come first.
 
 use crate::board::{Board, SOFTWARE};
 use crate::cores::{CYCLES, Core};
@@ -10,7 +10,7 @@ use crate::error::{BoardError, nearest};
 /// A counter to ask for, on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedCounter {
-    /// Event name, as Arm prints it; software events as perf does.
+    /// Event name, as in Arm's manuals; software events as perf names them.
     pub name: String,
     /// Event number; 0 for a software event.
     pub event: u32,
@@ -19,11 +19,11 @@ pub struct PlannedCounter {
 }
 
 impl Board {
-    /// What to count: of every type of core the cycles and the set's events in order of slots, then page faults.
+    /// The counters to request: for every core type the cycles and the set's events in order of slots, then page faults.
     /// Without a set, the board's default.
     ///
     /// # Errors
-    /// With the sets there are, when no core of the board has one of this name.
+    /// With the known sets, when no core of the board has a set of this name.
     pub fn counter_plan(&self, set: Option<&str>) -> Result<Vec<PlannedCounter>, BoardError> {
         let mut plan = Vec::new();
         if let Some(set) = set.or(self.counter_set.as_deref()) {
@@ -33,7 +33,7 @@ impl Board {
                 name: set.to_owned(),
                 candidates: nearest(set, self.set_names().into_iter()),
             };
-            // Sets that do not fit each other were refused when the profile was read.
+            // Sets that cannot share slots were refused when the profile was read.
             let lists = aligned(&lists).filter(|l| l.iter().any(|l| !l.is_empty())).ok_or_else(no_set)?;
             for (core, list) in self.cores.iter().zip(lists) {
                 plan.extend(planned(core, &list));
@@ -56,7 +56,7 @@ impl Board {
         names
     }
 
-    /// Events of that set by core, in the order of [`Self::cores`]; empty where a core has no such set.
+    /// Events of that set by core, in the order of [`Self::cores`]; empty if a core has no such set.
     pub(crate) fn lists(&self, set: &str) -> Vec<Vec<&str>> {
         self.cores.iter().map(|c| c.set(set).map_or(Vec::new(), |s| s.events().collect())).collect()
     }
@@ -72,8 +72,8 @@ fn planned(core: &Core, list: &[&str]) -> Vec<PlannedCounter> {
     planned.collect()
 }
 
-/// Puts each list in such an order that what several have stands at the same place in all of them; none when there is
-/// no such order. What most lists have comes first, else the order stays.
+/// Orders each list so that an event that several lists have is at the same place in all of them. `None` if there is no
+/// such order. Events of most lists come first; otherwise the order is kept.
 pub(crate) fn aligned<'a>(lists: &[Vec<&'a str>]) -> Option<Vec<Vec<&'a str>>> {
     let mut names: Vec<&str> = Vec::new();
     for name in lists.iter().flatten() {
@@ -87,7 +87,7 @@ pub(crate) fn aligned<'a>(lists: &[Vec<&'a str>]) -> Option<Vec<Vec<&'a str>>> {
         .then(|| slots.into_iter().map(|s| s.into_iter().flatten().collect()).collect())
 }
 
-/// Depth first: the first name into the lowest slot that is free in all its lists and leaves room for the others.
+/// Depth first: puts the first name into the lowest slot that is free in all its lists and leaves room for the others.
 fn place<'a>(names: &[&'a str], lists: &[Vec<&str>], slots: &mut [Vec<Option<&'a str>>]) -> bool {
     let Some((name, rest)) = names.split_first() else { return true };
     let its: Vec<usize> = (0..lists.len()).filter(|i| lists[*i].contains(name)).collect();

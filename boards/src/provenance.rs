@@ -1,23 +1,23 @@
-//! Where a fact comes from. Every section of a profile says so.
+//! Where a fact comes from. Every section of a profile has a provenance.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// What kind of source it is.
+/// Kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Linux' sources, device trees included.
+    /// The sources of Linux, with the device trees.
     Kernel,
-    /// Documents and sources of who makes the part.
+    /// Documents and sources of the manufacturer.
     Vendor,
-    /// Measured, by us or as told.
+    /// Measured, by us or by others.
     Measured,
     /// Computed from other facts.
     Arithmetic,
     /// The ProfInfer paper and its artefact.
     Paper,
-    /// A public thread or page of somebody who owns the board.
+    /// A public thread or page of an owner of the board.
     Thread,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Provenance {
-    /// What kind of source.
+    /// Kind of source.
     pub source: Source,
     /// Where to look.
     pub place: String,

@@ -1,18 +1,18 @@
-//! Sensors beyond the cores: frequencies, temperatures, loads, memory traffic, power.
+//! Sensors outside the cores: frequencies, temperatures, loads, memory traffic, power.
 
 use serde::Deserialize;
 
 use crate::Provenance;
 
-/// Something to be read while a session runs: a file, or a PMU that counts for the whole system.
+/// A source that is read while a session runs: a file, or a PMU that counts for the whole system.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensor {
     /// Name, for people and tracks.
     pub name: String,
-    /// What it tells.
+    /// What it measures.
     pub kind: Kind,
-    /// File on the board, `*` allowed; every file that matches is read. Either this or `pmu`.
+    /// File on the board; `*` is allowed, and every file that matches is read. A sensor has either `path` or `pmu`.
     #[serde(default)]
     pub path: Option<String>,
     /// PMU's name in /sys/bus/event_source/devices.
@@ -21,16 +21,16 @@ pub struct Sensor {
     /// Events of that PMU, as its folder `events` names them.
     #[serde(default)]
     pub events: Vec<String>,
-    /// Unit of what is read.
+    /// Unit of the values.
     pub unit: SensorUnit,
-    /// How the file is to be read; not for a PMU, whose own `scale` files tell.
+    /// How the file is read; not for a PMU, which has `scale` files of its own.
     #[serde(default)]
     pub parse: Option<Parse>,
     /// Where its facts come from.
     pub provenance: Provenance,
 }
 
-/// What a sensor tells.
+/// What a sensor measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -38,15 +38,15 @@ pub enum Kind {
     Frequency,
     /// A temperature.
     Temperature,
-    /// How busy a part is.
+    /// Utilisation of a device, percent.
     Load,
-    /// Traffic of the memory.
+    /// Memory traffic.
     Ddr,
     /// Electrical power.
     Power,
 }
 
-/// Unit of what a sensor tells.
+/// Unit of a sensor's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SensorUnit {
@@ -56,7 +56,7 @@ pub enum SensorUnit {
     Kilohertz,
     /// 1/1000 °C, the unit of the thermal zones.
     Millidegrees,
-    /// Hundredths of a whole.
+    /// Percent.
     Percent,
     /// Bytes.
     Bytes,
@@ -70,10 +70,10 @@ pub enum SensorUnit {
 pub enum Parse {
     /// One whole number.
     Integer,
-    /// One whole number, `%` behind it or not.
+    /// One whole number, with or without a `%` after it.
     Percent,
     /// `37@528000000Hz`: a load in percent and the frequency that it belongs to.
     LoadAtFrequency,
-    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: one value a core.
+    /// `NPU load:  Core0:  0%, Core1:  0%, Core2:  0%,`: one value per core.
     RknpuLoad,
 }

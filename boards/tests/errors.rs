@@ -42,11 +42,7 @@ fn names_that_are_not_known() {
     board("max_khz =", "khz =", &["unknown field `khz`", "`max_khz`"]);
     board("core = \"cortex-a55\"", "core = \"cortex-a5\"", &["no core `cortex-a5`", "cortex-a55"]);
     board("backends = [\"rknn\"", "backends = [\"rkn\"", &["no backend `rkn`", "nearest: rknn"]);
-    board(
-        "counter_set = \"memory\"",
-        "counter_set = \"memroy\"",
-        &["no set `memroy`", "there are: memory, "],
-    );
+    board("counter_set = \"memory\"", "counter_set = \"memroy\"", &["no set `memroy`", "known: memory, "]);
     board("[\"token\", ", "[\"tokens\", ", &["no level `tokens`", "token, graph, op"]);
     board("kind = \"load\"", "kind = \"lode\"", &["`lode`", "`frequency`", "`load`"]);
     board("parse = \"rknpu-load\"", "parse = \"npu\"", &["`npu`", "`rknpu-load`"]);
@@ -73,9 +69,9 @@ fn text_that_is_no_toml() {
 #[test]
 fn cpus() {
     for (list, why) in
-        [("3-0", "backwards"), ("a", "`a` is no number"), ("0-9999", "beyond CPU"), ("", "no number")]
+        [("3-0", "descending"), ("a", "`a` is not a number"), ("0-9999", "beyond CPU"), ("", "not a number")]
     {
-        board("cpus = \"0-3\"", &format!("cpus = \"{list}\""), &["is no list of CPUs", why, "`0-3`"]);
+        board("cpus = \"0-3\"", &format!("cpus = \"{list}\""), &["is not a list of CPUs", why, "`0-3`"]);
     }
     board("cpus = \"4-5\"", "cpus = \"3-5\"", &["CPU 3 is in two clusters", "in line 13"]);
 }
@@ -104,23 +100,32 @@ fn provenance() {
 #[test]
 fn sets_that_cannot_be_counted() {
     let seven = "events = [\"BR_PRED\", \"INST_RETIRED\",";
-    core("events = [\"INST_RETIRED\",", seven, &["has 7 events", "1 to 6 at once", "CPU_CYCLES besides"]);
+    core(
+        "events = [\"INST_RETIRED\",",
+        seven,
+        &["has 7 events", "1 to 6 at the same time", "in addition to CPU_CYCLES"],
+    );
     core(
         "events = [\"INST_RETIRED\",",
         "events = [\"CPU_CYCLES\",",
         &["counted with every set", "leave it out"],
     );
-    core("\"STALL_BACKEND\", \"L3D", "\"INST_RETIRED\", \"L3D", &["`INST_RETIRED` is there twice"]);
-    core("name = \"stalls\"", "name = \"memory\" ", &["the set `memory` is there twice", "first in line"]);
+    core("\"STALL_BACKEND\", \"L3D", "\"INST_RETIRED\", \"L3D", &["`INST_RETIRED` is listed twice"]);
+    core("name = \"stalls\"", "name = \"memory\" ", &["the set `memory` is defined twice", "first in line"]);
 }
 
 #[test]
 fn events_that_contradict() {
     let at = |n: &str| format!("name = \"{n}\"");
     for (from, to, header, words) in [
-        (at("L1D_CACHE"), at("L1D_CACHE_REFILL"), "number = 0x04", "`L1D_CACHE_REFILL` is there twice"),
-        ("number = 0x04".to_owned(), "number = 0x03 ".to_owned(), "number = 0x03 ", "0x3 is there twice"),
-        ("bytes_per_count = 64\n".to_owned(), String::new(), "number = 0x03", "bytes_per_count go together"),
+        (at("L1D_CACHE"), at("L1D_CACHE_REFILL"), "number = 0x04", "`L1D_CACHE_REFILL` is defined twice"),
+        ("number = 0x04".to_owned(), "number = 0x03 ".to_owned(), "number = 0x03 ", "0x3 is defined twice"),
+        (
+            "bytes_per_count = 64\n".to_owned(),
+            String::new(),
+            "number = 0x03",
+            "bytes_per_count need each other",
+        ),
     ] {
         // The whole event is the place: its header's line, two above its number.
         let text = CORE.replacen(&from, &to, 1);
@@ -141,12 +146,12 @@ fn names_that_are_there_twice() {
     let twice = [file("a/rk3588.toml"), file("b/rk3588.toml")];
     let e = Catalog::shipped().unwrap().with_folder(twice.into_iter()).unwrap_err().to_string();
     assert!(
-        e.starts_with("b/rk3588.toml, line 1: ") && e.contains("another file of the name `rk3588`"),
+        e.starts_with("b/rk3588.toml, line 1: ") && e.contains("another file has the name `rk3588`"),
         "{e}"
     );
     let other = Catalog::shipped().unwrap().with_folder([file("a/other.toml")].into_iter());
     let e = other.unwrap_err().to_string();
-    assert!(e.contains("a/other.toml") && e.contains("`rk3588`, but the file's is `other`"), "{e}");
+    assert!(e.contains("a/other.toml") && e.contains("`rk3588`, but the file is called `other.toml`"), "{e}");
 }
 
 #[test]
@@ -156,11 +161,11 @@ fn sensors_that_cannot_be_read() {
     let wrong = |from: &str, to: &str, words: &str| wrong_at("rk3588.toml", BOARD, from, to, at, &[words]);
     wrong(npu, "", "give either `path` or `pmu`");
     wrong(npu, "path = \"sys/x\"\n", "must begin with `/`");
-    wrong("parse = \"rknpu-load\"\n", "", "say with `parse`");
+    wrong("parse = \"rknpu-load\"\n", "", "`parse` must say");
     wrong(
         "unit = \"percent\"\nparse = \"rknpu-load\"",
         "unit = \"hertz\"\nparse = \"rknpu-load\"",
-        "is not what `parse` reads",
+        "does not match `parse`",
     );
     let ddr = "events = [\"read-bytes\", \"write-bytes\"]\n";
     let at = Some("[[uncore]]\nname = \"memory traffic\"");
@@ -176,10 +181,10 @@ fn probes_that_cannot_be_read() {
         header,
         &["tensor = 0 is `int * pt_npu_core_mask`", "`ggml_tensor *`"],
     );
-    backend("tensor = 4", "tensor = 6", header, &["has 6 arguments, from 0"]);
-    backend("tensor = 4", "whole = true", header, &["a whole operator", "`tensor`"]);
+    backend("tensor = 4", "tensor = 6", header, &["has 6 arguments, counted from 0"]);
+    backend("tensor = 4", "whole = true", header, &["`whole = true` needs", "`tensor`"]);
     let guid = "c9bdb702-4936-4212-af35-a287d8c9292";
-    backend("c9bdb702-4936-4212-af35-a287d8c92920", guid, guid, &["is no GUID", "8-4-4-4-12"]);
+    backend("c9bdb702-4936-4212-af35-a287d8c92920", guid, guid, &["is not a GUID", "8-4-4-4-12"]);
 }
 
 #[test]
@@ -191,10 +196,15 @@ fn boards_without_cores() {
     };
     let said = |more: &str| read(more).unwrap_err().to_string();
     assert!(said("").contains("give [[clusters]], or `cores`"));
-    assert!(said("cores = [\"*\"]").contains("name the default `counter_set`; there are:"));
-    assert!(said("cores = [\"x86-64\"]\ncounter_set = \"memory\"").contains("no core of this board counts"));
+    assert!(said("cores = [\"*\"]").contains("name the default `counter_set`; known:"));
+    assert!(
+        said("cores = [\"x86-64\"]\ncounter_set = \"memory\"")
+            .contains("no core of this board has hardware counters")
+    );
     let cluster = "[[clusters]]\ncore = \"x86-64\"\ncpus = \"0\"\nprovenance = \"vendor: x\"\n";
-    assert!(said(&format!("cores = [\"x86-64\"]\n{cluster}")).contains("either [[clusters]] or `cores`"));
+    assert!(
+        said(&format!("cores = [\"x86-64\"]\n{cluster}")).contains("give either [[clusters]] or `cores`")
+    );
     assert!(read(cluster).is_ok());
 }
 

@@ -181,7 +181,7 @@ fn a_refusing_agent_is_quoted() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let source = format!("tcp:{}", listener.local_addr().unwrap());
     let agent = std::thread::spawn(move || serve(&listener, &stream));
-    fails(&[&source], &[], &["the agent, loading", "not permitted", "run it as root"]);
+    fails(&[&source], &[], &["on the board, loading", "not permitted", "run it as root"]);
     agent.join().unwrap();
 }
 
@@ -260,7 +260,7 @@ fn boards_are_listed_and_shown() {
     }
     let board = said(&["boards", "rk3588"]);
     for words in [
-        "34.1 GB/s at the very most  [arithmetic: ",
+        "34.1 GB/s in theory  [arithmetic: ",
         "25.0 GB/s: decoding with llama.cpp",
         "CPU 4-5   cortex-a76, up to 2400 MHz",
         "set memory (default)",
@@ -271,8 +271,8 @@ fn boards_are_listed_and_shown() {
     ] {
         assert!(board.contains(words), "`{words}` in: {board}");
     }
-    assert!(said(&["boards", "host"]).contains("page faults alone"));
-    fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "there are: rk3568, rk3588"]);
+    assert!(said(&["boards", "host"]).contains("page faults only"));
+    fails(&["boards", "rk3599"], &[], &["no board profile `rk3599`", "known profiles: rk3568, rk3588"]);
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn boards_of_ones_own() {
     std::fs::write(named.join("cores/special.toml"), core).unwrap();
     let (fine, out, err) = said(&["boards", "mine", "--boards", "named"]);
     assert!(fine && out.contains("An event of my own."), "{out}{err}");
-    assert!(err.contains("board `mine` is that of named/mine.toml"), "{err}");
+    assert!(err.contains("board `mine` comes from named/mine.toml"), "{err}");
     // A mistake: file, line, what is allowed. It does not keep a recording from being read.
     std::fs::write(configured.join("mine.toml"), board("mine", "cortex-a7", "cache")).unwrap();
     let (fine, _, err) = said(&["boards"]);

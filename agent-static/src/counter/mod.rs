@@ -1,4 +1,4 @@
-//! Counters: from what the plan requests to events that count on every CPU, with the reason for each that does not.
+//! Counters: from the plan's requests to events that count on every CPU, with a reason for each that does not count.
 //!
 //! A wrong number is worse than none, so nothing is opened on trust: an event that the PMU does not advertise is
 //! refused by name, because some kernels and emulators open it without an error and count 0.
@@ -17,17 +17,17 @@ use crate::plan::CounterRequest;
 use crate::sys::perf;
 use pmu::Pmu;
 
-/// Most hardware counters that are read together: the cycle counter and the six others of Arm's cores.
+/// Most hardware counters that are read together: the cycle counter and the six other counters of Arm's cores.
 pub const HARDWARE_SLOTS: usize = 7;
 /// Software events that can be counted.
 pub const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
-/// CPUs that the programs know, `COUNTER_CPUS` of event.h.
+/// Number of CPUs that the BPF programs support, `COUNTER_CPUS` of event.h.
 pub const CPUS: u32 = 64;
 
 /// One counter on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// Place among the values.
+    /// Index among the values.
     pub slot: usize,
     /// Name.
     pub name: String,
@@ -37,27 +37,27 @@ pub struct Counter {
     pub pmu: String,
     /// CPUs on which it counts.
     pub cpus: Vec<u32>,
-    /// Why it does not; empty when it does.
+    /// Why it does not count; empty if it does.
     pub refused: String,
 }
 
-/// What came of the requests.
+/// The counters that were opened or refused.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// All of them, those that count and those that do not.
+    /// All counters, those that count and those that do not.
     pub all: Vec<Counter>,
     /// Hardware slots in use, which come first.
     pub hardware: usize,
     /// All slots in use.
     pub slots: usize,
-    /// Type of each CPU's core, from 1; absent where no hardware counter counts.
+    /// Core type of each CPU, from 1; absent if no hardware counter counts there.
     pub cores: BTreeMap<u32, u32>,
     /// Open events: slot, CPU, descriptor. Closed when dropped.
     pub open: Vec<(usize, u32, OwnedFd)>,
 }
 
 impl Counters {
-    /// Requests by name alone, for every type of core; the numbers are the PMU's.
+    /// Requests by name only, for every core type. The PMU gives the event numbers.
     #[must_use]
     pub fn by_name(names: &[String]) -> Vec<CounterRequest> {
         let midr = |name: &String| if SOFTWARE.contains(&name.as_str()) { 0 } else { ANY_CORE };
@@ -87,7 +87,7 @@ impl Counters {
             let mut types: Vec<u32> = midrs.values().copied().collect();
             types.sort_unstable();
             types.dedup();
-            // Without any, it is asked for all the same, so that the answer says so.
+            // Without any core type, the request stays, so that it gets a reason.
             if request.midr != ANY_CORE || types.is_empty() {
                 types = vec![request.midr & pmu::MIDR_MASK];
             }
@@ -102,16 +102,16 @@ impl Counters {
         for (midr, requests) in by_core {
             let mut cpus: Vec<u32> = online.iter().copied().filter(|c| midrs.get(c) == Some(&midr)).collect();
             if cpus.is_empty() {
-                let none = "no CPU online has this core";
+                let none = "no online CPU has this core type";
                 let why = if midrs.is_empty() {
-                    "this is no Arm machine, or it hides its cores' MIDR"
+                    "this is not an Arm machine, or it hides the MIDR of its cores"
                 } else {
                     none
                 };
                 requests.iter().for_each(|w| self.refuse(0, w, "", &[], why));
             }
-            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores that call themselves the
-            // same may have several (clusters of one kind).
+            // One PMU may cover cores of several types (`armv8_pmuv3` for all), and cores of one type may have several
+            // PMUs (clusters of one kind).
             for pmu in &pmus {
                 let covered: Vec<u32> = cpus.extract_if(.., |c| pmu.cpus.contains(c)).collect();
                 if !covered.is_empty() {
@@ -175,7 +175,7 @@ impl Counters {
                         request,
                         "software",
                         &[],
-                        "not known: minor-faults or major-faults",
+                        "this event is not known: the kernel's own are minor-faults and major-faults",
                     );
                     continue;
                 }
@@ -225,43 +225,44 @@ impl Counters {
     }
 }
 
-/// Why an event is not even tried.
-/// The events of the PMU whose names begin most like `name`.
+/// The events of the PMU whose names share the longest beginning with `name`.
 fn alike(name: &str, pmu: &Pmu) -> String {
     let wanted = name.to_ascii_lowercase();
     let common = |event: &String| event.bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b).count();
     let mut events: Vec<&String> = pmu.events.keys().collect();
     events.sort_by_key(|e| std::cmp::Reverse(common(e)));
     let names: Vec<String> = events.iter().take(5).map(|e| e.to_ascii_uppercase()).collect();
-    if names.is_empty() { "it names none".to_owned() } else { format!("it has {} …", names.join(", ")) }
+    if names.is_empty() {
+        "it lists no events".to_owned()
+    } else {
+        format!("it lists {} …", names.join(", "))
+    }
 }
 
+/// Why an event is refused before it is opened.
 fn unsuitable(request: &CounterRequest, pmu: &Pmu, slot: usize) -> Option<String> {
     match pmu.events.get(&request.name.to_ascii_lowercase()) {
-        None => Some(format!(
-            "the PMU does not say in sysfs that it has this event; {}",
-            alike(&request.name, pmu)
-        )),
+        None => Some(format!("the PMU does not list this event in sysfs; {}", alike(&request.name, pmu))),
         Some(number) if request.event != 0 && *number != u64::from(request.event) => {
-            Some(format!("the PMU says that its number is {number:#x}: the profile is wrong for this core"))
+            Some(format!("the PMU gives it the number {number:#x}: the profile is wrong for this core"))
         }
-        Some(_) if slot >= HARDWARE_SLOTS => {
-            Some(format!("the core counts {HARDWARE_SLOTS} things at once, and all are taken"))
-        }
+        Some(_) if slot >= HARDWARE_SLOTS => Some(format!(
+            "the agent reads {HARDWARE_SLOTS} hardware counters at the same time, and all are taken"
+        )),
         Some(_) => None,
     }
 }
 
-/// The kernel's answer in words.
+/// The kernel's answer as a sentence.
 fn answer(e: &io::Error) -> String {
     use nix::errno::Errno;
     match e.raw_os_error().map(Errno::from_raw) {
         Some(Errno::EINVAL) => "the core has no counter left for it (EINVAL)".to_owned(),
         Some(Errno::ENOENT | Errno::EOPNOTSUPP) => "the kernel has no such event here".to_owned(),
         Some(Errno::EACCES | Errno::EPERM) => {
-            "not permitted: be root, or lower kernel.perf_event_paranoid".to_owned()
+            "not permitted: run the agent as root, or lower kernel.perf_event_paranoid".to_owned()
         }
-        Some(Errno::EBUSY) => "the counters are in use by somebody else".to_owned(),
+        Some(Errno::EBUSY) => "another program uses the counters".to_owned(),
         Some(Errno::EMFILE) => "too many open files: raise the limit (ulimit -n)".to_owned(),
         _ => e.to_string(),
     }
@@ -273,7 +274,7 @@ mod tests {
     use super::*;
 
     /// Cores of one type under two PMUs, as on the emulated board of two core types: each PMU gets its own CPUs.
-    /// The PMUs of this tree are none of the kernel's, so nothing opens; but it must be tried on both.
+    /// The PMUs of this tree do not exist in the kernel, so nothing opens. But both must be tried.
     #[test]
     fn one_type_of_core_may_have_several_pmus() {
         let root = tempfile::tempdir().unwrap();
@@ -297,10 +298,10 @@ mod tests {
         let counters = Counters::open(&[request(0x4100_d0b0), request(0x4100_d050)], root.path());
         assert_eq!((counters.slots, counters.open.len()), (0, 0));
         let tried: Vec<(&str, &[u32])> = counters.all.iter().map(|c| (c.pmu.as_str(), &*c.cpus)).collect();
-        // The A55 is not there; CPU 2 has no PMU.
+        // The tree has no A55, and CPU 2 has no PMU.
         assert_eq!(tried, [("", &[][..]), ("big", &[1]), ("little", &[0]), ("", &[2])]);
         let why: Vec<&str> = counters.all.iter().map(|c| c.refused.as_str()).collect();
-        assert_eq!(why[0], "no CPU online has this core");
+        assert_eq!(why[0], "no online CPU has this core type");
         assert_eq!(why[3], "the kernel has no PMU for these CPUs");
     }
 }

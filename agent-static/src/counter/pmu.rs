@@ -1,7 +1,7 @@
-//! The PMUs that the kernel knows, from sysfs.
+//! The kernel's PMUs, from sysfs.
 //!
-//! Names are not relied on (`armv8_pmuv3`, `armv8_pmuv3_0`, `armv8_cortex_a76` for the same thing): a PMU is found
-//! by the CPUs that it says it counts on, and those by their MIDR.
+//! Names of PMUs are not used, because one PMU has several (`armv8_pmuv3`, `armv8_pmuv3_0`, `armv8_cortex_a76`). A PMU
+//! is found by the CPUs that it lists, and these by their MIDR.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,14 +16,14 @@ pub struct Pmu {
     pub pmu_type: u32,
     /// CPUs that it counts on.
     pub cpus: Vec<u32>,
-    /// Events that it says it has: name in lower case, number.
+    /// Events that it lists: name in lower case, number.
     pub events: BTreeMap<String, u64>,
 }
 
-/// What is needed of MIDR_EL1: implementer and part, without variant, architecture and revision.
+/// The bits of MIDR_EL1 that identify a core type: implementer and part, without variant, architecture and revision.
 pub const MIDR_MASK: u32 = 0xff00_fff0;
 
-/// Every PMU under `sysfs` (`/sys`) that counts on certain CPUs.
+/// Every PMU under `sysfs` (`/sys`) that lists its CPUs.
 #[must_use]
 pub fn all(sysfs: &Path) -> Vec<Pmu> {
     let dir = sysfs.join("bus/event_source/devices");
@@ -54,7 +54,7 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// The MIDR of a CPU that is online, as far as [`MIDR_MASK`] goes; `None` on other machines.
+/// The MIDR of an online CPU, masked by [`MIDR_MASK`]; `None` on other machines.
 #[must_use]
 pub fn midr(sysfs: &Path, cpu: u32) -> Option<u32> {
     let file = format!("devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
@@ -76,7 +76,7 @@ pub fn cpu_list(text: &str) -> Vec<u32> {
     for part in text.split(',').filter(|p| !p.is_empty()) {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         if let (Ok(from), Ok(to)) = (from.parse::<u32>(), to.parse::<u32>()) {
-            // A list from a file that is not what it should be must not fill the memory.
+            // A malformed file must not fill the memory.
             cpus.extend((from..=to).take(4096));
         }
     }

@@ -1,4 +1,4 @@
-//! The engine: what of it can be traced.
+//! The engine: which levels can be traced.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process::{self, Target};
 
-/// The rows, and whether operators can be traced; `None` when no engine runs.
+/// The rows, and whether operators can be traced; `None` if no engine runs.
 pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
     let pids = match target {
         Some(Target::Pid(pid)) => vec![*pid],
@@ -23,7 +23,7 @@ pub(super) fn rows(target: Option<&Target>) -> (Vec<Row>, Option<bool>) {
             Some(Target::Name { name, .. }) => name.as_str(),
             _ => "llama*",
         };
-        return (vec![Row::info("none", format!("no process named {name} runs"))], None);
+        return (vec![Row::info("none", format!("no process named {name} is running"))], None);
     }
     let mut rows = Vec::new();
     let mut operators = None;
@@ -66,12 +66,14 @@ fn plan(pid: u32) -> Result<(EnginePlan, Vec<(String, io::Error)>), String> {
         .collect();
     if images.is_empty() {
         let unread: String = unread.iter().map(|(path, e)| format!("; {path} cannot be read: {e}")).collect();
-        return Err(format!("no part of a GGML engine is mapped (yet: a model may still be loaded){unread}"));
+        return Err(format!(
+            "no part of a GGML engine is mapped yet; try again when the model is loaded{unread}"
+        ));
     }
     Ok((examine(&images, &backends), unread))
 }
 
-/// A row for each level; true when operators can be traced.
+/// A row for each level. True if operators can be traced.
 fn levels(plan: &EnginePlan, rows: &mut Vec<Row>) -> bool {
     let mut operators = false;
     for level in Level::ALL {

@@ -1,4 +1,4 @@
-//! The kernel's abilities, by trying them.
+//! The kernel's abilities, found by trying them.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::session::RING_BYTES;
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
 const GET_ATTACH_COOKIE: u32 = 174;
 
-/// The rows, and whether probes work at all.
+/// The rows, and whether probes work.
 pub(super) fn rows() -> (Vec<Row>, bool) {
     let uname = nix::sys::utsname::uname();
     let text = |f: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
@@ -23,7 +23,7 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     let mut rows =
         vec![Row::info("release", format!("Linux {}, {}", text(|u| u.release()), text(|u| u.machine())))];
     if !nix::unistd::geteuid().is_root() {
-        rows.push(Row::no("BPF", "cannot be tried: the agent is not root"));
+        rows.push(Row::no("BPF", "not tried: the agent is not root"));
         rows.extend(options::rows());
         return (rows, false);
     }
@@ -38,18 +38,18 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
             rows.push(match cost {
                 Some(c) => Row::yes(
                     "probes",
-                    format!("attached to the agent itself; an operator's two cost {} ns here", c.pair_ns),
+                    format!("attached to the agent itself; the two probes of an operator cost {} ns here", c.pair_ns),
                 ),
                 None => Row::no(
                     "probes",
-                    "cannot be attached: CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS are needed, see the options below",
+                    "cannot be attached: they need CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS, see the options below",
                 ),
             });
             rows.push(match bpf.attach_exec() {
                 Ok(_) => Row::yes("new processes", "seen (raw tracepoint), so --name can wait for an engine"),
                 Err(e) => Row::no(
                     "new processes",
-                    format!("not seen ({}): name a running one with --pid", e.answer),
+                    format!("not seen ({}): name a running engine with --pid", e.answer),
                 ),
             });
         }
@@ -62,33 +62,33 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
 
 fn supported(what: &str, answer: libbpf_rs::Result<bool>) -> Row {
     match answer {
-        Ok(true) => Row::yes(what, "there"),
-        Ok(false) => Row::no(what, "not there: Linux 5.8 or newer is needed"),
-        Err(e) => Row::no(what, format!("cannot be tried: {e}")),
+        Ok(true) => Row::yes(what, "available"),
+        Ok(false) => Row::no(what, "not available: it needs Linux 5.8 or newer"),
+        Err(e) => Row::no(what, format!("could not be tried: {e}")),
     }
 }
 
-/// What other tools need and this one does not.
+/// Abilities that other tools need and this one does not.
 fn unneeded() -> Vec<Row> {
     let btf = match fs::metadata("/sys/kernel/btf/vmlinux") {
-        Ok(m) => format!("there, {} kB; not needed", m.len() / 1024),
-        Err(_) => "not there; not needed".to_owned(),
+        Ok(m) => format!("available, {} kB; not needed", m.len() / 1024),
+        Err(_) => "not available; not needed".to_owned(),
     };
     let cookies = match ProgramType::Kprobe.is_helper_supported(GET_ATTACH_COOKIE) {
-        Ok(true) => "there; not needed",
-        _ => "not there; not needed",
+        Ok(true) => "available; not needed",
+        _ => "not available; not needed",
     };
     let multi = match fs::read_to_string("/proc/kallsyms") {
-        Ok(symbols) if symbols.contains(" bpf_uprobe_multi_link_attach") => "there; not needed",
-        Ok(_) => "not there; not needed",
-        Err(_) => "cannot be told; not needed",
+        Ok(symbols) if symbols.contains(" bpf_uprobe_multi_link_attach") => "available; not needed",
+        Ok(_) => "not available; not needed",
+        Err(_) => "unknown; not needed",
     };
     let profile = Path::new("/sys/kernel/tracing/uprobe_events");
     let others = fs::read_to_string(profile).map(|t| t.lines().count()).unwrap_or(0);
     let mut rows =
         vec![Row::info("BTF", btf), Row::info("cookies", cookies), Row::info("uprobe_multi", multi)];
     if others > 0 {
-        let said = format!("{others} in {}: of somebody else, and they cost time too", profile.display());
+        let said = format!("{others} in {}: another tool's, and they cost time too", profile.display());
         rows.push(Row::info("other uprobes", said));
     }
     rows

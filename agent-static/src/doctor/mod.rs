@@ -1,7 +1,7 @@
-//! What works here, what does not, and why: the same trials that a session makes, told as a table.
+//! What works here, what does not, and why: the same trials that a session makes, printed as a table.
 //!
-//! Nothing is concluded from a version number where it can be tried: the real programs are loaded, and attached to a
-//! function of the agent's own.
+//! Nothing is concluded from a version number if it can be tried. The real programs are loaded and attached to a
+//! function of the agent itself.
 
 mod engines;
 mod kernel;
@@ -18,9 +18,9 @@ use crate::target::process::Target;
 enum Verdict {
     /// It works.
     Yes,
-    /// It does not, and something is lost by it.
+    /// It does not work, and a session loses something.
     No,
-    /// It is said, and decides nothing.
+    /// Information that decides nothing.
     Info,
 }
 
@@ -50,7 +50,8 @@ impl Row {
     }
 }
 
-/// Looks at the kernel, the permissions, the PMUs and the engine, and prints the table. False when operators cannot be traced.
+/// Examines the kernel, the permissions, the PMUs and the engine, and prints the table. False if operators cannot be
+/// traced.
 ///
 /// # Errors
 /// When the table cannot be written.
@@ -81,10 +82,10 @@ pub fn doctor(target: Option<&Target>, out: &mut dyn Write) -> io::Result<bool> 
 
 fn verdicts(traces: bool, operators: Option<bool>) -> Vec<Row> {
     let row = match (traces, operators) {
-        (false, _) => Row::no("engines", "nothing can be traced on this kernel as it is: see NO above"),
-        (true, Some(true)) => Row::yes("this engine", "with what is said above"),
-        (true, Some(false)) => Row::no("this engine", "not its operators: see NO above"),
-        (true, None) => Row::yes("engines", "name one to see more: --pid NUMBER or --name NAME"),
+        (false, _) => Row::no("engines", "nothing can be traced on this kernel: see the rows with NO"),
+        (true, Some(true)) => Row::yes("this engine", "see the rows above for what is traced"),
+        (true, Some(false)) => Row::no("this engine", "its operators cannot be traced: see the rows with NO"),
+        (true, None) => Row::yes("engines", "name one to examine it: --pid PID or --name NAME"),
     };
     vec![row]
 }

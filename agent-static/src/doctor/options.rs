@@ -1,19 +1,19 @@
-//! The options that the kernel was built with, where it tells.
+//! The options that the kernel was built with, if it shows them.
 
 use std::fs;
 use std::io::Read;
 
 use super::Row;
 
-/// Without them nothing can be traced.
+/// Options without which nothing can be traced.
 pub(crate) const NEEDED: [&str; 4] =
     ["CONFIG_BPF_SYSCALL", "CONFIG_BPF_EVENTS", "CONFIG_UPROBE_EVENTS", "CONFIG_PERF_EVENTS"];
-/// They make it faster, or counters possible.
+/// Options that make tracing faster, or that counters need.
 const USEFUL: [&str; 3] = ["CONFIG_BPF_JIT", "CONFIG_HW_PERF_EVENTS", "CONFIG_ARM_PMU"];
-/// A configuration has a few hundred kB.
+/// Most bytes that are read. A configuration has a few hundred kB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Where the configuration was found, and the text.
+/// The path of the configuration, and its text.
 pub(crate) fn config() -> Option<(String, String)> {
     let running = "/proc/config.gz";
     if let Ok(file) = fs::File::open(running) {
@@ -35,14 +35,17 @@ pub(crate) fn missing<'o>(config: &str, options: &[&'o str]) -> Vec<&'o str> {
 
 pub(super) fn rows() -> Vec<Row> {
     let Some((from, config)) = config() else {
-        let said = "not told (neither /proc/config.gz nor /boot/config-*): what was tried above counts";
+        let said = "unknown (there is neither /proc/config.gz nor /boot/config-*): the trials above decide";
         return vec![Row::info("options", said)];
     };
     let lacking = missing(&config, &NEEDED);
     let needed = if lacking.is_empty() {
-        Row::yes("options", format!("all that are needed ({from})"))
+        Row::yes("options", format!("all required options are set ({from})"))
     } else {
-        Row::no("options", format!("{} missing: this kernel cannot be traced ({from})", lacking.join(", ")))
+        Row::no(
+            "options",
+            format!("{} missing: nothing can be traced on this kernel ({from})", lacking.join(", ")),
+        )
     };
     let lacking = missing(&config, &USEFUL);
     let useful =

@@ -1,4 +1,4 @@
-//! Who the agent is, and what forbids it what.
+//! The agent's user, and what restricts it.
 
 use std::fs;
 
@@ -28,17 +28,17 @@ pub(super) fn rows() -> Vec<Row> {
             let context = word("/proc/self/attr/current").unwrap_or_default();
             Row::info(
                 "SELinux",
-                format!("enforcing, as {context}: if something is refused, see `dmesg | grep avc`"),
+                format!("enforcing, in context {context}: if something is refused, see `dmesg | grep avc`"),
             )
         }
         Some(_) => Row::info("SELinux", "permissive"),
-        None => Row::info("SELinux", "not there"),
+        None => Row::info("SELinux", "not present"),
     });
     if let Some(lockdown) = word("/sys/kernel/security/lockdown") {
         let active = lockdown.split(['[', ']']).nth(1).unwrap_or("none").to_owned();
         rows.push(match active.as_str() {
             "confidentiality" => {
-                Row::no("lockdown", "confidentiality: the kernel forbids tracing; boot without it")
+                Row::no("lockdown", "confidentiality: the kernel forbids tracing; boot without lockdown")
             }
             other => Row::info("lockdown", other),
         });

@@ -1,4 +1,4 @@
-//! The cores' counters: which, how many, and whether somebody else has them.
+//! The cores' counters: their events, how many are free, and whether another user holds them.
 
 use std::path::Path;
 
@@ -16,7 +16,10 @@ pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
     let all = pmu::all(sysfs);
     let mut rows: Vec<Row> = all.iter().filter(|p| of_cores(p)).map(|p| row(sysfs, p, &online)).collect();
     if rows.is_empty() {
-        rows.push(Row::no("hardware", "no PMU of the cores: no hardware counters, page faults only"));
+        rows.push(Row::no(
+            "hardware",
+            "the kernel has no PMU of the cores: page faults can be counted, hardware events cannot",
+        ));
     }
     let without: Vec<u32> =
         online.iter().copied().filter(|c| !all.iter().any(|p| of_cores(p) && p.cpus.contains(c))).collect();
@@ -31,7 +34,7 @@ pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
     rows
 }
 
-/// PMUs of other parts (a bus, a memory controller) say on which CPU they want to be asked, and have no cycles of a core.
+/// Whether it is a core's PMU. PMUs of a bus or a memory controller name a CPU too, but have no cycle event.
 fn of_cores(pmu: &Pmu) -> bool {
     CYCLES.iter().any(|c| pmu.events.contains_key(*c))
 }
@@ -42,15 +45,16 @@ fn row(sysfs: &Path, pmu: &Pmu, online: &[u32]) -> Row {
     let midr = pmu::midr(sysfs, cpu).map_or_else(String::new, |m| format!(", MIDR {m:#010x}"));
     let what = format!("{} events on CPUs {}{midr}", pmu.events.len(), pmu::list_of(&pmu.cpus));
     match free(pmu, cpu) {
-        Ok(0) => Row::no(&pmu.name, format!("{what}; no counter is free beside that of the cycles")),
-        Ok(n) => Row::yes(&pmu.name, format!("{what}; {n} counters free beside that of the cycles")),
+        Ok(0) => Row::no(&pmu.name, format!("{what}; no counter is free beside the cycle counter")),
+        Ok(n) => Row::yes(&pmu.name, format!("{what}; {n} counters free beside the cycle counter")),
         Err(e) => Row::no(&pmu.name, format!("{what}; {e}")),
     }
 }
 
-/// How many events count at once on `cpu`, cycles left out: pinned ones that find no counter say so when they are read.
+/// How many events count at the same time on `cpu`, without cycles. A pinned event that finds no counter fails when it
+/// is read.
 fn free(pmu: &Pmu, cpu: u32) -> std::io::Result<usize> {
-    // Cycles have a counter of their own; the others are what there may be too few of.
+    // Cycles have a counter of their own. Only the other counters may be too few.
     let others = pmu.events.iter().filter(|(name, _)| !CYCLES.contains(&name.as_str()));
     let Some(config) = others.map(|(_, config)| *config).next() else { return Ok(0) };
     let event = perf::Event { pmu_type: pmu.pmu_type, config, user_only: true };

@@ -1,10 +1,10 @@
-//! Gauges: what the board's sensors beyond the cores say, some times a second.
+//! Gauges: values of the board's sensors outside the cores, read several times per second.
 //!
 //! ```text
-//! requests ─▶ path (`*` to files) ─▶ sensor (open, read once) ─▶ gauges, a number each
-//!                                        └── sample: read, parse ─▶ one batch of all that are due
+//! requests ─▶ path (`*` to files) ─▶ sensor (open, read once) ─▶ gauges, one number each
+//!                                        └── sample: read, parse ─▶ one batch of all sensors that are due
 //! ```
-//! A value that is not exactly what its form says is absent, never 0. Sampling allocates nothing.
+//! A value that does not have exactly the expected form is absent, never 0. Sampling allocates nothing.
 
 pub mod parse;
 pub mod path;
@@ -25,32 +25,32 @@ use crate::plan::{GaugeRequest, GaugeSource};
 use parse::MAX_VALUES;
 use sensor::Sensor;
 
-/// Between two samples of one gauge.
+/// Time between two samples of one gauge, ms.
 const PERIODS: std::ops::RangeInclusive<u32> = 10..=1000;
 
-/// One gauge: its number is its place.
+/// One gauge. Its number is its index in [`Gauges::all`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gauge {
     /// Name for people.
     pub name: String,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,
-    /// The file, or PMU/event; the request's own words where none was found.
+    /// The file, or PMU/event; the request's path if no file was found.
     pub source: String,
     /// Time between two samples, ms.
     pub period_ms: u32,
     /// Whether it is read.
     pub attached: bool,
-    /// Why it is not, or why values are absent.
+    /// Why it is not read, or why values are absent.
     pub note: String,
 }
 
 /// All gauges of a session.
 #[derive(Debug, Default)]
 pub struct Gauges {
-    /// Those that are read and those that cannot be.
+    /// Gauges that are read, and gauges that cannot be read.
     pub all: Vec<Gauge>,
     sensors: Vec<Sensor>,
 }
@@ -90,7 +90,7 @@ impl Gauges {
     }
 
     fn refuse(&mut self, request: &GaugeRequest, source: &str, why: &str) {
-        // One more place, for the word that there is no room.
+        // One more entry, for the message that there is no room.
         let (attached, why) = match self.all.len() {
             0..MAX_GAUGES => (false, why),
             MAX_GAUGES => (false, "there are more sensors than the 64 that are sampled"),
@@ -100,7 +100,7 @@ impl Gauges {
         self.all.push(request.gauge(name, source, attached, why));
     }
 
-    /// Adds the gauges of a sensor, which was read once.
+    /// Adds the gauges of a sensor that was read once.
     fn add(
         &mut self,
         request: &GaugeRequest,
@@ -121,7 +121,7 @@ impl Gauges {
             let core = if sensor.values > 1 { format!("core {i}") } else { String::new() };
             let name = [request.name.as_str(), which, &core].join(" ");
             let mut name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-            // Two zones of one type are told apart by their path.
+            // The path distinguishes two zones of one type.
             if self.all.iter().any(|g| g.name == name) {
                 let number = source.rsplit('/').nth(1).unwrap_or(source);
                 name = format!("{name} {number}");
@@ -133,14 +133,14 @@ impl Gauges {
         self.sensors.push(sensor);
     }
 
-    /// How soon [`Self::sample`] has something to do; `None` when never.
+    /// Time until [`Self::sample`] has something to do; `None` if never.
     #[must_use]
     pub fn due_in(&self) -> Option<Duration> {
         let due = self.sensors.iter().map(|n| n.due).min()?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Tells a host what there is.
+    /// Sends a record for each gauge.
     pub fn emit(&self, emit: &mut Emitter) {
         for id in 0..self.all.len() {
             self.emit_one(id, emit);
@@ -163,7 +163,7 @@ impl Gauges {
         emit.emit(&Record::Gauge(record), Weight::Essential);
     }
 
-    /// Reads the sensors that are due, or with `all` every one, and sends what they say.
+    /// Reads the sensors that are due, or with `all` every one, and sends their values.
     pub fn sample(&mut self, emit: &mut Emitter, all: bool) {
         let now = Instant::now();
         if !self.sensors.iter().any(|n| all || n.due <= now) {
@@ -173,7 +173,7 @@ impl Gauges {
         let (mut bytes, mut len, mut count) = ([0; MAX_GAUGES * MAX_SAMPLE_LEN], 0, 0u16);
         for at in 0..self.sensors.len() {
             let Some(sensor) = self.sensors.get_mut(at).filter(|n| all || n.due <= now) else { continue };
-            // After a pause it is not made up for.
+            // Samples that a pause left out are not made up for.
             let next = sensor.due + sensor.period;
             sensor.due = if next > now { next } else { now + sensor.period };
             let mut values = [None; MAX_VALUES];
@@ -218,7 +218,7 @@ impl GaugeRequest {
 }
 
 impl path::Found {
-    /// Which of several it is: a thermal zone by its type.
+    /// Distinguishes several files of one path; a thermal zone by its type.
     fn name(&self, kind: GaugeKind) -> String {
         let said = || std::fs::read_to_string(self.file.with_file_name("type")).ok();
         let said = if kind == GaugeKind::Temperature { said() } else { None };

@@ -1,11 +1,11 @@
-//! From a sensor's text to numbers. What is not exactly as its form says has no number.
+//! From a sensor's text to numbers. A text that does not have exactly the expected form has no number.
 
 use profinfer_wire::record::gauge::GaugeParse;
 
-/// Most values that one sensor tells: cores of an NPU.
+/// Most values of one sensor: the cores of an NPU.
 pub const MAX_VALUES: usize = 8;
 
-/// Reads the text; the number of values, `None` when it is of another form.
+/// Parses the text into `out`. Returns the number of values; `None` if the text has another form.
 #[must_use]
 pub fn values(text: &[u8], parse: GaugeParse, out: &mut [i64; MAX_VALUES]) -> Option<usize> {
     let text = std::str::from_utf8(text).ok()?.trim_ascii();
@@ -21,7 +21,7 @@ pub fn values(text: &[u8], parse: GaugeParse, out: &mut [i64; MAX_VALUES]) -> Op
 }
 
 fn integer(text: &str) -> Option<i64> {
-    // `parse` would take a plus sign, which no sensor writes.
+    // `parse` would accept a plus sign, which no sensor writes.
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 

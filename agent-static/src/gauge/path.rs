@@ -1,28 +1,28 @@
-//! From a path with `*` to the files that are there.
+//! From a path with `*` to the files that exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file that fits.
+/// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Where it is.
     pub file: PathBuf,
-    /// Its path as the board has it.
+    /// Its path on the board.
     pub path: String,
-    /// The part that the first `*` became; empty without one.
+    /// The name that the first component with `*` matched; empty without a `*`.
     pub which: String,
 }
 
-/// The files under `root` that fit, in order of their numbers (`policy0`, `policy4`, `policy10`).
+/// The files under `root` that match, in order of their numbers (`policy0`, `policy4`, `policy10`).
 ///
 /// # Errors
-/// Why the path is not looked for: the host may only ask for what the kernel tells of the machine.
+/// Why the path is refused. A host may only name files by which the kernel describes the machine.
 pub fn expand(root: &Path, pattern: &str) -> Result<Vec<Found>, &'static str> {
     let parts: Vec<&str> = pattern.split('/').skip(1).collect();
     let kernels = pattern.starts_with("/sys/") || pattern.starts_with("/proc/");
     if !kernels || parts.iter().any(|p| p.is_empty() || *p == "." || *p == "..") {
-        return Err("not a path within /sys or /proc");
+        return Err("the path is not within /sys or /proc");
     }
     let mut found = vec![Found { file: root.to_owned(), path: String::new(), which: String::new() }];
     for part in parts {
@@ -49,7 +49,7 @@ fn children(parent: &Found, part: &str) -> Vec<Found> {
     names.into_iter().map(|name| Found { which: which(name.clone()), ..child(&name) }).collect()
 }
 
-/// Whether `name` is `pattern` with something, or nothing, for each `*`.
+/// Whether `name` matches `pattern`, in which each `*` stands for any text.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(name) = name.strip_prefix(first) else { return false };

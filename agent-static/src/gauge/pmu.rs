@@ -1,7 +1,7 @@
 //! PMUs that count for the whole system: memory controllers.
 //!
-//! The kernel tells on which CPU such an event is opened (`cpumask`), what number it has (`events/NAME`, with
-//! `format/*`), and what one count stands for (`events/NAME.scale`, `events/NAME.unit`).
+//! The kernel's sysfs names the CPU on which such an event is opened (`cpumask`), its number (`events/NAME`, with
+//! `format/*`), and the amount of one count (`events/NAME.scale`, `events/NAME.unit`).
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::counter::pmu::cpu_list;
 use crate::sys::perf;
 
-/// Bytes of the units that drivers name.
+/// Bytes of the units that drivers use.
 const UNITS: [(&str, f64); 5] =
     [("Bytes", 1.0), ("bytes", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)];
 
@@ -29,7 +29,7 @@ pub struct Traffic {
 /// Why it does not count.
 pub fn open(sysfs: &Path, pmu: &str, event: &str) -> Result<Traffic, String> {
     if [pmu, event].iter().any(|name| name.is_empty() || name.contains('/') || name.starts_with('.')) {
-        return Err("not a name of a PMU and its event".to_owned());
+        return Err("this is not a name of a PMU and its event".to_owned());
     }
     let dir = sysfs.join("bus/event_source/devices").join(pmu);
     if !dir.exists() {
@@ -41,19 +41,19 @@ pub fn open(sysfs: &Path, pmu: &str, event: &str) -> Result<Traffic, String> {
     let cpumask = text("cpumask").map_err(|_| missing("cpumask"))?;
     let cpu = *cpu_list(&cpumask).first().ok_or("the PMU's cpumask names no CPU")?;
     let terms = text(&format!("events/{event}"))
-        .map_err(|_| "the PMU does not say in sysfs that it has this event".to_owned())?;
+        .map_err(|_| "the PMU does not list this event in sysfs".to_owned())?;
     let config = config(&terms, &|name| text(&format!("format/{name}")).ok())
-        .ok_or_else(|| format!("the event is `{terms}`, which this agent cannot put into a number"))?;
+        .ok_or_else(|| format!("the event is `{terms}`, which this agent cannot encode"))?;
     let scale = text(&format!("events/{event}.scale")).unwrap_or_else(|_| "1".to_owned());
     let unit = text(&format!("events/{event}.unit")).unwrap_or_default();
     let bytes = bytes_of(&scale, &unit)
-        .ok_or_else(|| format!("one count is {scale} `{unit}`, which is no whole number of bytes"))?;
+        .ok_or_else(|| format!("one count is {scale} `{unit}`, which is not a whole number of bytes"))?;
     let event = perf::Event { pmu_type: number, config, user_only: false };
     let event = perf::open_timed(event, cpu).map_err(|e| format!("opening it on CPU {cpu}: {e}"))?;
     Ok(Traffic { event, bytes })
 }
 
-/// `event=0x01,umask=0x3`, each put where `format/NAME` says: `config:0-7`.
+/// Encodes `event=0x01,umask=0x3`; `format/NAME` gives the bits of each term: `config:0-7`.
 fn config(terms: &str, format: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let mut config = 0;
     for term in terms.split(',') {
@@ -73,8 +73,8 @@ fn config(terms: &str, format: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     Some(config)
 }
 
-/// Bytes of one count, when they are a whole number. Drivers call 2^20 bytes `MB`, too: then it is the meaning in
-/// which the scale makes a whole number of bytes.
+/// Bytes of one count, if they are a whole number. Some drivers call 2^20 bytes `MB` too. Then the meaning counts for
+/// which the scale gives a whole number of bytes.
 fn bytes_of(scale: &str, unit: &str) -> Option<i64> {
     let scale: f64 = scale.parse().ok()?;
     let units: &[f64] = match unit {
@@ -156,8 +156,8 @@ mod tests {
         assert!(why("none", "clock").contains("no such PMU"));
         assert!(why("../ddr", "clock").contains("not a name"));
         assert!(why("bare", "clock").contains("cpumask"));
-        assert!(why("ddr", "reads").contains("does not say"));
-        assert!(why("ddr", "cycles").contains("no whole number of bytes"));
+        assert!(why("ddr", "reads").contains("does not list"));
+        assert!(why("ddr", "cycles").contains("not a whole number of bytes"));
         let traffic = match open(root.path(), "ddr", "clock") {
             Ok(traffic) => traffic,
             Err(why) if nix::unistd::geteuid().is_root() => panic!("{why}"),

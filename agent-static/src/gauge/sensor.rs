@@ -12,9 +12,9 @@ use super::parse::{MAX_VALUES, values};
 use super::pmu::{self, Traffic};
 use crate::sys::perf;
 
-/// Longest text of a sensor; a longer one is none that we know.
+/// Longest text of a sensor, bytes. A longer text has none of the known forms.
 const TEXT: usize = 512;
-/// A sensor that takes longer would hold the trace up: behind a slow bus, or a driver that waits.
+/// Longest time that one read may take. A slower sensor (on a slow bus, or with a driver that waits) would delay the trace.
 const SLOW: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
@@ -27,14 +27,14 @@ enum Reader {
 #[derive(Debug)]
 pub(super) struct Sensor {
     reader: Reader,
-    /// Gauges that it feeds.
+    /// Number of gauges that it feeds.
     pub(super) values: usize,
-    /// Number of the first of them.
+    /// Index of the first of them.
     pub(super) first: usize,
     pub(super) period: Duration,
     pub(super) due: Instant,
     pub(super) unit: Option<GaugeUnit>,
-    /// What bytes are counted from, and the last value.
+    /// The value at the session's start from which bytes are counted, and the last value.
     counted: Option<(i64, i64)>,
     failed: bool,
 }
@@ -42,7 +42,7 @@ pub(super) struct Sensor {
 impl Sensor {
     /// Opens a file and reads it once.
     pub(super) fn file(path: &Path, parse: GaugeParse) -> Result<Self, String> {
-        // Some files of the kernel would wait for something to happen.
+        // Some files of the kernel would block until an event happens.
         let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path);
         let file = file.map_err(|e| format!("opening it: {e}"))?;
         Self::tried(Reader::File { file, parse })
@@ -67,12 +67,12 @@ impl Sensor {
         };
         sensor.values = sensor.read(&mut [0; MAX_VALUES])?;
         if now.elapsed() > SLOW {
-            // The first time something may have been loaded or woken up.
+            // The first read may load a driver or wake a device.
             let again = Instant::now();
             sensor.read(&mut [0; MAX_VALUES])?;
             if again.elapsed() > SLOW {
                 return Err(format!(
-                    "it takes {} ms to read, which would hold the trace up",
+                    "reading it takes {} ms, which would delay the trace",
                     again.elapsed().as_millis()
                 ));
             }
@@ -97,7 +97,7 @@ impl Sensor {
         }
     }
 
-    /// Reads the values; the first time that it cannot, the reason.
+    /// Reads the values. Returns the reason the first time that this fails.
     pub(super) fn sample(&mut self, out: &mut [Option<i64>; MAX_VALUES]) -> Option<String> {
         let mut values = [0; MAX_VALUES];
         let read = match self.read(&mut values) {
@@ -121,7 +121,7 @@ impl Sensor {
         }
     }
 
-    /// Bytes are counted since the session began, and never back.
+    /// Counts bytes from the session's start. A count never decreases.
     fn since_the_start(&mut self, value: &mut i64) -> Result<(), Failure> {
         let (first, last) = self.counted.unwrap_or((*value, *value));
         if *value < last {
@@ -147,12 +147,12 @@ impl From<Failure> for String {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::System(e) => format!("reading it: {e}"),
-            Failure::Form(parse) => format!("what it says is not {}", form(parse)),
-            Failure::Number => "it tells another number of values than at the start".to_owned(),
+            Failure::Form(parse) => format!("its text is not {}", form(parse)),
+            Failure::Number => "the number of its values differs from that at the start".to_owned(),
             Failure::Multiplexed => {
-                "it did not count all the time: somebody else uses the PMU, too".to_owned()
+                "it did not count all the time: another program uses the PMU too".to_owned()
             }
-            Failure::Back => "it counted back, or beyond what fits".to_owned(),
+            Failure::Back => "its count decreased, or overflowed".to_owned(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where the stream goes. A link takes bytes and never blocks the drain of the kernel's ring buffer for
-//! long: what a slow link cannot take is dropped in whole frames and counted.
+//! The destination of the stream. A link takes bytes and never blocks the drain of the ring buffer for long. If a link
+//! is too slow, whole frames are dropped and counted.
 
 pub mod output;
 pub mod serial;
@@ -12,7 +12,7 @@ use crate::error::{Diagnostic, Result};
 /// Where to wait for a host.
 #[derive(Debug)]
 pub enum Place {
-    /// A port of this machine.
+    /// A port of this machine's loopback address.
     Tcp(std::net::TcpListener),
     /// A serial line.
     Serial(crate::sys::serial::Port),
@@ -21,7 +21,7 @@ pub enum Place {
 /// Opens `tcp:127.0.0.1:PORT` or `serial:DEVICE@BAUD`.
 ///
 /// # Errors
-/// When it is neither, or cannot be opened.
+/// When the address has neither form, or cannot be opened.
 pub fn listen(address: &str) -> Result<Place> {
     match address.strip_prefix("serial:") {
         Some(place) => serial::open(place).map(Place::Serial),

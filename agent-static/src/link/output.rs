@@ -1,4 +1,5 @@
-//! A bounded queue in front of a link, and behind it what was sent last, so that a host that comes back can have it again.
+//! A bounded queue before a link. It also keeps the bytes that were sent last, so that a host that comes back can get
+//! them again.
 //!
 //! ```text
 //! bytes:  [ sent, kept for a host that comes back | waits for the link ]
@@ -19,28 +20,28 @@ use crate::error::Diagnostic;
 const QUEUE_BYTES: usize = 1 << 20;
 /// Spans leave this much of the queue to the records that they refer to.
 const RESERVED_BYTES: usize = 256 << 10;
-/// Bytes kept after they were sent, where there is somebody who can ask for them: more than a socket and a forwarding hold.
+/// Bytes kept after they were sent, if a host can ask for them again: more than a socket and a forwarded port buffer.
 const KEPT_BYTES: usize = 512 << 10;
-/// Room for the places of so many frames is made at once.
+/// Number of frames whose lengths are kept; the memory is allocated once.
 const FRAMES: usize = 16 << 10;
 
 /// Whether a record may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// One of many: dropped, and counted, when the queue is nearly full.
+    /// One of many records. It is dropped, and counted, when the queue is nearly full.
     Droppable,
-    /// Others refer to it: the agent waits for room before it gives up.
+    /// Other records refer to it. The agent waits for room before it gives up.
     Essential,
 }
 
 /// What the link is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file, a pipe, standard output: nobody comes back.
+    /// A file, a pipe or standard output: no host comes back.
     File,
     /// A connection: when it breaks, the other side may come again.
     Connection,
-    /// A serial line: what the kernel prints comes in between.
+    /// A serial line: messages of the kernel come between frames.
     Serial,
 }
 
@@ -54,7 +55,7 @@ pub struct Output {
     /// Bytes of the hello that are sent.
     greeted: usize,
     bytes: VecDeque<u8>,
-    /// Of `bytes`, how many are sent.
+    /// Number of `bytes` that are sent.
     sent: usize,
     /// Frames in `bytes`: sequence number and length.
     frames: VecDeque<(u32, u16)>,
@@ -121,24 +122,24 @@ impl Output {
         self.waiting() == 0
     }
 
-    /// What to tell the user about a broken link.
+    /// The error about a broken link.
     #[must_use]
     pub fn error(&self) -> Option<Diagnostic> {
         let answer = self.broken.as_ref()?;
         Some(Diagnostic::new(
             format!("sending the stream to {}", self.name),
             answer,
-            "what was sent before is readable; free space or start the receiver again, then capture anew",
+            "the part that was sent is readable; free space or start the receiver again, then capture again",
         ))
     }
 
-    /// Queues one frame, as far as there is room for its weight. False when there is none.
+    /// Queues one frame if there is room for its weight. False if there is none.
     pub fn push(&mut self, seq: u32, frame: &[u8], weight: Weight) -> bool {
         let limit = match weight {
             Weight::Droppable => QUEUE_BYTES - RESERVED_BYTES,
             Weight::Essential => QUEUE_BYTES,
         };
-        // On a serial line, what the kernel printed before a frame shall not be taken for a part of it.
+        // On a serial line, a message of the kernel before a frame must not become a part of it.
         let begin: &[u8] = if self.kind == Kind::Serial { &[0] } else { &[] };
         let len = begin.len() + frame.len();
         if self.broken() || self.bytes.len() - self.sent + len > limit {
@@ -152,7 +153,7 @@ impl Output {
         true
     }
 
-    /// Hands as much as the link takes now.
+    /// Writes as much as the link takes now.
     pub fn flush(&mut self) {
         while !self.empty() && !self.broken() {
             let Some(sink) = &mut self.sink else { return };
@@ -177,7 +178,7 @@ impl Output {
         }
     }
 
-    /// Forgets what nobody will ask for again.
+    /// Forgets frames that no host can ask for again.
     fn forget(&mut self) {
         let kept = if self.kind == Kind::File { 0 } else { KEPT_BYTES };
         while let Some((_, len)) = self.frames.front() {
@@ -204,7 +205,7 @@ impl Output {
         self.lose("the connection was closed".to_owned());
     }
 
-    /// The host that was waited for is here, or will not come any more.
+    /// The host came back.
     ///
     /// # Errors
     /// When the descriptor cannot be made non-blocking.
@@ -221,8 +222,8 @@ impl Output {
         self.broken = Some(why.to_owned());
     }
 
-    /// Sends all frames from `seq` on again, those that are still there, with the hello before them if that is wanted. False
-    /// when the first of them is not there: the host will see the gap.
+    /// Sends all frames from `seq` on again, as far as they are still kept; with `greet` the hello comes first. False if
+    /// frame `seq` is no longer kept: the host will see a gap.
     pub fn resend(&mut self, seq: u32, greet: bool) -> bool {
         if greet {
             self.greeted = 0;

@@ -8,7 +8,7 @@ use crate::sys::serial::Port;
 /// Opens `DEVICE@BAUD`, raw: 8 data bits, no parity, no flow control.
 ///
 /// # Errors
-/// When there is no such device, or its driver has no such speed.
+/// When the device does not exist, or its driver does not support the speed.
 pub fn open(place: &str) -> Result<Port> {
     let tried = format!("opening serial:{place}");
     let form = "write it like serial:/dev/ttyFIQ0@1500000";
@@ -16,18 +16,17 @@ pub fn open(place: &str) -> Result<Port> {
         return Err(Diagnostic::new(tried, "the speed is missing", form));
     };
     let Some(baud) = baud.parse::<u32>().ok().filter(|b| *b > 0) else {
-        return Err(Diagnostic::new(tried, format!("`{baud}` is no speed"), form));
+        return Err(Diagnostic::new(tried, format!("`{baud}` is not a speed"), form));
     };
     let port = Port::open(Path::new(device), baud).map_err(|e| {
-        let help = "look for the board's serial devices with `ls /dev/tty*` and for the one that is the console in \
-                    /proc/consoles; be root";
+        let help = "`ls /dev/tty*` lists the board's serial devices, /proc/consoles names the console; run the agent as root";
         Diagnostic::new(&tried, e, help)
     })?;
-    // A driver takes the nearest speed that its clock can make; both ends stand 3 %.
+    // A driver takes the nearest speed that its clock can make. Both ends tolerate 3 %.
     let actual = port.baud();
     if actual.abs_diff(baud) > baud / 33 {
         let answer = format!("the driver answers with {actual} baud");
-        return Err(Diagnostic::new(tried, answer, "use a speed that the driver has, at both ends"));
+        return Err(Diagnostic::new(tried, answer, "use a speed that the driver supports, at both ends"));
     }
     Ok(port)
 }

@@ -7,7 +7,7 @@ use crate::error::{Diagnostic, Result};
 /// Listens at `tcp:HOST:PORT`.
 ///
 /// # Errors
-/// When the address is not of this form, not a loopback address, or taken.
+/// When the address does not have this form, is not a loopback address, or is in use.
 pub fn listen(address: &str) -> Result<TcpListener> {
     let tried = format!("listening at {address}");
     let Some(place) = address.strip_prefix("tcp:") else {
@@ -32,7 +32,7 @@ pub fn listen(address: &str) -> Result<TcpListener> {
         Diagnostic::new(
             tried,
             e,
-            "another agent may be running; end it, or choose another port with --listen",
+            "end the other program at this port (another agent?), or choose another port with --listen",
         )
     })
 }

@@ -16,10 +16,10 @@ pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
         let symbol = &probe.symbol;
         if let Some(other) = backend.probes[..i].iter().find(|p| p.as_ref().symbol == *symbol) {
             let line = file.line(other.span());
-            return wrong(format!("the probe `{symbol}` is there twice, first in line {line}"));
+            return wrong(format!("the probe `{symbol}` is defined twice, first in line {line}"));
         }
         if probe.whole && (probe.level != Level::Op || probe.tensor.is_none()) {
-            return wrong(format!("`{symbol}`: a whole operator is of level `op` and is given a `tensor`"));
+            return wrong(format!("`{symbol}`: `whole = true` needs `level = \"op\"` and a `tensor`"));
         }
         for (what, index, kind) in
             [("tensor", probe.tensor, "ggml_tensor"), ("graph", probe.graph, "ggml_cgraph")]
@@ -28,11 +28,13 @@ pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
             match probe.arguments.get(index) {
                 Some(argument) if argument.contains(kind) && argument.contains('*') => {}
                 Some(argument) => {
-                    return wrong(format!("`{symbol}`: {what} = {index} is `{argument}`, no `{kind} *`"));
+                    return wrong(format!("`{symbol}`: {what} = {index} is `{argument}`, not a `{kind} *`"));
                 }
                 None => {
                     let n = probe.arguments.len();
-                    return wrong(format!("`{symbol}`: {what} = {index}, but it has {n} arguments, from 0"));
+                    return wrong(format!(
+                        "`{symbol}`: {what} = {index}, but it has {n} arguments, counted from 0"
+                    ));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! A board's file to a board.
+//! From a board's file to a board.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::plan::aligned;
 use crate::{Backend, Core, Parse, Sensor, SensorUnit};
 
 const LEVELS: [&str; 4] = ["token", "graph", "op", "expert"];
-/// Stands for all cores that are known and have the board's default set.
+/// All known cores that have the board's default set.
 const EVERY: &str = "*";
 
 type Cores = BTreeMap<String, Arc<Core>>;
@@ -27,7 +27,7 @@ pub(crate) fn board(
     file.check_name(&b.name)?;
     for level in &b.levels {
         if !LEVELS.contains(&level.as_ref().as_str()) {
-            let what = format!("there is no level `{}`; there are: {}", level.as_ref(), LEVELS.join(", "));
+            let what = format!("there is no level `{}`; known levels: {}", level.as_ref(), LEVELS.join(", "));
             return Err(file.wrong(level.span(), what));
         }
     }
@@ -91,19 +91,19 @@ fn clusters(file: &File<BoardFile>, known: &Cores) -> Result<Vec<Cluster>, Board
     Ok(clusters)
 }
 
-/// The types of core, each once.
+/// The core types, each once.
 fn cores(file: &File<BoardFile>, clusters: &[Cluster], known: &Cores) -> Result<Vec<Arc<Core>>, BoardError> {
-    // A user's core may have sets of its own alone; that is no fault of a board which takes what it finds.
+    // A user's core may have only sets of its own. That is not a mistake of a board that takes every core that fits.
     let default = file.value.counter_set.as_ref().map(|s| s.as_ref().as_str());
     let fits = |core: &Core| core.counters > 0 && default.is_none_or(|set| core.set(set).is_some());
     let mut cores: Vec<Arc<Core>> = clusters.iter().map(|c| Arc::clone(&c.core)).collect();
     match file.value.cores.as_slice() {
         [] if cores.is_empty() => {
-            let what = "give [[clusters]], or `cores` where they are not known (`[\"*\"]` for all)";
+            let what = "give [[clusters]], or `cores` if the clusters are not known (`[\"*\"]` for all)";
             return Err(file.wrong(0..0, what.to_owned()));
         }
         [first, ..] if !cores.is_empty() => {
-            let what = "either [[clusters]] or `cores`: a board whose clusters are known names cores there";
+            let what = "give either [[clusters]] or `cores`: a board with clusters names its cores there";
             return Err(file.wrong(first.span(), what.to_owned()));
         }
         names => {
@@ -120,7 +120,7 @@ fn cores(file: &File<BoardFile>, clusters: &[Cluster], known: &Cores) -> Result<
     Ok(cores)
 }
 
-/// The default set is there on all cores that count, and every set can be put into slots.
+/// Checks that all cores that count have the default set, and that every set can be put into slots.
 fn sets(file: &File<BoardFile>, board: &Board) -> Result<(), BoardError> {
     let counting: Vec<&Arc<Core>> = board.cores.iter().filter(|c| c.counters > 0).collect();
     match &file.value.counter_set {
@@ -129,7 +129,10 @@ fn sets(file: &File<BoardFile>, board: &Board) -> Result<(), BoardError> {
             let near = |c: &Core| candidates(name.as_ref(), c.sets.iter().map(|s| s.name()));
             let what = match lacks {
                 Some(core) => format!("`{}` has no set `{}`; {}", core.name, name.as_ref(), near(core)),
-                None if counting.is_empty() => format!("`{}`: no core of this board counts", name.as_ref()),
+                None if counting.is_empty() => format!(
+                    "`{}`: no core of this board has hardware counters; leave out `counter_set`",
+                    name.as_ref()
+                ),
                 None => String::new(),
             };
             if !what.is_empty() {
@@ -156,7 +159,7 @@ fn sets(file: &File<BoardFile>, board: &Board) -> Result<(), BoardError> {
     Ok(())
 }
 
-/// Whether the unit fits what is read.
+/// Whether the unit matches what `parse` reads.
 fn read_as(sensor: &Sensor) -> bool {
     match sensor.parse {
         Some(Parse::Integer) | None => true,
@@ -172,16 +175,16 @@ fn sensors(file: &File<BoardFile>) -> Result<Vec<crate::Sensor>, BoardError> {
         let sensor = spanned.as_ref();
         let what = match (&sensor.path, &sensor.pmu) {
             (Some(path), None) if !path.starts_with('/') => "its path must begin with `/`",
-            (Some(_), None) if sensor.parse.is_none() => "say with `parse` how its file is read",
+            (Some(_), None) if sensor.parse.is_none() => "`parse` must say how its file is read",
             (Some(_), None) if !sensor.events.is_empty() => "`events` are for a `pmu`",
             (None, Some(_)) if sensor.events.is_empty() => "name the `events` of its PMU",
-            (None, Some(_)) if sensor.parse.is_some() => "`parse` is for files, a PMU has its own scale",
+            (None, Some(_)) if sensor.parse.is_some() => "`parse` is for files: a PMU has its own scale",
             (Some(_), Some(_)) | (None, None) => "give either `path` or `pmu`",
             (Some(_), None) if !read_as(sensor) => {
-                "its unit is not what `parse` reads: integers, kHz only so, or percent"
+                "its unit does not match `parse`: percent, load-at-frequency and rknpu-load need the unit percent"
             }
-            (None, Some(_)) if sensor.unit != SensorUnit::Bytes => "of a PMU only bytes are sampled",
-            _ if names.contains_key(sensor.name.as_str()) => "there is another sensor of this name",
+            (None, Some(_)) if sensor.unit != SensorUnit::Bytes => "only bytes are sampled from a PMU",
+            _ if names.contains_key(sensor.name.as_str()) => "another sensor has this name",
             _ => "",
         };
         if !what.is_empty() {

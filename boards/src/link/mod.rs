@@ -1,5 +1,5 @@
-//! What one file cannot know of another: cores and backends put in place of their names, and all checks that need
-//! more than the shape of a file.
+//! Resolves the names of cores and backends to the files of these names, and does all checks that need more than one
+//! file, or more than the form of one.
 
 mod backend;
 mod board;
@@ -11,17 +11,17 @@ pub(crate) use cores::check_core;
 
 use crate::error::nearest;
 
-/// At most so many candidates are named.
+/// Most candidates that are named.
 const CANDIDATES: usize = 5;
 
-/// ` `X`; nearest: A, B`, or all when there are few.
+/// `nearest: A, B`, or all names when there are few.
 fn candidates<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     let mut names = nearest(wanted, names);
     let all = names.len() <= CANDIDATES;
     names.truncate(CANDIDATES);
     match (names.is_empty(), all) {
-        (true, _) => "there is none".to_owned(),
-        (_, true) => format!("there are: {}", names.join(", ")),
+        (true, _) => "none is known".to_owned(),
+        (_, true) => format!("known: {}", names.join(", ")),
         _ => format!("nearest: {}", names.join(", ")),
     }
 }

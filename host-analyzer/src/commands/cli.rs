@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Commands and options.
 
 use std::path::PathBuf;
 
@@ -16,12 +16,12 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Show the frames and records of a recording, raw, with their offsets; works on damaged files
+    /// Show the raw frames and records of a recording with their offsets; works on damaged files
     Inspect {
         /// The recording
         file: PathBuf,
     },
-    /// List the board profiles, or show one with what each counter means
+    /// List the board profiles, or show one with the meaning of each counter
     Boards {
         /// Name of a profile
         name: Option<String>,
@@ -34,14 +34,14 @@ pub(super) enum Command {
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Args)]
 pub(super) struct Record {
-    /// Board profile; a recording names its own
+    /// Board profile for a capture; a recording names its own
     #[arg(long)]
     pub(super) board: Option<String>,
     /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(super) boards: Option<PathBuf>,
-    /// A recording, tcp:HOST:PORT (default tcp:127.0.0.1:7817) or serial:DEVICE@BAUD of a serving agent, or - for
-    /// standard input
+    /// A recording, tcp:HOST:PORT or serial:DEVICE@BAUD of an agent that runs `serve` (default: tcp:127.0.0.1:7817), or -
+    /// for standard input
     pub(super) source: Option<String>,
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
@@ -50,15 +50,16 @@ pub(super) struct Record {
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
     /// Counters to read at the start and the end of every operator, instead of the board's default set: another of
-    /// its sets (`analyze boards NAME` lists them); or event names as Arm prints them (CPU_CYCLES,
-    /// L3D_CACHE_REFILL), minor-faults, major-faults; or none
+    /// its sets (`analyze boards NAME` lists them), event names as in Arm's manuals (CPU_CYCLES, L3D_CACHE_REFILL),
+    /// minor-faults, major-faults, or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
-    /// How often a second the board's nodes are read (frequencies, temperatures, loads, traffic of the memory), at most
+    /// How often per second the board's sensors are read (frequencies, temperatures, loads, memory traffic), at most
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(super) sample_hz: u32,
-    /// Name of the process to trace, `llama*` for all that begin so, where the agent was not told which
+    /// Name of the process to trace, `llama*` for all names that begin with llama. The agent's own --pid, --name or command
+    /// takes precedence
     #[arg(long)]
     pub(super) target: Option<String>,
     /// Write the tables as CSV as well

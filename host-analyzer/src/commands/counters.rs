@@ -1,15 +1,15 @@
-//! Which counters to ask the agent for: the board's set, another one, or some by name.
+//! The counters to request from the agent: the board's default set, another set, or events by name.
 
 use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::record::control::ANY_CORE;
 
 use super::{Diagnostic, Result};
 
-/// Instead of a list: no counters.
+/// The name that requests no counters.
 const NONE: &str = "none";
 
-/// What `--counters` and the board ask for, in order of slots. Without a board nothing is asked for that was not
-/// named, because nothing is known of the machine.
+/// The counters that `--counters` and the board request, in order of slots. Without a board, only named events are
+/// requested, because nothing is known about the machine.
 pub(super) fn requests(board: Option<&Board>, asked: &[String]) -> Result<Vec<PlannedCounter>> {
     let asked: Vec<&str> = asked.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
     match (asked.as_slice(), board) {
@@ -20,8 +20,14 @@ pub(super) fn requests(board: Option<&Board>, asked: &[String]) -> Result<Vec<Pl
             None => names.iter().map(|name| by_name(name, board)).collect(),
             Some(set) => {
                 let (answer, help) = match board {
-                    None => ("sets of counters are a board's", "name the board with --board, or the events"),
-                    Some(_) => ("it stands alone, without other names", "name one set, or the events"),
+                    None => (
+                        "counter sets belong to a board, and no board is named",
+                        "name the board with --board, or name events",
+                    ),
+                    Some(_) => (
+                        "a set or `none` cannot be combined with other names",
+                        "name one set, or only events",
+                    ),
                 };
                 Err(Diagnostic::new(format!("choosing the counters `{set}`"), answer, help))
             }
@@ -29,7 +35,7 @@ pub(super) fn requests(board: Option<&Board>, asked: &[String]) -> Result<Vec<Pl
     }
 }
 
-/// Events are in capitals, as Arm prints them; the kernel's own have a hyphen.
+/// Events are in capitals, as in Arm's manuals. The kernel's own events have a hyphen.
 fn is_set(name: &str, board: Option<&Board>) -> bool {
     let event = name.contains('-') || !name.contains(|c: char| c.is_ascii_lowercase());
     board.is_some_and(|b| b.set_names().contains(&name)) || (!event && name != NONE)
@@ -37,18 +43,18 @@ fn is_set(name: &str, board: Option<&Board>) -> bool {
 
 fn plan(board: &Board, set: Option<&str>) -> Result<Vec<PlannedCounter>> {
     board.counter_plan(set).map_err(|e| {
-        let help = format!("`analyze boards {}` shows what is in each set; or name events", board.name);
+        let help = format!("`analyze boards {}` shows the events of each set; or name events", board.name);
         Diagnostic::new("choosing the counters", e, help)
     })
 }
 
-/// On every type of core, by the PMU's own number. Which are the kernel's own is for the agent to know: it refuses by
-/// name what it has not.
+/// Requests an event on every core type, by the PMU's own number. The agent knows the kernel's own events; it refuses,
+/// by name, an event that it does not have.
 fn by_name(name: &str, board: Option<&Board>) -> Result<PlannedCounter> {
     if let Some(board) = board {
         board.can_count(name).map_err(|e| {
             let help = format!(
-                "`analyze boards {}` lists the events; without --board any name is asked for",
+                "`analyze boards {}` lists the events; without --board every name is requested",
                 board.name
             );
             Diagnostic::new("choosing the counters", e, help)
@@ -88,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selection_is_said() {
+    fn wrong_names_are_reported() {
         for (board, asked, words) in [
-            (Some("rk3588"), &["memry"][..], "no counter set `memry`; there are: memory"),
-            (Some("rk3588"), &["CPU_CYCLES", "L3D_CACHE_REFIL"], "most like it are L3D_CACHE_REFILL, "),
+            (Some("rk3588"), &["memry"][..], "no counter set `memry`; its sets: memory"),
+            (Some("rk3588"), &["CPU_CYCLES", "L3D_CACHE_REFIL"], "similar events: L3D_CACHE_REFILL, "),
             (Some("rk3588"), &["page-faults"], "has an event `page-faults`"),
-            (None, &["memory"], "sets of counters are a board's"),
-            (Some("rk3588"), &["memory", "BR_PRED"], "stands alone"),
-            (Some("rk3588"), &["BR_PRED", "none"], "stands alone"),
+            (None, &["memory"], "counter sets belong to a board"),
+            (Some("rk3588"), &["memory", "BR_PRED"], "cannot be combined"),
+            (Some("rk3588"), &["BR_PRED", "none"], "cannot be combined"),
         ] {
             let said = names(board, asked).unwrap_err();
             assert!(said.contains(words) && said.contains("help: "), "{said}");

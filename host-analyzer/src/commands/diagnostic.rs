@@ -17,15 +17,15 @@ impl Diagnostic {
         Self { tried: tried.into(), answer: answer.to_string(), help: help.into() }
     }
 
-    /// A stream that cannot be read at all.
+    /// The error for a stream that cannot be read at all. `source` names it.
     pub(super) fn not_readable(source: &str, e: OpenError) -> Self {
         let help = match e {
-            OpenError::Empty => "the agent wrote nothing: see what it said where it runs",
+            OpenError::Empty => "the agent wrote nothing: read its messages on the board",
             OpenError::NotAStream => "give a recording (.pfi) or the port of `profinfer-agent serve`",
             OpenError::NewlinesRewritten => {
-                "the link is a terminal in text mode: use `adb exec-out`, `hdc file recv`, or a port that is forwarded"
+                "the link is a terminal in text mode: use `adb exec-out`, `hdc file recv` or a forwarded port"
             }
-            OpenError::Newer { .. } => "use an `analyze` as new as the agent that recorded it",
+            OpenError::Newer { .. } => "use the `analyze` of the agent's release, or a newer one",
             OpenError::Older { .. } => "use the `analyze` of the release that recorded it",
         };
         Self::new(format!("reading {source}"), e, help)

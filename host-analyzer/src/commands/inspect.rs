@@ -1,4 +1,4 @@
-//! `analyze inspect`: what is in a recording, raw, with offsets.
+//! `analyze inspect`: the raw frames and records of a recording, with offsets.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The two links on which an agent can be asked to capture: TCP and serial lines.
+//! The two links over which `analyze` captures from an agent: TCP and serial lines.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -22,7 +22,7 @@ pub(super) enum Address {
 }
 
 impl Address {
-    /// What a source names; `None` when it is a file.
+    /// The address that a source names; `None` if it is a file.
     pub(super) fn of(source: &str) -> Result<Option<Self>> {
         if let Some(place) = source.strip_prefix("tcp:") {
             return Ok(Some(Self::Tcp(place.to_owned())));
@@ -34,11 +34,11 @@ impl Address {
         let (device, baud) =
             place.rsplit_once('@').ok_or_else(|| wrong("the speed is missing".to_owned()))?;
         let baud =
-            baud.parse().ok().filter(|b| *b > 0).ok_or_else(|| wrong(format!("`{baud}` is no speed")))?;
+            baud.parse().ok().filter(|b| *b > 0).ok_or_else(|| wrong(format!("`{baud}` is not a speed")))?;
         Ok(Some(Self::Serial(device.to_owned(), baud)))
     }
 
-    /// Whether noise may come in between.
+    /// Whether other bytes may come between frames.
     pub(super) fn is_serial(&self) -> bool {
         matches!(self, Self::Serial(..))
     }
@@ -59,7 +59,7 @@ impl Address {
         }
     }
 
-    /// Connects, trying again for `wait`.
+    /// Connects; over TCP it tries again until `wait` is over.
     pub(super) fn connect_within(&self, wait: Duration) -> Result<Link> {
         let begun = Instant::now();
         let mut progress = Progress::new("connecting");
@@ -94,8 +94,8 @@ impl Address {
                  `adb forward tcp:7817 tcp:7817` or `ssh -L 7817:127.0.0.1:7817 BOARD`"
             }
             Self::Serial(..) => {
-                "name the device of the adapter on this machine (`ls /dev/ttyUSB* /dev/ttyACM*`), close other \
-                 programs that use it (minicom, screen), and be in the group that may open it (dialout)"
+                "name the adapter's device on this machine (`ls /dev/ttyUSB* /dev/ttyACM*`), close other programs \
+                 that use it (minicom, screen), and join the group that may open it (dialout)"
             }
         }
     }
@@ -117,7 +117,7 @@ pub(super) enum Link {
 }
 
 impl Link {
-    /// Reads what is there, waiting a tenth of a second for the first byte; 0 when none came.
+    /// Reads the bytes that came. Waits a tenth of a second for the first byte; 0 if none came.
     ///
     /// # Errors
     /// When the link is closed.

@@ -1,4 +1,4 @@
-//! Capturing from a serving agent: plan and start out, the stream in, kept as a recording.
+//! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -22,10 +22,10 @@ use crate::ingest::Ingest;
 use crate::model::Model;
 
 /// How long the agent may be silent after a stop.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// The agent says something every second; on a serial line nobody tells that it is gone.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// A serial line gives no notice when the agent ends. The agent sends a heartbeat every second, so after this time it is gone.
 const SILENCE: Duration = Duration::from_secs(15);
-/// On a serial line the request is made again when no hello came for so long: noise may have cost it.
+/// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
@@ -65,7 +65,7 @@ struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// Until the stream ends, the link is gone, or the user does not want to wait. Returns what to tell about the link.
+    /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
     fn run(&mut self, interrupts: &AtomicU32, progress: &mut Progress) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let (begun, mut requested) = (Instant::now(), Instant::now());
@@ -75,11 +75,11 @@ impl Capture<'_> {
         loop {
             let asked = interrupts.load(Ordering::Relaxed);
             if asked > 0 && !stopped {
-                progress.say("stopping: waiting for the agent's last words (Ctrl-C again to leave at once)");
+                progress.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
                 self.send(&WireRecord::Stop(Stop {}))?;
                 (stopped, heard) = (true, Instant::now());
             }
-            if asked > 1 || (stopped && heard.elapsed() > LAST_WORDS) {
+            if asked > 1 || (stopped && heard.elapsed() > STOP_PATIENCE) {
                 break;
             }
             let next = match self.link.read(&mut bytes) {
@@ -97,9 +97,7 @@ impl Capture<'_> {
                 }
                 Err(e) => {
                     if !self.reconnect(&e, interrupts, progress)? {
-                        said.push(format!(
-                            "the link broke ({e}) and the session could not be taken up again"
-                        ));
+                        said.push(format!("the link broke ({e}) and the session could not be resumed"));
                         break;
                     }
                     said.push(format!("the link broke ({e}); connected again"));
@@ -110,7 +108,9 @@ impl Capture<'_> {
                 Next::Listen => {}
                 Next::Ask(seq) => self.resume(seq)?,
                 Next::OtherSession => {
-                    said.push("the agent answers with another session: this one's end is lost".to_owned());
+                    said.push(
+                        "the agent answers with another session: the end of this one is lost".to_owned(),
+                    );
                     break;
                 }
             }
@@ -124,14 +124,17 @@ impl Capture<'_> {
                 }
             }
             if self.receiver.nonce().is_some() && self.address.is_serial() && heard.elapsed() > SILENCE {
-                said.push(format!("the line has been silent for {} s: the agent is gone", SILENCE.as_secs()));
+                said.push(format!(
+                    "the line has been silent for {} s: the agent has ended or the line is cut",
+                    SILENCE.as_secs()
+                ));
                 break;
             }
             let live = self.recording.ingest.live();
             progress.live(&live);
             if live.ended || live.refused.is_some() {
                 if self.address.is_serial() {
-                    // It has not to wait for questions about the end.
+                    // The agent need not wait for requests to send frames again.
                     let _ = self.send(&WireRecord::Stop(Stop {}));
                 }
                 break;
@@ -146,7 +149,8 @@ impl Capture<'_> {
         Ok(said)
     }
 
-    /// Connects again and asks for what has not come. False when there is nothing to connect to, or nobody wants to wait.
+    /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
+    /// interrupts.
     fn reconnect(
         &mut self,
         why: &std::io::Error,
@@ -173,7 +177,7 @@ impl Capture<'_> {
         Ok(false)
     }
 
-    /// Whether the new connection delivers anything: a forwarding without an agent behind it accepts and closes.
+    /// Whether the new connection delivers this session. A forwarded port without an agent accepts a connection and closes it.
     fn answers(&mut self) -> bool {
         self.receiver.reconnected();
         let (begun, mut bytes) = (Instant::now(), vec![0; 1 << 16]);
@@ -207,25 +211,29 @@ impl Capture<'_> {
     }
 
     fn unasked(&self, answer: &dyn std::fmt::Display) -> Diagnostic {
-        Diagnostic::new(format!("asking the agent at {}", self.address), answer, "connect again")
+        Diagnostic::new(
+            format!("sending a request to the agent at {}", self.address),
+            answer,
+            "start the capture again",
+        )
     }
 
-    /// A serial line without an agent behind it.
+    /// The error for a serial line without an agent.
     fn nobody(&self) -> Diagnostic {
         let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
             (0, _) => "no byte came".to_owned(),
-            (n, "") => format!("{n} bytes came, none of them text"),
+            (n, "") => format!("{n} bytes came, and none of them is text"),
             (n, text) => {
-                format!("{n} bytes came that are no stream: `{}`", text.lines().last().unwrap_or_default())
+                format!("{n} bytes came that are not a stream: `{}`", text.lines().last().unwrap_or_default())
             }
         };
-        let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, on the other end of this line \
-                    and at the same speed; bytes without text mean another speed, a prompt means that a shell still reads there";
+        let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, at the other end of this line \
+                    and at the same speed; bytes without text mean a different speed, a prompt means that a shell still reads the line";
         Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
     }
 }
 
-/// What was received, on disk and in the tables.
+/// The received stream, on disk and in the tables.
 struct Recording {
     path: PathBuf,
     file: File,
@@ -252,7 +260,7 @@ impl Recording {
         }
     }
 
-    /// What went wrong in [`Self::take`].
+    /// The first error of [`Self::take`].
     fn check(&mut self, address: &Address) -> Result<()> {
         if let Some(e) = self.unwritten.take() {
             return Err(unwritable(&self.path, e));
@@ -263,7 +271,7 @@ impl Recording {
         }
     }
 
-    /// The frame that a break cut comes again whole.
+    /// Forgets the frame that a break cut; it comes again whole.
     fn forget_partial(&mut self) -> Result<()> {
         let partial = i64::try_from(self.decoder.forget_partial()).unwrap_or(0);
         let end = self.file.seek(SeekFrom::Current(-partial));
@@ -287,7 +295,7 @@ fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
     )
 }
 
-/// Plan, counters, gauges and start, as they go over the line.
+/// Plan, counters, gauges and start, as sent.
 fn request(
     board: Option<&Board>,
     levels: u32,
@@ -295,15 +303,19 @@ fn request(
     options: &Record,
     address: &Address,
 ) -> Result<Vec<u8>> {
-    // Ends whatever noise was on the line before.
+    // A zero byte ends noise that was on the line before.
     let mut bytes = vec![0];
     let too_long = || {
         let help = "shorten --target";
-        Diagnostic::new(format!("asking the agent at {address}"), "the request is too long", help)
+        Diagnostic::new(
+            format!("sending a request to the agent at {address}"),
+            "the request is too long",
+            help,
+        )
     };
     let plan = Plan {
         wire_version: WIRE_VERSION,
-        // Without one the agent says what it is.
+        // Without a profile, the agent uses its generic one.
         board: board.map_or("", |b| b.name.as_str()),
         levels,
         target: options.target.as_deref().unwrap_or_default(),
@@ -343,7 +355,7 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
         other => Err(Diagnostic::new(
             "choosing the levels",
             format!("there is no level `{other}`"),
-            "use --levels with token, graph, op, expert, separated by commas",
+            "give --levels a list of token, graph, op, expert, separated by commas",
         )),
     })
 }

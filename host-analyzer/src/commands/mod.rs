@@ -1,8 +1,8 @@
-//! The command line: the only place with clap, files, sockets and the terminal.
+//! The command line: the only module with clap, files, sockets and the terminal.
 //!
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
-//! analyze inspect FILE           every frame with its offset
+//! analyze inspect FILE           all frames with their offsets
 //! analyze boards [NAME]          the board profiles
 //! ```
 

@@ -1,4 +1,4 @@
-//! Progress of a capture: a line that moves on a terminal, a line every two seconds elsewhere.
+//! Progress: one line that is updated on a terminal, a line every two seconds elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
-//! From what a link delivers to the stream as the agent made it.
+//! From the bytes of a link to the stream as the agent made it.
 //!
-//! A connection delivers the stream's bytes; after a break the agent says hello again, and begins with the frame that was
-//! asked for. A serial line delivers them among others: boot messages, what the kernel prints, bits that fell over. Frames
-//! that noise cost are asked for again, as long as the agent has them. What is behind a gap waits for nothing: the
-//! agent sends everything from the gap on once more, and what came already is left out.
+//! A connection delivers the stream's bytes. After a break the agent sends the hello again and continues with the requested
+//! frame. A serial line delivers other bytes too: boot messages, messages of the kernel, bit errors. Frames that noise
+//! destroyed are requested again, as long as the agent has them. The agent then sends all frames from the gap on once more,
+//! and frames that came already are left out.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{MAX_ENCODED, encode};
 use profinfer_wire::hello::{HELLO_LEN, Hello, MAGIC};
 
-/// How long a frame that was asked for again may take, and how long a line that was noisy may be silent before the frame
-/// that is missing is asked for.
+/// How long a requested frame may take, and how long a line may be silent after noise before the missing frame is
+/// requested.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often one frame is asked for.
+/// How often one frame is requested.
 const TRIES: u32 = 8;
 
 /// What to do next.
@@ -23,35 +23,35 @@ const TRIES: u32 = 8;
 pub(super) enum Next {
     /// Go on.
     Listen,
-    /// Ask for all frames from this one on.
+    /// Request all frames from this one on.
     Ask(u32),
-    /// It is not the session that was connected to.
+    /// The agent answers with another session.
     OtherSession,
 }
 
-/// What a link delivers, put in order.
+/// The state between a link's bytes and the stream.
 #[derive(Debug)]
 pub(super) struct Receiver {
     serial: bool,
-    /// Of the session, once it is known.
+    /// Nonce of the session, once it is known.
     nonce: Option<[u8; 16]>,
-    /// Bytes that may be a hello; `None` behind it.
+    /// Bytes that may be a hello; `None` after it.
     greeting: Option<Vec<u8>>,
-    /// On a connection, the first hello belongs to the stream as it is.
+    /// No hello came yet. On a connection, the first hello belongs to the stream as it is.
     first: bool,
     accumulator: Accumulator,
     next: u32,
     last: u32,
     /// There was noise since the last frame of the stream.
     noisy: bool,
-    /// There was noise since the missing frame was asked for.
+    /// There was noise since the missing frame was requested.
     noisy_since: bool,
     asked: Option<Instant>,
     tries: u32,
     heard: Instant,
-    /// Bytes on a serial line that were no frames.
+    /// Bytes on a serial line that did not belong to frames.
     pub(super) noise: u64,
-    /// How often frames were asked for again.
+    /// How often frames were requested again.
     pub(super) repairs: u64,
     /// The last text among the noise.
     pub(super) overheard: String,
@@ -78,7 +78,7 @@ impl Receiver {
         }
     }
 
-    /// The session's nonce, once its hello was there.
+    /// The session's nonce, once its hello came.
     pub(super) fn nonce(&self) -> Option<[u8; 16]> {
         self.nonce
     }
@@ -89,7 +89,7 @@ impl Receiver {
         self.first = false;
     }
 
-    /// Takes bytes of the link, gives bytes of the stream to `sink`.
+    /// Takes bytes of the link and gives bytes of the stream to `sink`.
     pub(super) fn take(&mut self, mut bytes: &[u8], now: Instant, sink: &mut dyn FnMut(&[u8])) -> Next {
         if let Some(greeting) = &mut self.greeting {
             greeting.extend_from_slice(bytes);
@@ -122,7 +122,7 @@ impl Receiver {
         Some(self.greeting.as_ref()?.get(..HELLO_LEN)?.to_vec())
     }
 
-    /// On a serial line it is somewhere; what comes before is noise.
+    /// On a serial line the hello may be anywhere. The bytes before it are noise.
     fn search(&mut self) -> Option<Vec<u8>> {
         let seen = self.greeting.as_mut()?;
         loop {
@@ -154,23 +154,23 @@ impl Receiver {
         self.heard = now;
         let ahead = frame.seq.wrapping_sub(self.next);
         if ahead > u32::MAX / 2 {
-            // Came already.
+            // It came already.
             self.last = frame.seq;
             return;
         }
-        // A gap without noise is what the agent dropped.
+        // A gap without noise is frames that the agent dropped.
         if ahead > 0 && self.noisy && self.tries < TRIES {
             let Some(_) = self.asked else {
                 self.last = frame.seq;
                 return;
             };
-            // Sent before the request was heard, as long as the numbers rise.
+            // As long as the numbers rise, the frame was sent before the agent received the request.
             let restarted = frame.seq <= self.last;
             self.last = frame.seq;
             if !restarted {
                 return;
             }
-            // It begins behind what was asked for: noise again, or the agent has it no more.
+            // The agent restarted after the requested frame: there was noise again, or it no longer has the frame.
             if std::mem::take(&mut self.noisy_since) {
                 self.asked = None;
                 return;
@@ -185,13 +185,13 @@ impl Receiver {
         (self.noisy, self.noisy_since, self.asked, self.tries) = (false, false, None, 0);
     }
 
-    /// Whether something has to be asked for again. Call it also when nothing comes.
+    /// Whether a frame has to be requested again. The caller also calls this when nothing comes.
     pub(super) fn ask(&mut self, now: Instant) -> Next {
         if !self.serial || !self.noisy || self.greeting.is_some() {
             return Next::Listen;
         }
         let due = match self.asked {
-            // Behind noise a gap shows that it cost a frame; when nothing follows it may have been the last one.
+            // After noise, a gap shows that a frame was lost. If nothing follows, the lost frame may have been the last one.
             None => self.last > self.next || now - self.heard > PATIENCE,
             Some(asked) => now - asked > PATIENCE,
         };
@@ -205,7 +205,7 @@ impl Receiver {
     }
 }
 
-/// Keeps the last line of text, for the message that says what was heard instead of an agent.
+/// Keeps the last line of text, for the error that shows what came instead of a stream.
 fn overhear(kept: &mut String, bytes: &[u8]) {
     kept.extend(bytes.iter().filter(|b| (0x20..0x7f).contains(*b) || **b == b'\n').map(|b| char::from(*b)));
     let from = kept.len().saturating_sub(200);

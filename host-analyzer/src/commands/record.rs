@@ -13,11 +13,11 @@ use crate::ingest::Ingest;
 use crate::model::Model;
 use crate::views;
 
-/// Where a serving agent is reached when nothing else is said.
+/// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    // Only when a board is named: a mistake in some profile is no reason not to read a recording.
+    // Profiles are read only if a board is named, so that a mistake in one does not prevent reading a recording.
     let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
     let named = catalog.as_ref().zip(options.board.as_deref());
     let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
@@ -27,7 +27,8 @@ pub(super) fn record(options: &Record) -> Result<()> {
         None if source == "-" => read("standard input", &mut io::stdin().lock())?,
         None => {
             let mut file = File::open(source).map_err(|e| {
-                let help = "give a recording, or tcp:HOST:PORT or serial:DEVICE@BAUD of a serving agent";
+                let help =
+                    "give a recording, or tcp:HOST:PORT or serial:DEVICE@BAUD of an agent that runs `serve`";
                 Diagnostic::new(format!("opening {source}"), e, help)
             })?;
             read(source, &mut file)?
@@ -36,8 +37,8 @@ pub(super) fn record(options: &Record) -> Result<()> {
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
-            rest.split_once("\n  help: ").unwrap_or((rest, "see what the agent said where it runs"));
-        return Err(Diagnostic::new(format!("the agent, {tried}"), answer, help));
+            rest.split_once("\n  help: ").unwrap_or((rest, "read the agent's messages on the board"));
+        return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
     let analysis = Analysis::of(&model);
     write::views(&model, &analysis, &options.out, options.csv)?;
@@ -56,7 +57,11 @@ fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
             Ok(n) => n,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => {
-                return Err(Diagnostic::new(format!("reading {name}"), e, "check the file and its disk"));
+                return Err(Diagnostic::new(
+                    format!("reading {name}"),
+                    e,
+                    "check that the file is complete and that its disk has no errors",
+                ));
             }
         };
         let fed = match n {

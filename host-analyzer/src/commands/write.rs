@@ -1,4 +1,4 @@
-//! The files of the output folder: one table, name to view.
+//! The files of the output folder: one table from name to view.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -39,7 +39,7 @@ pub(super) fn folder(out: &Path) -> Result<()> {
     })
 }
 
-/// Writes every view; files of other names in the folder are left alone.
+/// Writes every view. Files with other names in the folder are not touched.
 pub(super) fn views(model: &Model, analysis: &Analysis, out: &Path, csv: bool) -> Result<()> {
     folder(out)?;
     let mut progress = Progress::new("writing");
@@ -58,7 +58,7 @@ pub(super) fn views(model: &Model, analysis: &Analysis, out: &Path, csv: bool) -
     Ok(())
 }
 
-/// Under another name first, so that a reader never sees half a file.
+/// Writes under another name first, so that a reader never sees half a file.
 fn write(path: &Path, view: View, model: &Model, analysis: &Analysis) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");

@@ -153,7 +153,7 @@ fn a_connection_that_does_not_come_back() {
     });
     let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &["--reconnect", "1"]);
     end.join().unwrap();
-    assert!(said.contains("could not be taken up again"), "{said}");
+    assert!(said.contains("could not be resumed"), "{said}");
     assert!(trace.health.cut_short() && trace.health.damage.is_empty(), "{:#?}", trace.health);
     assert!(trace.spans.len() > 1000);
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Diagnostic, Result};
 
-/// Folders inside a folder of profiles that hold something else than boards.
+/// Folders inside a folder of profiles that hold cores and backends, not boards.
 const PARTS: [&str; 2] = ["cores", "backends"];
 
-/// The folder of the user's configuration, when there is one: `$XDG_CONFIG_HOME/profinfer/boards`, or that in
+/// The folder of the user's configuration, if it exists: `$XDG_CONFIG_HOME/profinfer/boards`, or that in
 /// `~/.config`.
 pub(super) fn configured() -> Option<PathBuf> {
     // The XDG specification: a relative or empty path counts as none.
@@ -43,9 +43,9 @@ fn tomls(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn unreadable(path: &Path, e: &std::io::Error) -> Diagnostic {
     let help = match e.kind() {
-        ErrorKind::NotFound => "give the folder of your profiles with --boards, or leave it out",
-        ErrorKind::InvalidData => "a profile is text in UTF-8",
-        _ => "see that you may read it",
+        ErrorKind::NotFound => "give an existing folder with --boards, or leave the option out",
+        ErrorKind::InvalidData => "save the profile as UTF-8 text",
+        _ => "make it readable for this user",
     };
     Diagnostic::new(format!("reading board profiles from {}", path.display()), e, help)
 }

@@ -21,7 +21,8 @@ pub(super) fn boards(name: Option<&str>, folder: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The shipped profiles, those of the user's configuration over them, those of `folder` over both.
+/// The shipped profiles, then those of the user's configuration, then those of `folder`. A later profile replaces an
+/// earlier one of the same name.
 pub(super) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
     let wrong = |e: BoardError| {
         let help = "correct the profile (docs/board-profiles.md), or move it away";

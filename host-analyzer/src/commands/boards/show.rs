@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use profinfer_boards::{Board, Catalog, Cluster, Core, Event, Kind, Memory, Sensor, SensorUnit, Unit};
 
-/// Columns that sentences fill at most.
+/// Longest line of a sentence, columns.
 const WIDTH: usize = 100;
 
 /// Every board: name, description, cores.
@@ -14,10 +14,10 @@ pub(super) fn list(catalog: &Catalog, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{:width$}  {}", board.name, board.description)?;
         writeln!(out, "{:width$}  {}", "", cores(board))?;
     }
-    writeln!(out, "\n`analyze boards NAME` shows one, with what its counters mean.")
+    writeln!(out, "\n`analyze boards NAME` shows one, with the meaning of its counters.")
 }
 
-/// All that is known of a board.
+/// All facts about a board.
 pub(super) fn board(b: &Board, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {}", b.name, b.description)?;
     writeln!(out, "  machine {}, {}; levels {}  [{}]", b.machine, b.soc, b.levels.join(", "), b.provenance)?;
@@ -49,11 +49,11 @@ pub(super) fn board(b: &Board, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     if !b.uncore.is_empty() {
-        title(out, "Beyond the cores")?;
+        title(out, "Sensors outside the cores")?;
     }
     b.uncore.iter().try_for_each(|n| sensor(n, out))?;
     if !b.notes.is_empty() {
-        title(out, "Good to know")?;
+        title(out, "Notes")?;
     }
     for note in &b.notes {
         sentence(out, "  ", &format!("{}  [{}]", note.text, note.provenance))?;
@@ -101,7 +101,7 @@ fn memory(m: &Memory, out: &mut dyn Write) -> io::Result<()> {
         write!(out, " of {bits} bits")?;
     }
     if let Some(ceiling) = m.theoretical_bytes_per_second {
-        write!(out, ": {} at the very most", speed(ceiling))?;
+        write!(out, ": {} in theory", speed(ceiling))?;
     }
     writeln!(out, "  [{}]", m.provenance)?;
     for measured in &m.measured {
@@ -111,7 +111,7 @@ fn memory(m: &Memory, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What one type of core counts; `before` are those already shown, whose events are not explained again.
+/// The events of one core type. `before` are the types already shown, whose events are not explained again.
 fn counters(
     core: &Core,
     default: Option<&str>,
@@ -120,10 +120,10 @@ fn counters(
 ) -> io::Result<()> {
     title(out, &format!("Counters of {}", core.name))?;
     if core.counters == 0 {
-        writeln!(out, "  page faults alone (minor-faults, major-faults)  [{}]", core.provenance)?;
+        writeln!(out, "  page faults only (minor-faults, major-faults)  [{}]", core.provenance)?;
         return Ok(());
     }
-    writeln!(out, "  {} at once, and CPU_CYCLES, minor-faults, major-faults", core.counters)?;
+    writeln!(out, "  {} at the same time, and CPU_CYCLES, minor-faults, major-faults", core.counters)?;
     sentence(out, "  ", &format!("[{}]", core.provenance))?;
     for set in &core.sets {
         let default = if default == Some(set.name()) { " (default)" } else { "" };
@@ -135,7 +135,7 @@ fn counters(
     if same > 0 {
         writeln!(
             out,
-            "  {same} events as on {}, and",
+            "  {same} events as on {}, and in addition",
             before.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ")
         )?;
     }
