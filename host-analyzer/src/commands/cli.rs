@@ -21,6 +21,19 @@ pub(super) enum Command {
         /// The recording
         file: PathBuf,
     },
+    /// Show what would be probed in an engine, level by level, and what could not be found and why; ends with 1 when a
+    /// level is missing
+    Engine {
+        /// Libraries and executables that one process maps, or folders of them
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Of the tables of operators and types print how many there are, or all names
+        #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
+        tables: String,
+        /// Folder of your own profiles, whose backends' functions are looked for too
+        #[arg(long, value_name = "DIR")]
+        boards: Option<PathBuf>,
+    },
     /// List the board profiles, or show one with what each counter means
     Boards {
         /// Name of a profile
