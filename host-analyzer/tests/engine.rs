@@ -37,7 +37,8 @@ fn an_engine_of_each_instruction_set_is_described() {
         std::fs::create_dir(&libraries).unwrap();
         let mut kernels = cpu(arch, Shape::default());
         kernels.function("ggml_cl_mul_mat", Asm::ret);
-        for (name, elf) in [("libggml-base.so", &mut base(arch, 256, 248)), ("libggml-cpu.so", &mut kernels)] {
+        for (name, elf) in [("libggml-base.so", &mut base(arch, 256, 248)), ("libggml-cpu.so", &mut kernels)]
+        {
             std::fs::write(libraries.join(name), elf.build()).unwrap();
         }
         std::fs::write(libraries.join("README"), "no engine").unwrap();
@@ -50,7 +51,10 @@ fn an_engine_of_each_instruction_set_is_described() {
             "calls of ggml_cpu_extra_compute_forward, clblast nested calls by ggml_cl_mul_mat",
             "{said}"
         );
-        assert!(said.contains(&format!("CPU graph, CPU operators, functions of backends; {machine}, ")), "{said}");
+        assert!(
+            said.contains(&format!("CPU graph, CPU operators, functions of backends; {machine}, ")),
+            "{said}"
+        );
         assert!(!said.contains("README"), "what is no engine's is left out of a folder: {said}");
         // A level is missing, as the agent's own `engine` says it.
         assert_eq!(status, Some(1));
@@ -62,7 +66,10 @@ fn what_was_named_and_is_no_engine_is_said() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("run.sh"), "#!/bin/sh\n").unwrap();
     let (status, said) = analyze(&["engine", "run.sh"], folder.path());
-    assert!(said.contains("run.sh: not an ELF file") && said.contains("it is a script (#!/bin/sh)"), "{said}");
+    assert!(
+        said.contains("run.sh: not an ELF file") && said.contains("it is a script (#!/bin/sh)"),
+        "{said}"
+    );
     assert_eq!(status, Some(1));
     assert_eq!(analyze(&["engine", "nowhere"], folder.path()), (Some(1), String::new()));
 }
