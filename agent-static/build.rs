@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
+use profinfer_boards::{Board, Catalog, Level, PlannedCounter};
 use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,19 +36,13 @@ fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error
             let (symbol, tensor, whole) = (&probe.symbol, probe.tensor, probe.whole);
             writeln!(
                 text,
-                "Function {{ symbol: {symbol:?}, profile: {:?}, guid: {:#x}, tensor: {tensor:?}, whole: {whole} }},",
-                backend.name,
-                first_bytes(backend)
+                "Function {{ symbol: {symbol:?}, backend: {:?}, tensor: {tensor:?}, whole: {whole} }},",
+                backend.shown_name()
             )?;
         }
     }
     text.push(']');
     Ok(std::fs::write(path, text)?)
-}
-
-/// The first eight bytes of a backend's GUID, as the programs read them from the engine's memory; 0 where it has none.
-fn first_bytes(backend: &Backend) -> u64 {
-    backend.guid.and_then(|g| g.0[..8].try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
 /// The boards as `&[Board]` of `plan/boards.rs`. A change of the profiles rebuilds their crate, and so this.

@@ -3,17 +3,13 @@
 
 use profinfer_engine::BackendFunction;
 
-use crate::lower::backend;
-
 /// A function that is probed wherever an engine's files have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
     /// Symbol, mangled where it is C++.
     pub symbol: &'static str,
-    /// Name of the backend's profile.
-    profile: &'static str,
-    /// First eight bytes of the backend's GUID; 0: it has none.
-    guid: u64,
+    /// Name of the backend: as its graphs have it, else its profile's.
+    backend: &'static str,
     /// Which argument, from 0, is the tensor.
     pub tensor: Option<u8>,
     /// A call is one whole operator of a split that the backend was given.
@@ -24,13 +20,10 @@ pub struct Function {
 pub const FUNCTIONS: &[Function] = include!(concat!(env!("OUT_DIR"), "/backend_functions.rs"));
 
 impl Function {
-    /// Name of the backend: as its graphs have it, else the profile's.
+    /// Name of the backend.
     #[must_use]
-    pub fn backend(&self) -> backend::Name {
-        match self.guid {
-            0 => backend::Name::try_from(self.profile).unwrap_or_default(),
-            guid => backend::name(guid),
-        }
+    pub const fn backend(&self) -> &'static str {
+        self.backend
     }
 }
 
@@ -39,7 +32,7 @@ impl Function {
 pub fn searched() -> Vec<BackendFunction> {
     let searched = |f: &Function| BackendFunction {
         symbol: f.symbol.to_owned(),
-        backend: f.backend().to_string(),
+        backend: f.backend.to_owned(),
         whole: f.whole,
     };
     FUNCTIONS.iter().map(searched).collect()
@@ -51,12 +44,18 @@ mod tests {
     use profinfer_boards::{Catalog, Level};
 
     use super::*;
+    use crate::lower::backend;
 
     #[test]
     fn functions_are_those_of_the_profiles() {
         let catalog = Catalog::shipped().unwrap();
         let mut ours = FUNCTIONS.iter();
         for profile in catalog.backends() {
+            // Where graphs tell the backend by its GUID, its functions bear the same name.
+            if let Some(guid) = profile.guid {
+                let first = u64::from_le_bytes(guid.0[..8].try_into().unwrap());
+                assert_eq!(backend::name(first), profile.shown_name());
+            }
             for probe in profile.probes().filter(|p| p.level == Level::Op) {
                 let function = ours.next().unwrap();
                 assert_eq!((function.symbol, function.whole), (probe.symbol.as_str(), probe.whole));

@@ -13,6 +13,9 @@ use crate::Provenance;
 pub struct Backend {
     /// Name, as boards use it; the file's name without `.toml`.
     pub name: String,
+    /// What ggml calls it in a graph; the profile's name where it has no name there.
+    #[serde(default)]
+    pub ggml_name: Option<String>,
     /// One line for people.
     pub description: String,
     /// ggml's identifier of the backend, if it is known.
@@ -104,6 +107,12 @@ impl fmt::Display for Guid {
 }
 
 impl Backend {
+    /// What it is called where its work is shown: as in graphs, else by its profile.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        self.ggml_name.as_deref().unwrap_or(&self.name)
+    }
+
     /// Functions worth a probe.
     pub fn probes(&self) -> impl Iterator<Item = &Probe> {
         self.probes.iter().map(Spanned::as_ref)

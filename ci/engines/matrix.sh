@@ -150,7 +150,7 @@ stripped=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
 say "functions without names"
 [ ! -f "$stripped" ] || export PROFINFER_STRIPPED_ENGINE=$stripped
 if [ -n "$full" ]; then export PROFINFER_ENGINE_CACHE=$CACHE; fi
-cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-engine --test engine named >"$dir/stripped.log" 2>&1 || {
+cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-engine --test engine -- named stripped:: >"$dir/stripped.log" 2>&1 || {
 	cat "$dir/stripped.log" >&2
 	failed=$((failed + 1))
 }

@@ -14,7 +14,17 @@ const MAY_USE: [(&str, &[&str]); 6] = [
     ("views", &["model", "analyses"]),
     (
         "commands",
-        &["profinfer_wire", "profinfer_boards", "decode", "ingest", "model", "analyses", "views", "read"],
+        &[
+            "profinfer_wire",
+            "profinfer_boards",
+            "profinfer_engine",
+            "decode",
+            "ingest",
+            "model",
+            "analyses",
+            "views",
+            "read",
+        ],
     ),
 ];
 
@@ -23,11 +33,12 @@ const OUTSIDE: [&str; 10] =
     ["fs", "net", "env", "process", "thread", "clap", "nix", "indicatif", "println", "eprintln"];
 
 /// Crates of ours, and those of ours that each may depend on.
-const CRATES: [(&str, &[&str]); 4] = [
+const CRATES: [(&str, &[&str]); 5] = [
     ("wire", &[]),
     ("boards", &["profinfer-wire"]),
-    ("agent-static", &["profinfer-wire"]),
-    ("host-analyzer", &["profinfer-wire", "profinfer-boards"]),
+    ("engine", &[]),
+    ("agent-static", &["profinfer-wire", "profinfer-engine"]),
+    ("host-analyzer", &["profinfer-wire", "profinfer-boards", "profinfer-engine"]),
 ];
 
 /// Words and punctuation of a source, without comments, texts and characters.

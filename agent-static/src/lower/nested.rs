@@ -61,7 +61,7 @@ impl Lower {
         let call = NestedCall {
             tid: e.head.tid,
             function: self.texts.id(&mut self.emit, function.symbol),
-            backend: self.texts.id(&mut self.emit, &function.backend()),
+            backend: self.texts.id(&mut self.emit, function.backend()),
             node,
             depth: u8::try_from(depth).unwrap_or(u8::MAX),
             start_ns,

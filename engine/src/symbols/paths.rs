@@ -73,9 +73,9 @@ fn tables(body: &Function, calls: &Calls<'_, '_>, orphans: &[usize]) -> BTreeMap
     let read: Vec<_> = jumps.map(|jump| (jump, jump_table::targets(calls.image, body, jump))).collect();
     let named: BTreeSet<usize> =
         read.iter().flat_map(|(_, targets)| targets.iter().flatten().copied()).collect();
-    let unnamed: Vec<usize> = orphans.iter().copied().filter(|n| !named.contains(n)).collect();
+    let others: Vec<usize> = orphans.iter().copied().filter(|n| !named.contains(n)).collect();
     let all = |targets: Option<Vec<usize>>| match targets {
-        Some(targets) => [targets, unnamed.clone()].concat(),
+        Some(targets) => [targets, others.clone()].concat(),
         None => orphans.to_vec(),
     };
     read.into_iter().map(|(jump, targets)| (jump, all(targets))).collect()

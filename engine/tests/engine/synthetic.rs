@@ -146,7 +146,7 @@ fn cases_may_meet_before_the_start_s_result_does() {
     }
 }
 
-/// A base library whose scheduler hands over parts in this way, with a label `handover` at a call through a pointer.
+/// A base library whose scheduler hands over splits in this way, with a label `handover` at a call through a pointer.
 fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
     let mut elf = base(arch, 256, 248);
     elf.function("ggml_backend_graph_compute_async", |asm| {
@@ -172,7 +172,7 @@ fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
 }
 
 #[test]
-fn parts_are_seen_where_the_scheduler_hands_them_over() {
+fn splits_are_seen_where_the_scheduler_hands_them_over() {
     for arch in BOTH {
         let mut called = scheduler(arch, |asm| asm.call("ggml_backend_graph_compute_async"));
         let plan_of = plan(&mut [&mut called]);

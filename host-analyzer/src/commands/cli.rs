@@ -21,6 +21,19 @@ pub(super) enum Command {
         /// The recording
         file: PathBuf,
     },
+    /// Show where the probes would go in an engine, level by level, and why a level is missing; the exit status is 1 if
+    /// one is
+    Engine {
+        /// Libraries and executables that one process maps, or folders of them
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Print only the sizes of the tables of operators and types, or all names
+        #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
+        tables: String,
+        /// Folder of your own profiles; the functions of their backends are searched too
+        #[arg(long, value_name = "DIR")]
+        boards: Option<PathBuf>,
+    },
     /// List the board profiles, or show one with the meaning of each counter
     Boards {
         /// Name of a profile

@@ -4,12 +4,14 @@
 //! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
 //! analyze inspect FILE           all frames with their offsets
 //! analyze boards [NAME]          the board profiles
+//! analyze engine PATH...         what would be probed in an engine
 //! ```
 
 mod boards;
 mod cli;
 mod counters;
 mod diagnostic;
+mod engine;
 mod gauges;
 mod inspect;
 mod link;
@@ -31,13 +33,19 @@ use diagnostic::Diagnostic;
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let done = |()| ExitCode::SUCCESS;
     let result = match &cli.command {
-        Some(Command::Inspect { file }) => inspect::inspect(file),
-        Some(Command::Boards { name, boards }) => boards::boards(name.as_deref(), boards.as_deref()),
-        None => record::record(&cli.record),
+        Some(Command::Inspect { file }) => inspect::inspect(file).map(done),
+        Some(Command::Engine { paths, tables, boards }) => {
+            engine::engine(paths, tables == "all", boards.as_deref())
+        }
+        Some(Command::Boards { name, boards }) => {
+            boards::boards(name.as_deref(), boards.as_deref()).map(done)
+        }
+        None => record::record(&cli.record).map(done),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(e) => {
             let _ = writeln!(anstream::stderr(), "{e}");
             ExitCode::FAILURE

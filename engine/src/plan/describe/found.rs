@@ -1,9 +1,21 @@
 //! A place to probe, in words.
 
-use super::way::{BY_STRUCTURE, known};
 use crate::probes::evidence::{Evidence, Site};
 use crate::probes::kind::ProbeKind;
-use crate::symbols::names::Clue;
+use crate::symbols::names::{By, Clue};
+
+/// What the operator function is called where it has no name.
+pub(super) const BY_STRUCTURE: &str = "dispatcher found by its structure";
+
+/// A function's name, and by what it is known if its file does not name it.
+pub(super) fn known(name: &str, by: Option<By>) -> String {
+    match by {
+        None => name.to_owned(),
+        Some(By::Messages) => format!("{name} by its messages"),
+        Some(By::CallersMessages) => format!("{name} by its caller's messages"),
+        Some(By::Position) => format!("{name} by their place"),
+    }
+}
 
 /// What a probe of this kind sees.
 #[must_use]

@@ -1,10 +1,10 @@
 //! How a level is traced, in words.
 
+use super::found::{BY_STRUCTURE, known};
 use super::layout::unreadable;
 use super::missing::missing;
 use crate::plan::strategy::{NoWay, Strategy, Way};
 use crate::probes::kind::Level;
-use crate::symbols::names::By;
 
 /// Name of a level.
 #[must_use]
@@ -50,18 +50,5 @@ fn one(way: &Way) -> String {
             let what = if *whole { "operators" } else { "nested calls" };
             format!("{backend} {what} by {symbol}")
         }
-    }
-}
-
-/// What the operator function is called where it has no name.
-pub(super) const BY_STRUCTURE: &str = "dispatcher found by its structure";
-
-/// A function's name, and by what it is known if its file does not name it.
-pub(super) fn known(name: &str, by: Option<By>) -> String {
-    match by {
-        None => name.to_owned(),
-        Some(By::Messages) => format!("{name} by its messages"),
-        Some(By::CallersMessages) => format!("{name} by its caller's messages"),
-        Some(By::Position) => format!("{name} by their place"),
     }
 }
