@@ -54,7 +54,7 @@ pub(super) struct Record {
     /// L3D_CACHE_REFILL), minor-faults, major-faults; or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
-    /// How often a second the board's nodes are read (frequencies, temperatures, loads, traffic of the memory), at most
+    /// How often a second the board's sensors are read (frequencies, temperatures, loads, traffic of the memory), at most
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(super) sample_hz: u32,
