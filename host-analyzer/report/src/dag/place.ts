@@ -1,4 +1,4 @@
-// Layered top-down layout of one segment, by dagre. Segments of equal structure share one layout.
+// Layered top-down layout of one segment, by dagre. Equal segments share one layout.
 
 import { Graph, layout } from "./dagre.ts";
 import { isView, type DagEdge } from "../data/dag.ts";
@@ -24,7 +24,7 @@ export interface Placed {
   height: number;
   /** Centre of the area of a node, docks included. */
   at: Map<string, Point>;
-  /** Nested points of an edge, by `FROM>TO` as used in `at`. */
+  /** Points of an edge between its ends, by `FROM>TO` as used in `at`. */
   bends: Map<string, Point[]>;
 }
 
