@@ -70,7 +70,7 @@ fn main() -> io::Result<()> {
     print("groups", time, "");
     let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
     print("tallies", time, "");
-    print("health", best(|| health::Health::of(&model)).0, "");
+    print("health", best(|| health::health(&model)).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
     print("token", best(|| token::Token::of(&model, &phases, &executions)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");

@@ -41,6 +41,20 @@ fn analyze(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// A folder that root cannot look into either: a link to itself.
+#[test]
+fn profiles_that_cannot_be_looked_at_are_an_error() {
+    for link in ["profinfer/boards", "profinfer/boards/cores"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(link);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        let output = analyze(folder.path(), &["boards"], b"");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("reading board profiles from"), "{link}: {said}");
+    }
+}
+
 fn fails(arguments: &[&str], input: &[u8], expected: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let output = analyze(folder.path(), arguments, input);

@@ -6,6 +6,7 @@
 //! more    switches and why follow; without them both are 0
 //! ```
 
+use crate::batch::{Batch, Each, Packed};
 use crate::record::counter::SLOTS;
 use crate::varint::{put, take};
 
@@ -61,36 +62,11 @@ impl Counted {
     }
 }
 
-/// Decodes one after the other; ends early, with `failed` set, where the bytes are not counts.
-#[derive(Debug, Clone)]
-pub struct Counts<'a> {
-    left: u16,
-    bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number.
-    pub failed: bool,
-}
-
-impl<'a> Counts<'a> {
-    /// The counts of one batch.
-    #[must_use]
-    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
-        Self { left: count, bytes, failed: false }
+impl Packed for Counted {
+    fn unpack(buf: &mut &[u8]) -> Option<Self> {
+        Self::decode(buf)
     }
 }
 
-impl Iterator for Counts<'_> {
-    type Item = Counted;
-
-    fn next(&mut self) -> Option<Counted> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let counted = Counted::decode(&mut self.bytes);
-        if counted.is_none() {
-            self.failed = true;
-            self.left = 0;
-        }
-        counted
-    }
-}
+/// The counts of a batch.
+pub type Counts<'a> = Batch<'a, Each<Counted>>;

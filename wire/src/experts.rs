@@ -8,6 +8,7 @@
 //! row by row from position `first` on: position `p` is rank `p % n_used` of token `p / n_used`. A decode token's selection is one
 //! run of `n_used` experts; that of a prompt is many.
 
+use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
 /// A stretch of the selection that one `MUL_MAT_ID` works by.
@@ -95,37 +96,21 @@ impl Cursor {
     }
 }
 
-/// Decodes one run after the other; ends early, with `failed` set, where the bytes are not runs.
-#[derive(Debug, Clone)]
-pub struct Runs<'a> {
-    cursor: Cursor,
-    left: u16,
-    bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number.
-    pub failed: bool,
+impl<'a> Decode<'a> for Cursor {
+    type Item = Run<'a>;
+
+    fn decode(&mut self, buf: &mut &'a [u8]) -> Option<Run<'a>> {
+        Self::decode(self, buf)
+    }
 }
+
+/// The runs of a batch.
+pub type Runs<'a> = Batch<'a, Cursor>;
 
 impl<'a> Runs<'a> {
     /// The runs of one batch, see [`crate::record::expert::ExpertBatch`].
     #[must_use]
     pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
-        Self { cursor: Cursor { node: 0 }, left: count, bytes, failed: false }
-    }
-}
-
-impl<'a> Iterator for Runs<'a> {
-    type Item = Run<'a>;
-
-    fn next(&mut self) -> Option<Run<'a>> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let run = self.cursor.decode(&mut self.bytes);
-        if run.is_none() {
-            self.failed = true;
-            self.left = 0;
-        }
-        run
+        Self::with(Cursor { node: 0 }, count, bytes)
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! sample = head:varint [value:varint]
-//! head   = id << 1 | present      a node that could not be read has no value
+//! head   = id << 1 | present      a sensor that could not be read has no value
 //! value  zigzag
 //! ```
 
+use crate::batch::{Batch, Each, Packed};
 use crate::varint::{put, take, unzigzag, zigzag};
 
 /// What one gauge said.
@@ -13,7 +14,7 @@ use crate::varint::{put, take, unzigzag, zigzag};
 pub struct GaugeSample {
     /// Number of the gauge.
     pub id: u16,
-    /// Its value in the gauge's unit; `None` when the node could not be read.
+    /// Its value in the gauge's unit; `None` when the sensor could not be read.
     pub value: Option<i64>,
 }
 
@@ -41,36 +42,11 @@ impl GaugeSample {
     }
 }
 
-/// Decodes one after the other; ends early, with `failed` set, where the bytes are not samples.
-#[derive(Debug, Clone)]
-pub struct Gauges<'a> {
-    left: u16,
-    bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number.
-    pub failed: bool,
-}
-
-impl<'a> Gauges<'a> {
-    /// The samples of one batch.
-    #[must_use]
-    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
-        Self { left: count, bytes, failed: false }
+impl Packed for GaugeSample {
+    fn unpack(buf: &mut &[u8]) -> Option<Self> {
+        Self::decode(buf)
     }
 }
 
-impl Iterator for Gauges<'_> {
-    type Item = GaugeSample;
-
-    fn next(&mut self) -> Option<GaugeSample> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let sample = GaugeSample::decode(&mut self.bytes);
-        if sample.is_none() {
-            self.failed = true;
-            self.left = 0;
-        }
-        sample
-    }
-}
+/// The samples of a batch.
+pub type Gauges<'a> = Batch<'a, Each<GaugeSample>>;

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulator;
+pub mod batch;
 pub mod counts;
 pub mod experts;
 pub mod frame;

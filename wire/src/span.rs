@@ -16,6 +16,7 @@
 //! ```
 //! "The last node covered" is -1 before the first span, and its end is the batch's base time.
 
+use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
 /// One operator run by one thread: work only, without the wait at the barrier behind it.
@@ -138,38 +139,21 @@ impl Cursor {
     }
 }
 
-/// Decodes the spans of a batch one after the other; ends early, with `failed` set, where the bytes
-/// are not spans.
-#[derive(Debug, Clone)]
-pub struct Spans<'a> {
-    cursor: Cursor,
-    left: u16,
-    bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number of spans.
-    pub failed: bool,
+impl Decode<'_> for Cursor {
+    type Item = Span;
+
+    fn decode(&mut self, buf: &mut &[u8]) -> Option<Span> {
+        Self::decode(self, buf)
+    }
 }
+
+/// The spans of a batch.
+pub type Spans<'a> = Batch<'a, Cursor>;
 
 impl<'a> Spans<'a> {
     /// The spans of one batch, see [`crate::record::op::SpanBatch`].
     #[must_use]
     pub const fn new(base_ns: u64, cpu: u16, count: u16, bytes: &'a [u8]) -> Self {
-        Self { cursor: Cursor::new(base_ns, cpu), left: count, bytes, failed: false }
-    }
-}
-
-impl Iterator for Spans<'_> {
-    type Item = Span;
-
-    fn next(&mut self) -> Option<Span> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let span = self.cursor.decode(&mut self.bytes);
-        if span.is_none() {
-            self.failed = true;
-            self.left = 0;
-        }
-        span
+        Self::with(Cursor::new(base_ns, cpu), count, bytes)
     }
 }

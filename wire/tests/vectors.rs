@@ -96,13 +96,13 @@ fn packed_counts() -> Vec<u8> {
 }
 
 /// Two tokens in two layers, two experts a token: a run for the first layer, two for the second, cut inside a row.
-const CHOICES: [(u32, u32, u32, &[u32]); 3] =
+const SELECTIONS: [(u32, u32, u32, &[u32]); 3] =
     [(60, 2, 0, &[7, 300, 0, 59]), (110, 2, 0, &[1]), (110, 2, 1, &[2, 3, 4])];
 
 fn packed_selections() -> Vec<u8> {
     let mut bytes = [0; 256];
     let mut cursor = experts::Cursor::default();
-    let len = CHOICES.iter().fold(0, |at, (node, n_used, first, ids)| {
+    let len = SELECTIONS.iter().fold(0, |at, (node, n_used, first, ids)| {
         cursor.encode(*node, *n_used, *first, ids, &mut bytes, at).expect("room")
     });
     bytes[..len].to_vec()
@@ -471,7 +471,7 @@ fn packed_samples_decode_to_what_was_packed() {
 #[test]
 fn packed_selections_decode_to_what_was_packed() {
     let bytes = packed_selections();
-    for (run, (node, n_used, first, ids)) in Runs::new(3, &bytes).zip(CHOICES) {
+    for (run, (node, n_used, first, ids)) in Runs::new(3, &bytes).zip(SELECTIONS) {
         assert_eq!((run.node, run.n_used, run.first), (node, n_used, first));
         let expected = ids.iter().zip(first..).map(|(expert, position)| Expert {
             token: position / n_used,

@@ -31,7 +31,7 @@ import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
 
-const KNOWN_SCHEMA = 1;
+const KNOWN_SCHEMA = 2;
 
 /** Operators by falling time over both phases. */
 function coloursOf(summary: Summary): OperatorColours {

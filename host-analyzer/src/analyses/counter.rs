@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::phase::{Phase, Phases};
-use crate::model::counter::why;
-use crate::model::{Counter, Model, Text};
+use crate::model::{Absence, Counter, Model, Text};
 
 /// One type of operator in one phase on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -48,25 +47,43 @@ pub struct Value {
     pub work_ns: u64,
 }
 
-/// Spans whose hardware counters are absent; one span may have several reasons.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Absent {
-    /// The kernel did not read them.
-    pub unread: u64,
-    /// The thread went to a core of another type in the middle.
-    pub mixed: u64,
-    /// Somebody else used the counters, too.
-    pub multiplexed: u64,
-    /// The thread lost its CPU while they were read.
-    pub torn: u64,
-}
+/// Spans whose hardware counters are absent, by reason; one span may have several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Absent([u64; Absence::ALL.len()]);
 
 impl Absent {
+    /// The spans of all of `why`, bits of [`Absence`].
+    #[must_use]
+    pub fn of(why: &[u8]) -> Self {
+        let mut absent = Self::default();
+        why.iter().for_each(|bits| absent.add(*bits));
+        absent
+    }
+
     fn add(&mut self, bits: u8) {
-        self.unread += u64::from(bits & why::UNREAD != 0);
-        self.mixed += u64::from(bits & why::MIXED != 0);
-        self.multiplexed += u64::from(bits & why::MULTIPLEXED != 0);
-        self.torn += u64::from(bits & why::TORN != 0);
+        // Nearly always nothing is missing.
+        if bits != 0 {
+            for (n, reason) in self.0.iter_mut().zip(Absence::ALL) {
+                *n += u64::from(bits & reason.bit() != 0);
+            }
+        }
+    }
+
+    /// How many for each reason.
+    pub fn iter(&self) -> impl Iterator<Item = (Absence, u64)> + '_ {
+        Absence::ALL.into_iter().zip(self.0)
+    }
+
+    /// How many for one reason.
+    #[must_use]
+    pub const fn spans(&self, reason: Absence) -> u64 {
+        self.0[reason as usize]
+    }
+}
+
+impl Serialize for Absent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(reason, n)| (reason.key(), n)))
     }
 }
 

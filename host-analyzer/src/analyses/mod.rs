@@ -11,12 +11,10 @@ pub mod dag;
 pub mod excerpt;
 pub mod execution;
 pub mod expert;
-mod expert_lines;
 pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
-mod health_lines;
 pub mod nested;
 pub mod op;
 pub mod percentile;
@@ -27,7 +25,6 @@ pub mod tally;
 pub mod thread;
 pub mod token;
 pub mod track;
-pub mod words;
 
 use crate::model::Model;
 
@@ -58,7 +55,7 @@ pub struct Analysis {
     pub track: Vec<track::Track>,
     /// What each type of operator counted.
     pub counted: Vec<counter::Counted>,
-    /// What the board's nodes said.
+    /// What the board's sensors said.
     pub gauge: Vec<gauge::Gauge>,
     /// What the measuring cost.
     pub cost: cost::Cost,
@@ -75,7 +72,7 @@ impl Analysis {
         let token = token::Token::of(model, &phases, &executions);
         let cost = cost::Cost::of(model, &phases, &executions, &token);
         Self {
-            health: health::Health::of(model),
+            health: health::health(model),
             duration_ns: session::duration_ns(model),
             token,
             graph: graph::graphs(model),

@@ -10,7 +10,7 @@ use crate::ingest::Live;
 pub(super) struct Progress {
     bar: ProgressBar,
     terminal: bool,
-    told: Instant,
+    logged: Instant,
 }
 
 impl Progress {
@@ -22,13 +22,13 @@ impl Progress {
         }
         bar.set_prefix(doing.to_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar, terminal, told: Instant::now() }
+        Self { bar, terminal, logged: Instant::now() }
     }
 
     pub(super) fn say(&mut self, text: &str) {
         self.bar.set_message(text.to_owned());
-        if !self.terminal && self.told.elapsed() > Duration::from_secs(2) {
-            self.told = Instant::now();
+        if !self.terminal && self.logged.elapsed() > Duration::from_secs(2) {
+            self.logged = Instant::now();
             let _ = writeln!(std::io::stderr(), "{}: {text}", self.bar.prefix());
         }
     }

@@ -4,7 +4,7 @@ use profinfer_wire::counts::Counted;
 use profinfer_wire::record::counter as wire;
 
 use crate::model::counter::NOT_COUNTED;
-use crate::model::{Counter, Counts, Session};
+use crate::model::{Absence, Counter, Counts, Session};
 
 pub(super) fn counter(session: &mut Session, r: &wire::Counter<'_>) {
     let counter = Counter {
@@ -35,6 +35,17 @@ fn cpu_list(text: &str) -> Vec<u16> {
     cpus.sort_unstable();
     cpus.dedup();
     cpus
+}
+
+/// Reasons for missing counts, from the wire's bits to the model's; bits that this build does not know are left out.
+fn absences(why: u64) -> u8 {
+    const KNOWN: [(u64, Absence); 4] = [
+        (wire::why::UNREAD, Absence::Unread),
+        (wire::why::MIXED, Absence::Mixed),
+        (wire::why::MULTIPLEXED, Absence::Multiplexed),
+        (wire::why::TORN, Absence::Torn),
+    ];
+    KNOWN.iter().filter(|(bit, _)| why & bit != 0).fold(0, |bits, (_, reason)| bits | reason.bit())
 }
 
 /// Where the values of a span go: the column of each slot, by CPU.
@@ -79,7 +90,7 @@ impl Columns {
             column.push(NOT_COUNTED);
         }
         counts.switches.push(counted.map_or(0, |c| c.switches));
-        counts.why.push(counted.map_or(0, |c| (c.why & 0xff) as u8));
+        counts.why.push(counted.map_or(0, |c| absences(c.why)));
         let Some(slots) = self.by_cpu.get(usize::from(cpu)) else { return };
         for (column, value) in slots.iter().zip(counted.iter().flat_map(|c| c.values)) {
             if let (Some(column), Some(value)) = (column, value)

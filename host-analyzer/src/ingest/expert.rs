@@ -6,6 +6,7 @@ use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 
 use super::damage::Damages;
 use crate::model::expert::selections;
+use crate::model::totals::Totals;
 use crate::model::{DamageKind, ExpertLedger, Experts, GraphCallId, Model, NodeIdx, Selection, TopologyId};
 
 /// Runs in order of arrival, their experts one after the other.
@@ -47,16 +48,7 @@ impl Selections {
     }
 
     pub(super) fn loss(&mut self, r: &ExpertLoss) {
-        self.ledger = Some(ExpertLedger {
-            at_ns: r.at_ns,
-            chosen: r.chosen,
-            sent: r.sent,
-            ring_full: r.ring_full,
-            queue_full: r.queue_full,
-            unreadable: r.unreadable,
-            no_graph: r.no_graph,
-            received: 0,
-        });
+        self.ledger = Some(ExpertLedger::read(&r.fields()));
     }
 
     /// Fills the table. What the topology of its graph does not bear out is left out and counted.

@@ -1,37 +1,19 @@
 //! The agent's totals and closing words.
 
 use profinfer_wire::record::cost;
-use profinfer_wire::record::loss::{self as wire, Loss};
+use profinfer_wire::record::loss as wire;
 
+use crate::model::totals::{Gap, Totals};
 use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
 
-pub(super) const fn ledger(r: &Loss) -> Ledger {
-    Ledger {
-        at_ns: r.at_ns,
-        span_starts: r.span_starts,
-        span_ends: r.span_ends,
-        spans_sent: r.spans_sent,
-        spans_ring_full: r.spans_ring_full,
-        spans_queue_full: r.spans_queue_full,
-        spans_no_start: r.spans_no_start,
-        spans_no_end: r.spans_no_end,
-        spans_no_graph: r.spans_no_graph,
-        calls_ring_full: r.calls_ring_full,
-        tensors_ring_full: r.tensors_ring_full,
-        frames_queue_full: r.frames_queue_full,
-        bytes_queue_full: r.bytes_queue_full,
-        no_state: r.no_state,
-    }
-}
-
 /// Whether spans of a thread may be missing between others of the same thread.
-pub(super) const fn spans_may_be_missing(l: &Ledger) -> bool {
-    l.spans_dropped() > 0 || l.spans_no_start > 0 || l.spans_no_end > 0 || !l.balances()
+pub(super) fn spans_may_be_missing(l: &Ledger) -> bool {
+    l.lost_between(Gap::Spans) > 0 || l.edges().any(|(_, n)| n > 0) || !l.balances()
 }
 
 /// Whether calls may be missing between others.
-pub(super) const fn calls_may_be_missing(l: &Ledger) -> bool {
-    l.calls_ring_full > 0 || l.frames_queue_full > 0
+pub(super) fn calls_may_be_missing(l: &Ledger) -> bool {
+    l.lost_between(Gap::Calls) > 0
 }
 
 pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
@@ -39,7 +21,7 @@ pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
 }
 
 pub(super) fn end(health: &mut Health, r: &wire::End) {
-    health.ledger = Some(ledger(&r.loss));
+    health.ledger = Some(Ledger::read(&r.loss.fields()));
     health.end = Some(End {
         reason: match r.reason {
             wire::EndReason::EngineEnded => EndReason::EngineEnded,
@@ -53,4 +35,27 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
         agent_cpu_ns: r.agent_cpu_ns,
         agent_rss_bytes: r.agent_rss_bytes,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use profinfer_wire::record::{expert::ExpertLoss, loss::Loss, nested::NestedLoss};
+
+    use super::*;
+    use crate::model::{ExpertLedger, NestedLedger};
+
+    /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
+    fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
+        let (fields, rows) = (|| fields.iter().map(|f| f.0), || L::ROWS.iter().map(|r| r.name));
+        let without_row = fields().filter(|f| rows().all(|r| r != *f));
+        without_row.chain(rows().filter(|r| fields().all(|f| f != *r))).collect()
+    }
+
+    #[test]
+    fn ledgers_have_the_fields_of_their_records() {
+        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), [""; 0]);
+        assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);
+        // Counted here.
+        assert_eq!(strangers::<ExpertLedger>(&ExpertLoss::default().fields()), ["received"]);
+    }
 }

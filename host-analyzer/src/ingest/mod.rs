@@ -22,7 +22,8 @@ use std::collections::HashMap;
 use profinfer_wire::record::Record;
 
 use crate::decode::Found;
-use crate::model::{DamageKind, Model, Text};
+use crate::model::totals::Totals;
+use crate::model::{DamageKind, Ledger, Model, NestedLedger, Text};
 
 use damage::Damages;
 use expert::Selections;
@@ -131,10 +132,10 @@ impl Ingest {
             Record::NestedBatch(r) => {
                 self.model.health.nested_received += self.nested.add(r, offset, &mut self.damages);
             }
-            Record::NestedLoss(r) => self.model.health.nested = Some(nested::ledger(r)),
+            Record::NestedLoss(r) => self.model.health.nested = Some(NestedLedger::read(&r.fields())),
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
-            Record::Loss(r) => self.model.health.ledger = Some(loss::ledger(r)),
+            Record::Loss(r) => self.model.health.ledger = Some(Ledger::read(&r.fields())),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
             Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),

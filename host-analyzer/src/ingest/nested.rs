@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use profinfer_wire::record::nested::{NestedBatch, NestedCall, NestedLoss};
+use profinfer_wire::record::nested::{NestedBatch, NestedCall};
 
 use super::damage::Damages;
-use crate::model::{DamageKind, GraphCallId, Model, NestedLedger, NodeIdx, Text, ThreadId};
+use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, ThreadId};
 
 /// Calls in order of arrival: graph call, its start as the agent had it, and where in the stream.
 #[derive(Debug, Default)]
@@ -61,18 +61,5 @@ impl Calls {
             out.start_ns.push(start_ns);
             out.duration_ns.push(call.duration_ns);
         }
-    }
-}
-
-pub(super) const fn ledger(r: &NestedLoss) -> NestedLedger {
-    NestedLedger {
-        starts: r.starts,
-        ends: r.ends,
-        sent: r.sent,
-        ring_full: r.ring_full,
-        queue_full: r.queue_full,
-        no_start: r.no_start,
-        no_end: r.no_end,
-        no_graph: r.no_graph,
     }
 }

@@ -31,20 +31,43 @@ pub struct Counts {
     pub values: Vec<Vec<u64>>,
     /// How often the thread lost its CPU in the span.
     pub switches: Vec<u32>,
-    /// Why hardware counters are absent, bits of [`why`]; 0 when nothing went wrong.
+    /// Why hardware counters are absent, bits of [`Absence`]; 0 when nothing went wrong.
     pub why: Vec<u8>,
 }
 
-/// Why the hardware counters of a span are absent.
-pub mod why {
+/// Why the hardware counters of a span are absent; one span may have several reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
     /// The kernel did not read them.
-    pub const UNREAD: u8 = 1;
+    Unread,
     /// The thread went to a core of another type in the middle.
-    pub const MIXED: u8 = 2;
+    Mixed,
     /// They did not count all the time: somebody else uses the counters, too.
-    pub const MULTIPLEXED: u8 = 4;
+    Multiplexed,
     /// The thread lost its CPU while they were read.
-    pub const TORN: u8 = 8;
+    Torn,
+}
+
+impl Absence {
+    /// All reasons.
+    pub const ALL: [Self; 4] = [Self::Unread, Self::Mixed, Self::Multiplexed, Self::Torn];
+
+    /// Its bit in [`Counts::why`].
+    #[must_use]
+    pub const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// Key in summary.json.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Unread => "unread",
+            Self::Mixed => "mixed",
+            Self::Multiplexed => "multiplexed",
+            Self::Torn => "torn",
+        }
+    }
 }
 
 impl Counts {

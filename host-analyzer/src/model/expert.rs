@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{GraphCallId, NodeIdx, Topology};
+use super::rows::rows;
 use super::text::{Text, Texts};
 
 /// Most experts of a layer that are believed; the engine's own limit is 512 (`LLAMA_MAX_EXPERTS`).
@@ -26,19 +27,9 @@ pub struct Experts {
     pub missing: u64,
 }
 
-impl Experts {
-    /// Number of rows.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.expert.len()
-    }
+rows!(Experts, expert);
 
-    /// No router's selection was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.expert.is_empty()
-    }
-}
+impl Experts {}
 
 /// What one router decides in a graph: a table of `n_tokens` rows with `n_used` experts each.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Gauges: what the board's nodes beyond the cores said.
+//! Gauges: what the board's sensors beyond the cores said.
 
 /// What a gauge tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

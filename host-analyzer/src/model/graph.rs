@@ -1,5 +1,6 @@
 //! Topologies of graphs, and their computations.
 
+use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
 use super::token::DecodeId;
@@ -152,16 +153,6 @@ pub struct GraphCalls {
     pub parent: Vec<Option<GraphCallId>>,
 }
 
-impl GraphCalls {
-    /// Number of calls.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.start_ns.len()
-    }
+rows!(GraphCalls, start_ns);
 
-    /// No call was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.start_ns.is_empty()
-    }
-}
+impl GraphCalls {}

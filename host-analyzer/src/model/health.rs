@@ -1,109 +1,6 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
-/// Totals counted by the agent; field meanings as in the wire's `Loss` record.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the wire's Loss record documents each; one name in every layer")]
-pub struct Ledger {
-    pub at_ns: u64,
-    pub span_starts: u64,
-    pub span_ends: u64,
-    pub spans_sent: u64,
-    pub spans_ring_full: u64,
-    pub spans_queue_full: u64,
-    pub spans_no_start: u64,
-    pub spans_no_end: u64,
-    pub spans_no_graph: u64,
-    pub calls_ring_full: u64,
-    pub tensors_ring_full: u64,
-    pub frames_queue_full: u64,
-    pub bytes_queue_full: u64,
-    pub no_state: u64,
-}
-
-impl Ledger {
-    /// Spans lost at the source: ring buffer full, link queue full, no known graph, no room for state.
-    #[must_use]
-    pub const fn spans_dropped(&self) -> u64 {
-        // Saturating, as a foreign stream may claim anything.
-        self.spans_ring_full
-            .saturating_add(self.spans_queue_full)
-            .saturating_add(self.spans_no_graph)
-            .saturating_add(self.no_state)
-    }
-
-    /// The agent's own sum: every end of an operator is sent or counted as lost.
-    #[must_use]
-    pub const fn balances(&self) -> bool {
-        self.span_ends
-            == self
-                .spans_sent
-                .saturating_add(self.spans_ring_full)
-                .saturating_add(self.spans_queue_full)
-                .saturating_add(self.spans_no_start)
-                .saturating_add(self.spans_no_graph)
-    }
-}
-
-/// Totals of nested calls counted by the agent; field meanings as in the wire's `NestedLoss` record.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the wire's NestedLoss record documents each; one name in every layer")]
-pub struct NestedLedger {
-    pub starts: u64,
-    pub ends: u64,
-    pub sent: u64,
-    pub ring_full: u64,
-    pub queue_full: u64,
-    pub no_start: u64,
-    pub no_end: u64,
-    pub no_graph: u64,
-}
-
-impl NestedLedger {
-    /// Calls lost at the source: ring buffer full, link queue full, no known graph.
-    #[must_use]
-    pub const fn dropped(&self) -> u64 {
-        self.ring_full.saturating_add(self.queue_full).saturating_add(self.no_graph)
-    }
-
-    /// The agent's own sum: every return is sent or counted as lost.
-    #[must_use]
-    pub const fn balances(&self) -> bool {
-        self.ends == self.sent.saturating_add(self.dropped()).saturating_add(self.no_start)
-    }
-}
-
-/// Experts that routers chose, counted by the agent, and how many of them came; field meanings as in the wire's `ExpertLoss` record.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the wire's ExpertLoss record documents each; one name in every layer")]
-pub struct ExpertLedger {
-    pub at_ns: u64,
-    pub chosen: u64,
-    pub sent: u64,
-    pub ring_full: u64,
-    pub queue_full: u64,
-    pub unreadable: u64,
-    pub no_graph: u64,
-    /// Experts in the records that arrived.
-    pub received: u64,
-}
-
-impl ExpertLedger {
-    /// Experts lost at the source.
-    #[must_use]
-    pub const fn dropped(&self) -> u64 {
-        // Saturating, as a foreign stream may claim anything.
-        self.ring_full
-            .saturating_add(self.queue_full)
-            .saturating_add(self.unreadable)
-            .saturating_add(self.no_graph)
-    }
-
-    /// The agent's own sum: every expert that a router chose is sent or counted as lost.
-    #[must_use]
-    pub const fn balances(&self) -> bool {
-        self.chosen == self.sent.saturating_add(self.dropped())
-    }
-}
+use super::loss::{ExpertLedger, Ledger, NestedLedger};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -249,16 +146,10 @@ impl Health {
     pub fn perfect(&self) -> bool {
         self.damage.is_empty()
             && !self.cut_short()
-            && self.nested.map_or(self.nested_received == 0, |l| {
-                l.balances() && l.dropped() == 0 && l.sent == self.nested_received
-            })
-            && self.experts.is_none_or(|e| e.balances() && e.dropped() == 0 && e.received == e.sent)
-            && self.ledger.is_some_and(|l| {
-                l.balances()
-                    && l.spans_dropped() == 0
-                    && l.calls_ring_full == 0
-                    && l.tensors_ring_full == 0
-                    && l.frames_queue_full == 0
-            })
+            && self
+                .nested
+                .map_or(self.nested_received == 0, |l| l.nothing_lost() && l.sent == self.nested_received)
+            && self.experts.is_none_or(|e| e.nothing_lost() && e.received == e.sent)
+            && self.ledger.is_some_and(|l| l.nothing_lost())
     }
 }

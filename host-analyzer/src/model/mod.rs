@@ -9,20 +9,24 @@ pub mod expert;
 pub mod gauge;
 pub mod graph;
 pub mod health;
+pub mod loss;
 pub mod nested;
 pub mod op;
+mod rows;
 pub mod session;
 pub mod text;
 pub mod thread;
 pub mod token;
+pub mod totals;
 
-pub use counter::{Counter, Counts};
+pub use counter::{Absence, Counter, Counts};
 pub use expert::{Experts, Selection};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
-pub use health::{Damage, DamageKind, End, EndReason, ExpertLedger, Health, Ledger, NestedLedger, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, Health, ProbeCost};
+pub use loss::{ExpertLedger, Ledger, NestedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use session::{Level, Library, Probe, Process, Session};

@@ -1,6 +1,7 @@
 //! Nested calls: what operators had functions of backends do.
 
 use super::graph::{GraphCallId, NodeIdx};
+use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
 
@@ -26,16 +27,6 @@ pub struct NestedCalls {
     pub duration_ns: Vec<u64>,
 }
 
-impl NestedCalls {
-    /// Number of calls.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.start_ns.len()
-    }
+rows!(NestedCalls, start_ns);
 
-    /// No call was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.start_ns.is_empty()
-    }
-}
+impl NestedCalls {}

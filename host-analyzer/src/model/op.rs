@@ -2,6 +2,7 @@
 
 use super::counter::Counts;
 use super::graph::{GraphCallId, NodeIdx};
+use super::rows::rows;
 use super::thread::ThreadId;
 
 /// Position in [`Spans`].
@@ -38,16 +39,6 @@ pub struct Spans {
     pub counts: Counts,
 }
 
-impl Spans {
-    /// Number of spans.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.start_ns.len()
-    }
+rows!(Spans, start_ns);
 
-    /// No span was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.start_ns.is_empty()
-    }
-}
+impl Spans {}

@@ -95,7 +95,7 @@ pub struct Probe {
     pub pid: u32,
     /// Level it serves; `None` when the stream names one that this build does not know.
     pub level: Option<Level>,
-    /// What it marks.
+    /// Its kind, in words.
     pub what: String,
     /// Function or symbol.
     pub symbol: String,

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::rows::rows;
+
 /// Id of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Text(u32);
@@ -20,6 +22,8 @@ impl Default for Texts {
         t
     }
 }
+
+rows!(Texts, strings);
 
 impl Texts {
     /// The id of `s`, made if it is new.
@@ -43,18 +47,6 @@ impl Texts {
     #[must_use]
     pub fn find(&self, s: &str) -> Option<Text> {
         self.ids.get(s).copied()
-    }
-
-    /// Number of strings.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.strings.len()
-    }
-
-    /// Never true: the empty string is always there.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.strings.is_empty()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Threads of the traced processes.
 
+use super::rows::rows;
 use super::text::Text;
 
 /// Position in [`Threads`].
@@ -22,6 +23,8 @@ pub struct Thread {
 pub struct Threads {
     rows: Vec<Thread>,
 }
+
+rows!(Threads, rows);
 
 impl Threads {
     /// The row of `tid`, made if it is new.
@@ -50,17 +53,5 @@ impl Threads {
     /// All threads with their ids.
     pub fn iter(&self) -> impl Iterator<Item = (ThreadId, Thread)> + '_ {
         (0..).map(ThreadId).zip(self.rows.iter().copied())
-    }
-
-    /// Number of threads.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// No thread was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 }

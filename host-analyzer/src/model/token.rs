@@ -1,5 +1,6 @@
 //! Token-level calls.
 
+use super::rows::rows;
 use super::thread::ThreadId;
 
 /// Position in [`Decodes`].
@@ -52,16 +53,6 @@ pub struct Decodes {
     pub status: Vec<i32>,
 }
 
-impl Decodes {
-    /// Number of calls.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.start_ns.len()
-    }
+rows!(Decodes, start_ns);
 
-    /// No call was seen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.start_ns.is_empty()
-    }
-}
+impl Decodes {}

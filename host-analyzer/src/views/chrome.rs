@@ -24,6 +24,7 @@ use super::timeline::process::{Process, processes};
 use crate::analyses::Analysis;
 use crate::analyses::track::{Edge, Slice, Track, TrackKind};
 use crate::model::{Model, SpanId};
+use crate::views::words;
 
 /// Writes the timeline.
 ///
@@ -71,7 +72,7 @@ impl File<'_> {
             .into_iter()
             .map(|(k, v)| (k.to_owned(), json!(v)))
             .collect();
-        other.insert(HEALTH.to_owned(), json!(self.analysis.health.lines));
+        other.insert(HEALTH.to_owned(), json!(words::health::lines(&self.analysis.health)));
         let bytes = &mut self.out.bytes;
         bytes.extend_from_slice(br#"{"displayTimeUnit":"ns","otherData":"#);
         serde_json::to_writer(&mut *bytes, &other)?;
@@ -85,7 +86,8 @@ impl File<'_> {
         let tid = self.free.next();
         self.thread_metadata(pid, tid, HEALTH, 0)?;
         self.begin_event();
-        let (line, lines) = (metadata::headline(self.analysis), &self.analysis.health.lines);
+        let lines = words::health::lines(&self.analysis.health);
+        let line = metadata::headline(&lines);
         let bytes = &mut self.out.bytes;
         write!(bytes, r#"{{"ph":"i","s":"g","pid":{pid},"tid":{tid},"ts":"#)?;
         microseconds(bytes, metadata::first_ns(self.model, self.analysis) - self.origin_ns);

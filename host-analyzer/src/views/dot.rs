@@ -1,15 +1,15 @@
 //! `dag.dot`: the graphs for Graphviz.
 //!
 //! Stage: view. From: the `dag` analysis. To: one digraph per graph; `dot -Tsvg -O dag.dot` draws them all.
-//! Weights are boxes with a heavy outline; nodes that only give another shape to a tensor are grey; the
+//! Weights are boxes with a heavy outline; nodes that only give a tensor other dimensions are grey; the
 //! others are coloured by their mean wall time on a logarithmic scale.
 
 use std::io::{self, Write};
 
 use crate::analyses::Analysis;
 use crate::analyses::dag::{Dag, DagNode, Edge, is_empty_op};
-use crate::analyses::words::{count, duration, one_line};
 use crate::model::Model;
+use crate::views::words::{self, count, duration, one_line};
 
 /// Writes the graphs.
 ///
@@ -17,7 +17,7 @@ use crate::model::Model;
 /// Those of `out`.
 pub fn dot(_model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "// One picture per graph: dot -Tsvg -O dag.dot")?;
-    for line in &analysis.health.lines {
+    for line in words::health::lines(&analysis.health) {
         writeln!(out, "// {line}")?;
     }
     for graph in &analysis.dag {

@@ -13,6 +13,7 @@ pub mod summary;
 pub mod tables;
 pub mod terminal;
 mod timeline;
+pub mod words;
 
 /// Version of the JSON files, see docs/output-schema.md.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;

@@ -5,8 +5,7 @@
 
 use std::path::PathBuf;
 
-use host_analyzer::model::counter::why;
-use host_analyzer::model::{Model, Role};
+use host_analyzer::model::{Absence, Model, Role};
 
 use crate::support::read;
 
@@ -131,7 +130,7 @@ fn a_thread_sent_from_one_core_type_to_the_other() {
         match counts.value(0, i) {
             None => {
                 assert_ne!(counts.why[i], 0, "absent for a reason");
-                mixed += u64::from(counts.why[i] & why::MIXED != 0);
+                mixed += u64::from(counts.why[i] & Absence::Mixed.bit() != 0);
             }
             Some(cycles) => {
                 assert_eq!(counts.why[i], 0);
@@ -183,7 +182,7 @@ fn somebody_else_counts_too() {
         let trace = read(&dir.join(format!("shared-{i}.pfi")));
         assert!(trace.health.perfect(), "{:#?}", trace.health);
         let why_not = &trace.spans.counts.why;
-        let shared = why_not.iter().filter(|w| **w & why::MULTIPLEXED != 0).count();
+        let shared = why_not.iter().filter(|w| **w & Absence::Multiplexed.bit() != 0).count();
         let products = products(&trace);
         let worst = products.iter().map(|(lines, refills, _)| (*refills as f64 / *lines as f64 - 1.0).abs());
         let worst = worst.fold(0.0, f64::max);

@@ -141,7 +141,7 @@ fn check_token_level(trace: &Model) {
         !token[0].attached && token[0].note.contains("a program on GGML other than llama.cpp"),
         "{token:?}"
     );
-    let lines = Analysis::of(trace).health.lines;
+    let lines = host_analyzer::views::words::health::lines(&Analysis::of(trace).health);
     assert_eq!(lines.iter().filter(|l| l.contains("token level")).count(), 1, "{lines:?}");
 }
 

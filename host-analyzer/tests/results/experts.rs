@@ -6,6 +6,7 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::expert::{Figures, Routing};
 use host_analyzer::analyses::phase::Phase;
 use host_analyzer::model::{Damage, DamageKind, Model};
+use host_analyzer::views::words;
 use proptest::prelude::*;
 
 use crate::models::routed::{self, CONTEXT, Chosen, Routed, SMALL, call, lose, session};
@@ -48,7 +49,7 @@ fn small_session_by_hand() {
     assert_eq!(counts(&prefill.whole), (2, 6, 12, 8, 1 + 2));
     assert_eq!(prefill.whole.distinct_per_batch, Some(3.0 + 2.0));
     assert_eq!(prefill.whole.bytes_per_batch, Some(5.0 * 123.0));
-    assert_eq!((&prefill.whole.reuse, &prefill.sentence), (&None, &None));
+    assert_eq!((&prefill.whole.reuse, words::experts::sentence(prefill)), (&None, None));
     // Three sixths, two sixths, one sixth, of ln 4; and two halves.
     let three: f64 = [0.5, 1.0 / 3.0, 1.0 / 6.0].iter().map(|p: &f64| -p * p.ln()).sum::<f64>() / 4f64.ln();
     assert!(close(prefill.layers[0].figures.balance, Some(three)));
@@ -95,7 +96,7 @@ fn small_session_by_hand() {
     // One batch has no second half.
     assert_eq!((prefill.whole.pins[0].ahead_share, prefill.whole.pins[0].even_share), (None, None));
     assert_eq!(
-        decode.sentence.as_deref(),
+        words::experts::sentence(decode).as_deref(),
         Some(
             "a token reads 492 B of experts' weights; 66.7 % of a token's experts are those of the token before (by chance \
              50.0 %); half of each layer's experts (492 B), those that the first half of the tokens used most, served \
@@ -169,7 +170,7 @@ fn weights_of_unknown_size_have_no_bytes() {
     assert_eq!(decode.layers[0].figures.bytes_per_batch, Some(246.0));
     assert_eq!((decode.layers[1].expert_bytes, decode.layers[1].figures.bytes_per_batch), (None, None));
     assert_eq!((decode.whole.bytes_per_batch, decode.whole.pins[0].bytes), (None, None));
-    assert!(decode.sentence.as_deref().is_some_and(|s| s.starts_with("66.7 %")));
+    assert!(words::experts::sentence(decode).as_deref().is_some_and(|s| s.starts_with("66.7 %")));
 }
 
 #[test]
@@ -177,13 +178,14 @@ fn a_model_without_routers_has_none() {
     for m in [Model::default(), crate::models::small::model(), session()] {
         let a = Analysis::of(&m);
         assert!(a.expert.is_empty());
-        assert!(!a.health.lines.iter().any(|l| l.contains("expert")), "{:?}", a.health.lines);
+        let said = words::health::lines(&a.health);
+        assert!(!said.iter().any(|l| l.contains("expert")), "{said:?}");
     }
 }
 
 #[test]
 fn health_tells_of_every_lost_expert() {
-    let lines = |m: &Model| Analysis::of(m).health.lines;
+    let lines = |m: &Model| words::health::lines(&Analysis::of(m).health);
     assert_eq!(
         lines(&routed::small())[0],
         "complete: 5 token-level calls, 28 selections of an expert, nothing lost"
@@ -191,14 +193,15 @@ fn health_tells_of_every_lost_expert() {
     let mut m = routed::small();
     lose(&mut m, 2, 0, 1);
     let health = Analysis::of(&m).health;
+    let said = words::health::lines(&health);
     assert!(
         !health.perfect
-            && health.lines[0].starts_with("dropped: 1 of 28 selections of an expert (3.57 %): the kernel")
+            && said[0].starts_with("dropped: 1 of 28 selections of an expert (3.57 %): the kernel")
     );
-    assert!(health.lines[1].starts_with("incomplete: 1 selections"));
+    assert!(said[1].starts_with("incomplete: 1 selections"));
     let sum = health.experts.unwrap();
     assert_eq!(
-        (sum.chosen, sum.kept, sum.ring_full, sum.missing, sum.unaccounted),
+        (sum.chosen, sum.kept, sum.by_reason.0.map(|l| l.ring_full), sum.missing, sum.unaccounted),
         (Some(28), 27, Some(1), 1, Some(0))
     );
     // Sent and not here; here and not sent; sums that do not add up; no totals.
@@ -207,7 +210,7 @@ fn health_tells_of_every_lost_expert() {
         change(&mut m);
         let health = Analysis::of(&m).health;
         assert!(!health.perfect);
-        health.lines[0].clone()
+        words::health::lines(&health)[0].clone()
     };
     let first = with(|m| m.health.experts.as_mut().unwrap().received -= 2);
     assert!(first.starts_with("lost: 2 of 28 selections of an expert (7.14 %) were sent"), "{first}");

@@ -3,6 +3,7 @@
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::health::Health;
 use host_analyzer::model::*;
+use host_analyzer::views::words::health::lines;
 
 use crate::models::small;
 
@@ -17,15 +18,15 @@ fn ledger(change: impl FnOnce(&mut Ledger)) -> impl FnOnce(&mut Model) {
 }
 
 /// The first words of all lines.
-fn words(h: &Health) -> Vec<&str> {
-    h.lines.iter().map(|l| l.split(':').next().unwrap()).collect()
+fn words(h: &Health) -> Vec<String> {
+    lines(h).iter().map(|l| l.split(':').next().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn a_whole_recording_needs_one_line() {
     let h = health(|_| {});
     assert!(h.perfect);
-    assert_eq!(h.lines, ["complete: 18 spans, nothing lost"]);
+    assert_eq!(lines(&h), ["complete: 18 spans, nothing lost"]);
     assert_eq!(h.end_reason, Some("engine ended"));
 }
 
@@ -43,7 +44,7 @@ fn every_end_the_kernel_saw_is_somewhere() {
     assert_eq!((s.unaccounted, s.no_end), (Some(8), Some(1)));
     assert!(!h.perfect);
     assert_eq!(words(&h), ["dropped", "dropped", "dropped", "lost", "edge", "edge"]);
-    assert!(h.lines[0].starts_with("dropped: 5 of 40 operator spans (12.50 %)"), "{}", h.lines[0]);
+    assert!(lines(&h)[0].starts_with("dropped: 5 of 40 operator spans (12.50 %)"), "{}", lines(&h)[0]);
 }
 
 #[test]
@@ -60,8 +61,8 @@ fn each_cause_at_the_source_has_its_own_advice() {
     for (change, advice) in cases {
         let h = health(ledger(change));
         assert!(!h.perfect, "{advice}");
-        assert_eq!(words(&h), ["dropped"], "{:?}", h.lines);
-        assert!(h.lines[0].contains(advice) && h.lines[0].contains('9'), "{}", h.lines[0]);
+        assert_eq!(words(&h), ["dropped"], "{:?}", lines(&h));
+        assert!(lines(&h)[0].contains(advice) && lines(&h)[0].contains('9'), "{}", lines(&h)[0]);
     }
 }
 
@@ -85,7 +86,7 @@ fn damage_is_named_by_kind_and_frames_dropped_at_the_source_are_not_damage() {
         assert!(!h.perfect);
         assert_eq!(words(&h), ["damaged"]);
         let start = format!("damaged: {}, 1,234 times, first at byte 77,000: ", kind.name());
-        assert!(h.lines[0].starts_with(&start), "{}", h.lines[0]);
+        assert!(lines(&h)[0].starts_with(&start), "{}", lines(&h)[0]);
         assert_eq!((h.damaged[0].kind, h.damaged[0].count, h.damaged[0].bytes), (kind.name(), 1_234, 5));
     }
     let gap = Damage { kind: DamageKind::Gap, count: 9, bytes: 0, first_offset: 0 };
@@ -136,19 +137,19 @@ fn the_worst_comes_first() {
         m.session.levels = vec![Level::Token];
     });
     assert_eq!(words(&h), ["refused", "error", "dropped", "damaged", "unsound", "off"]);
-    assert!(h.lines[0].ends_with("no\u{fffd}BPF"));
+    assert!(lines(&h)[0].ends_with("no\u{fffd}BPF"));
 }
 
 #[test]
 fn incomplete_structures_and_levels_without_events() {
     let h = health(|m| m.topologies.rows[0].complete = false);
-    assert!(h.lines[0].starts_with("damaged: 1 of 2 graph topologies"), "{:?}", h.lines);
+    assert!(lines(&h)[0].starts_with("damaged: 1 of 2 graph topologies"), "{:?}", lines(&h));
     let mut m = Model { session: small::model().session, health: small::model().health, ..Model::default() };
     m.health.spans_received = 0;
     m.health.ledger = Some(Ledger::default());
     let h = Analysis::of(&m).health;
     assert_eq!(words(&h), ["complete", "nothing seen", "nothing seen", "nothing seen"]);
-    assert_eq!(h.lines[0], "complete: 0 token-level calls, nothing lost");
+    assert_eq!(lines(&h)[0], "complete: 0 token-level calls, nothing lost");
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn probes_that_are_not_attached() {
     // Token level first: one of two; operators: none at all.
     let why = "operator start at extra in libggml-cpu.so: no such symbol";
     assert_eq!(
-        h.lines,
+        lines(&h),
         [
             format!("not attached: 1 of 2 probes of the token level: {why}"),
             format!("not attached: nothing of the operator level: {why}; and 1 more"),
@@ -215,7 +216,8 @@ fn a_counter_of_absent_cores_is_named_unless_others_tell_of_it() {
             counter("BR_PRED", &[1], true),
         ];
     });
-    let not: Vec<&String> = h.lines.iter().filter(|l| l.starts_with("not counted")).collect();
-    assert_eq!(not.len(), 2, "{:?}", h.lines);
+    let said = lines(&h);
+    let not: Vec<&String> = said.iter().filter(|l| l.starts_with("not counted")).collect();
+    assert_eq!(not.len(), 2, "{:?}", lines(&h));
     assert!(not[0].contains("STALL_BACKEND_MEM") && not[1].contains("BR_PRED"), "{not:?}");
 }

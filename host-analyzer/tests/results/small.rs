@@ -4,8 +4,8 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::dag::Dag;
 use host_analyzer::analyses::op::{OpType, Operator};
 use host_analyzer::analyses::phase::Phase;
-use host_analyzer::model::counter::{NOT_COUNTED, why};
-use host_analyzer::model::{Counter, Counts, ProbeCost};
+use host_analyzer::model::counter::NOT_COUNTED;
+use host_analyzer::model::{Absence, Counter, Counts, ProbeCost};
 
 use crate::models::small;
 
@@ -196,7 +196,7 @@ fn counters_by_type_of_operator_and_core() {
         model.spans.cpu[i] = if other { 4 } else { 0 };
     }
     // The last span of all went to another core in the middle.
-    (cycles[n - 1], why[n - 1]) = (NOT_COUNTED, why::MIXED);
+    (cycles[n - 1], why[n - 1]) = (NOT_COUNTED, Absence::Mixed.bit());
     model.spans.counts =
         Counts { names: vec!["CPU_CYCLES".to_owned()], values: vec![cycles], switches: vec![2; n], why };
     for (pmu, cpus) in [("armv8_cortex_a55", vec![0, 1]), ("armv8_cortex_a76", vec![4])] {
@@ -210,11 +210,14 @@ fn counters_by_type_of_operator_and_core() {
     assert_eq!(counted.len(), 2 * 2 * 2);
     let a76: Vec<_> = counted.iter().filter(|c| c.pmu == "armv8_cortex_a76").collect();
     assert_eq!(a76.iter().map(|c| c.spans).sum::<u64>(), n as u64 / 2);
-    assert_eq!(a76.iter().map(|c| c.absent.mixed).sum::<u64>(), 1);
+    assert_eq!(a76.iter().map(|c| c.absent.spans(Absence::Mixed)).sum::<u64>(), 1);
     assert_eq!(a76.iter().map(|c| c.switches).sum::<u64>(), n as u64);
     // Spans are 18, six a call, three a thread. The last two operators are norms: in the two decode
     // calls the other core has rows 10, 11, 16 and 17, the latter not counted.
-    let last = a76.iter().find(|c| c.phase == Phase::Decode && c.absent.mixed == 1).expect("its row");
+    let last = a76
+        .iter()
+        .find(|c| c.phase == Phase::Decode && c.absent.spans(Absence::Mixed) == 1)
+        .expect("its row");
     assert_eq!((last.spans, last.values.len()), (4, 1));
     assert_eq!((last.values[0].sum, last.values[0].spans), (110 + 111 + 116, 3));
     assert_eq!(last.values[0].work_ns, 19 + 17 + 26);

@@ -58,7 +58,7 @@ pub(crate) fn hostile() -> Model {
 #[test]
 fn summary_holds_the_figures_of_the_small_session() {
     let s = json_of(summary::summary, &small::model());
-    assert_eq!(s["schema"], 1);
+    assert_eq!(s["schema"], 2);
     assert_eq!(s["session"]["levels"], json!(["token", "graph", "operator"]));
     assert_eq!(s["health"]["lines"], json!(["complete: 18 spans, nothing lost"]));
     assert_eq!(s["health"]["spans"]["kernel"], 18);
@@ -76,7 +76,7 @@ fn summary_holds_the_figures_of_the_small_session() {
 #[test]
 fn dag_holds_the_figures_of_the_small_session() {
     let d = json_of(dag::dag, &small::model());
-    assert_eq!(d["schema"], 1);
+    assert_eq!(d["schema"], 2);
     assert_eq!(d["graphs"][1]["phase"], "decode");
     assert_eq!(d["graphs"][1]["nodes"][0]["wall_ns"], 118);
     assert_eq!(d["graphs"][1]["nodes"][3]["fused_with"], 2);
@@ -261,7 +261,7 @@ fn terminal_begins_with_health_and_fits() {
     for m in [small::model(), hostile(), routed::small(), routed::large(), big] {
         let coloured = text(terminal::terminal, &m);
         let plain = anstream::adapter::strip_str(&coloured).to_string();
-        let health = &Analysis::of(&m).health.lines[0];
+        let health = &host_analyzer::views::words::health::lines(&Analysis::of(&m).health)[0];
         assert!(plain.starts_with(&format!("● {}", &health[..20])), "{plain}");
         assert!(plain.lines().count() <= 40, "{plain}");
         let widest = plain.lines().max_by_key(|l| l.chars().count()).unwrap();

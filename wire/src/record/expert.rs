@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::totals::totals;
 use crate::experts::Runs;
 
 /// Selections of the routers in one graph call. Several batches may belong to one call, and one selection may be spread over several; a
@@ -26,25 +27,27 @@ impl<'a> ExpertBatch<'a> {
     }
 }
 
-/// Totals since the session began, of experts: one for each token, layer and rank. The last one received holds.
-///
-/// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken while none is between kernel and
-/// queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no `MUL_MAT_ID`, or was not
-/// asked for experts, has none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExpertLoss {
-    /// When the totals were taken, ns.
-    pub at_ns: u64,
-    /// Experts that routers chose, as the ids' tensors say.
-    pub chosen: u64,
-    /// Handed to the link.
-    pub sent: u64,
-    /// Lost because the kernel's ring buffer was full.
-    pub ring_full: u64,
-    /// Lost because the link was too slow and its queue full.
-    pub queue_full: u64,
-    /// Not read: the memory could not be, or held no number of an expert.
-    pub unreadable: u64,
-    /// Of a node that belongs to no graph whose topology is known.
-    pub no_graph: u64,
+totals! {
+    /// Totals since the session began, of experts: one for each token, layer and rank. The last one received holds.
+    ///
+    /// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken while none is between kernel and
+    /// queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no `MUL_MAT_ID`, or was not
+    /// asked for experts, has none.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct ExpertLoss {
+        /// When the totals were taken, ns.
+        pub at_ns: u64,
+        /// Experts that routers chose, as the ids' tensors say.
+        pub chosen: u64,
+        /// Handed to the link.
+        pub sent: u64,
+        /// Lost because the kernel's ring buffer was full.
+        pub ring_full: u64,
+        /// Lost because the link was too slow and its queue full.
+        pub queue_full: u64,
+        /// Not read: the memory could not be, or held no number of an expert.
+        pub unreadable: u64,
+        /// Of a node that belongs to no graph whose topology is known.
+        pub no_graph: u64,
+    }
 }

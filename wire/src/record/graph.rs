@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::batch::{Batch, Each, Packed, take_postcard};
+
 /// Head of a graph's topology. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
 /// engine's order, then the leafs (tensors that nodes read and no node of the graph computes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,15 +76,17 @@ pub struct Tensor {
     pub src: [u32; MAX_SRC],
 }
 
+impl Packed for Tensor {
+    fn unpack(buf: &mut &[u8]) -> Option<Self> {
+        take_postcard(buf)
+    }
+}
+
 impl<'a> Tensors<'a> {
-    /// Decodes the tensors; ends early where the bytes stop making sense.
-    pub fn iter(&self) -> impl Iterator<Item = Tensor> + use<'a> {
-        let mut bytes = self.bytes;
-        (0..self.count).map_while(move |_| {
-            let (tensor, rest) = postcard::take_from_bytes::<Tensor>(bytes).ok()?;
-            bytes = rest;
-            Some(tensor)
-        })
+    /// Decodes the tensors.
+    #[must_use]
+    pub const fn iter(&self) -> Batch<'a, Each<Tensor>> {
+        Batch::<Each<Tensor>>::new(self.count, self.bytes)
     }
 }
 

@@ -4,42 +4,46 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Totals since the session began; the last one received holds.
-///
-/// `span_ends = spans_sent + spans_ring_full + spans_queue_full + spans_no_start + spans_no_graph`
-/// holds in every record taken while no operator event is between kernel and queue, and always in
-/// [`End`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loss {
-    /// When the totals were taken, ns.
-    pub at_ns: u64,
-    /// Hits of the operator start probes, fused ones included.
-    pub span_starts: u64,
-    /// Hits of the operator end probe.
-    pub span_ends: u64,
-    /// Spans handed to the link.
-    pub spans_sent: u64,
-    /// Spans lost because the kernel's ring buffer was full.
-    pub spans_ring_full: u64,
-    /// Spans lost because the link was too slow and its queue full.
-    pub spans_queue_full: u64,
-    /// At the edges of the session: operators that were running, or whose graph call was, when the probes were
-    /// attached or the session ended.
-    pub spans_no_start: u64,
-    /// Starts without an end: operators still running, or left by another way, when the session ended.
-    pub spans_no_end: u64,
-    /// Spans whose tensor belongs to no graph whose topology is known.
-    pub spans_no_graph: u64,
-    /// Token and graph events lost because the ring buffer was full.
-    pub calls_ring_full: u64,
-    /// Parts of graph topologies lost because the ring buffer was full; the topology is read again.
-    pub tensors_ring_full: u64,
-    /// Frames of any kind dropped at the link's queue.
-    pub frames_queue_full: u64,
-    /// Their bytes.
-    pub bytes_queue_full: u64,
-    /// Probe hits in threads for which the kernel had no room to keep state.
-    pub no_state: u64,
+use super::totals::totals;
+
+totals! {
+    /// Totals since the session began; the last one received holds.
+    ///
+    /// `span_ends = spans_sent + spans_ring_full + spans_queue_full + spans_no_start + spans_no_graph`
+    /// holds in every record taken while no operator event is between kernel and queue, and always in
+    /// [`End`].
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Loss {
+        /// When the totals were taken, ns.
+        pub at_ns: u64,
+        /// Hits of the operator start probes, fused ones included.
+        pub span_starts: u64,
+        /// Hits of the operator end probe.
+        pub span_ends: u64,
+        /// Spans handed to the link.
+        pub spans_sent: u64,
+        /// Spans lost because the kernel's ring buffer was full.
+        pub spans_ring_full: u64,
+        /// Spans lost because the link was too slow and its queue full.
+        pub spans_queue_full: u64,
+        /// At the edges of the session: operators that were running, or whose graph call was, when the probes were
+        /// attached or the session ended.
+        pub spans_no_start: u64,
+        /// Starts without an end: operators still running, or left by another way, when the session ended.
+        pub spans_no_end: u64,
+        /// Spans whose tensor belongs to no graph whose topology is known.
+        pub spans_no_graph: u64,
+        /// Token and graph events lost because the ring buffer was full.
+        pub calls_ring_full: u64,
+        /// Parts of graph topologies lost because the ring buffer was full; the topology is read again.
+        pub tensors_ring_full: u64,
+        /// Frames of any kind dropped at the link's queue.
+        pub frames_queue_full: u64,
+        /// Their bytes.
+        pub bytes_queue_full: u64,
+        /// Probe hits in threads for which the kernel had no room to keep state.
+        pub no_state: u64,
+    }
 }
 
 /// Why a session ended.

@@ -14,6 +14,7 @@ pub mod nested;
 pub mod op;
 pub mod session;
 pub mod token;
+mod totals;
 
 use serde::{Deserialize, Serialize};
 

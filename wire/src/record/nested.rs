@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::totals::totals;
+use crate::batch::{Batch, Each, Packed, take_postcard};
+
 /// Nested calls of one graph call, in the order in which they returned, of all threads. Several batches may belong to one
 /// call, and a batch may come before the [`super::graph::GraphCall`] that its `graph` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,38 +44,42 @@ pub struct NestedCall {
 /// Most bytes of one [`NestedCall`]: five varints of 32 bits and a byte less, two of 64 bits.
 pub const MAX_NESTED_CALL_LEN: usize = 4 * 5 + 1 + 2 * 10;
 
-impl<'a> NestedBatch<'a> {
-    /// Decodes the calls; ends early where the bytes stop making sense.
-    pub fn iter(&self) -> impl Iterator<Item = NestedCall> + use<'a> {
-        let mut bytes = self.bytes;
-        (0..self.count).map_while(move |_| {
-            let (call, rest) = postcard::take_from_bytes::<NestedCall>(bytes).ok()?;
-            bytes = rest;
-            Some(call)
-        })
+impl Packed for NestedCall {
+    fn unpack(buf: &mut &[u8]) -> Option<Self> {
+        take_postcard(buf)
     }
 }
 
-/// Totals of the nested calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
-/// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NestedLoss {
-    /// When, ns.
-    pub at_ns: u64,
-    /// Entries seen.
-    pub starts: u64,
-    /// Returns seen.
-    pub ends: u64,
-    /// Sent in batches.
-    pub sent: u64,
-    /// Lost because the kernel's ring buffer was full.
-    pub ring_full: u64,
-    /// Lost because the queue to the link was full.
-    pub queue_full: u64,
-    /// Returned without an entry, or in a graph call whose start was not seen.
-    pub no_start: u64,
-    /// Entered and never seen to return.
-    pub no_end: u64,
-    /// Of a tensor that belongs to no graph whose topology is known.
-    pub no_graph: u64,
+impl<'a> NestedBatch<'a> {
+    /// Decodes the calls.
+    #[must_use]
+    pub const fn iter(&self) -> Batch<'a, Each<NestedCall>> {
+        Batch::<Each<NestedCall>>::new(self.count, self.bytes)
+    }
+}
+
+totals! {
+    /// Totals of the nested calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
+    /// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct NestedLoss {
+        /// When, ns.
+        pub at_ns: u64,
+        /// Entries seen.
+        pub starts: u64,
+        /// Returns seen.
+        pub ends: u64,
+        /// Sent in batches.
+        pub sent: u64,
+        /// Lost because the kernel's ring buffer was full.
+        pub ring_full: u64,
+        /// Lost because the queue to the link was full.
+        pub queue_full: u64,
+        /// Returned without an entry, or in a graph call whose start was not seen.
+        pub no_start: u64,
+        /// Entered and never seen to return.
+        pub no_end: u64,
+        /// Of a tensor that belongs to no graph whose topology is known.
+        pub no_graph: u64,
+    }
 }

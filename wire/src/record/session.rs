@@ -80,7 +80,7 @@ pub struct Probe<'a> {
     pub pid: u32,
     /// Level it serves, one bit of [`super::control::level`].
     pub level: u32,
-    /// What it marks, for example `operator start`.
+    /// Its kind, for example `operator start`.
     pub what: &'a str,
     /// Function it lies in, or the symbol that was looked for.
     pub symbol: &'a str,

@@ -26,15 +26,15 @@ export const GAP = 26;
 export const GUTTER = 56;
 const MAX_COLUMNS = 24;
 
-/** Sets the boxes of one column so that the value between two of them runs straight, where there is room. */
+/** Sets the boxes of one column so that the value between two of them runs straight, where there is space. */
 function align(boxes: Box[], spots: Spot[], column: number, left: number, width: number): void {
   let line: number | null = null;
   spots.forEach((spot, i) => {
     const box = boxes[i]!;
     if (spot.column === column) {
-      const room = width - box.width;
-      const wish: number = line === null || box.entry === null ? room / 2 : line - left - box.entry;
-      spot.x = left + Math.min(room, Math.max(0, wish));
+      const space = width - box.width;
+      const wanted: number = line === null || box.entry === null ? space / 2 : line - left - box.entry;
+      spot.x = left + Math.min(space, Math.max(0, wanted));
       line = box.exit === null ? null : spot.x + box.exit;
     }
   });

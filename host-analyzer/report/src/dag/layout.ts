@@ -61,12 +61,12 @@ function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) 
  * keeps to its lane, from just below the first rank to just above the last one's gap.
  */
 function thin(points: Point[]): Point[] {
-  const nested = points.slice(1, -1);
-  const [first, last] = [nested[0], nested[nested.length - 1]];
+  const between = points.slice(1, -1);
+  const [first, last] = [between[0], between[between.length - 1]];
   if (!first || !last) {
     return [];
   }
-  const turns = nested.filter((q, i) => Math.abs((nested[i - 1] ?? q).x - q.x) > 1 || Math.abs((nested[i + 1] ?? q).x - q.x) > 1);
+  const turns = between.filter((q, i) => Math.abs((between[i - 1] ?? q).x - q.x) > 1 || Math.abs((between[i + 1] ?? q).x - q.x) > 1);
   const lane = (q: Point, y: number): Point => ({ x: q.x, y });
   return [lane(first, points[0]!.y + 10), ...turns, lane(last, points[points.length - 1]!.y - 10)];
 }

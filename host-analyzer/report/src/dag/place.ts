@@ -1,4 +1,4 @@
-// Layered top-down layout of one segment, by dagre. Segments of equal structure share one layout.
+// Layered top-down layout of one segment, by dagre. Equal segments share one layout.
 
 import { Graph, layout } from "./dagre.ts";
 import { isView, type DagEdge } from "../data/dag.ts";

@@ -10,6 +10,6 @@ export interface Placed {
   height: number;
   /** Centre of the area of a node, docks included. */
   at: Map<string, Point>;
-  /** Inner points of an edge, by `FROM>TO` as used in `at`. */
+  /** Points of an edge between its ends, by `FROM>TO` as used in `at`. */
   bends: Map<string, Point[]>;
 }

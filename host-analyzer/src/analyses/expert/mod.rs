@@ -7,7 +7,6 @@
 mod layer;
 mod pin;
 mod reuse;
-mod sentence;
 mod site;
 
 use std::collections::HashMap;
@@ -17,6 +16,7 @@ use serde::Serialize;
 
 use super::group::context_name;
 use super::phase::{Phase, Phases};
+use crate::model::totals::Gap;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, TopologyId};
 use layer::Layer;
 pub use pin::Pin;
@@ -24,7 +24,7 @@ pub use reuse::Reuse;
 use site::{Site, sites};
 
 /// The routers of one context in one phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Routing {
     /// Phase.
     pub phase: Phase,
@@ -32,8 +32,6 @@ pub struct Routing {
     pub pid: u32,
     /// Address of the context in hex; `None` when there was no token-level call around.
     pub context: Option<String>,
-    /// What the figures say, in a sentence; `None` when they say nothing.
-    pub sentence: Option<String>,
     /// Over all layers: sums; of the figures per batch the sums of the layers' means; of `balance` the mean.
     pub whole: Figures,
     /// Layer by layer.
@@ -101,7 +99,7 @@ pub fn routings(model: &Model, phases: &Phases) -> Vec<Routing> {
         return Vec::new();
     }
     let layers = layers(model, phases);
-    let told = calls_are_whole(model);
+    let whole = calls_are_whole(model);
     let mut groups: Vec<(GroupKey, Vec<&Layer<'_>>)> = Vec::new();
     for (key, layer) in &layers {
         match groups.iter_mut().find(|(k, _)| k == key) {
@@ -110,16 +108,20 @@ pub fn routings(model: &Model, phases: &Phases) -> Vec<Routing> {
         }
     }
     groups.sort_by_key(|((phase, ..), _)| *phase);
-    groups.into_iter().map(|(key, of)| routing(model, key, of, told)).collect()
+    groups.into_iter().map(|(key, of)| routing(model, key, of, whole)).collect()
 }
 
-fn routing(model: &Model, (phase, pid, context): GroupKey, mut of: Vec<&Layer<'_>>, told: bool) -> Routing {
+fn routing(
+    model: &Model,
+    (phase, pid, context): GroupKey,
+    mut of: Vec<&Layer<'_>>,
+    calls_whole: bool,
+) -> Routing {
     of.sort_by_key(|l| (l.site.layer.is_none(), l.site.layer, l.site.node()));
-    let reuse = told && phase == Phase::Decode;
+    let reuse = calls_whole && phase == Phase::Decode;
     let layers: Vec<RoutedLayer> = of.iter().map(|l| routed(model, l, reuse)).collect();
     let whole = whole(&layers, &of, reuse);
-    let sentence = sentence::sentence(phase, &whole);
-    Routing { phase, pid, context: context_name(context), sentence, whole, layers }
+    Routing { phase, pid, context: context_name(context), whole, layers }
 }
 
 /// The layers that were seen, in order of appearance.
@@ -203,7 +205,7 @@ fn decode_calls(model: &Model, phases: &Phases) -> Vec<Option<u64>> {
 fn calls_are_whole(model: &Model) -> bool {
     let lost = |k: DamageKind| matches!(k, DamageKind::Gap | DamageKind::Malformed | DamageKind::UnknownKind);
     !model.health.damage.iter().any(|d| lost(d.kind))
-        && model.health.ledger.is_some_and(|l| l.calls_ring_full == 0 && l.frames_queue_full == 0)
+        && model.health.ledger.is_some_and(|l| l.lost_between(Gap::Calls) == 0)
 }
 
 fn routed(model: &Model, layer: &Layer<'_>, reuse: bool) -> RoutedLayer {

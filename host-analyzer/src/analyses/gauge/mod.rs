@@ -1,4 +1,4 @@
-//! Gauges: what the board's nodes said, over the whole session and while tokens were generated.
+//! Gauges: what the board's sensors said, over the whole session and while tokens were generated.
 //!
 //! Stage: analysis. From: samples and token-level calls. To: one [`Gauge`] row each. Promises: means are weighted by
 //! time, over the time for which a value is known and no other; bytes per token are of the calls that were covered whole.
@@ -13,7 +13,7 @@ use super::phase::{Phase, Phases};
 use crate::model::{self, GaugeUnit, Model};
 
 /// One gauge.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Gauge {
     /// Name.
     pub name: String,
@@ -28,10 +28,10 @@ pub struct Gauge {
     /// Whether it was read.
     pub attached: bool,
     /// Why it was not, or why values or figures are absent.
-    pub note: String,
+    pub note: Note,
     /// Samples with a value.
     pub samples: u64,
-    /// Samples without: the node could not be read.
+    /// Samples without: the sensor could not be read.
     pub absent: u64,
     /// Over the whole session.
     pub whole: Option<Figures>,
@@ -41,6 +41,15 @@ pub struct Gauge {
     pub decode_bytes_per_token: Option<f64>,
     /// How many tokens those are.
     pub decode_tokens: u64,
+}
+
+/// Why a gauge has no values or no figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// In the agent's words; empty when there is nothing to say.
+    Agent(String),
+    /// It counted nothing, so it does not work on this board.
+    CountedNothing,
 }
 
 /// Figures over some time.
@@ -74,11 +83,11 @@ pub fn gauges(model: &Model, phases: &Phases) -> Vec<Gauge> {
 fn gauge(g: &model::Gauge, decode: &[Interval]) -> Gauge {
     let samples = g.values.iter().flatten().count() as u64;
     let mut segments = segments(g);
-    let mut note = g.note.clone();
+    let mut note = Note::Agent(g.note.clone());
     // A memory controller that moved nothing while a program ran: its counter does not work on this board.
     if g.unit == GaugeUnit::Bytes && !segments.is_empty() && segments.iter().all(|s| s.value == 0.0) {
         segments.clear();
-        "it counted nothing, so it does not work on this board".clone_into(&mut note);
+        note = Note::CountedNothing;
     }
     let whole = Interval { start_ns: 0, end_ns: u64::MAX, tokens: 0 };
     let (bytes, tokens) = match g.unit {

@@ -12,18 +12,30 @@ const PARTS: [&str; 2] = ["cores", "backends"];
 
 /// The folder of the user's configuration, if it exists: `$XDG_CONFIG_HOME/profinfer/boards`, or that in
 /// `~/.config`.
-pub(super) fn configured() -> Option<PathBuf> {
+pub(super) fn configured() -> Result<Option<PathBuf>> {
     // The XDG specification: a relative or empty path counts as none.
     let given = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
-    let config = given.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".config")))?;
-    Some(config.join("profinfer/boards")).filter(|f| f.is_dir())
+    let config = given.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".config")));
+    let Some(folder) = config.map(|config| config.join("profinfer/boards")) else { return Ok(None) };
+    Ok(is_folder(&folder)?.then_some(folder))
+}
+
+/// Whether the folder is there. One that cannot be looked at is an error: the profiles in it would be passed over.
+fn is_folder(path: &Path) -> Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(e) => Err(unreadable(path, &e)),
+    }
 }
 
 /// Path and text of every profile in a folder, in order of paths.
 pub(super) fn read(folder: &Path) -> Result<Vec<(String, String)>> {
     let mut paths = tomls(folder)?;
-    for part in PARTS.map(|p| folder.join(p)).iter().filter(|p| p.is_dir()) {
-        paths.extend(tomls(part)?);
+    for part in PARTS.map(|p| folder.join(p)) {
+        if is_folder(&part)? {
+            paths.extend(tomls(&part)?);
+        }
     }
     paths.sort();
     let texts = paths.into_iter().map(|path| {

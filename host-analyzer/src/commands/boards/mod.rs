@@ -29,7 +29,7 @@ pub(super) fn catalog(folder: Option<&Path>) -> Result<Catalog> {
         Diagnostic::new("reading the board profiles", e, help)
     };
     let mut catalog = Catalog::shipped().map_err(wrong)?;
-    for folder in files::configured().into_iter().chain(folder.map(Path::to_owned)) {
+    for folder in files::configured()?.into_iter().chain(folder.map(Path::to_owned)) {
         for replaced in catalog.with_folder(files::read(&folder)?.into_iter()).map_err(wrong)? {
             let _ = writeln!(anstream::stderr(), "note: {replaced}");
         }

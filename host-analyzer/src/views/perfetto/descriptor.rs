@@ -11,6 +11,7 @@ use super::{COMMON_SEQUENCE, File};
 use crate::analyses::track::{Track, TrackKind};
 use crate::views::timeline::metadata::{self, HEALTH};
 use crate::views::timeline::process::Process;
+use crate::views::words;
 
 /// Where tracks of a process belong.
 #[derive(Clone, Copy)]
@@ -116,21 +117,22 @@ fn attributes(file: &File<'_>) -> Vec<Attribute> {
     };
     let facts =
         metadata::facts(file.model, file.analysis).into_iter().map(|(key, text)| attribute(key, text));
-    let lines = &file.analysis.health.lines;
-    let health = (0..).zip(lines).map(|(n, line): (u32, _)| attribute(&format!("health.{n}"), line.clone()));
+    let lines = words::health::lines(&file.analysis.health);
+    let health = (0..).zip(lines).map(|(n, line): (u32, _)| attribute(&format!("health.{n}"), line));
     facts.chain(health).collect()
 }
 
 fn health(file: &File<'_>, track_uuid: u64) -> TrackEvent {
-    let line =
-        |text: &String| DebugAnnotation { string_value: Some(text.clone()), ..DebugAnnotation::default() };
+    let lines = words::health::lines(&file.analysis.health);
+    let name = metadata::headline(&lines).to_owned();
+    let line = |text: String| DebugAnnotation { string_value: Some(text), ..DebugAnnotation::default() };
     TrackEvent {
         r#type: Some(EventType::Instant as i32),
         track_uuid: Some(track_uuid),
-        name: Some(metadata::headline(file.analysis).to_owned()),
+        name: Some(name),
         debug_annotations: vec![DebugAnnotation {
             name: Some("lines".to_owned()),
-            array_values: file.analysis.health.lines.iter().map(line).collect(),
+            array_values: lines.into_iter().map(line).collect(),
             ..DebugAnnotation::default()
         }],
         ..TrackEvent::default()

@@ -7,7 +7,7 @@ use comfy_table::Cell;
 use super::style::{cut, table, write_table};
 use crate::analyses::counter::{Counted, Value};
 use crate::analyses::phase::Phase;
-use crate::analyses::words::{count, one_line};
+use crate::views::words::{count, one_line};
 
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 8;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{WIDTH, percent, table, wrapped, write_table};
 use crate::analyses::expert::{Figures, Routing};
-use crate::analyses::words::{count, size};
+use crate::views::words::{self, count, size};
 
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 4;
@@ -31,8 +31,8 @@ pub(super) fn write(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
     if let Some(n) = all.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         writeln!(out, "and {n} other rows")?;
     }
-    for sentence in all.iter().take(SHOWN).filter_map(|r| r.sentence.as_deref()) {
-        for line in wrapped(sentence, WIDTH) {
+    for sentence in all.iter().take(SHOWN).filter_map(words::experts::sentence) {
+        for line in wrapped(&sentence, WIDTH) {
             writeln!(out, "{line}")?;
         }
     }

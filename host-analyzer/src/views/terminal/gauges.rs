@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{Colour, WIDTH, cut, table, wrapped, write_table};
 use crate::analyses::gauge::{Figures, Gauge};
-use crate::analyses::words::{count, one_line, quantity};
+use crate::views::words::{self, count, one_line, quantity};
 
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 8;
@@ -44,8 +44,12 @@ pub(super) fn write(gauges: &[Gauge], out: &mut dyn Write) -> io::Result<()> {
     if let n @ 1.. = read().count().saturating_sub(SHOWN) {
         writeln!(out, "and {n} others")?;
     }
-    for g in gauges.iter().filter(|g| !g.note.is_empty()) {
-        let line = format!("{}: {}", one_line(&g.name), one_line(&g.note));
+    for g in gauges {
+        let note = words::gauge_note(&g.note);
+        if note.is_empty() {
+            continue;
+        }
+        let line = format!("{}: {}", one_line(&g.name), one_line(note));
         for part in wrapped(&line, WIDTH) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }

@@ -17,8 +17,9 @@ use std::io::{self, Write};
 
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
-use crate::analyses::words::{count, duration, one_line, size};
+use crate::analyses::health::Severity;
 use crate::model::{Model, Session};
+use crate::views::words::{self, count, duration, one_line, size};
 use style::{Colour, WIDTH, cut, wrapped};
 
 /// Writes the summary.
@@ -39,15 +40,14 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 }
 
 fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    for line in &analysis.health.lines {
-        let word = line.split(':').next().unwrap_or_default();
-        let colour = match word {
-            "complete" => Colour::Good,
-            "off" | "edge" => Colour::Dim,
-            "not attached" | "not counted" | "nothing seen" | "unknown" | "cut short" => Colour::Warn,
-            _ => Colour::Bad,
+    for finding in &analysis.health.findings {
+        let colour = match finding.severity() {
+            Severity::Good => Colour::Good,
+            Severity::Note => Colour::Dim,
+            Severity::Warning => Colour::Warn,
+            Severity::Loss => Colour::Bad,
         };
-        for (i, part) in wrapped(line, WIDTH - 2).iter().enumerate() {
+        for (i, part) in wrapped(&words::health::line(finding), WIDTH - 2).iter().enumerate() {
             writeln!(out, "{}", colour.paint(&format!("{} {part}", if i == 0 { "●" } else { " " })))?;
         }
     }

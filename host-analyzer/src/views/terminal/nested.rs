@@ -6,7 +6,7 @@ use comfy_table::Cell;
 
 use super::style::{cut, percent, table, write_table};
 use crate::analyses::nested::Nested;
-use crate::analyses::words::{count, duration, one_line};
+use crate::views::words::{count, duration, one_line};
 
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 8;

@@ -7,7 +7,7 @@ use comfy_table::{Cell, Color};
 use super::style::{bar, cut, percent, table, write_table};
 use crate::analyses::op::{Op, OpType};
 use crate::analyses::phase::Phase;
-use crate::analyses::words::{count, duration, one_line};
+use crate::views::words::{count, duration, one_line};
 
 /// Types shown; the others are in summary.json.
 const SHOWN: usize = 8;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::style::{percent, table, write_table};
 use crate::analyses::request::Request;
 use crate::analyses::token::{PhaseTotals, Token};
-use crate::analyses::words::{count, duration};
+use crate::views::words::{count, duration};
 
 /// Requests shown; the others are in summary.json.
 const SHOWN: usize = 4;

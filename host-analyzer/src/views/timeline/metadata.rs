@@ -42,7 +42,7 @@ pub(crate) fn first_ns(model: &Model, analysis: &Analysis) -> u64 {
     starts.map(|s| s.bounds(model).0).min().unwrap_or(model.session.start_ns)
 }
 
-/// The health line that a person has to see; the worst one.
-pub(crate) fn headline(analysis: &Analysis) -> &str {
-    analysis.health.lines.first().map_or(HEALTH, |line| line)
+/// Of the sentences of health the one that a person has to see; the worst one.
+pub(crate) fn headline(lines: &[String]) -> &str {
+    lines.first().map_or(HEALTH, |line| line)
 }

@@ -1,4 +1,18 @@
-//! Numbers and foreign text, fit for a sentence.
+//! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
+
+pub mod experts;
+pub mod health;
+
+use crate::analyses::gauge::Note;
+
+/// Why a gauge has no values or no figures; empty when there is nothing to say.
+#[must_use]
+pub fn gauge_note(note: &Note) -> &str {
+    match note {
+        Note::Agent(text) => text,
+        Note::CountedNothing => "it counted nothing, so it does not work on this board",
+    }
+}
 
 /// A number with its thousands apart: `1,234,567`.
 #[must_use]

@@ -2,6 +2,8 @@
 //!
 //! Stage: view. From: session, analysis. To: one JSON object, as docs/output-schema.md says.
 
+mod with_words;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -10,31 +12,29 @@ use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
-use crate::analyses::expert::Routing;
-use crate::analyses::gauge::Gauge;
 use crate::analyses::graph::Graph;
-use crate::analyses::health::Health;
 use crate::analyses::nested::Nested;
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
 use crate::model::{self, Level, Model};
+use with_words::{Gauge, Health, Routing};
 
 #[derive(Serialize)]
 struct Summary<'a> {
     schema: u32,
     session: Session<'a>,
-    health: &'a Health,
+    health: Health<'a>,
     tokens: &'a Token,
     graphs: &'a [Graph],
     op_types: &'a [OpType],
     operators: &'a [Operator],
     nested_calls: &'a [Nested],
-    experts: &'a [Routing],
+    experts: Vec<Routing<'a>>,
     threads: &'a [Thread],
     counters: &'a [Counted],
-    gauges: &'a [Gauge],
+    gauges: Vec<Gauge<'a>>,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -102,16 +102,16 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
     let summary = Summary {
         schema: SCHEMA,
         session: session(&model.session, analysis.duration_ns),
-        health: &analysis.health,
+        health: Health::of(&analysis.health),
         tokens: &analysis.token,
         graphs: &analysis.graph,
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,
         nested_calls: &analysis.nested,
-        experts: &analysis.expert,
+        experts: analysis.expert.iter().map(Routing::of).collect(),
         threads: &analysis.thread,
         counters: &analysis.counted,
-        gauges: &analysis.gauge,
+        gauges: analysis.gauge.iter().map(Gauge::of).collect(),
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

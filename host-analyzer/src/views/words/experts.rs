@@ -1,11 +1,14 @@
 //! What the figures of a context say, in a sentence for people: figures only, and beside a share what it would be by chance.
 
-use super::Figures;
+use super::size;
+use crate::analyses::expert::Routing;
 use crate::analyses::phase::Phase;
-use crate::analyses::words::size;
 
-pub(super) fn sentence(phase: Phase, f: &Figures) -> Option<String> {
-    if phase != Phase::Decode || f.uses == 0 {
+/// The sentence; `None` when the figures say nothing.
+#[must_use]
+pub fn sentence(routing: &Routing) -> Option<String> {
+    let f = &routing.whole;
+    if routing.phase != Phase::Decode || f.uses == 0 {
         return None;
     }
     let mut parts = Vec::new();

@@ -1,21 +1,20 @@
-//! Health: what was lost, and the sentences that say so.
-//!
-//! Stage: analysis. From: the agent's totals, the damage on the way. To: [`Health`]. Promises: every end of an
-//! operator that the kernel saw is received, or counted under one of the other words:
-//! `kernel = received + dropped + no_start + unaccounted`.
+//! What was lost, in figures.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::health_lines;
-use crate::model::{EndReason, ExpertLedger, Model};
+use super::finding::Finding;
+use crate::model::totals::{RowRole, Totals};
+use crate::model::{EndReason, ExpertLedger, Ledger, Model};
 
 /// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
     /// Nothing dropped, nothing damaged, not cut short, every operator accounted for.
+    #[serde(skip)]
     pub perfect: bool,
-    /// Plain sentences, worst first.
-    pub lines: Vec<String>,
+    /// What there is to say, worst first; never empty.
+    #[serde(skip)]
+    pub findings: Vec<Finding>,
     /// Lost at the source; `None` when the agent's totals did not arrive.
     pub dropped: Option<Dropped>,
     /// Damaged on the way, by kind, worst first.
@@ -35,24 +34,25 @@ pub struct Health {
 /// Lost at the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Spans: those of the next three fields.
+    /// Operator spans, for whichever reason.
     pub spans: u64,
-    /// Spans lost because the kernel's ring buffer was full.
-    pub ring_full: u64,
-    /// Spans lost because the queue to the link was full.
-    pub queue_full: u64,
-    /// Spans of tensors that belong to no graph whose topology is known.
-    pub no_graph: u64,
-    /// Probe hits in threads for which the kernel had no room to keep state.
-    pub no_state: u64,
-    /// Token-level and graph-level events lost because the ring buffer was full.
-    pub calls: u64,
-    /// Parts of graph topologies lost because the ring buffer was full.
-    pub tensors: u64,
-    /// Frames dropped at the queue to the link.
-    pub frames: u64,
-    /// Their bytes.
-    pub frame_bytes: u64,
+    /// Everything, by reason.
+    #[serde(flatten)]
+    pub by_reason: ByReason<Ledger>,
+}
+
+/// The losses of a ledger, which are written by their reasons' keys; null where the ledger did not arrive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ByReason<L>(pub Option<L>);
+
+impl<L: Totals> Serialize for ByReason<L> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(L::ROWS.iter().filter_map(|row| match row.role {
+            RowRole::Lost(reason) => Some((reason.key, self.0.as_ref().map(row.get))),
+            RowRole::BytesOfLoss(key) => Some((key, self.0.as_ref().map(row.get))),
+            _ => None,
+        }))
+    }
 }
 
 /// One kind of damage.
@@ -92,14 +92,9 @@ pub struct ExpertSum {
     pub chosen: Option<u64>,
     /// In the tables.
     pub kept: u64,
-    /// Lost because the kernel's ring buffer was full.
-    pub ring_full: Option<u64>,
-    /// Lost because the queue to the link was full.
-    pub queue_full: Option<u64>,
-    /// Not read from the engine's memory.
-    pub unreadable: Option<u64>,
-    /// Of nodes that belong to no graph whose topology is known.
-    pub no_graph: Option<u64>,
+    /// Lost at the source, by reason.
+    #[serde(flatten)]
+    pub by_reason: ByReason<ExpertLedger>,
     /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last totals of a stream cut short.
     pub unaccounted: Option<i64>,
     /// Positions that never came, whatever the reason, of graph calls of which others did.
@@ -107,18 +102,17 @@ pub struct ExpertSum {
 }
 
 impl Health {
-    /// The health of a session.
-    #[must_use]
-    pub fn of(model: &Model) -> Self {
+    /// The sums, without findings.
+    pub(super) fn sums(model: &Model) -> Self {
         let h = &model.health;
         let spans = span_sum(model);
         let experts = expert_sum(model);
-        let mut health = Self {
+        Self {
             perfect: h.perfect()
                 && h.refused.is_none()
                 && spans.unaccounted == Some(0)
                 && experts.is_none_or(|e| e.missing == 0 && e.unaccounted == Some(0)),
-            lines: Vec::new(),
+            findings: Vec::new(),
             dropped: dropped(model),
             damaged: h
                 .damage
@@ -135,24 +129,12 @@ impl Health {
             refused: h.refused.clone(),
             spans,
             experts,
-        };
-        health.lines = health_lines::lines(model, &health);
-        health
+        }
     }
 }
 
 fn dropped(model: &Model) -> Option<Dropped> {
-    model.health.ledger.map(|l| Dropped {
-        spans: l.spans_ring_full.saturating_add(l.spans_queue_full).saturating_add(l.spans_no_graph),
-        ring_full: l.spans_ring_full,
-        queue_full: l.spans_queue_full,
-        no_graph: l.spans_no_graph,
-        no_state: l.no_state,
-        calls: l.calls_ring_full,
-        tensors: l.tensors_ring_full,
-        frames: l.frames_queue_full,
-        frame_bytes: l.bytes_queue_full,
-    })
+    model.health.ledger.map(|l| Dropped { spans: l.dropped(), by_reason: ByReason(Some(l)) })
 }
 
 fn span_sum(model: &Model) -> SpanSum {
@@ -180,10 +162,7 @@ fn expert_sum(model: &Model) -> Option<ExpertSum> {
     let of = |l: ExpertLedger| ExpertSum {
         chosen: Some(l.chosen),
         kept,
-        ring_full: Some(l.ring_full),
-        queue_full: Some(l.queue_full),
-        unreadable: Some(l.unreadable),
-        no_graph: Some(l.no_graph),
+        by_reason: ByReason(Some(l)),
         unaccounted: i64::try_from(i128::from(l.sent) - i128::from(l.received)).ok(),
         missing,
     };

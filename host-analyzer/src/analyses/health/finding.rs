@@ -1,0 +1,177 @@
+//! What there is to say of a recording's health, one thing each; `views` makes the sentences.
+
+use crate::model::totals::{Reason, When};
+use crate::model::{Absence, DamageKind, Level, Probe};
+
+/// Whose totals or rows a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Operator spans.
+    Spans,
+    /// Nested calls.
+    Nested,
+    /// Selections of an expert.
+    Experts,
+}
+
+/// One thing to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// The agent could not carry out the plan; in its words.
+    Refused(String),
+    /// The agent ended with an error.
+    AgentError,
+    /// Lost at the source.
+    Dropped {
+        /// Whose ledger counted it.
+        of: Of,
+        /// Why.
+        reason: Reason,
+        /// How many.
+        n: u64,
+        /// Events of the ledger that the kernel saw.
+        seen: u64,
+        /// Bytes of what was lost, where they are counted.
+        bytes: Option<u64>,
+    },
+    /// The agent's totals did not arrive.
+    TotalsMissing {
+        /// Which.
+        of: Of,
+        /// How many events arrived all the same.
+        received: u64,
+    },
+    /// Neither here nor counted as dropped.
+    NotHere {
+        /// What.
+        of: Of,
+        /// How many.
+        n: u64,
+        /// Events that the kernel saw.
+        seen: u64,
+    },
+    /// The agent's totals do not add up.
+    NotBalanced(Of),
+    /// More are here than were seen or sent.
+    TooMany(Of),
+    /// Selections of an expert are missing in graph calls of which others came.
+    Incomplete {
+        /// How many.
+        n: u64,
+        /// Another finding counts them, too.
+        counted: bool,
+    },
+    /// Damaged on the way.
+    Damaged {
+        /// How.
+        kind: DamageKind,
+        /// How often, without what is named as dropped already.
+        n: u64,
+        /// Where first.
+        first_offset: u64,
+    },
+    /// Topologies of which only a part arrived.
+    PartialTopologies {
+        /// How many.
+        n: u64,
+        /// Of how many.
+        all: u64,
+    },
+    /// The stream has no end.
+    CutShort {
+        /// Bytes there are.
+        bytes: u64,
+        /// Of them those of a frame that is not whole.
+        cut_bytes: u64,
+    },
+    /// Probes of a level that are not in place.
+    NotAttached {
+        /// Level; `None` of one that this build does not know.
+        level: Option<Level>,
+        /// How many.
+        missing: usize,
+        /// Of how many.
+        all: usize,
+        /// The first of them.
+        first: Box<Probe>,
+    },
+    /// Nothing was lost.
+    Complete {
+        /// Operator spans.
+        spans: u64,
+        /// Token calls.
+        calls: u64,
+        /// Selections of an expert.
+        experts: u64,
+    },
+    /// A counter that does not count.
+    CounterOff {
+        /// Its name.
+        name: String,
+        /// Where it would count; empty where there is no PMU.
+        pmu: String,
+        /// Why, in the agent's words.
+        note: String,
+    },
+    /// Spans without the counts of the hardware.
+    Uncounted {
+        /// Why.
+        reason: Absence,
+        /// How many.
+        n: u64,
+        /// Of how many.
+        all: u64,
+    },
+    /// Levels that were not asked for.
+    Off(Vec<Level>),
+    /// A level that was asked for and had no event.
+    NothingSeen(Level),
+    /// Not lost, only not whole.
+    Edge {
+        /// What.
+        of: Of,
+        /// Which edge of the session.
+        when: When,
+        /// How many.
+        n: u64,
+    },
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Severity {
+    /// All is well.
+    Good,
+    /// Good to know.
+    Note,
+    /// Something is not known.
+    Warning,
+    /// Something was lost.
+    Loss,
+}
+
+impl Finding {
+    /// How much it matters.
+    #[must_use]
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::Complete { .. } => Severity::Good,
+            Self::Off(_) | Self::Edge { .. } => Severity::Note,
+            Self::NotAttached { .. }
+            | Self::CounterOff { .. }
+            | Self::Uncounted { .. }
+            | Self::NothingSeen(_)
+            | Self::TotalsMissing { .. }
+            | Self::CutShort { .. } => Severity::Warning,
+            Self::Refused(_)
+            | Self::AgentError
+            | Self::Dropped { .. }
+            | Self::NotHere { .. }
+            | Self::NotBalanced(_)
+            | Self::TooMany(_)
+            | Self::Incomplete { .. }
+            | Self::Damaged { .. }
+            | Self::PartialTopologies { .. } => Severity::Loss,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Losses at the source: the one table of them.
+//!
+//! A ledger is what the agent counted of one kind of event. Its rows name every total of the wire's record, say what it is to
+//! the ledger's sum, and of losses how they are called. All else goes through the rows: `ingest` fills a ledger by the names of
+//! the record's fields, `analyses` finds what was lost, views write keys and sentences. A new reason is a new row here, beside
+//! the field of the record.
+
+use super::totals::{Edge, Gap, Lost, Reason, RowRole, When, ledger};
+
+/// Of operators and nested calls: seen to end, not to start.
+const NO_START: RowRole = RowRole::Edge(Edge { in_sum: true, when: When::Started });
+/// Seen to start, not to end.
+const NO_END: RowRole = RowRole::Edge(Edge { in_sum: false, when: When::Ended });
+
+const fn events(key: &'static str, why: &'static str) -> RowRole {
+    RowRole::Lost(Reason { key, what: Lost::Events, gap: Gap::None, why })
+}
+
+const fn spans(key: &'static str, why: &'static str) -> RowRole {
+    RowRole::Lost(Reason { key, what: Lost::Events, gap: Gap::Spans, why })
+}
+
+const fn other(key: &'static str, what: &'static str, gap: Gap, why: &'static str) -> RowRole {
+    RowRole::Lost(Reason { key, what: Lost::Other(what), gap, why })
+}
+
+ledger! {
+    /// Totals of operator spans, and of everything that has no ledger of its own. Rows in the order of summary.json and of the
+    /// sentences.
+    pub struct Ledger {
+        at_ns: RowRole::Figure,
+        span_starts: RowRole::Figure,
+        span_ends: RowRole::Seen,
+        spans_sent: RowRole::Sent,
+        spans_ring_full: spans(
+            "ring_full",
+            "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less), or record \
+             fewer levels (--levels token,graph)",
+        ),
+        spans_queue_full: spans(
+            "queue_full",
+            "the link is slower than the trace. Record into a file on the board, take a faster link, or record fewer \
+             levels (--levels token,graph)",
+        ),
+        spans_no_graph: spans(
+            "no_graph",
+            "the topology of their graph is not known, because they ran before it was read or it could not be read. \
+             Let the agent start the engine to see it from the first graph on",
+        ),
+        no_state: other(
+            "no_state",
+            "probe hits",
+            Gap::Spans,
+            "the kernel had no room for the state of more threads. Trace one process at a time",
+        ),
+        calls_ring_full: other(
+            "calls",
+            "token-level or graph-level calls",
+            Gap::Calls,
+            "the kernel's ring buffer was full. Times per call and TPOT may miss them; leave the agent some CPU time",
+        ),
+        tensors_ring_full: other(
+            "tensors",
+            "parts of graph topologies",
+            Gap::None,
+            "the kernel's ring buffer was full. They were read again at the next call of the graph",
+        ),
+        frames_queue_full: other("frames", "frames", Gap::Calls, "the queue to the link was full"),
+        bytes_queue_full: RowRole::BytesOfLoss("frame_bytes"),
+        spans_no_start: NO_START,
+        spans_no_end: NO_END,
+    }
+}
+
+ledger! {
+    /// Totals of nested calls.
+    pub struct NestedLedger {
+        at_ns: RowRole::Figure,
+        starts: RowRole::Figure,
+        ends: RowRole::Seen,
+        sent: RowRole::Sent,
+        ring_full: events(
+            "ring_full",
+            "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less)",
+        ),
+        queue_full: events(
+            "queue_full",
+            "the link is slower than the trace. Record into a file on the board, or take a faster link",
+        ),
+        no_graph: events("no_graph", "it is not known in which operator they were"),
+        no_start: NO_START,
+        no_end: NO_END,
+    }
+}
+
+ledger! {
+    /// Totals of experts that routers chose, and how many of them came.
+    pub struct ExpertLedger {
+        at_ns: RowRole::Figure,
+        chosen: RowRole::Seen,
+        sent: RowRole::Sent,
+        ring_full: events(
+            "ring_full",
+            "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less), or record \
+             without operators (--levels token,graph,expert)",
+        ),
+        queue_full: events(
+            "queue_full",
+            "the link is slower than the trace. Record into a file on the board, take a faster link, or record \
+             without operators (--levels token,graph,expert)",
+        ),
+        unreadable: events(
+            "unreadable",
+            "the engine's memory that holds them could not be read, or held no number of an expert",
+        ),
+        no_graph: events(
+            "no_graph",
+            "the topology of their graph is not known, because they came before it was read or it could not be read. \
+             Let the agent start the engine to see it from the first graph on",
+        ),
+        // Of no record: experts in the records that arrived.
+        received: RowRole::Figure,
+    }
+}

@@ -1,0 +1,21 @@
+//! Records of totals: their numbers can be read by the names of their fields, so that a reader needs no list of its own.
+
+/// Declares a record whose fields are all numbers, and reads them by name.
+macro_rules! totals {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$doc:meta])* pub $field:ident: u64,)+ }) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$doc])* pub $field: u64,)+
+        }
+
+        impl $name {
+            /// Every number with the name of its field, in the order of the wire.
+            #[must_use]
+            pub const fn fields(&self) -> [(&'static str, u64); [$(stringify!($field)),+].len()] {
+                [$((stringify!($field), self.$field)),+]
+            }
+        }
+    };
+}
+
+pub(super) use totals;
