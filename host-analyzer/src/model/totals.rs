@@ -131,7 +131,9 @@ pub(super) fn is_dropped_event(role: RowRole) -> bool {
 /// Everything that the kernel saw is sent, lost, or was at an edge.
 pub(super) fn balances<L: Totals>(ledger: &L) -> bool {
     let accounted = |role| {
-        role == RowRole::Sent || is_dropped_event(role) || matches!(role, RowRole::Edge(Edge { in_sum: true, .. }))
+        role == RowRole::Sent
+            || is_dropped_event(role)
+            || matches!(role, RowRole::Edge(Edge { in_sum: true, .. }))
     };
     sum(ledger, |role| role == RowRole::Seen) == sum(ledger, accounted)
 }

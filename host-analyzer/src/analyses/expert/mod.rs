@@ -111,7 +111,12 @@ pub fn routings(model: &Model, phases: &Phases) -> Vec<Routing> {
     groups.into_iter().map(|(key, of)| routing(model, key, of, whole)).collect()
 }
 
-fn routing(model: &Model, (phase, pid, context): GroupKey, mut of: Vec<&Layer<'_>>, calls_whole: bool) -> Routing {
+fn routing(
+    model: &Model,
+    (phase, pid, context): GroupKey,
+    mut of: Vec<&Layer<'_>>,
+    calls_whole: bool,
+) -> Routing {
     of.sort_by_key(|l| (l.site.layer.is_none(), l.site.layer, l.site.node()));
     let reuse = calls_whole && phase == Phase::Decode;
     let layers: Vec<RoutedLayer> = of.iter().map(|l| routed(model, l, reuse)).collect();
