@@ -6,26 +6,50 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use profinfer_boards::{Board, Catalog, Level, PlannedCounter};
+use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
 use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let catalog = Catalog::shipped()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     // libbpf-cargo adds `-g -O2 -target bpf -D__TARGET_ARCH_<x86|arm64>` and the path of libbpf's headers.
     // The instruction set is pinned: Linux 5.10 takes v3, and compilers change their default.
     let mut builder = libbpf_cargo::SkeletonBuilder::new();
-    builder
-        .source("../bpf/profinfer.bpf.c")
-        .clang_args(["-I../bpf", "-Wall", "-Wextra", "-Werror", "-mcpu=v3"]);
+    builder.source("../bpf/profinfer.bpf.c").clang_args([
+        "-I../bpf",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-mcpu=v3",
+        &cpu_guid(&catalog)?,
+    ]);
     if let Some(clang) = env::var_os("BPF_CLANG") {
         builder.clang(clang);
     }
     builder.build_and_generate(out.join("profinfer.skel.rs"))?;
     println!("cargo:rerun-if-changed=../bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
-    let catalog = Catalog::shipped()?;
     plans(&catalog, &out.join("plans.rs"))?;
-    backend_functions(&catalog, &out.join("backend_functions.rs"))
+    backend_functions(&catalog, &out.join("backend_functions.rs"))?;
+    backend_guids(&catalog, &out.join("backend_guids.rs"))
+}
+
+/// The first four bytes of the CPU backend's GUID, which tell its splits apart from those of other backends.
+fn cpu_guid(catalog: &Catalog) -> Result<String, Box<dyn Error>> {
+    let cpu = catalog.backends().find(|b| b.name == "cpu").and_then(Backend::first_guid_bytes);
+    Ok(format!("-DCPU_GUID={:#x}U", u32::from_le_bytes(cpu.ok_or("the CPU's backend has a GUID")?)))
+}
+
+/// The first four bytes of every GUID, with what the backend is called.
+fn backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
+    let mut text = "&[\n".to_owned();
+    for backend in catalog.backends() {
+        if let Some(first) = backend.first_guid_bytes::<4>() {
+            writeln!(text, "({first:?}, {:?}),", backend.title())?;
+        }
+    }
+    text.push(']');
+    Ok(std::fs::write(path, text)?)
 }
 
 /// The functions of backends that are operators or work for them, as `&[Function]` of `backend_function.rs`.
@@ -37,7 +61,7 @@ fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error
             writeln!(
                 text,
                 "Function {{ symbol: {symbol:?}, backend: {:?}, tensor: {tensor:?}, whole: {whole} }},",
-                backend.shown_name()
+                backend.title()
             )?;
         }
     }

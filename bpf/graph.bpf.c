@@ -25,8 +25,8 @@ enum { SCHEDULER = 0, BACKEND = 1 };
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
-/* First four bytes of the CPU backend's GUID, whose graphs are told by its own function: from llama.cpp b2717 on. */
-#define CPU_GUID 0x43c767aaU
+/* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs are told by its own function: from llama.cpp b2717
+ * on. It comes from boards/backends/cpu.toml, by agent-static/build.rs. */
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
 				       __u64 topology, struct engine *g, __u64 cgraph, __s32 n_past)

@@ -54,7 +54,7 @@ mod tests {
             // Where graphs tell the backend by its GUID, its functions bear the same name.
             if let Some(guid) = profile.guid {
                 let first = u64::from_le_bytes(guid.0[..8].try_into().unwrap());
-                assert_eq!(backend::name(first), profile.shown_name());
+                assert_eq!(backend::name(first), profile.title());
             }
             for probe in profile.probes().filter(|p| p.level == Level::Op) {
                 let function = ours.next().unwrap();

@@ -13,9 +13,9 @@ use crate::Provenance;
 pub struct Backend {
     /// Name, as boards use it; the file's name without `.toml`.
     pub name: String,
-    /// What ggml calls it in a graph; the profile's name where it has no name there.
+    /// What results call it; its `name` where there is none.
     #[serde(default)]
-    pub ggml_name: Option<String>,
+    pub title: Option<String>,
     /// One line for people.
     pub description: String,
     /// ggml's identifier of the backend, if it is known.
@@ -25,7 +25,8 @@ pub struct Backend {
     pub libraries: Vec<String>,
     /// Where its facts come from.
     pub provenance: Provenance,
-    /// Functions worth a probe.
+    /// Functions worth a probe; none of a backend that is only known by its GUID.
+    #[serde(default)]
     pub(crate) probes: Vec<Spanned<Probe>>,
 }
 
@@ -107,10 +108,16 @@ impl fmt::Display for Guid {
 }
 
 impl Backend {
-    /// What it is called where its work is shown: as in graphs, else by its profile.
+    /// What it is called in results.
     #[must_use]
-    pub fn shown_name(&self) -> &str {
-        self.ggml_name.as_deref().unwrap_or(&self.name)
+    pub fn title(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The first `N` bytes of its GUID, at most 16 of them.
+    #[must_use]
+    pub fn first_guid_bytes<const N: usize>(&self) -> Option<[u8; N]> {
+        self.guid?.0.first_chunk().copied()
     }
 
     /// Functions worth a probe.

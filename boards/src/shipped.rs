@@ -4,12 +4,19 @@ macro_rules! files {
     ($($path:literal),* $(,)?) => { [$(($path, include_str!(concat!("../", $path)))),*] };
 }
 
-pub(crate) const FILES: [(&str, &str); 18] = files![
+pub(crate) const FILES: [(&str, &str); 25] = files![
+    "backends/blas.toml",
+    "backends/cann.toml",
     "backends/clblast.toml",
+    "backends/cpu.toml",
+    "backends/cuda.toml",
     "backends/librknnrt.toml",
+    "backends/metal.toml",
     "backends/opencl.toml",
     "backends/rknn.toml",
     "backends/rknpu2.toml",
+    "backends/rpc.toml",
+    "backends/sycl.toml",
     "backends/vulkan.toml",
     "bcm2712.toml",
     "cores/cortex-a55.toml",

@@ -170,3 +170,17 @@ fn boards_are_known_by_what_they_say() {
     assert_eq!(guess("", &[a76; 2]), None);
     assert_eq!(guess("", &[]), None);
 }
+
+/// The agent knows a split's backend by these four bytes.
+#[test]
+fn first_bytes_of_guids_tell_backends_apart() {
+    let catalog = Catalog::shipped().unwrap();
+    let with: Vec<_> =
+        catalog.backends().filter_map(|b| Some((b.first_guid_bytes::<4>()?, b.title()))).collect();
+    for (i, (bytes, title)) in with.iter().enumerate() {
+        assert!(with[..i].iter().all(|(other, name)| other != bytes && name != title), "{title}");
+    }
+    let cpu = with.iter().find(|(_, title)| *title == "CPU").unwrap();
+    assert_eq!(cpu.0, [0xaa, 0x67, 0xc7, 0x43]);
+    assert_eq!(with.len(), 10);
+}

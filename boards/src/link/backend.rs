@@ -7,8 +7,8 @@ use crate::{Backend, Level};
 pub(crate) fn check_backend(file: &File<Backend>) -> Result<(), BoardError> {
     let backend = &file.value;
     file.check_name(&backend.name)?;
-    if backend.libraries.is_empty() || backend.probes.is_empty() {
-        return Err(file.wrong(0..0, "name at least one library and one probe".to_owned()));
+    if backend.libraries.is_empty() || (backend.probes.is_empty() && backend.guid.is_none()) {
+        return Err(file.wrong(0..0, "name at least one library, and one probe or the GUID".to_owned()));
     }
     for (i, spanned) in backend.probes.iter().enumerate() {
         let probe = spanned.as_ref();

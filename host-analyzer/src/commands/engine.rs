@@ -40,7 +40,7 @@ fn functions(catalog: &Catalog) -> Vec<BackendFunction> {
         let probes = profinfer_boards::Backend::probes(backend).filter(|p| p.level == Level::Op);
         probes.map(|p| BackendFunction {
             symbol: p.symbol.clone(),
-            backend: backend.shown_name().to_owned(),
+            backend: backend.title().to_owned(),
             whole: p.whole,
         })
     };

@@ -2,6 +2,7 @@
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::health::Health;
+use host_analyzer::model::totals::{RowRole, Totals};
 use host_analyzer::model::*;
 use host_analyzer::views::words::health::lines;
 
@@ -64,6 +65,28 @@ fn each_cause_at_the_source_has_its_own_advice() {
         assert_eq!(words(&h), ["dropped"], "{:?}", lines(&h));
         assert!(lines(&h)[0].contains(advice) && lines(&h)[0].contains('9'), "{}", lines(&h)[0]);
     }
+}
+
+/// The figures of `L` among the keys of summary.json, where it has any.
+fn check_reasons<L: Totals>(put: impl Fn(&mut Model, L), key: Option<&str>) {
+    for row in L::ROWS {
+        let RowRole::Lost(reason) = row.role else { continue };
+        let h = health(|m| put(m, L::read(&[(row.name, 9)])));
+        assert!(!h.perfect, "{}", row.name);
+        let said = lines(&h);
+        let named = said.iter().filter(|l| l.starts_with("dropped: 9 ") && l.contains(reason.why));
+        assert_eq!(named.count(), 1, "{}: {said:?}", row.name);
+        if let Some(key) = key {
+            assert_eq!(serde_json::to_value(&h).unwrap()[key][reason.key], 9, "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn every_reason_in_the_tables_has_its_sentence_and_its_key() {
+    check_reasons::<Ledger>(|m, l| m.health.ledger = Some(l), Some("dropped"));
+    check_reasons::<NestedLedger>(|m, l| m.health.nested = Some(l), None);
+    check_reasons::<ExpertLedger>(|m, l| m.health.experts = Some(l), Some("experts"));
 }
 
 #[test]
@@ -141,7 +164,7 @@ fn the_worst_comes_first() {
 }
 
 #[test]
-fn incomplete_structures_and_levels_without_events() {
+fn incomplete_topologies_and_levels_without_events() {
     let h = health(|m| m.topologies.rows[0].complete = false);
     assert!(lines(&h)[0].starts_with("damaged: 1 of 2 graph topologies"), "{:?}", lines(&h));
     let mut m = Model { session: small::model().session, health: small::model().health, ..Model::default() };

@@ -157,7 +157,7 @@ fn positions_that_came_twice_are_kept_once() {
 }
 
 #[test]
-fn what_the_structure_does_not_bear_out_is_damage() {
+fn what_the_topology_does_not_bear_out_is_damage() {
     let cases: [(u32, Run, u64); 10] = [
         // A product that reads no ids, a view, a reader whose ids did not come, a leaf, no node at all.
         (1, run(3, 0, &[1, 2]), 2),
@@ -216,7 +216,7 @@ fn batches_that_are_not_such() {
 
 /// Topologies that claim more than there is: the tables grow with the stream.
 #[test]
-fn huge_structures() {
+fn huge_topologies() {
     for (n_expert, n_used, n_tokens) in [
         (u64::MAX, 2, 4),
         (1 << 40, 2, 4),

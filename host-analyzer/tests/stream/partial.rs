@@ -39,7 +39,7 @@ pub(crate) fn within(model: &Model, truth: &Truth) {
         link(call.parent, sent.parent);
         if let Some(topology) = call.topology {
             let sent = sent.topology.unwrap_or_else(|| panic!("a topology where none was told"));
-            same_structure(&got.topologies[topology].tensors, &truth.topologies[sent].tensors);
+            same_topology(&got.topologies[topology].tensors, &truth.topologies[sent].tensors);
         }
         assert!(backend.is_empty() || !call.scheduler && backend == "CPU");
         let known =
@@ -63,7 +63,7 @@ fn link(got: Option<u64>, sent: Option<u64>) {
     assert!(got.is_none() || got == sent, "linked to {got:?} in place of {sent:?}");
 }
 
-fn same_structure(got: &[Tensor], sent: &[Tensor]) {
+fn same_topology(got: &[Tensor], sent: &[Tensor]) {
     assert_eq!(got.len(), sent.len());
     assert!(got.iter().zip(sent).all(|(got, sent)| fits(got, sent)));
 }
