@@ -24,7 +24,7 @@ export interface Placed {
   height: number;
   /** Centre of the area of a node, docks included. */
   at: Map<string, Point>;
-  /** Nested points of an edge, by `FROM>TO` as used in `at`. */
+  /** Inner points of an edge, by `FROM>TO` as used in `at`. */
   bends: Map<string, Point[]>;
 }
 

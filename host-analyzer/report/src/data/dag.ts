@@ -1,4 +1,4 @@
-// Topology of dag.json; docs/output-schema.md is the reference.
+// Types of dag.json; docs/output-schema.md is the reference.
 
 import type { Maybe, Num, Str } from "./summary.ts";
 

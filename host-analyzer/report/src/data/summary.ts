@@ -1,4 +1,4 @@
-// Topology of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
+// Types of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
 // go through the optional types below, and a missing value is shown as a dash, never as zero.
 
 export type Maybe<T> = T | null | undefined;
