@@ -59,7 +59,7 @@ impl Selections {
         });
     }
 
-    /// Fills the table. What the topology of its graph does not bear out is left out and counted.
+    /// Fills the table. Experts that contradict the topology of their graph are left out and counted.
     pub(super) fn finish(self, calls: &HashMap<u32, GraphCallId>, model: &mut Model, damages: &mut Damages) {
         let received = self.experts.len() as u64;
         model.health.experts = self.ledger.map(|l| ExpertLedger { received, ..l });

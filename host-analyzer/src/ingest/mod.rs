@@ -53,7 +53,7 @@ pub struct Live<'a> {
     pub bytes: u64,
     /// Operator spans.
     pub spans: u64,
-    /// Token-level calls.
+    /// Token calls.
     pub decodes: u64,
     /// Graph-level calls.
     pub graph_calls: u64,

@@ -1,4 +1,4 @@
-//! Token-level calls, by start.
+//! Token calls, by start.
 
 use std::collections::HashMap;
 

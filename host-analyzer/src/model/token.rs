@@ -1,4 +1,4 @@
-//! Token-level calls.
+//! Token calls.
 
 use super::thread::ThreadId;
 

@@ -1,4 +1,4 @@
-//! Experts of mixture-of-experts models: which ones the router chose for each token.
+//! Experts of mixture-of-experts models: the selections of the routers.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,16 +26,16 @@ impl<'a> ExpertBatch<'a> {
     }
 }
 
-/// Totals since the session began, of experts: one for each token, layer and rank. The last one received holds.
+/// Totals of selected experts since the session began: one for each token, layer and rank. The last record received is valid.
 ///
-/// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken while none is between kernel and
-/// queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no `MUL_MAT_ID`, or was not
-/// asked for experts, has none.
+/// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record that is taken while no expert is
+/// between kernel and queue, and always in the last one, which precedes [`super::loss::End`]. A session without a
+/// `MUL_MAT_ID`, or without the expert level, has no such record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpertLoss {
     /// When the totals were taken, ns.
     pub at_ns: u64,
-    /// Experts that routers chose, as the ids' tensors say.
+    /// Experts that routers selected, by the tensors of ids.
     pub chosen: u64,
     /// Handed to the link.
     pub sent: u64,
@@ -43,7 +43,7 @@ pub struct ExpertLoss {
     pub ring_full: u64,
     /// Lost because the link was too slow and its queue full.
     pub queue_full: u64,
-    /// Not read: the memory could not be, or held no number of an expert.
+    /// Not read: the memory could not be read, or did not hold a valid expert number.
     pub unreadable: u64,
     /// Of a node that belongs to no graph whose topology is known.
     pub no_graph: u64,

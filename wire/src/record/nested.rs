@@ -1,4 +1,4 @@
-//! Nested calls: what an operator has a backend's function do, as CLBlast's products inside the CPU's operators.
+//! Nested calls: calls of a backend's function inside an operator, for example CLBlast's products inside the CPU's operators.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct NestedCall {
     /// Index of the operator's node in the topology: of the operator that the thread runs, else of the tensor that the
     /// function was given.
     pub node: u32,
-    /// How many functions of backends the thread was in already.
+    /// Number of backends' functions that the thread was in already.
     pub depth: u8,
     /// Start, ns from the start of the graph call.
     pub start_ns: u64,
@@ -54,10 +54,11 @@ impl<'a> NestedBatch<'a> {
 }
 
 /// Totals of the nested calls since the session began, sent beside [`super::loss::Loss`] once a backend's function with
-/// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph`, in the last record of a session always.
+/// such calls is probed. `ends = sent + ring_full + queue_full + no_start + no_graph` always holds in the last record of a
+/// session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NestedLoss {
-    /// When, ns.
+    /// When the totals were taken, ns.
     pub at_ns: u64,
     /// Entries seen.
     pub starts: u64,
