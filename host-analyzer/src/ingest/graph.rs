@@ -1,4 +1,4 @@
-//! Graph-level calls, by start.
+//! Graph calls, by start.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ impl Calls {
         sums
     }
 
-    /// Fills the table; returns the ids of the numbers that span batches refer to.
+    /// Fills the table. Returns the ids by the numbers that span batches refer to.
     pub(super) fn finish(
         mut self,
         decodes: &HashMap<u32, DecodeId>,
