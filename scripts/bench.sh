@@ -3,7 +3,7 @@
 #
 # Decode speed of llama-bench without and with the agent, runs interleaved, median of the ratios; all levels, token and
 # graph level only, and beside them bpftrace recording the same operators at function entries. Then bytes per span, losses,
-# memory, and the speed of the analyser. Prints figures; it is no test. Needs root and BPF; wants a quiet machine.
+# memory, and the speed of the analyser. Prints figures and tests nothing. Needs root and BPF, and a machine without other load.
 set -eu
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in

@@ -65,7 +65,7 @@ fetch_all() {
 		kernel_suite "$k" >/dev/null
 		(need_kernel "$k") || failed+=("kernel $k")
 	done
-	[ ${#failed[@]} = 0 ] || die "not to be had: ${failed[*]}" "The others are ready: scripts/board.sh list"
+	[ ${#failed[@]} = 0 ] || die "could not be fetched: ${failed[*]}" "The others are ready: scripts/board.sh list"
 	list
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build-agent.sh [--arch aarch64|x86_64]      build the static agent for boards (default: aarch64), without Docker
 #
-# Makes one file that needs nothing on the board but a kernel: musl, libelf and zlib are
+# Makes one file that needs only a kernel on the board: musl, libelf and zlib are
 # linked in. Prints its path; the first run also prepares the target (a minute or two where
 # rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml.
 set -eu

@@ -5,11 +5,11 @@
 #   --model FILE     any GGUF file, or a name that scripts/model.sh knows (default: smollm2)
 #   --threads N      threads of the engine (default: 2)
 #   --tokens N       tokens to generate (default: 48)
-#   --prompt TEXT    what to begin with
+#   --prompt TEXT    the prompt
 #   --out DIR        where the report goes (default: profile)
-#   --replay         do not trace: show the recording that is kept in the repository
+#   --replay         do not trace: show the recording in the repository
 #
-# Needs root and a kernel with BPF and uprobes. Where it cannot trace it says why and shows the kept recording.
+# Needs root and a kernel with BPF and uprobes. If it cannot trace, it says why and shows the recording of the repository.
 set -eu
 . "$(dirname "$0")/lib.sh"
 engine='' model=smollm2 threads=2 tokens=48 out=profile replay='' prompt='The three things that make a language model slow on a small board are'
@@ -83,4 +83,4 @@ done
 "$analyze" --board host "tcp:127.0.0.1:$port" --out "$out"
 wait $agent_pid || die "the engine or the agent failed" "$(tail -n 5 "$log")" "All of its output: $log"
 trap - EXIT
-say "done: open $out/report.html; the engine's own words are in $log"
+say "done: open $out/report.html; the engine's output is in $log"

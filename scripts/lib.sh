@@ -56,7 +56,7 @@ need_pkgs() {
 apt_get_update_once() {
 	[ -z "${APT_UPDATED:-}" ] || return 0
 	as_root apt-get -qq update >"$CACHE/apt.log" 2>&1 ||
-		note "apt-get update had problems (see $CACHE/apt.log); trying with the lists there are"
+		note "apt-get update had problems (see $CACHE/apt.log); using the existing lists"
 	APT_UPDATED=1
 }
 
@@ -79,7 +79,7 @@ debian_mirror() {
 apt_private() {
 	local dir=$1 mirror suite
 	shift
-	mirror=$(debian_mirror) || die "apt names no Debian mirror on this machine" "Debian packages can be had on Debian only."
+	mirror=$(debian_mirror) || die "apt names no Debian mirror on this machine" "Debian packages can be fetched on Debian only."
 	[ -f /usr/share/keyrings/debian-archive-keyring.gpg ] || need_pkgs debian-archive-keyring
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	for suite in "$@"; do

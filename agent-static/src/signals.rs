@@ -78,7 +78,7 @@ impl<'s> Sleeper<'s> {
     /// When the kernel gives no descriptor.
     pub fn new(signals: &'s Signals, ring: BorrowedFd<'_>) -> Result<Self> {
         let events = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(failed)?;
-        // Edge-triggered: data in the ring is no reason to wake up, only the kernel's request that we do.
+        // Edge-triggered: the agent wakes up when the kernel notifies it, not because data is in the ring.
         events.add(ring, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).map_err(failed)?;
         Ok(Self { signals, events })
     }

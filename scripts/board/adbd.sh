@@ -37,5 +37,5 @@ needed() {
 
 need_adbd() {
 	need_pkgs binutils-aarch64-linux-gnu
-	part adbd scripts/board/adbd.sh part_adbd || die "adbd for arm64 cannot be had" "It comes from Debian's trixie."
+	part adbd scripts/board/adbd.sh part_adbd || die "adbd for arm64 cannot be fetched" "It comes from Debian's trixie."
 }

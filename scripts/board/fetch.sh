@@ -47,7 +47,7 @@ apt_of() {
 	APT+=("-oAPT::Architectures=$1" -oAcquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false)
 	[ -n "$(find "$dir/lists" -maxdepth 1 -name '*_Packages*' -mmin -600 2>/dev/null)" ] && return
 	with_lock "board-apt-$1-$2" apt-get "${APT[@]}" update >&2 ||
-		{ note "Debian's suite $2 cannot be read from the mirror this machine uses: what comes from it cannot be had"; return 1; }
+		{ note "Debian's suite $2 cannot be read from the mirror that this machine uses, so its packages cannot be fetched"; return 1; }
 }
 
 # unpack DIR ARCH SUITE PACKAGE...: downloads the packages and unpacks them into DIR
@@ -126,5 +126,5 @@ need_kernel() {
 	local suite
 	suite=$(kernel_suite "$1")
 	part "kernel/$1" scripts/board/fetch.sh part_kernel "$1" ||
-		die "kernel $1 cannot be had" "Debian may have dropped $suite from its mirrors; the other kernels (${KERNELS[*]}) do not depend on it."
+		die "kernel $1 cannot be fetched" "Debian may have dropped $suite from its mirrors; the other kernels (${KERNELS[*]}) do not depend on it."
 }

@@ -4,8 +4,8 @@
 
 # Everything but kernel and engine.
 need_common() {
-	part qemu scripts/board/fetch.sh part_qemu || die "QEMU cannot be had" "It comes from Debian's bookworm."
-	part userland scripts/board/fetch.sh part_userland || die "busybox for arm64 cannot be had" "It comes from Debian's bookworm."
+	part qemu scripts/board/fetch.sh part_qemu || die "QEMU cannot be fetched" "It comes from Debian's bookworm."
+	part userland scripts/board/fetch.sh part_userland || die "busybox for arm64 cannot be fetched" "It comes from Debian's bookworm."
 	part ssh scripts/board/ssh.sh part_ssh || die "the board's ssh server cannot be built" "See $BOARD/dropbear.log."
 }
 
@@ -85,11 +85,11 @@ board_up() {
 	! running || die "the board '$name' is up already: $(cat "$RUN/what")" \
 		"Switch it off with scripts/board.sh down, or name another: scripts/board.sh --board NAME up"
 	kernel_suite "$kernel" >/dev/null
-	[ -z "$serial" ] || [ ! -e "$serial" ] || [ -L "$serial" ] || die "there is something else at $serial already"
+	[ -z "$serial" ] || [ ! -e "$serial" ] || [ -L "$serial" ] || die "$serial exists already and is not a link: choose another path with --serial"
 
 	need_common
 	need_kernel "$kernel"
-	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be had"; else need_engine; fi
+	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be fetched"; else need_engine; fi
 	[ -z "$adb" ] || need_adbd
 	model=$("$REPO/scripts/model.sh" "$model")
 	[ -n "$agent" ] || agent=$("$REPO/scripts/build-agent.sh")
@@ -131,7 +131,7 @@ board_up() {
 link_serial() {
 	local pty
 	pty=$(sed -n 's|.*redirected to \(/dev/[^ ]*\) .*|\1|p' "$RUN/qemu.log")
-	[ -n "$pty" ] || die "QEMU does not say which terminal it made" "All of its output: $RUN/qemu.log"
+	[ -n "$pty" ] || die "QEMU did not name the terminal that it made" "All of its output: $RUN/qemu.log"
 	ln -sfn "$pty" "$1"
 	echo "$1" >"$RUN/serial"
 }
@@ -140,7 +140,7 @@ wait_until_up() {
 	local i
 	for ((i = 0; i < 600; i++)); do
 		! grep -qa BOARD-UP "$RUN/console.log" || return 0
-		running || die "the board switched itself off while booting" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
+		running || die "the board powered off while it booted" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
 		sleep 0.1
 	done
 	board_down

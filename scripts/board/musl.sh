@@ -40,5 +40,5 @@ part_musl() {
 
 need_musl() {
 	part musl "scripts/board/musl.sh scripts/board/musl-nodes.c" part_musl ||
-		{ note "the musl engine cannot be had"; return 1; }
+		{ note "the musl engine cannot be fetched"; return 1; }
 }

@@ -4,7 +4,7 @@ DEFAULT_DIR=/data/local/tmp
 
 # "SERIAL STATE..." of every device
 devices() {
-	run adb devices || refuse "adb does not work" "See what it says alone: adb kill-server; adb devices"
+	run adb devices || refuse "adb does not work" "Run it alone and read its answer: adb kill-server; adb devices"
 	DEVICES=$(sed -n 's/^\([^ \t*]\{1,\}\)[ \t]\{1,\}\([a-z].*\)$/\1 \2/p' <<<"$ANSWER" | grep -v '^List of' || true)
 }
 
@@ -43,7 +43,7 @@ usable() {
 	unauthorized*) refuse "the board has not allowed this machine to debug it" \
 		"Confirm the dialog on its screen. Without a screen: append ~/.android/adbkey.pub to /data/misc/adb/adb_keys on the board," \
 		"then adb kill-server, and run this again." ;;
-	offline*) refuse "the board is known to adb, but does not answer" "adb reconnect offline; else plug it in again, or restart adbd on it." ;;
+	offline*) refuse "adb knows the board, but it does not answer" "adb reconnect offline; else plug it in again, or restart adbd on it." ;;
 	"no permissions"*) refuse "this user may not open the board's USB device" \
 		"apt-get install android-sdk-platform-tools-common (udev rules), join the group plugdev, plug the board in again." ;;
 	*) refuse "the board is in the state '$1'" "It must be booted to its system: adb -s $where reboot" ;;
@@ -66,7 +66,7 @@ link_root() {
 	there "su 0 id -u" && [ "$ANSWER" = 0 ] && { ROOT_BY=(su 0 sh -c); return; }
 	there "su -c 'id -u'" && [ "$ANSWER" = 0 ] && { ROOT_BY=(su -c); return; }
 	ANSWER=$said
-	refuse "adb is not root on the board, and su does not make it so" \
+	refuse "adb is not root on the board, and su does not work" \
 		"Attaching probes needs root: use a userdebug or eng build (adb root works there), or a board with su."
 }
 

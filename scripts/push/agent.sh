@@ -3,12 +3,12 @@
 
 # The board's machine, and the profile whose model it names in its device tree.
 look_at_board() {
-	there "uname -m" || refuse "the board does not say what machine it is"
+	there "uname -m" || refuse "the board's machine type cannot be read"
 	machine=${ANSWER:-aarch64}
 	case $machine in
 	aarch64) profile=generic-aarch64 ;;
 	x86_64) profile=host ;;
-	armv8l) refuse "the board runs a 64-bit processor with 32-bit programs, and so says another machine" "Flash a 64-bit system: uname -m must say aarch64." ;;
+	armv8l) refuse "the board has a 64-bit processor, but its system runs 32-bit programs only" "Flash a 64-bit system: uname -m must say aarch64." ;;
 	*) refuse "there is no agent for this machine" "It must be a 64-bit Arm (aarch64) or x86_64." ;;
 	esac
 	there 'cat /proc/device-tree/model /proc/device-tree/compatible | tr "\0" " "' || true
@@ -40,7 +40,7 @@ find_agent() {
 	[ -n "$dry" ] || [ -r "$agent" ] || die "there is no agent at $agent" "Build it with scripts/build-agent.sh, and leave out --agent."
 	[ -z "$dry" ] || return 0
 	agent=$(realpath "$agent")
-	case $(od -An -tx1 -N4 "$agent" | tr -d ' ') in 7f454c46) ;; *) die "$agent is no program (not ELF)" "Build one with scripts/build-agent.sh." ;; esac
+	case $(od -An -tx1 -N4 "$agent" | tr -d ' ') in 7f454c46) ;; *) die "$agent is no program (not an ELF file)" "Build one with scripts/build-agent.sh." ;; esac
 	elf=$(od -An -tu2 -j18 -N2 "$agent" | tr -d ' ')
 	case $machine:$elf in
 	aarch64:183 | x86_64:62) ;;
@@ -63,7 +63,7 @@ same() {
 copy_agent() {
 	if same "$agent" "$there_agent" && [ -z "$dry" ]; then note "the board has this file already"
 	else send_agent; fi
-	there "chmod 755 $there_agent" || refuse "the copy cannot be made a program" "Choose another place: --dir DIR"
+	there "chmod 755 $there_agent" || refuse "the copy cannot be made executable" "Choose another place: --dir DIR"
 }
 send_agent() {
 	there "mkdir -p $dir" || refuse "there is no folder $dir on the board, and it cannot be made" "Choose one that can be written to: --dir DIR"
@@ -73,11 +73,11 @@ send_agent() {
 		ANSWER=$said$'\n'$ANSWER
 		case $said in
 		*[Nn]"o space"*) refuse "the board has no room for the agent in $dir ($(stat -c %s "$agent") bytes)" "Delete what is not needed there, or choose another place: --dir DIR" ;;
-		*) refuse "the agent cannot be copied to $dir" "Can it be written to, and has it room? Another place: --dir DIR" ;;
+		*) refuse "the agent cannot be copied to $dir" "Check that the folder is writable and has room, or choose another place: --dir DIR" ;;
 		esac
 	fi
 	same "$agent" "$there_agent.new" size || [ -n "$dry" ] || refuse "the copy on the board is not the file that was sent" "Run this again; if it happens again, the link or the board's memory is at fault."
-	there "mv $there_agent.new $there_agent" || refuse "the copy cannot take the place of $there_agent" "Choose another place: --dir DIR"
+	there "mv $there_agent.new $there_agent" || refuse "the copy cannot replace $there_agent" "Choose another place: --dir DIR"
 }
 
 try_agent() {
@@ -85,7 +85,7 @@ try_agent() {
 	[ -n "$dry" ] || note "$ANSWER"
 }
 
-# Why does a program that was copied not run?
+# Finds out why the copied program does not run.
 cannot_run() {
 	local said=$ANSWER status=$STATUS mount enforce denied
 	there_as_root "df $dir | tail -n 1" || true
@@ -101,19 +101,19 @@ cannot_run() {
 		case $mount in *noexec*) refuse "no program may be run from $dir: it is mounted noexec" "Choose another place: --dir DIR (mount lists them)" ;; esac
 		if [ "$enforce" = Enforcing ]; then
 			ANSWER+=$'\n'"getenforce: Enforcing"${denied:+$'\n'"dmesg: $denied"}
-			refuse "SELinux does not let the agent run from $dir" "Until the next boot: setenforce 0, as root on the board; or a place whose label may be run: --dir DIR"
+			refuse "SELinux does not let the agent run from $dir" "Run setenforce 0 as root on the board (until the next boot), or choose a folder whose label allows programs: --dir DIR"
 		fi ;;
 	*"xec format"* | *"not executable"* | *"not found"* | *"syntax error"*)
-		refuse "the board's kernel does not know the agent's format" "It must be the static build for this machine: scripts/build-agent.sh; leave out --agent." ;;
+		refuse "the board's kernel cannot run a program of this format" "It must be the static build for this machine: scripts/build-agent.sh; leave out --agent." ;;
 	esac
 	ANSWER+=$'\n'"getenforce: $enforce"${denied:+$'\n'"dmesg: $denied"}
 	refuse "the agent does not run on the board" "Try it there by hand: $there_agent --version"
 }
 
-# Ends the agent that an earlier run started, if it still lives. TERM lets it write its last words.
+# Ends the agent of an earlier run, if it is still running. SIGTERM lets it write its last records.
 stop_agent() {
 	there_as_root "cd $dir 2>/dev/null && p=\$(cat profinfer-agent.pid 2>/dev/null) && grep -q profinfer-agent /proc/\$p/comm 2>/dev/null || exit 0; $(end_process)" ||
-		refuse "the agent that runs on the board does not end" "Look at it there: ps | grep profinfer"
+		refuse "the agent that runs on the board does not end" "Examine it on the board: ps | grep profinfer"
 }
 end_process() {
 	# shellcheck disable=SC2016  # for the board's shell
@@ -128,12 +128,12 @@ serve() {
 	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
 	case $ANSWER in
 	*"ddress in use"* | *"ddress already in use"*) refuse "port $board_port of the board is taken by another program" "Is it an agent pushed in another way, or to another folder? End it the same way with --stop. Else choose another port there: --board-port N" ;;
-	*) refuse "the agent does not serve" "Its words on the board: $log" ;;
+	*) refuse "the agent does not serve" "Read its log on the board: $log" ;;
 	esac
 }
 
 remove_agent() {
 	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $recording" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
 	# A folder that was made for it goes too; the system's folders stay.
-	case $dir in */profinfer) there_as_root "[ ! -d $dir ] || rmdir $dir" || note "there is something else in $dir: it stays" ;; esac
+	case $dir in */profinfer) there_as_root "[ ! -d $dir ] || rmdir $dir" || note "$dir is not empty, so it is not removed" ;; esac
 }

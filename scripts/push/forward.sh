@@ -6,7 +6,7 @@ port_open() { (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 # who_listens: the process at the port, as far as this user may know
 who_listens() { have ss && ss -Hltnp "sport = :$port" 2>/dev/null | sed -n 's/.*users:(("\([^"]*\)",pid=\([0-9]*\).*/\1, process \2/p' | head -n 1; }
 
-# port_free: looked at before anything is started; a port that leads to this board already is none that is taken
+# port_free: checked before anything is started. A port that is forwarded to this board already counts as free.
 forwarded=''
 port_free() {
 	[ -z "$dry" ] || return 0
@@ -23,11 +23,11 @@ forward() {
 	answers
 }
 
-# A forwarded port takes connections whatever is behind it. That they reach this agent it says itself, in its log.
+# A forwarded port accepts connections even without an agent. The agent's log shows whether they reach it.
 answers() {
 	show ": </dev/tcp/127.0.0.1/$port"
 	[ -n "$dry" ] || (exec 3<>"/dev/tcp/127.0.0.1/$port" && { read -r -t 0.3 <&3 || true; }) 2>/dev/null || true
 	there_as_root "i=0; until grep 'reading the capture plan' $log; do [ \$((i+=1)) -lt 10 ] || exit 1; sleep 0.3; done" ||
 		{ link_unforward; ANSWER="the connection did not reach it"; refuse "the agent does not answer through port $port" \
-			"Does the board's system forbid forwarding (sshd: AllowTcpForwarding; SELinux)? Without a port: --file -- COMMAND"; }
+			"Allow forwarding on the board (sshd: AllowTcpForwarding; SELinux), or record without a port: --file -- COMMAND"; }
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # where, port and board_port are scripts/push.sh's
-# The board by hdc (OpenHarmony). It ends with status 0 whatever happened: its words must be read.
+# The board by hdc (OpenHarmony). hdc always exits with status 0, so its output is read instead.
 # Sourced by scripts/push.sh.
 DEFAULT_DIR=/data/local/tmp
 
@@ -19,8 +19,8 @@ hdc_refuse() {
 	case $ANSWER in
 	*nauthorized* | *E00000[234]*) refuse "the board has not allowed this machine to debug it" \
 		"Confirm the dialog on its screen; then hdc kill, and run this again." ;;
-	*"need connect-key"* | *"Not match target"* | *"not founded or connected"*) refuse "hdc has no such board" "See which there are: hdc list targets -v" ;;
-	*) refuse "$1" "Start its server anew: hdc kill -r; then hdc list targets -v" ;;
+	*"need connect-key"* | *"Not match target"* | *"not founded or connected"*) refuse "hdc has no such board" "List the known boards: hdc list targets -v" ;;
+	*) refuse "$1" "Restart its server: hdc kill -r; then hdc list targets -v" ;;
 	esac
 }
 
@@ -50,7 +50,7 @@ link_reach() {
 		'') refuse "no board of the connect key '$where' is connected" "Name one of those." ;;
 		Connected | Ready) ;;
 		Unauth*) hdc_refuse "" ;;
-		*) refuse "the board is known to hdc, but is $state" "hdc kill -r; else plug it in again." ;;
+		*) refuse "hdc knows the board, but it is $state" "hdc kill -r; else plug it in again." ;;
 		esac
 	fi
 	: "${where:=CONNECTKEY}" # a dry run does not know it

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # the options are scripts/push.sh's
 # A recording made on the board, without a forwarded port. Sourced by scripts/push.sh.
 
-# there_live LINE: as there_as_root, and what is printed there appears here at once
+# there_live LINE: as there_as_root, with the board's output shown at once
 there_live() {
 	local line=$1
 	[ ${#ROOT_BY[@]} = 0 ] || line="${ROOT_BY[*]} $(words "$1")"
@@ -24,8 +24,8 @@ record() {
 	local status
 	there_live "cd $dir; ./profinfer-agent record --board $profile --out profinfer-agent.pfi $(words "${target[@]}") & p=\$!; echo \$p >profinfer-agent.pid; wait \$p" || true
 	status=$STATUS
-	link_get "$recording" "$out" || refuse "there is no recording to fetch (the agent's exit status: $status)" "What the agent said is above."
-	same "$out" "$recording" size || [ -n "$dry" ] || refuse "the recording that arrived is not the one on the board" "It is still there: $recording"
+	link_get "$recording" "$out" || refuse "there is no recording to fetch (the agent's exit status: $status)" "Read the agent's messages above."
+	same "$out" "$recording" size || [ -n "$dry" ] || refuse "the copy of the recording differs from the one on the board" "The original is still on the board: $recording. Run the copy again."
 	there_as_root "rm -f $recording $pid_file" || true
 	[ "$status" = 0 ] || note "the exit status on the board was $status"
 	return "$status"

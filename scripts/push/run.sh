@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # dry and WORK are scripts/push.sh's
-# Runs commands here and on the board, each shown as one would type it. Sourced by scripts/push.sh.
+# Runs commands here and on the board. Each is shown as a person would type it. Sourced by scripts/push.sh.
 
 # words WORD...: the words as a shell reads them back, quoted only where they must be
 words() {
@@ -31,7 +31,7 @@ run_quietly() {
 }
 
 # there LINE: a shell on the board runs the line; ANSWER and STATUS as of `run`.
-# hdc never hands on an exit status and old adb does not: the board says it itself.
+# hdc and old versions of adb do not return the exit status, so the board prints it.
 MARK=profinfer-status:
 there() {
 	show "$(words "${SHELL_THERE[@]}" "$1")"
@@ -42,14 +42,14 @@ there() {
 }
 status_of_answer() {
 	answer
-	# What the board wrote to standard error may come after it.
+	# The board's standard error may come after it.
 	if [[ $ANSWER =~ $MARK([0-9]+) ]]; then
 		STATUS=${BASH_REMATCH[1]}
 		ANSWER=${ANSWER/"${BASH_REMATCH[0]}"/}
 		ANSWER=${ANSWER%$'\n'}
 		return "$STATUS"
 	fi
-	refuse "the connection to the board ended before its answer" "Is the board still up? Run this again: it begins where it must."
+	refuse "the connection to the board ended before its answer" "Check that the board is up, then run this again: it does only what is missing."
 }
 
 # there_as_root LINE: the same as root, by the way that link_root found (empty: it is root already)

@@ -27,14 +27,14 @@ link_reach() {
 unreachable() {
 	case $ANSWER in
 	*"Could not resolve"*) refuse "there is no machine called '${where##*@}'" "Write its address instead, or an entry of ~/.ssh/config." ;;
-	*"Connection refused"*) refuse "the board is there, and no ssh server answers on that port" \
+	*"Connection refused"*) refuse "the board is reachable, but no ssh server answers on that port" \
 		"Start sshd (or dropbear) on the board; another port: PUSH_SSH_OPTIONS='-p PORT'." ;;
 	*"Permission denied"* | *"Too many authentication"*) refuse "the board does not let '$where' in" \
 		"Give your key to the board (ssh-copy-id $where), or name the one it knows: PUSH_SSH_OPTIONS='-i KEY'." ;;
-	*"HOST IDENTIFICATION HAS CHANGED"* | *"Host key verification failed"*) refuse "the board's host key is not the one ssh knows" \
+	*"HOST IDENTIFICATION HAS CHANGED"* | *"Host key verification failed"*) refuse "the board's host key is not the one that ssh knows" \
 		"A board that was set up anew has a new one: check that it is yours, then ssh-keygen -R ${where##*@}, and ssh $where once." ;;
-	*"timed out"* | *"No route"* | *unreachable*) refuse "the board does not answer" "Is it on, is it in this network, is the address right? ping ${where##*@}" ;;
-	*) refuse "ssh does not get to '$where'" "Try it alone: $(words ssh ${SSH_OPTIONS[@]+"${SSH_OPTIONS[@]}"} "$where" true)" ;;
+	*"timed out"* | *"No route"* | *unreachable*) refuse "the board does not answer" "Check that it is on, in this network, and at this address: ping ${where##*@}" ;;
+	*) refuse "ssh cannot connect to '$where'" "Try it alone: $(words ssh ${SSH_OPTIONS[@]+"${SSH_OPTIONS[@]}"} "$where" true)" ;;
 	esac
 }
 
@@ -43,7 +43,7 @@ link_root() {
 	there "id -u" && [ "$ANSWER" != 0 ] || return 0
 	local user=$ANSWER
 	there "sudo -n id -u" && [ "$ANSWER" = 0 ] && { ROOT_BY=(sudo -n sh -c); note "not root, but sudo works"; return; }
-	refuse "'$where' is user $user on the board, not root, and sudo does not do without a password" \
+	refuse "'$where' is user $user on the board, not root, and sudo asks for a password" \
 		"Attaching probes needs root. Log in as root: scripts/push.sh ssh root@${where##*@}" \
 		"or allow it on the board: echo '${where%%@*} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/profinfer"
 }
@@ -78,7 +78,7 @@ link_forward() {
 	run "${SSH[@]}" -O forward -L "127.0.0.1:$port:127.0.0.1:$board_port" "$where" || return
 	[ -n "$dry" ] || echo "$port:$board_port" >"$CONTROL.port"
 }
-# A connection that forwards nothing is of no more use.
+# A connection without a forwarded port is not needed any more.
 link_leave() { [ ! -S "${CONTROL:-}" ] || [ -f "$CONTROL.port" ] || "${SSH[@]}" -O exit "$where" >/dev/null 2>&1 || true; }
 # Closing the connection ends its forwarding.
 link_unforward() { link_close; }

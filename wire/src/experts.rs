@@ -4,14 +4,14 @@
 //! run = node:varint (zigzag difference to the node of the run before; 0 before the first)
 //!       n_used:varint  first:varint  count:varint  expert:varint × count
 //! ```
-//! The selection of one batch is a table: a row a token, `n_used` experts a row, best first. A run is a stretch of that table read
+//! The selection for one batch is a table: one row per token, `n_used` experts per row, best first. A run is a part of that table, read
 //! row by row from position `first` on: position `p` is rank `p % n_used` of token `p / n_used`. A decode token's selection is one
 //! run of `n_used` experts; that of a prompt is many.
 
 use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
-/// A stretch of the selection that one `MUL_MAT_ID` works by.
+/// A part of the selection that one `MUL_MAT_ID` works by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run<'a> {
     /// Index in the topology of the first `MUL_MAT_ID` that works by this selection; those behind it with the same ids share it.

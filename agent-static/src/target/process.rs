@@ -111,7 +111,7 @@ fn first_line(path: String) -> String {
         .unwrap_or_default()
 }
 
-/// The kernel keeps 15 bytes of a name, so a longer request agrees with its first 15.
+/// The kernel keeps 15 bytes of a process name, so of a longer wanted name the first 15 bytes are compared.
 fn matches(name: &str, wanted: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),

@@ -1,11 +1,11 @@
-//! How much context a token-level call works with: what was there before, and over how many cells of the KV cache its attention goes.
+//! How much context a token call works with: what was there before, and over how many cells of the KV cache its attention goes.
 //!
 //! Both come from the graphs themselves, so that neither the engine's batches nor its cache need be known: the rotary embedding
 //! reads the tokens' positions, and attention has a dimension that is the number of cells.
 
 use crate::model::{Model, NodeIdx, Text, Topology};
 
-/// Of one token-level call.
+/// Of one token call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Context {
     /// Position of the first token of the first graph.
@@ -14,7 +14,7 @@ pub(super) struct Context {
     pub(super) n_kv: Option<u64>,
 }
 
-/// By token-level call.
+/// By token call.
 pub(super) fn contexts(model: &Model) -> Vec<Context> {
     let mut all = vec![Context::default(); model.decodes.len()];
     let cells: Vec<Option<u64>> = {

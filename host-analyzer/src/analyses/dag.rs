@@ -22,7 +22,7 @@ pub struct Dag {
     pub phase: Phase,
     /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token-level call around.
+    /// Address of the context in hex; `None` when there was no token call around.
     pub context: Option<String>,
     /// Position among the splits into which the scheduler cut the graph, from 0.
     pub split: u32,

@@ -21,7 +21,7 @@ pub struct Excerpt {
     pub start_ns: u64,
     /// End, ns of the session's clock: what starts there is outside.
     pub end_ns: u64,
-    /// Token-level calls inside.
+    /// Token calls inside.
     pub calls: usize,
     /// Operator spans inside.
     pub spans: usize,

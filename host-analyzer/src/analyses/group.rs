@@ -1,6 +1,6 @@
 //! Graph calls that do the same work again and again: one phase of one context.
 //!
-//! Stage: analysis, shared by `op` and `dag`. From: graph-level calls. To: a [`Group`] per call whose
+//! Stage: analysis, shared by `op` and `dag`. From: graph calls. To: a [`Group`] per call whose
 //! topology is known. A context that is computed by several backends, or in several splits, has one group per
 //! split, told apart by [`Group::split`].
 
@@ -20,7 +20,7 @@ pub struct Group {
     pub phase: Phase,
     /// Process.
     pub pid: u32,
-    /// Address of the context; 0 when there was no token-level call around.
+    /// Address of the context; 0 when there was no token call around.
     pub context: u64,
     /// Position of the call among the backend calls of one scheduler call, from 0.
     pub split: u32,
@@ -33,7 +33,7 @@ pub struct Group {
 pub struct Groups {
     /// By position.
     pub rows: Vec<Group>,
-    /// By row of the graph-level calls; `None` where the topology is not known.
+    /// By row of the graph calls; `None` where the topology is not known.
     pub of_call: Vec<Option<GroupId>>,
 }
 

@@ -49,7 +49,7 @@ pub struct Operator {
     pub backend: String,
     /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token-level call around.
+    /// Address of the context in hex; `None` when there was no token call around.
     pub context: Option<String>,
     /// Tensor name.
     pub name: String,

@@ -1,7 +1,7 @@
 //! Prefill or decode.
 //!
-//! Stage: analysis. From: tokens per token-level call. To: one [`Phase`] per token-level call and per
-//! graph-level call. Promises: the same division as the engine's own timings.
+//! Stage: analysis. From: tokens per token call. To: one [`Phase`] per token call and per
+//! graph call. Promises: the same division as the engine's own timings.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub enum Phase {
     Prefill,
     /// One token: the answer is written.
     Decode,
-    /// The number of tokens is not known, or a graph ran outside of a token-level call.
+    /// The number of tokens is not known, or a graph ran outside of a token call.
     Unknown,
 }
 
@@ -56,9 +56,9 @@ impl Phase {
 /// Phases of all calls.
 #[derive(Debug, Clone, Default)]
 pub struct Phases {
-    /// By row of the token-level calls.
+    /// By row of the token calls.
     pub decodes: Vec<Phase>,
-    /// By row of the graph-level calls: the phase of the token-level call around each.
+    /// By row of the graph calls: the phase of the token call around each.
     pub graph_calls: Vec<Phase>,
 }
 

@@ -1,6 +1,6 @@
 //! Requests: a prompt and what was generated from it.
 //!
-//! Stage: analysis, part of the token level. From: successful token-level calls. To: one [`Request`] per
+//! Stage: analysis, part of the token level. From: successful token calls. To: one [`Request`] per
 //! prompt. The engine does not say where a prompt ends and the next begins, so it is told from the calls: see
 //! `Open::goes_on_with`.
 
@@ -18,7 +18,7 @@ pub struct Request {
     pub index: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Row of its first token-level call.
+    /// Row of its first token call.
     pub first_call: u32,
     /// Tokens of the prompt: those of its prefill calls.
     pub prompt_tokens: u64,
@@ -151,7 +151,7 @@ fn pid(model: &Model, thread: ThreadId) -> u32 {
     model.threads.get(thread).pid
 }
 
-/// The topology of the first graph in each token-level call, where it was read.
+/// The topology of the first graph in each token call, where it was read.
 fn first_topologies(model: &Model) -> Vec<Option<TopologyId>> {
     let calls = &model.graph_calls;
     let mut first = vec![None; model.decodes.len()];

@@ -1,6 +1,6 @@
 //! Token level: calls, requests, TTFT and TPOT.
 //!
-//! Stage: analysis. From: token-level calls, graph-level calls, executions. To: [`Token`]. Promises: in every
+//! Stage: analysis. From: token calls, graph calls, executions. To: [`Token`]. Promises: in every
 //! call the operators' wall time is at most the graphs' time, and that at most the call's, as long as the
 //! recording is whole; failed calls are listed and counted in no figure.
 
@@ -44,16 +44,16 @@ pub struct PhaseTotals {
     pub median_ns: Option<u64>,
     /// 95th percentile of the length of a call, ns.
     pub p95_ns: Option<u64>,
-    /// Time in graph-level calls, ns; `None` when none was seen inside.
+    /// Time in graph calls, ns; `None` when none was seen inside.
     pub graph_ns: Option<u64>,
     /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
     pub op_wall_ns: Option<u64>,
 }
 
-/// One token-level call.
+/// One token call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Call {
-    /// Row in the table of token-level calls, from 0.
+    /// Row in the table of token calls, from 0.
     pub id: u32,
     /// Phase.
     pub phase: Phase,
@@ -74,7 +74,7 @@ pub struct Call {
     pub n_past: Option<u32>,
     /// Cells of the KV cache over which the last graph's attention goes, padding included; `None` when not known.
     pub n_kv: Option<u64>,
-    /// Time in graph-level calls, ns; `None` when none was seen inside.
+    /// Time in graph calls, ns; `None` when none was seen inside.
     pub graph_ns: Option<u64>,
     /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
     pub op_wall_ns: Option<u64>,
@@ -121,7 +121,7 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
         .collect()
 }
 
-/// Time in the outermost graph-level calls of each token-level call.
+/// Time in the outermost graph calls of each token call.
 fn graph_ns(model: &Model) -> Vec<Option<u64>> {
     let calls = &model.graph_calls;
     let mut sums = vec![None; model.decodes.len()];

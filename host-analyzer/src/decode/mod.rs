@@ -32,7 +32,7 @@ pub enum Found<'a> {
     Cut {
         /// Offset of the frame's first byte in the stream.
         offset: u64,
-        /// Bytes of it that are there.
+        /// Bytes of the frame that arrived.
         bytes: u64,
     },
 }
@@ -44,7 +44,7 @@ pub struct Damage {
     pub kind: DamageKind,
     /// Offset in the stream.
     pub offset: u64,
-    /// Bytes that it cost; 0 for frames that never came.
+    /// Bytes that were lost to it; 0 for frames that never came.
     pub bytes: u64,
     /// How many: frames for a gap, else 1.
     pub count: u64,
@@ -53,7 +53,7 @@ pub struct Damage {
 /// Kinds of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DamageKind {
-    /// The hello is recognisable and its checksum wrong.
+    /// The hello is recognisable, but its checksum is wrong.
     Hello,
     /// Too many bytes without a frame's end.
     Overlong,
@@ -75,10 +75,10 @@ pub enum OpenError {
     /// No bytes.
     #[error("it is empty")]
     Empty,
-    /// Some other file or service.
-    #[error("it does not begin like a ProfInfer stream")]
+    /// Another file or service.
+    #[error("it does not begin with a ProfInfer hello")]
     NotAStream,
-    /// Something on the way rewrites line ends.
+    /// The link rewrites line ends.
     #[error("line ends were rewritten on the way")]
     NewlinesRewritten,
     /// Made by a newer agent.
@@ -87,7 +87,7 @@ pub enum OpenError {
         /// The stream's version.
         found: u16,
     },
-    /// Made by an agent too old.
+    /// Made by an older agent.
     #[error("its wire version {found} is older than this program reads")]
     Older {
         /// The stream's version.
@@ -123,7 +123,7 @@ impl Decoder {
     /// Takes the next bytes; `sink` gets what is found in them.
     ///
     /// # Errors
-    /// [`OpenError`], only while the hello is read; where it was damaged, until the session record tells the version.
+    /// [`OpenError`], only while the hello is read. If the hello was damaged, also until the session record gives the version.
     pub fn feed(&mut self, mut input: &[u8], sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         if let Some(hello) = &mut self.hello {
             let missing = HELLO_LEN - hello.len();
@@ -139,7 +139,7 @@ impl Decoder {
             self.open(&bytes, sink)?;
         }
         while !input.is_empty() {
-            // Zeros between frames belong to none, so that a frame's place and size are its own.
+            // Zeros between frames belong to no frame, so that a frame's offset and size are exact.
             if self.accumulator.pending() == 0 && input[0] == 0 {
                 input = &input[1..];
                 self.offset += 1;
@@ -187,7 +187,7 @@ impl Decoder {
     /// The stream has no more bytes.
     ///
     /// # Errors
-    /// [`OpenError`] when there was not even the beginning of a hello.
+    /// [`OpenError`] if not even the beginning of a hello came.
     pub fn finish(&mut self, sink: &mut dyn FnMut(Found<'_>)) -> Result<(), OpenError> {
         if let Some(hello) = self.hello.take() {
             return match Hello::parse(&hello) {
@@ -223,7 +223,7 @@ impl Decoder {
     }
 }
 
-/// The version in a session record: the first frame has it, unless that was damaged too.
+/// The version in a session record. The first frame is one, unless it was damaged too.
 fn check_version(frame: &Frame<'_>) -> Result<(), OpenError> {
     match Record::decode(frame) {
         Ok(Record::Session(s)) if !SUPPORTED_VERSIONS.contains(&s.wire_version) => {

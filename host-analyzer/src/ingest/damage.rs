@@ -1,4 +1,4 @@
-//! Damage, summed up by kind.
+//! Damage, summed by kind.
 
 use profinfer_wire::frame::FrameError;
 
@@ -21,20 +21,20 @@ impl Damages {
         }
     }
 
-    /// Records were lost. Damaged bytes alone need not have been any: a lost frame leaves a gap in the numbers.
+    /// Whether records were lost. Damaged bytes need not have been a record: a lost frame leaves a gap in the numbers.
     pub(super) fn records_lost(&self) -> bool {
         use DamageKind::{Gap, Malformed, UnknownKind, Unresolved};
         self.0.iter().any(|d| matches!(d.kind, Gap | Malformed | UnknownKind | Unresolved))
     }
 
-    /// The worst first: what cost most bytes, then what happened most often.
+    /// Worst first: by lost bytes, then by number.
     pub(super) fn sorted(mut self) -> Vec<Damage> {
         self.0.sort_by_key(|d| (std::cmp::Reverse((d.bytes, d.count)), d.kind));
         self.0
     }
 }
 
-/// The model's word for the decoder's.
+/// From the decoder's kind of damage to the model's.
 pub(super) const fn kind(kind: decode::DamageKind) -> DamageKind {
     match kind {
         decode::DamageKind::Hello => DamageKind::Hello,

@@ -1,4 +1,4 @@
-//! Routers' selections: unpacked as they come, held against the topology of their graph, put in order at the end.
+//! Selections of the routers: unpacked as they come, checked against the topology of their graph, and sorted at the end.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,7 +23,7 @@ struct Run {
     node: u32,
     n_used: u32,
     first: u32,
-    /// Where its experts are.
+    /// The range of its experts.
     start: usize,
     count: usize,
     offset: u64,
@@ -51,7 +51,7 @@ impl Selections {
         self.ledger = Some(ExpertLedger::read(&r.fields()));
     }
 
-    /// Fills the table. What the topology of its graph does not bear out is left out and counted.
+    /// Fills the table. Experts that contradict the topology of their graph are left out and counted.
     pub(super) fn finish(self, calls: &HashMap<u32, GraphCallId>, model: &mut Model, damages: &mut Damages) {
         let received = self.experts.len() as u64;
         model.health.experts = self.ledger.map(|l| ExpertLedger { received, ..l });
@@ -75,9 +75,9 @@ impl Selections {
             });
             let before = rows.len();
             if let Some((call, selection)) = place {
-                // Whichever reader a foreign agent names, a selection has one place in the table.
+                // A selection has one place in the table, even if a foreign agent names another reader of it.
                 let node = selection.readers[0];
-                // In this order no position behind the last is computed, which may not fit.
+                // In this order no position after the last is computed, because it may overflow.
                 let fit = experts.iter().zip(run.first..).map(|(e, p)| (p / run.n_used, p % run.n_used, *e));
                 let fit = fit.filter(|(token, _, e)| *token < selection.n_tokens && *e < selection.n_expert);
                 rows.extend(fit.map(|(token, rank, expert)| (call, node, token, rank, expert)));
@@ -92,8 +92,8 @@ impl Selections {
     }
 }
 
-/// The rows in order. A position that came twice is kept once; where the two contradict each other, that is damage, and the
-/// position is left out: nothing says which of them is true.
+/// The rows in order. A position that came twice is kept once. If the two differ, that is damage, and the position is left
+/// out, because it is not known which is right.
 fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
     rows.sort_unstable();
     rows.dedup();
@@ -113,7 +113,7 @@ fn table(mut rows: Vec<Row>, damages: &mut Damages) -> Experts {
     out
 }
 
-/// Positions of the selections of all calls of which any came, less those that came.
+/// Number of positions that never came, in the selections of the graph calls of which at least one position came.
 fn missing(experts: &Experts, known: &[Vec<Selection>], topologies: &[Option<TopologyId>]) -> u64 {
     let calls: BTreeSet<GraphCallId> = experts.graph_call.iter().copied().collect();
     let of_call = |call: GraphCallId| {

@@ -1,4 +1,4 @@
-//! Gauges: the samples, each to its gauge, in order of time.
+//! Gauges: assigns each sample to its gauge, in order of time.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::model::{DamageKind, Gauge, GaugeKind, GaugeUnit};
 #[derive(Debug, Default)]
 pub(super) struct Gauges {
     gauges: BTreeMap<u16, Gauge>,
-    /// Time, gauge, value, offset of the record.
+    /// Time (ns), gauge, value, offset of the record.
     samples: Vec<(u64, u16, Option<i64>, u64)>,
 }
 
 impl Gauges {
-    /// One that comes again replaces the earlier word.
+    /// A gauge that comes again replaces the earlier one.
     pub(super) fn gauge(&mut self, r: &wire::Gauge<'_>) {
         let gauge = Gauge {
             name: r.name.to_owned(),
@@ -40,7 +40,7 @@ impl Gauges {
         }
     }
 
-    /// All gauges in order of their numbers. Samples of one that was never told of are counted as damage.
+    /// All gauges in order of their numbers. Samples of a gauge that never came are counted as damage.
     pub(super) fn finish(mut self, damages: &mut Damages) -> Vec<Gauge> {
         self.samples.sort_by_key(|s| s.0);
         for (at_ns, id, value, offset) in self.samples {

@@ -54,9 +54,9 @@ pub struct Live<'a> {
     pub bytes: u64,
     /// Operator spans.
     pub spans: u64,
-    /// Token-level calls.
+    /// Token calls.
     pub decodes: u64,
-    /// Graph-level calls.
+    /// Graph calls.
     pub graph_calls: u64,
     /// The agent said that the session is over.
     pub ended: bool,
@@ -65,7 +65,7 @@ pub struct Live<'a> {
 }
 
 impl Ingest {
-    /// Nothing yet.
+    /// Without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -82,7 +82,7 @@ impl Ingest {
             Found::Cut { offset, bytes } => {
                 self.model.health.bytes = offset + bytes;
                 self.model.health.cut_bytes = *bytes;
-                // Behind the end nothing was to come: this is no frame of the session.
+                // Nothing can follow the end record, so this is not a frame of the session.
                 if self.model.health.end.is_some() {
                     self.damages.add(DamageKind::Short, 1, *bytes, *offset);
                 }
@@ -141,7 +141,7 @@ impl Ingest {
             Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
             // All times are of the monotonic clock; the session record relates it to the wall clock.
             Record::Clock(_) => {}
-            // The host's own words, should a link echo them.
+            // The host's own records, if a link echoes them.
             Record::Plan(_)
             | Record::CounterRequest(_)
             | Record::GaugeRequest(_)
@@ -153,7 +153,7 @@ impl Ingest {
         }
     }
 
-    /// How far the session is.
+    /// Progress of the session.
     #[must_use]
     pub fn live(&self) -> Live<'_> {
         let health = &self.model.health;
@@ -182,7 +182,7 @@ impl Ingest {
         let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
         let calls =
             self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
-        // Once something may be missing in between, a pause between two spans need not be a wait.
+        // If spans may be missing, a pause between two spans need not be a wait.
         let lossy =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
         self.batches.finish(&calls, model, lossy, damages);

@@ -1,4 +1,4 @@
-//! Nested calls: unpacked as they come, put in order at the end.
+//! Nested calls: unpacked as they come, sorted at the end.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use profinfer_wire::record::nested::{NestedBatch, NestedCall};
 use super::damage::Damages;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, ThreadId};
 
-/// Calls in order of arrival: graph call, its start as the agent had it, and where in the stream.
+/// Calls in order of arrival: graph call, its start as the agent measured it (ns), and the offset in the stream.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<(u32, u64, NestedCall, u64)>);
 

@@ -1,4 +1,4 @@
-//! Operator spans: unpacked as they come, put in order at the end.
+//! Operator spans: unpacked as they come, sorted at the end.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ struct Row {
     base_ns: u64,
     first: usize,
     count: usize,
-    /// First of its counts, when it came with any.
+    /// Index of its first count, if it came with counts.
     counted: Option<usize>,
     offset: u64,
 }
@@ -53,7 +53,7 @@ impl Batches {
         count as u64
     }
 
-    /// The same with counters. A span whose counts are not sound stays, without them.
+    /// The same with counters. A span with malformed counts stays, without them.
     pub(super) fn add_counted(
         &mut self,
         r: &CountedBatch<'_>,
@@ -72,7 +72,7 @@ impl Batches {
         }
         if let Some(row) = self.rows.last_mut() {
             row.counted = Some(first);
-            // Spans that came before what could not be read have theirs; the rest has none.
+            // Spans before the malformed bytes have their counts, the others have none.
             self.counted.resize(first + row.count, Counted::default());
         }
         received
@@ -122,7 +122,7 @@ struct Table<'a> {
     columns: Columns,
     /// First row of the group that is being filled.
     first: usize,
-    /// Its spans came by start so far.
+    /// Its spans came in order of start so far.
     ordered: bool,
 }
 
@@ -160,8 +160,8 @@ impl<'a> Table<'a> {
         self.columns.push(&mut s.counts, span.cpu, counted);
     }
 
-    /// Ends a group. Batches of a sound agent follow each other; where those of a foreign one overlap, the group is
-    /// put in order here.
+    /// Ends a group. Batches of an agent follow each other. If batches of a foreign stream overlap, the group is sorted
+    /// here.
     fn order_group(&mut self) {
         let first = std::mem::replace(&mut self.first, self.spans.len());
         if std::mem::replace(&mut self.ordered, true) {
@@ -184,7 +184,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Puts the last rows of a column into the order of `order`, which names each of them once.
+/// Puts the last rows of a column into the order of `order`, which names each row once.
 fn permute<T: Copy>(column: &mut [T], order: &[usize]) {
     let sorted: Vec<T> = order.iter().map(|i| column[*i]).collect();
     let first = column.len() - sorted.len();

@@ -1,4 +1,4 @@
-//! Who was traced, and what was attached. A record that comes again replaces the earlier one.
+//! The traced processes and the attached probes. A record that comes again replaces the earlier one.
 
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::session as wire;

@@ -1,4 +1,4 @@
-//! Token-level calls, by start.
+//! Token calls, by start.
 
 use std::collections::HashMap;
 
@@ -20,8 +20,8 @@ impl Tokens {
         self.0.len()
     }
 
-    /// Fills the table; returns the ids of the numbers that graph calls refer to. Where graph calls may be missing
-    /// (`calls_lost`), their tokens are not summed: the sum would be a wrong number.
+    /// Fills the table. Returns the ids by the numbers that graph calls refer to. If graph calls may be missing
+    /// (`calls_lost`), their tokens are not summed, because the sum would be wrong.
     pub(super) fn finish(
         mut self,
         calls: &Calls,

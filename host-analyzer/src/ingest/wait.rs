@@ -1,11 +1,11 @@
-//! Waits at the barrier, from what follows a span.
+//! Waits at the barrier, computed from the time after a span.
 //!
-//! The wait behind a span lasts until the thread's next span of the same call, or until the call's end. Where
-//! something was lost, that is only believed between nodes of which nothing that threads run lies in between.
+//! The wait after a span lasts until the thread's next span of the same call, or until the call's end. If records were
+//! lost, this holds only between two nodes without another executed node between them.
 
 use crate::model::{Model, NodeIdx, Text, Topology, TopologyId, WAIT_UNKNOWN};
 
-/// Fills the column. `lossy`: spans may be missing.
+/// Fills the column, ns. `lossy`: spans may be missing.
 pub(super) fn fill(model: &mut Model, lossy: bool) {
     let mut next = Vec::new();
     if lossy {
@@ -17,8 +17,8 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
     for i in 0..spans.len() {
         let (call, thread, after) = (spans.graph_call[i], spans.thread[i], i + 1);
         let row = call.0 as usize;
-        // Other backends are handed one operator after the other, by one thread: nobody waits at a barrier.
-        // Of a backend whose name was lost it is not known.
+        // One thread hands operators to other backends one after the other, so no thread waits at a barrier.
+        // If the backend's name was lost, this is not known.
         if Some(calls.backend[row]) != cpu {
             if calls.backend[row] != Text::default() {
                 spans.wait_ns[i] = 0;
@@ -41,7 +41,7 @@ pub(super) fn fill(model: &mut Model, lossy: bool) {
     }
 }
 
-/// Nothing that threads run lies between `from` and `to`, or the end of the graph.
+/// Whether no executed node lies between `from` and `to`, or the end of the graph.
 fn adjacent(next: &[Vec<u32>], topology: Option<TopologyId>, from: NodeIdx, to: Option<NodeIdx>) -> bool {
     let Some(next) = topology.and_then(|s| next.get(s.0 as usize)) else { return false };
     let Some(&first) = next.get(from.0 as usize + 1) else { return false };
@@ -51,7 +51,7 @@ fn adjacent(next: &[Vec<u32>], topology: Option<TopologyId>, from: NodeIdx, to: 
     }
 }
 
-/// For each node, and for the end of the graph, the first one from there on that threads run.
+/// For each node, and for the end of the graph, the first executed node from there on.
 fn next_run(topology: &Topology, idle: &[bool]) -> Vec<u32> {
     let mut next = vec![topology.n_nodes; topology.n_nodes as usize + 1];
     for i in (0..topology.n_nodes).rev() {
@@ -61,8 +61,8 @@ fn next_run(topology: &Topology, idle: &[bool]) -> Vec<u32> {
     next
 }
 
-/// By text, whether it is an operator that threads do not run: one that only describes memory. Engines of 2024 and
-/// earlier run these too, so one that was ever run is none.
+/// By text: whether it is an operator that is not executed because it only describes memory. Engines of 2024 and
+/// earlier execute these too, so an operator that was ever executed does not count.
 fn idle(model: &Model) -> Vec<bool> {
     let mut idle = vec![false; model.texts.len()];
     for op in ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"] {

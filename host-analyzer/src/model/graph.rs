@@ -147,7 +147,7 @@ pub struct GraphCalls {
     pub n_past: Vec<Option<u32>>,
     /// Calling thread.
     pub thread: Vec<ThreadId>,
-    /// Token-level call around it.
+    /// Token call around it.
     pub decode: Vec<Option<DecodeId>>,
     /// Scheduler-layer call around it.
     pub parent: Vec<Option<GraphCallId>>,

@@ -43,7 +43,7 @@ pub struct Model {
     pub texts: Texts,
     /// Threads, in order of first appearance.
     pub threads: Threads,
-    /// Token-level calls, by start.
+    /// Token calls, by start.
     pub decodes: Decodes,
     /// Topologies of graphs.
     pub topologies: Topologies,

@@ -1,4 +1,4 @@
-//! Nested calls: what operators had functions of backends do.
+//! Nested calls: calls of backends' functions inside operators.
 
 use super::graph::{GraphCallId, NodeIdx};
 use super::rows::rows;

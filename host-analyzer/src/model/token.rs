@@ -1,4 +1,4 @@
-//! Token-level calls.
+//! Token calls.
 
 use super::rows::rows;
 use super::thread::ThreadId;

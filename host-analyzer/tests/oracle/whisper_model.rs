@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::Path;
 
-/// The numbers that topology a model of whisper.
+/// The dimensions of a whisper model.
 #[derive(Debug)]
 pub(crate) struct Whisper {
     pub(crate) n_vocab: u64,

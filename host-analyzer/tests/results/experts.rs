@@ -142,7 +142,7 @@ fn no_reuse_is_told_where_calls_may_be_missing() {
     assert_eq!(routings(&m)[1].layers[0].expert_uses, want[1].layers[0].expert_uses);
 }
 
-/// llama.cpp warms up with all experts, so that their weights are read: that is no selection.
+/// llama.cpp warms up with all experts, so that their weights are read: such a call is not a selection by a router.
 #[test]
 fn a_warm_up_is_in_no_figure() {
     let mut m = session();

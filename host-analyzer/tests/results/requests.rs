@@ -1,4 +1,4 @@
-//! Which token-level calls make a request.
+//! Which token calls make a request.
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::request::Request;

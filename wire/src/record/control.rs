@@ -12,7 +12,7 @@ pub mod level {
     pub const GRAPH: u32 = 2;
     /// Operator level; needs the graph level's probes and attaches them too.
     pub const OP: u32 = 4;
-    /// Experts that the routers of mixture-of-experts models chose; needs the operator level.
+    /// Selections of the routers of mixture-of-experts models; needs the operator level.
     pub const EXPERT: u32 = 8;
     /// All levels that this build knows.
     pub const ALL: u32 = TOKEN | GRAPH | OP | EXPERT;
@@ -31,20 +31,20 @@ pub struct Plan<'a> {
     pub target: &'a str,
 }
 
-/// A counter that shall be read at the start and the end of every operator; sent between plan and start, one record
-/// for each type of core. The order is that of the slots.
+/// A counter to read at the start and the end of every operator. Sent between plan and start, one record for each core
+/// type, in the order of the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterRequest<'a> {
-    /// Event name as Arm prints it, `L3D_CACHE_REFILL`; or a software event as perf names it, `minor-faults`.
+    /// Event name as in Arm's manuals, `L3D_CACHE_REFILL`; or a software event as perf names it, `minor-faults`.
     pub name: &'a str,
-    /// Event number; 0 for a software event, and where the PMU's own word for the name shall do.
+    /// Event number; 0 for a software event, and to use the PMU's own number for the name.
     pub event: u32,
     /// Main ID register of the cores that have it, without variant and revision (`MIDR_EL1 & 0xff00fff0`); 0 for a
-    /// software event, [`ANY_CORE`] for every type of core that there is.
+    /// software event, [`ANY_CORE`] for every core type.
     pub midr: u32,
 }
 
-/// Stands for every type of core; no MIDR is so.
+/// Stands for every core type. No MIDR has this value.
 pub const ANY_CORE: u32 = 0xff00_fff0;
 
 /// Where a gauge's values come from.
@@ -52,9 +52,9 @@ pub const ANY_CORE: u32 = 0xff00_fff0;
 pub enum GaugeSource<'a> {
     /// Files.
     File {
-        /// Path from `/`; every `*` stands for any part of one name, and each file that fits is a gauge.
+        /// Path from `/`. Each `*` stands for any part of one name, and each file that matches is a gauge.
         path: &'a str,
-        /// How their text is read.
+        /// How the files' text is read.
         parse: GaugeParse,
     },
     /// A PMU that counts for the whole system.
@@ -66,16 +66,16 @@ pub enum GaugeSource<'a> {
     },
 }
 
-/// A sensor that shall be read while the session runs; sent between plan and start.
+/// A sensor to read while the session runs. Sent between plan and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GaugeRequest<'a> {
     /// Name for people.
     pub name: &'a str,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
-    /// Unit of the values that shall be sent.
+    /// Unit of the values to send.
     pub unit: GaugeUnit,
-    /// Where they come from.
+    /// Where the values come from.
     pub source: GaugeSource<'a>,
     /// Time between two samples, ms; the agent keeps it between 10 and 1000.
     pub period_ms: u32,
@@ -85,13 +85,13 @@ pub struct GaugeRequest<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {}
 
-/// The host has all frames before `seq` and wants the hello and those from there on again: on a new connection after one
-/// broke, or where noise on the line cost a frame. What the agent no longer keeps, and what it never heard of, is a gap.
+/// The host has all frames before `seq` and requests the hello and the frames from `seq` on: on a new connection after a
+/// broken one, or when noise on a serial line destroyed a frame. Frames that the agent no longer keeps are a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume {
     /// Nonce of the session's hello.
     pub nonce: [u8; 16],
-    /// Sequence number of the first frame that is wanted.
+    /// Sequence number of the first requested frame.
     pub seq: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Counters: what is counted where, and what the operators counted.
+//! Counters: which are read on which CPUs, and the operators' counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,20 +12,20 @@ pub const SLOTS: usize = 10;
 pub mod why {
     /// The kernel did not read them.
     pub const UNREAD: u64 = 1;
-    /// The thread went to a core of another type in the middle.
+    /// The thread moved to a core of another type in the middle.
     pub const MIXED: u64 = 2;
-    /// They did not count all the time: somebody else uses the counters, too.
+    /// They were multiplexed: another user needs the counters too.
     pub const MULTIPLEXED: u64 = 4;
     /// The thread lost its CPU while they were read.
     pub const TORN: u64 = 8;
 }
 
-/// What became of one counter on one type of core.
+/// One counter on one core type, attached or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counter<'a> {
-    /// Its place among the values of a span; the same place may be another counter on another type of core.
+    /// Its place among the values of a span. On another core type the same place may be another counter.
     pub slot: u8,
-    /// Event name, as Arm prints it (`L3D_CACHE_REFILL`); software events as perf does (`minor-faults`).
+    /// Event name, as in Arm's manuals (`L3D_CACHE_REFILL`); software events as perf does (`minor-faults`).
     pub name: &'a str,
     /// Event number.
     pub event: u32,
@@ -35,7 +35,7 @@ pub struct Counter<'a> {
     pub cpus: &'a str,
     /// Whether it counts.
     pub attached: bool,
-    /// Why it does not.
+    /// Why it does not count; empty if it counts.
     pub note: &'a str,
 }
 

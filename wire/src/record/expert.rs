@@ -1,4 +1,4 @@
-//! Experts of mixture-of-experts models: which ones the router chose for each token.
+//! Experts of mixture-of-experts models: the selections of the routers.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ impl<'a> ExpertBatch<'a> {
 }
 
 totals! {
-    /// Totals since the session began, of experts: one for each token, layer and rank. The last one received holds.
+    /// Totals of selected experts since the session began: one for each token, layer and rank. The last record received is valid.
     ///
     /// `chosen = sent + ring_full + queue_full + unreadable + no_graph` holds in every record taken while none is between kernel and
     /// queue, and always in the last one, which comes before [`super::loss::End`]. A session that met no `MUL_MAT_ID`, or was not
@@ -37,7 +37,7 @@ totals! {
     pub struct ExpertLoss {
         /// When the totals were taken, ns.
         pub at_ns: u64,
-        /// Experts that routers chose, as the ids' tensors say.
+        /// Experts that routers selected, by the tensors of ids.
         pub chosen: u64,
         /// Handed to the link.
         pub sent: u64,
@@ -45,7 +45,7 @@ totals! {
         pub ring_full: u64,
         /// Lost because the link was too slow and its queue full.
         pub queue_full: u64,
-        /// Not read: the memory could not be, or held no number of an expert.
+        /// Not read: the memory could not be read, or did not hold a valid expert number.
         pub unreadable: u64,
         /// Of a node that belongs to no graph whose topology is known.
         pub no_graph: u64,

@@ -1,4 +1,4 @@
-//! Gauges: what a board's sensors beyond the cores say, some times a second.
+//! Gauges: values of a board's sensors outside the cores, read several times per second.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use crate::gauges::Gauges;
 /// Most gauges in one session.
 pub const MAX_GAUGES: usize = 64;
 
-/// What a gauge tells.
+/// What a gauge measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GaugeKind {
     /// A clock.
     Frequency,
     /// A temperature.
     Temperature,
-    /// How busy a part is.
+    /// Utilisation of a device.
     Load,
-    /// Traffic of the memory.
+    /// Memory traffic.
     Ddr,
     /// Electrical power.
     Power,
@@ -29,7 +29,7 @@ pub enum GaugeUnit {
     Hertz,
     /// 1/1000 °C.
     Millidegrees,
-    /// Hundredths of a whole.
+    /// Percent.
     Percent,
     /// Bytes since the session began.
     Bytes,
@@ -44,7 +44,7 @@ pub enum GaugeParse {
     Integer,
     /// One whole number of thousands of the unit: cpufreq's kHz.
     Thousands,
-    /// One whole number, `%` behind it or not.
+    /// One whole number, with or without a `%` after it.
     Percent,
     /// `37@528000000Hz`: a load in percent and the frequency that it belongs to, which is not read.
     LoadAtFrequency,
@@ -52,28 +52,28 @@ pub enum GaugeParse {
     RknpuLoad,
 }
 
-/// One gauge and what became of it. Told again when its sensor fails later, with the reason.
+/// One gauge, read or not. Sent again with the reason when its sensor fails later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gauge<'a> {
     /// Its number in batches.
     pub id: u16,
-    /// Name for people: the request's, and which of the sensors (`CPU frequency policy0`).
+    /// Name for people: the request's name and the sensor's (`CPU frequency policy0`).
     pub name: &'a str,
-    /// What it tells.
+    /// What it measures.
     pub kind: GaugeKind,
     /// Unit of its values.
     pub unit: GaugeUnit,
-    /// The file, or PMU/event; the request's own words where no sensor was found.
+    /// The file, or PMU/event; the request's path if no sensor was found.
     pub source: &'a str,
     /// Time between two samples, ms.
     pub period_ms: u32,
     /// Whether it is read.
     pub attached: bool,
-    /// Why it is not, or why values are absent.
+    /// Why it is not read, or why values are absent.
     pub note: &'a str,
 }
 
-/// What the gauges said at one time.
+/// Values of gauges at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GaugeBatch<'a> {
     /// When the first of them was read, ns.

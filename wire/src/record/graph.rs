@@ -98,8 +98,8 @@ pub mod layer {
     pub const BACKEND: u8 = 1;
 }
 
-/// How much context a computation of a graph began with; comes before its [`GraphCall`]. Graphs without a rotary embedding have none, and
-/// neither have those whose topology was not read.
+/// The context with which a computation of a graph began. It precedes its [`GraphCall`]. Graphs without a rotary embedding, and
+/// graphs whose topology was not read, have no such record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Past {
     /// Number of the graph call.
@@ -125,9 +125,9 @@ pub struct GraphCall {
     pub backend: u32,
     /// Nodes in the graph.
     pub n_nodes: u32,
-    /// Tokens in the graph's batch (`ne[1]` of its first node), 0 when it could not be told.
+    /// Tokens in the graph's batch (`ne[1]` of its first node), 0 when it could not be read.
     pub n_tokens: u32,
-    /// Number of the token-level call around it on the same thread, 0 when none was seen.
+    /// Number of the token call around it on the same thread, 0 when none was seen.
     pub decode: u32,
     /// Number of the scheduler-layer call around it on the same thread, 0 when none was seen.
     pub parent: u32,

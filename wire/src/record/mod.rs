@@ -153,7 +153,7 @@ records! {
     Counter = kind::COUNTER => counter::Counter<'a>,
     /// What became of a gauge.
     Gauge = kind::GAUGE => gauge::Gauge<'a>,
-    /// A token-level call.
+    /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,

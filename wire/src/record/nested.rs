@@ -1,4 +1,4 @@
-//! Nested calls: what an operator has a backend's function do, as CLBlast's products inside the CPU's operators.
+//! Nested calls: calls of a backend's function inside an operator, for example CLBlast's products inside the CPU's operators.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct NestedCall {
     /// Index of the operator's node in the topology: of the operator that the thread runs, else of the tensor that the
     /// function was given.
     pub node: u32,
-    /// How many functions of backends the thread was in already.
+    /// Number of backends' functions that the thread was in already.
     pub depth: u8,
     /// Start, ns from the start of the graph call.
     pub start_ns: u64,

@@ -1,4 +1,4 @@
-//! Who is traced, on what machine, and what could be attached.
+//! The traced processes, the machine, and the attached probes.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub struct Process<'a> {
     pub name: &'a str,
     /// Command line, arguments separated by spaces, cut to fit a frame.
     pub command: &'a str,
-    /// What the engine says of its own version; empty when it exports none.
+    /// The engine's own version text; empty when it exports none.
     pub engine_version: &'a str,
 }
 
@@ -58,7 +58,7 @@ pub struct Library<'a> {
     pub path: &'a str,
     /// GNU build id, empty when the file has none.
     pub build_id: &'a [u8],
-    /// What was found in it, in words, for example `CPU operators, graph`.
+    /// What was found in it, for people, for example `CPU operators, graph`.
     pub role: &'a str,
 }
 
@@ -73,14 +73,14 @@ pub struct Thread<'a> {
     pub name: &'a str,
 }
 
-/// What became of one probe.
+/// One probe, attached or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe<'a> {
     /// Process it was meant for.
     pub pid: u32,
     /// Level it serves, one bit of [`super::control::level`].
     pub level: u32,
-    /// Its kind, for example `operator start`.
+    /// Its probe kind, for example `operator start`.
     pub what: &'a str,
     /// Function it lies in, or the symbol that was looked for.
     pub symbol: &'a str,
@@ -90,6 +90,6 @@ pub struct Probe<'a> {
     pub offset: u64,
     /// Whether it is attached.
     pub attached: bool,
-    /// How the place was found; or, when not attached, why not.
+    /// How the attach point was found; or why it is not attached.
     pub note: &'a str,
 }

@@ -1,4 +1,4 @@
-//! Token level: calls of `llama_decode` and its kin.
+//! Token level: token calls (`llama_decode`, `llama_process`, `llama_encode`).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub mod function {
     pub const LLAMA_ENCODE: u8 = 2;
 }
 
-/// One finished call.
+/// One finished token call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decode {
     /// Number of the call in the session, from 1.
@@ -23,13 +23,13 @@ pub struct Decode {
     pub tid: u32,
     /// Which function, see [`function`].
     pub function: u8,
-    /// Address of the `llama_context`: tells draft from target.
+    /// Address of the `llama_context`. It distinguishes a draft model from its target.
     pub context: u64,
     /// Entry, ns.
     pub start_ns: u64,
     /// Length of the call, ns.
     pub duration_ns: u64,
-    /// Tokens in the batch where the argument could be read; the graph tells them otherwise.
+    /// Tokens in the batch, if the argument could be read; otherwise the graph gives the number.
     pub n_tokens: Option<u32>,
     /// What the call returned; 0 is success.
     pub status: i32,

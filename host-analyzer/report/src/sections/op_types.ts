@@ -51,7 +51,7 @@ function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTM
 export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLElement {
   const rows = list(summary.op_types);
   const unknown = rows.filter((r) => !PHASES.some(([key]) => key === r.phase));
-  // A program without token-level calls has no phases.
+  // A program without token calls has no phases.
   const phased = unknown.length < rows.length || rows.length === 0;
   const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) }));
   const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours))) : [];

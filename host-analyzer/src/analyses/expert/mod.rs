@@ -30,7 +30,7 @@ pub struct Routing {
     pub phase: Phase,
     /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token-level call around.
+    /// Address of the context in hex; `None` when there was no token call around.
     pub context: Option<String>,
     /// Over all layers: sums; of the figures per batch the sums of the layers' means; of `balance` the mean.
     pub whole: Figures,

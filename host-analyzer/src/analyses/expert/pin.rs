@@ -1,4 +1,4 @@
-//! Pinning: what keeping some experts of every layer in fast memory would have been worth.
+//! Pinning: the share of uses that experts of each layer would have served from fast memory.
 
 use std::cmp::Reverse;
 
@@ -7,24 +7,25 @@ use serde::Serialize;
 /// The most used experts of each layer, kept in fast memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pin {
-    /// How many in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the latter two rounded down.
+    /// Number of experts in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the latter two rounded down.
     pub rule: &'static str,
     /// How many that is.
     pub experts: u64,
-    /// Bytes of their weights; `None` when not known.
+    /// Bytes of their weights; `None` if not known.
     pub bytes: Option<u64>,
-    /// Uses that they would have served, had they been known from the beginning.
+    /// Uses that they would have served if they had been known from the beginning.
     pub hits: u64,
-    /// The same as a share of all uses, 0 to 1; `None` of none. No other fixed selection of as many serves more of these uses, and of few
-    /// uses a large share by that alone.
+    /// `hits` as a share of all uses, 0 to 1; `None` if there are no uses. No other fixed set of the same size serves more of
+    /// these uses. With few uses the share is large for that reason alone.
     pub share: Option<f64>,
-    /// What those that the first half of the batches used most serve of the uses of the second half; `None` with less than two batches.
+    /// Share of the second half's uses that the experts served which the first half of the batches used most, 0 to 1;
+    /// `None` with fewer than two batches.
     pub ahead_share: Option<f64>,
-    /// What `ahead_share` would be on the mean if every expert were as likely as any other.
+    /// Mean of `ahead_share` if all experts were equally likely, 0 to 1.
     pub even_share: Option<f64>,
 }
 
-/// What one layer has.
+/// The uses of one layer's experts.
 #[derive(Debug, Clone)]
 pub(super) struct Stock {
     /// Uses by expert, in the first and in the second half of the batches.

@@ -93,7 +93,7 @@ pub(super) struct Chain {
     /// The first token behind the last gap; 0 when there was none.
     since: u64,
     gap: bool,
-    /// The token-level call whose turn it is, counted in the context's decode calls.
+    /// The token call whose turn it is, counted in the context's decode calls.
     next_call: u64,
     pub(super) distances: Distances,
 }

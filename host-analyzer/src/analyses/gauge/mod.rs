@@ -1,6 +1,6 @@
 //! Gauges: what the board's sensors said, over the whole session and while tokens were generated.
 //!
-//! Stage: analysis. From: samples and token-level calls. To: one [`Gauge`] row each. Promises: means are weighted by
+//! Stage: analysis. From: samples and token calls. To: one [`Gauge`] row each. Promises: means are weighted by
 //! time, over the time for which a value is known and no other; bytes per token are of the calls that were covered whole.
 
 mod segments;

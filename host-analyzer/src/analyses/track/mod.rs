@@ -20,7 +20,7 @@ pub use walk::Edge;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrackKind {
-    /// Token-level calls.
+    /// Token calls.
     Token,
     /// Graph-level calls: whole graphs with the splits that the backends computed inside.
     Graph,
@@ -57,7 +57,7 @@ pub struct Track {
 /// One slice: a row of a table of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slice {
-    /// Token-level call.
+    /// Token call.
     Decode(DecodeId),
     /// Graph-level call.
     Graph(GraphCallId),

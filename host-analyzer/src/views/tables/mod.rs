@@ -1,4 +1,4 @@
-//! Tables: spans, token-level calls, experts and threads, as Parquet and CSV.
+//! Tables: spans, token calls, experts and threads, as Parquet and CSV.
 //!
 //! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and `csv`
 //! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
@@ -59,9 +59,9 @@ views! {
     ops_parquet = parquet::write, ops::Ops::new;
     /// `ops.csv`: one row per span.
     ops_csv = csv::write, ops::Ops::new;
-    /// `tokens.parquet`: one row per token-level call.
+    /// `tokens.parquet`: one row per token call.
     tokens_parquet = parquet::write, tokens::Tokens::new;
-    /// `tokens.csv`: one row per token-level call.
+    /// `tokens.csv`: one row per token call.
     tokens_csv = csv::write, tokens::Tokens::new;
     /// `experts.parquet`: one row per expert of a token.
     experts_parquet = parquet::write, experts::Experts::new;

@@ -1,4 +1,4 @@
-//! One row per token-level call.
+//! One row per token call.
 
 use std::ops::Range;
 use std::sync::Arc;

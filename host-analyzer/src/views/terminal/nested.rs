@@ -1,4 +1,4 @@
-//! Nested calls: what operators had functions of backends do.
+//! Nested calls: calls of backends' functions inside operators.
 
 use std::io::{self, Write};
 

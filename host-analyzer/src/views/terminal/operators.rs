@@ -21,7 +21,7 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     let mut phases = [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().filter(seen);
     let Some(first) = phases.next() else { return Ok(()) };
     let second = phases.next();
-    // A program without token-level calls has no phases.
+    // A program without token calls has no phases.
     let time = if first == Phase::Unknown { "time" } else { first.name() };
     let mut headers = vec!["operator", time, "runs", "mean", "share", ""];
     if let Some(second) = second {

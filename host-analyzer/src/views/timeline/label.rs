@@ -27,7 +27,7 @@ pub(crate) struct Label {
     pub(crate) args: Vec<(&'static str, Value)>,
 }
 
-/// Of a token-level call.
+/// Of a token call.
 pub(crate) fn decode(model: &Model, phases: &Phases, DecodeId(id): DecodeId) -> Label {
     let (calls, i) = (&model.decodes, id as usize);
     let name = match phases.decodes[i] {
@@ -47,7 +47,7 @@ pub(crate) fn decode(model: &Model, phases: &Phases, DecodeId(id): DecodeId) -> 
     Label { name, categories: vec!["token".to_owned()], args }
 }
 
-/// Of a graph-level call.
+/// Of a graph call.
 pub(crate) fn graph(model: &Model, GraphCallId(id): GraphCallId) -> Label {
     let (calls, i) = (&model.graph_calls, id as usize);
     let layer = layer_name(calls.layer[i]);

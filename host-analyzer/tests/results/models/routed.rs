@@ -96,7 +96,7 @@ fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
     Topology { pid: PID, n_nodes, nodes, complete: true }
 }
 
-/// Adds a token-level call of `context` with these selections, whole.
+/// Adds a token call of `context` with these selections, whole.
 pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) {
     let n_tokens = chosen[0].len();
     let made = topology(&mut m.texts, spec, n_tokens as u64);

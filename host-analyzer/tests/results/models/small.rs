@@ -1,4 +1,4 @@
-//! A session of three token-level calls, two threads and one layer; all figures in the tests are computed from
+//! A session of three token calls, two threads and one layer; all figures in the tests are computed from
 //! the numbers here by hand.
 
 use host_analyzer::model::*;
@@ -40,7 +40,7 @@ fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
 /// One span: thread, node, last node, start, work, wait.
 type Row = (u32, u32, u32, u64, u64, u32);
 
-/// Adds a token-level call with a scheduler graph and in it a backend graph with these spans.
+/// Adds a token call with a scheduler graph and in it a backend graph with these spans.
 fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, topology: u32, spans: &[Row]) {
     let decode = DecodeId(m.decodes.len() as u32);
     let n_past: u32 = m.decodes.n_tokens.iter().sum();

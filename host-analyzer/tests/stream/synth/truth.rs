@@ -16,7 +16,7 @@ pub(crate) struct Span {
     pub(crate) migrated: bool,
 }
 
-/// A graph-level call.
+/// A graph call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Call {
     pub(crate) start: u64,
@@ -26,13 +26,13 @@ pub(crate) struct Call {
     pub(crate) n_nodes: u32,
     pub(crate) n_tokens: u32,
     pub(crate) tid: u32,
-    /// Start of the token-level call around it.
+    /// Start of the token call around it.
     pub(crate) decode: Option<u64>,
     /// Start of the scheduler's call around it.
     pub(crate) parent: Option<u64>,
 }
 
-/// A token-level call.
+/// A token call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Decode {
     pub(crate) start: u64,
