@@ -125,7 +125,7 @@ impl<'b, 's> Tracer<'b, 's> {
 
     fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
         self.processes.retain(|p| p.attached.pid != pid);
-        self.bpf.set_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
+        self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels);
         let begun_ns = clock::monotonic_ns();
         self.processes.push(Traced { attached, begun_ns, watched, told: false, ended: false });

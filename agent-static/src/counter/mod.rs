@@ -13,6 +13,7 @@ use std::path::Path;
 use profinfer_wire::record::control::ANY_CORE;
 use profinfer_wire::record::counter::SLOTS;
 
+use crate::bpf::layout::types::limit;
 use crate::plan::CounterRequest;
 use crate::sys::perf;
 use pmu::Pmu;
@@ -21,8 +22,8 @@ use pmu::Pmu;
 pub const HARDWARE_SLOTS: usize = 7;
 /// Software events that can be counted.
 pub const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
-/// CPUs that the programs know, `COUNTER_CPUS` of event.h.
-pub const CPUS: u32 = 64;
+/// CPUs that the programs know.
+pub const CPUS: u32 = limit::COUNTER_CPUS.0;
 
 /// One counter on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
