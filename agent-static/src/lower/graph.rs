@@ -68,12 +68,12 @@ impl Lower {
     pub(super) fn graph(&mut self, e: &ring::Graph) {
         let layer = u8::try_from(e.head.arg).unwrap_or(u8::MAX);
         if e.end_ns == 0 {
-            self.end_part(e, e.start_ns);
+            self.end_split(e, e.start_ns);
             self.graph_start(e, layer);
             return;
         }
         if layer == layer::SCHEDULER {
-            self.end_part(e, e.end_ns);
+            self.end_split(e, e.end_ns);
         }
         let found = self.graphs.open.iter().position(|o| {
             o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
@@ -128,7 +128,7 @@ impl Lower {
     }
 
     /// The split that this thread's scheduler handed over to another backend ends: the scheduler goes on.
-    fn end_part(&mut self, e: &ring::Graph, end_ns: u64) {
+    fn end_split(&mut self, e: &ring::Graph, end_ns: u64) {
         let its = |o: &Open| o.backend != 0 && o.tid == e.head.tid && o.pid == e.head.tgid;
         if let Some(i) = self.graphs.open.iter().position(its) {
             let split = self.graphs.open.remove(i);
