@@ -27,6 +27,7 @@ pub mod inspect;
 pub mod link;
 pub mod lower;
 pub mod plan;
+pub mod proc_file;
 pub mod ring;
 pub mod selfcheck;
 pub mod session;

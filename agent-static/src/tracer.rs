@@ -14,6 +14,7 @@ use crate::cost;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
+use crate::proc_file::text_of_process;
 use crate::sys::spawn::{Spawned, spawn};
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
@@ -376,8 +377,9 @@ impl<'b, 's> Tracer<'b, 's> {
 }
 
 fn group_of(tid: Pid) -> u32 {
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let tgid = status.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok());
+    let status = text_of_process(&format!("/proc/{tid}/status"));
+    let tgid = status.and_then(|s| s.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok()));
+    // It has ended: only the first thread's number is still known by anybody.
     tgid.unwrap_or(tid.as_raw().cast_unsigned())
 }
 

@@ -72,7 +72,13 @@ impl Counters {
         if requests.is_empty() {
             return counters;
         }
-        let mut online = pmu::online(sysfs);
+        let mut online = match pmu::online(sysfs) {
+            Ok(online) => online,
+            Err(why) => {
+                requests.iter().for_each(|r| counters.refuse(0, r, "", &[], &why));
+                return counters;
+            }
+        };
         online.retain(|cpu| *cpu < CPUS);
         counters.hardware(requests, sysfs, &online);
         counters.software(requests, &online);

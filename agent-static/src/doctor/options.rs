@@ -13,7 +13,7 @@ const USEFUL: [&str; 3] = ["CONFIG_BPF_JIT", "CONFIG_HW_PERF_EVENTS", "CONFIG_AR
 /// A configuration has a few hundred kB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Where the configuration was found, and the text.
+/// Where the configuration was found, and the text; many kernels have neither file, and `None` is told as such.
 pub(crate) fn config() -> Option<(String, String)> {
     let running = "/proc/config.gz";
     if let Ok(file) = fs::File::open(running) {
