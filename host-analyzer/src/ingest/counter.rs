@@ -6,6 +6,15 @@ use profinfer_wire::record::counter as wire;
 use crate::model::counter::NOT_COUNTED;
 use crate::model::{Counter, Counts, Session};
 
+// The model's reasons are the wire's, so that their bits need no conversion.
+const _: () = {
+    use crate::model::counter::why;
+    assert!(why::UNREAD as u64 == wire::why::UNREAD);
+    assert!(why::MIXED as u64 == wire::why::MIXED);
+    assert!(why::MULTIPLEXED as u64 == wire::why::MULTIPLEXED);
+    assert!(why::TORN as u64 == wire::why::TORN);
+};
+
 pub(super) fn counter(session: &mut Session, r: &wire::Counter<'_>) {
     let counter = Counter {
         name: r.name.to_owned(),
