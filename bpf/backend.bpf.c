@@ -9,12 +9,7 @@
  * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a uprobe which of its places was hit. */
 #include "include/maps.h"
 
-enum { BACKEND_SLOTS = 12 };
-
-/* A slot's argument when it is given no tensor. */
-enum { NO_TENSOR = 255 };
-
-/* Set before loading: which argument, from 0, is the tensor; whether a call is one whole operator. */
+/* Set before loading: which argument, from 0, is the tensor, or NO_TENSOR; whether a call is one whole operator. */
 const volatile __u8 backend_tensor[BACKEND_SLOTS] = {};
 const volatile __u8 backend_whole[BACKEND_SLOTS] = {};
 
@@ -136,7 +131,7 @@ static __always_inline int send_whole(struct thread *t, struct counters *c, __u6
 static __always_inline int send_nested(struct thread *t, struct nested_counters *i, __u64 id, struct backend_call *call,
 				      __u64 depth, __u64 now)
 {
-	struct engine *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 	struct event_nested *e;
 	__u64 node, graph;
 
@@ -146,12 +141,12 @@ static __always_inline int send_nested(struct thread *t, struct nested_counters 
 	if (!node)
 		node = call->tensor;
 	if (t->op_node)
-		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
+		graph = t->cpu_start ? t->cpu_start : s ? s->cpu_graph : 0;
 	else
-		graph = t->split ? t->split : g ? g->split : 0;
+		graph = t->split ? t->split : s ? s->split : 0;
 	/* Where the CPU's operators are not probed. */
 	if (!graph)
-		graph = t->cpu_start ? t->cpu_start : g ? g->cpu_graph : 0;
+		graph = t->cpu_start ? t->cpu_start : s ? s->cpu_graph : 0;
 	if (!graph) {
 		i->no_start++;
 		return 0;

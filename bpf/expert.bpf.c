@@ -61,7 +61,7 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 __attribute__((noinline)) int expert_selection(__u64 id)
 {
 	struct thread *t = known_thread(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
 	struct counters *c = counters();
 	__u64 src[3] = {}, ne[4] = {}, ids, total;
 	__u32 type = 0;

@@ -29,7 +29,7 @@ enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) 
  * on. It comes from boards/backends/cpu.toml, by agent-static/build.rs. */
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
-				       __u64 topology, struct engine *g, __u64 cgraph, __s32 n_past)
+				       __u64 topology, const struct engine_config *g, __u64 cgraph, __s32 n_past)
 {
 	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 nodes = 0, node = 0, ne1 = 0;
@@ -62,10 +62,10 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 }
 
 /* The scheduler goes on: the split that this thread handed over to another backend is over, as the agent has it too. */
-static __always_inline void end_part(struct thread *t, struct engine *g)
+static __always_inline void end_split(struct thread *t, struct engine_state *s)
 {
-	if (g->split == t->split)
-		g->split = 0;
+	if (s->split == t->split)
+		s->split = 0;
 	t->split = 0;
 }
 
@@ -74,11 +74,12 @@ int scheduler_graph_enter(struct pt_regs *ctx)
 {
 	__u64 id = pid_tgid();
 	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 
-	if (!t || !g)
+	if (!t || !g || !s)
 		return 0;
-	hold(g, id);
+	hold(g, s, id);
 	t->sched_start = bpf_ktime_get_ns();
 	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx), -1);
 }
@@ -89,13 +90,14 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = pid_tgid();
 	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 
-	if (!t || !g || !t->sched_start)
+	if (!t || !g || !s || !t->sched_start)
 		return 0;
 	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0, -1);
 	t->sched_start = 0;
-	end_part(t, g);
+	end_split(t, s);
 	return 0;
 }
 
@@ -110,7 +112,7 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 __attribute__((noinline)) int hash_node(__u64 id)
 {
 	struct thread *t = known_thread(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
 	__u64 node = 0, h, start[2] = {}, ne[4] = {}, src[SOURCES] = {};
 	__u32 op = 0;
 
@@ -156,7 +158,7 @@ __attribute__((noinline)) int send_slot(__u64 id)
 {
 	__u32 size, one = 1, index = ~0U;
 	struct thread *t = known_thread(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
 	struct seen_key key = {};
 	__u64 node = 0, address = 0;
 	struct event_tensor *e;
@@ -247,7 +249,7 @@ static __always_inline void send_structure(struct thread *t, __u64 id)
 }
 
 /* Finds the key of the topology, and sends the topology when the agent does not have it. 0: unknown. */
-static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __u64 id, __u64 cgraph)
+static __always_inline __u64 structure_of(struct thread *t, const struct engine_config *g, __u64 id, __u64 cgraph)
 {
 	struct uid_key key = {};
 	__u64 *known, hash;
@@ -303,7 +305,7 @@ static __always_inline __u64 structure_of(struct thread *t, struct engine *g, __
 
 /* How many tokens are in the context already: the position of the batch's first one, which the rotary embedding reads. The inputs of
  * a graph are set before it is computed. */
-static __always_inline __s32 past_of(struct thread *t, struct engine *g)
+static __always_inline __s32 past_of(struct thread *t, const struct engine_config *g)
 {
 	__u32 type = 0;
 	__u64 data = 0;
@@ -324,20 +326,21 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	__u64 id = pid_tgid();
 	__u64 cgraph = PT_REGS_PARM1(ctx);
 	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 	__s32 n_past;
 
-	if (!t || !g)
+	if (!t || !g || !s)
 		return 0;
-	hold(g, id);
-	end_part(t, g);
+	hold(g, s, id);
+	end_split(t, s);
 	t->cpu_topology = structure_of(t, g, id, cgraph);
 	t->cpu_experts = t->cpu_topology && t->walk_experts ? g->expert_op : 0;
 	t->cpu_op = g->op;
 	n_past = past_of(t, g);
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
-	g->cpu_graph = t->cpu_start;
+	s->cpu_graph = t->cpu_start;
 	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_topology, g, cgraph, n_past);
 }
 
@@ -347,13 +350,14 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = pid_tgid();
 	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 
-	if (!t || !g || !t->cpu_start)
+	if (!t || !g || !s || !t->cpu_start)
 		return 0;
 	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_topology, g, 0, -1);
-	if (g->cpu_graph == t->cpu_start)
-		g->cpu_graph = 0;
+	if (s->cpu_graph == t->cpu_start)
+		s->cpu_graph = 0;
 	t->cpu_start = 0;
 	return 0;
 }
@@ -367,9 +371,10 @@ int backend_graph_enter(struct pt_regs *ctx)
 	__u64 id = pid_tgid();
 	__u64 guid = 0, backend = 0, topology, cgraph = PT_REGS_PARM2(ctx);
 	struct thread *t = thread_of(id);
-	struct engine *g = engine_of(id);
+	const struct engine_config *g = engine_of(id);
+	struct engine_state *s = engine_state_of(id);
 
-	if (!t || !g)
+	if (!t || !g || !s)
 		return 0;
 	bpf_probe_read_user(&guid, sizeof(guid), (void *)PT_REGS_PARM1(ctx));
 	bpf_probe_read_user(&backend, sizeof(backend), (void *)guid);
@@ -377,6 +382,6 @@ int backend_graph_enter(struct pt_regs *ctx)
 		return 0;
 	topology = structure_of(t, g, id, cgraph);
 	t->split = bpf_ktime_get_ns();
-	g->split = t->split;
+	s->split = t->split;
 	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->split, 0, topology, g, cgraph, -1);
 }

@@ -73,7 +73,7 @@ static __always_inline int op_finish(void)
 	__u64 id = pid_tgid();
 	struct thread *t = known_thread(id);
 	struct counters *c = counters();
-	struct engine *g;
+	struct engine_state *s;
 	__u64 graph;
 	int sent;
 
@@ -91,8 +91,8 @@ static __always_inline int op_finish(void)
 		count_end(t);
 	graph = t->cpu_start;
 	if (!graph) {
-		g = engine_of(id);
-		graph = g ? g->cpu_graph : 0;
+		s = engine_state_of(id);
+		graph = s ? s->cpu_graph : 0;
 	}
 	if (!graph) {
 		/* The graph was running when the probes were attached. */
@@ -134,7 +134,7 @@ int op_end(UNUSED struct pt_regs *ctx)
 SEC("uprobe")
 int op_enter(struct pt_regs *ctx)
 {
-	struct engine *e = engine_of(pid_tgid());
+	const struct engine_config *e = engine_of(pid_tgid());
 	__u32 phase = 0;
 
 	if (!e)

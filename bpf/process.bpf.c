@@ -23,9 +23,9 @@ int process_exec(UNUSED void *ctx)
 SEC("uprobe")
 int library_event(UNUSED struct pt_regs *ctx)
 {
-	struct engine *e = engine_of(pid_tgid());
+	__u64 id = pid_tgid();
 
-	if (e && e->hold == 1)
+	if (to_be_held(engine_of(id), engine_state_of(id)))
 		bpf_send_signal_thread(SIGURG);
 	return 0;
 }

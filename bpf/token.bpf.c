@@ -10,13 +10,18 @@ enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
 /* A process that the agent watches from its start is stopped here once, because the libraries with the
  * operators were loaded after the ones with the token functions. The agent is its tracer and sees the
  * signal before the process does; should the agent be gone, SIGURG is ignored by default. */
-static __always_inline void hold(struct engine *e, __u64 id)
+static __always_inline int to_be_held(const struct engine_config *g, const struct engine_state *s)
+{
+	return g && s && g->hold && !s->held;
+}
+
+static __always_inline void hold(const struct engine_config *g, struct engine_state *s, __u64 id)
 {
 	struct event_process *p;
 
-	if (!e || e->hold != 1)
+	if (!to_be_held(g, s))
 		return;
-	e->hold = 2;
+	s->held = 1;
 	p = bpf_ringbuf_reserve(&events, sizeof(*p), 0);
 	if (p) {
 		head(&p->head, EVENT_HOLD, id, 0);
@@ -53,7 +58,7 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 
 	if (!t)
 		return 0;
-	hold(engine_of(id), id);
+	hold(engine_of(id), engine_state_of(id), id);
 	if (t->decode_depth++)
 		return 0; /* one calls the other: the outer call is the token */
 	if (function != LLAMA_PROCESS) {

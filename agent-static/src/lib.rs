@@ -25,6 +25,7 @@ pub mod link;
 pub mod lower;
 pub mod outcome;
 pub mod plan;
+pub mod proc_file;
 pub mod ring;
 pub mod selfcheck;
 pub mod session;

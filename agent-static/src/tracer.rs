@@ -1,7 +1,5 @@
 //! The processes of a session: found, watched while they start, attached, seen to end.
 
-use std::cell::RefCell;
-
 use libbpf_rs::Link;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -18,6 +16,7 @@ use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
 use crate::outcome::{Outcome, level_bit};
+use crate::proc_file::text_of_process;
 use crate::sys::spawn::{Spawned, spawn};
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
@@ -73,7 +72,7 @@ impl<'b, 's> Tracer<'b, 's> {
     ///
     /// # Errors
     /// When there is no such process, the program cannot be started, or the kernel refuses.
-    pub fn begin(&mut self, target: &Target, lower: &RefCell<Lower>) -> Result<()> {
+    pub fn begin(&mut self, target: &Target, lower: &mut Lower) -> Result<()> {
         match target {
             Target::Pid(pid) => {
                 process::check(*pid)?;
@@ -109,7 +108,7 @@ impl<'b, 's> Tracer<'b, 's> {
     }
 
     /// A process that runs already, or has just begun.
-    fn add(&mut self, pid: u32, lower: &RefCell<Lower>) -> Result<()> {
+    fn add(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
         self.begin_process(pid, false)?;
         self.refresh(pid, lower)?;
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
@@ -127,7 +126,7 @@ impl<'b, 's> Tracer<'b, 's> {
 
     fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
         self.processes.retain(|p| p.attached.pid != pid);
-        self.bpf.set_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
+        self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels);
         let begun_ns = clock::monotonic_ns();
         self.processes.push(Traced { attached, begun_ns, watched, told: false, ended: false });
@@ -140,37 +139,38 @@ impl<'b, 's> Tracer<'b, 's> {
         self.watch.active()
     }
 
-    /// Handles what watched processes did, and new ones of the name that is waited for.
+    /// Handles what watched processes did, and new ones of the name that is waited for: `executed` are the processes that
+    /// began a new program, and when; those that must wait are left in it.
     ///
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
-    pub fn step(&mut self, lower: &RefCell<Lower>) -> Result<()> {
+    pub fn step(&mut self, executed: &mut Vec<(u32, u64)>, lower: &mut Lower) -> Result<()> {
         while let Some(stop) = self.watch.poll() {
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
-                lower.borrow_mut().resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
+                lower.resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
             }
             self.watch.resume(stop);
             result?;
         }
-        let executed = std::mem::take(&mut lower.borrow_mut().executed);
-        for (pid, at_ns) in executed {
-            self.executed(pid, at_ns, lower)?;
+        for (pid, at_ns) in std::mem::take(executed) {
+            if !self.executed(pid, at_ns, lower)? {
+                executed.push((pid, at_ns));
+            }
         }
         self.reap()
     }
 
-    /// A process began a new program.
-    fn executed(&mut self, pid: u32, at_ns: u64, lower: &RefCell<Lower>) -> Result<()> {
+    /// A process began a new program. False when it must wait.
+    fn executed(&mut self, pid: u32, at_ns: u64, lower: &mut Lower) -> Result<bool> {
         let wanted = self.waiting_for.as_ref().is_some_and(|w| process::has_name(pid, &w.name));
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
         if !wanted || self.processes.iter().any(known) {
-            return Ok(());
+            return Ok(true);
         }
         if self.watch.leaving() {
             // The one before is being let go, which takes a millisecond: after it.
-            lower.borrow_mut().executed.push((pid, at_ns));
-            return Ok(());
+            return Ok(false);
         }
         // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
         // again there is nothing to trace.
@@ -184,13 +184,13 @@ impl<'b, 's> Tracer<'b, 's> {
         self.look_alive();
         for traced in &mut self.processes {
             for outcome in traced.attached.drop_overwritten() {
-                emit_probe(traced.attached.pid, &outcome, &mut lower.borrow_mut());
+                emit_probe(traced.attached.pid, &outcome, lower);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn stopped(&mut self, stop: Stop, lower: &RefCell<Lower>) -> Result<()> {
+    fn stopped(&mut self, stop: Stop, lower: &mut Lower) -> Result<()> {
         match stop {
             Stop::Exec(pid) => {
                 let pid = pid.as_raw().cast_unsigned();
@@ -225,14 +225,13 @@ impl<'b, 's> Tracer<'b, 's> {
         }
     }
 
-    fn refresh(&mut self, pid: u32, lower: &RefCell<Lower>) -> Result<()> {
+    fn refresh(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         let outcomes = traced.attached.refresh(self.bpf, traced.watched)?;
         if !outcomes.is_empty() {
             cost::forget_peak_rss();
         }
         let Some(plan) = &traced.attached.plan else { return Ok(()) };
-        let lower = &mut *lower.borrow_mut();
         if !outcomes.is_empty() || !traced.told {
             if let Some(layout) = plan.layout() {
                 lower.set_engine(EngineFacts { pid, layout, tables: plan.tables.clone() });
@@ -247,10 +246,10 @@ impl<'b, 's> Tracer<'b, 's> {
         Ok(())
     }
 
-    fn emit_missing(&self, pid: u32, lower: &RefCell<Lower>) {
+    fn emit_missing(&self, pid: u32, lower: &mut Lower) {
         let traced = self.processes.iter().find(|p| p.attached.pid == pid);
         for outcome in traced.iter().flat_map(|t| t.attached.missing()) {
-            emit_probe(pid, &outcome, &mut lower.borrow_mut());
+            emit_probe(pid, &outcome, lower);
         }
     }
 
@@ -380,8 +379,9 @@ impl<'b, 's> Tracer<'b, 's> {
 }
 
 fn group_of(tid: Pid) -> u32 {
-    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).unwrap_or_default();
-    let tgid = status.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok());
+    let status = text_of_process(&format!("/proc/{tid}/status"));
+    let tgid = status.and_then(|s| s.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok()));
+    // It has ended: only the first thread's number is still known by anybody.
     tgid.unwrap_or(tid.as_raw().cast_unsigned())
 }
 

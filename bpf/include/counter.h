@@ -11,14 +11,6 @@
 
 #include "maps.h"
 
-/* Why the hardware counters of an operator cannot be told; wire's counter::why. */
-enum {
-	COUNT_UNREAD = 1,      /* the kernel did not read them */
-	COUNT_MIXED = 2,       /* the thread went to a core of another type */
-	COUNT_MULTIPLEXED = 4, /* they did not count all the time: somebody else uses the counters too */
-	COUNT_TORN = 8,        /* the thread lost its CPU while they were read */
-};
-
 /* Slots in use, of which the first are hardware counters; 0: no counters. Set before loading. */
 const volatile __u32 counter_slots = 0;
 const volatile __u32 counter_hardware = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Ring-buffer records, private to these programs and the agent.
  *
- * agent-static/src/ring.rs reads the same layout. Sizes are asserted here; that the fields agree is held by
- * the tests that compare real traces with the engine's own lists (host-analyzer/tests/oracle).
+ * The agent has them from the skeleton that is generated of these declarations: it reads every field by its name, see
+ * struct generated at the end.
  */
 #ifndef PROFINFER_EVENT_H
 #define PROFINFER_EVENT_H
 
 #include "portable.h"
 
-/* First field of every record. Values are the agent's `ring::Kind`. */
+/* First field of every record. */
 enum event_kind {
 	EVENT_EXEC = 1,
 	EVENT_HOLD = 2,
@@ -22,20 +22,32 @@ enum event_kind {
 	EVENT_TOPOLOGY_END = 9,
 	EVENT_OP = 10,
 	EVENT_OP_COUNTED = 11,
-	EVENT_NESTED = 20,
 	EVENT_EXPERTS = 12,
+	EVENT_NESTED = 20,
 };
 
-/* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
-#define TENSOR_MAX 384
+enum limit {
+	/* The longest struct ggml_tensor met so far has 368 bytes (llama.cpp b1660). */
+	TENSOR_MAX = 384,
+	/* Experts in one record, and most that one selection may have: 4096 tokens of 64. */
+	EXPERTS_MAX = 64,
+	EXPERTS_ALL = 262144,
+	/* Hardware counters of one core: a cycle counter and six others; and software counters. */
+	COUNTER_SLOTS = 10,
+	COUNTER_CPUS = 64,
+	/* Functions of backends that may be probed. */
+	BACKEND_SLOTS = 12,
+	/* A backend's function that is given no tensor. */
+	NO_TENSOR = 255,
+};
 
-/* Experts in one record, and most that one selection may have: 4096 tokens of 64. */
-#define EXPERTS_MAX 64
-#define EXPERTS_ALL 262144
-
-/* Hardware counters of one core: a cycle counter and six others; and software counters. */
-#define COUNTER_SLOTS 10
-#define COUNTER_CPUS 64
+/* Why the hardware counters of an operator cannot be told; the agent asserts that these are the wire's counter::why. */
+enum count_why {
+	COUNT_UNREAD = 1,      /* the kernel did not read them */
+	COUNT_MIXED = 2,       /* the thread went to a core of another type */
+	COUNT_MULTIPLEXED = 4, /* they did not count all the time: somebody else uses the counters too */
+	COUNT_TORN = 8,        /* the thread lost its CPU while they were read */
+};
 
 struct event_head {
 	__u32 kind;
@@ -106,7 +118,7 @@ struct event_op_counted {
 	struct event_op op;
 	__u32 switches; /* how often the thread lost its CPU */
 	__u16 missing;  /* slots that could not be read, a bit each */
-	__u16 why;      /* why the hardware counters cannot be told, see counter.h; 0: they can */
+	__u16 why;      /* why the hardware counters cannot be told, enum count_why; 0: they can */
 	__u64 counts[COUNTER_SLOTS];
 };
 
@@ -119,7 +131,6 @@ struct event_nested {
 	__u64 graph; /* start_ns of the graph call */
 };
 
-_Static_assert(sizeof(struct event_nested) == 48, "ring.rs");
 /* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
 struct event_experts {
 	struct event_head head;
@@ -130,14 +141,23 @@ struct event_experts {
 	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
 };
 
-_Static_assert(sizeof(struct event_head) == 16, "ring.rs");
-_Static_assert(sizeof(struct event_process) == 40, "ring.rs");
-_Static_assert(sizeof(struct event_decode) == 48, "ring.rs");
-_Static_assert(sizeof(struct event_graph) == 72, "ring.rs");
-_Static_assert(sizeof(struct event_topology) == 32, "ring.rs");
-_Static_assert(sizeof(struct event_tensor) == 32 + TENSOR_MAX, "ring.rs");
-_Static_assert(sizeof(struct event_op) == 56, "ring.rs");
-_Static_assert(sizeof(struct event_op_counted) == 64 + 8 * COUNTER_SLOTS, "ring.rs");
-_Static_assert(sizeof(struct event_experts) == 40 + 4 * EXPERTS_MAX, "ring.rs");
+/* What the agent has from the skeleton by name. The skeleton is generated from the BTF of maps and variables, and BTF tells
+ * of nothing else: this pointer, which nobody reads, makes it tell of these. */
+struct generated {
+	enum event_kind kind;
+	enum limit limit;
+	enum count_why why;
+	struct event_head head;
+	struct event_process process;
+	struct event_decode decode;
+	struct event_graph graph;
+	struct event_topology topology;
+	struct event_tensor tensor;
+	struct event_op op;
+	struct event_op_counted op_counted;
+	struct event_nested nested;
+	struct event_experts experts;
+};
+struct generated *const volatile generated = 0;
 
 #endif

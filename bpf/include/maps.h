@@ -5,31 +5,35 @@
 
 #include "event.h"
 
-/* One traced process. The agent makes the entry before it attaches, the programs write the state. */
-struct engine {
+/* One traced process, as the agent tells it: the programs only read it. A thread is traced when its process has an entry. */
+struct engine_config {
+	__u32 hold; /* stop at the first token or graph until the operators are attached */
+	__u32 read_topology;
 	/* Offsets, from the engine's own files; 0 in `layout` means that topologies cannot be read. */
 	__u32 layout;
 	__u32 tensor_size;
 	__u32 ne;
+	__u32 nb;
 	__u32 op;
 	__u32 src;
+	__u32 type;
+	__u32 data;
 	__u32 n_nodes;
 	__u32 nodes;
 	__u32 uid;       /* 0: this engine has none */
 	__u32 has_phase; /* params begin with the phase; only COMPUTE (1) is work */
-	__u32 read_topology;
-	/* State. */
-	__u32 hold;      /* 1: stop at the first token or graph until the operators are attached */
-	__u32 pad;
+	/* Numbers of operators and types. */
+	__u32 expert_op;  /* MUL_MAT_ID; 0: experts are not read */
+	__u32 rope_op;    /* ROPE; 0: positions are not read */
+	__u32 index_type; /* i32, of ids and positions */
+};
+
+/* The same process, as the programs find it: the agent makes the entry, all zeros, before it makes the other one. */
+struct engine_state {
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
-	/* Experts. */
-	__u32 expert_op; /* number of MUL_MAT_ID; 0: experts are not read */
-	__u32 index_type; /* number of the type i32, of ids and positions */
-	__u32 type;
-	__u32 nb;
-	__u32 data;
-	__u32 rope_op; /* number of ROPE; 0: positions are not read */
-	__u64 split; /* start_ns of the split that another backend was given, 0 when none */
+	__u64 split;     /* start_ns of the split that another backend was given, 0 when none */
+	__u32 held;      /* it was stopped at its first token or graph */
+	__u32 pad;
 };
 
 /* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
@@ -134,8 +138,15 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
 	__type(key, __u32); /* tgid */
-	__type(value, struct engine);
-} engines SEC(".maps");
+	__type(value, struct engine_config);
+} engine_configs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u32); /* tgid */
+	__type(value, struct engine_state);
+} engine_states SEC(".maps");
 
 /* LRU: an engine without a lasting thread pool makes new threads for every graph. */
 struct {
@@ -224,11 +235,18 @@ static __always_inline struct counters *counters(void)
 			c_->field++; \
 	} while (0)
 
-static __always_inline struct engine *engine_of(__u64 id)
+static __always_inline const struct engine_config *engine_of(__u64 id)
 {
 	__u32 tgid = id >> 32;
 
-	return bpf_map_lookup_elem(&engines, &tgid);
+	return bpf_map_lookup_elem(&engine_configs, &tgid);
+}
+
+static __always_inline struct engine_state *engine_state_of(__u64 id)
+{
+	__u32 tgid = id >> 32;
+
+	return bpf_map_lookup_elem(&engine_states, &tgid);
 }
 
 /* Too large for a program's stack. */

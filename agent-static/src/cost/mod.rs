@@ -3,6 +3,7 @@
 pub mod calibrate;
 pub mod sample;
 
+use crate::proc_file::text_of_process;
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// CPU time used so far, ns.
@@ -25,11 +26,11 @@ pub fn forget_peak_rss() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Largest resident set since [`forget_peak_rss`], bytes.
+/// Largest resident set since [`forget_peak_rss`], bytes; 0 where the kernel does not tell.
 #[must_use]
 pub fn peak_rss_bytes() -> u64 {
     // ru_maxrss of a forked child begins at its parent's; VmHWM is the process's own.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = text_of_process("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kib.unwrap_or(0) * 1024

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::bpf::Bpf;
+use crate::proc_file::text_of_process;
 use crate::sys::stats;
 
 /// How long the statistics stay on, and how often they are switched on.
@@ -46,9 +47,9 @@ pub fn runs(bpf: &Bpf<'_>) -> (u64, u64) {
     bpf.programs().map(|fd| of_program(fd.as_raw_fd())).fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
 }
 
-/// As /proc/self/fdinfo tells (Linux 5.1).
+/// As /proc/self/fdinfo tells (Linux 5.1); zeros, which mean that nothing was measured, where it does not.
 fn of_program(fd: i32) -> (u64, u64) {
-    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
+    let text = text_of_process(&format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
     let field =
         |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
     (field("run_time_ns:"), field("run_cnt:"))

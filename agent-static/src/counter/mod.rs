@@ -13,6 +13,7 @@ use std::path::Path;
 use profinfer_wire::record::control::ANY_CORE;
 use profinfer_wire::record::counter::SLOTS;
 
+use crate::bpf::layout::types::limit;
 use crate::plan::CounterRequest;
 use crate::sys::perf;
 use pmu::Pmu;
@@ -21,8 +22,8 @@ use pmu::Pmu;
 pub const HARDWARE_SLOTS: usize = 7;
 /// Software events that can be counted.
 pub const SOFTWARE: [&str; 2] = ["minor-faults", "major-faults"];
-/// Number of CPUs that the BPF programs support, `COUNTER_CPUS` of event.h.
-pub const CPUS: u32 = 64;
+/// Number of CPUs that the BPF programs support.
+pub const CPUS: u32 = limit::COUNTER_CPUS.0;
 
 /// One counter on one type of core.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,13 @@ impl Counters {
         if requests.is_empty() {
             return counters;
         }
-        let mut online = pmu::online(sysfs);
+        let mut online = match pmu::online(sysfs) {
+            Ok(online) => online,
+            Err(why) => {
+                requests.iter().for_each(|r| counters.refuse(0, r, "", &[], &why));
+                return counters;
+            }
+        };
         online.retain(|cpu| *cpu < CPUS);
         counters.hardware(requests, sysfs, &online);
         counters.software(requests, &online);

@@ -33,6 +33,7 @@ pub fn all(sysfs: &Path) -> Vec<Pmu> {
     pmus
 }
 
+/// `None` for a PMU that does not say on which CPUs it counts: one of no core, or of software.
 fn read(dir: &Path) -> Option<Pmu> {
     let text = |file: &str| fs::read_to_string(dir.join(file)).ok();
     let cpus = cpu_list(text("cpus")?.trim());
@@ -64,9 +65,13 @@ pub fn midr(sysfs: &Path, cpu: u32) -> Option<u32> {
 }
 
 /// The CPUs that are online.
-#[must_use]
-pub fn online(sysfs: &Path) -> Vec<u32> {
-    cpu_list(fs::read_to_string(sysfs.join("devices/system/cpu/online")).unwrap_or_default().trim())
+///
+/// # Errors
+/// Which file cannot be read, and why.
+pub fn online(sysfs: &Path) -> Result<Vec<u32>, String> {
+    let file = sysfs.join("devices/system/cpu/online");
+    let text = fs::read_to_string(&file).map_err(|e| format!("reading {}: {e}", file.display()))?;
+    Ok(cpu_list(text.trim()))
 }
 
 /// Reads `0-3,6`.
@@ -136,6 +141,7 @@ mod tests {
         assert_eq!(a76.events.iter().collect::<Vec<_>>(), [(&"l3d_cache_refill".to_owned(), &0x2a)]);
         assert_eq!(midr(root.path(), 4), Some(0x4100_d0b0));
         assert_eq!(midr(root.path(), 0), None);
-        assert_eq!(online(root.path()).len(), 8);
+        assert_eq!(online(root.path()).unwrap().len(), 8);
+        assert!(online(&root.path().join("bus")).unwrap_err().contains("online"));
     }
 }

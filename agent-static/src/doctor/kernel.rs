@@ -84,6 +84,7 @@ fn unneeded() -> Vec<Row> {
         Err(_) => "unknown; not needed",
     };
     let profile = Path::new("/sys/kernel/tracing/uprobe_events");
+    // Where tracefs is not mounted, nobody has any by it.
     let others = fs::read_to_string(profile).map(|t| t.lines().count()).unwrap_or(0);
     let mut rows =
         vec![Row::info("BTF", btf), Row::info("cookies", cookies), Row::info("uprobe_multi", multi)];

@@ -13,7 +13,7 @@ const USEFUL: [&str; 3] = ["CONFIG_BPF_JIT", "CONFIG_HW_PERF_EVENTS", "CONFIG_AR
 /// Most bytes that are read. A configuration has a few hundred kB.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// The path of the configuration, and its text.
+/// The path of the configuration, and its text. `None` if the kernel has neither file, as many have.
 pub(crate) fn config() -> Option<(String, String)> {
     let running = "/proc/config.gz";
     if let Ok(file) = fs::File::open(running) {

@@ -1,11 +1,14 @@
 //! The agent's user, and what restricts it.
 
-use std::fs;
-
 use super::Row;
+use crate::proc_file::optional;
 
+/// What the file says, `None` when the kernel has none; one that cannot be read says why.
 fn word(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = match optional(path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes?).into_owned(),
+        Err(e) => format!("unreadable ({e})"),
+    };
     Some(text.trim_end_matches(['\0', '\n']).to_owned())
 }
 
@@ -25,13 +28,14 @@ pub(super) fn rows() -> Vec<Row> {
     }
     rows.push(match word("/sys/fs/selinux/enforce").as_deref() {
         Some("1") => {
-            let context = word("/proc/self/attr/current").unwrap_or_default();
+            let context = word("/proc/self/attr/current").unwrap_or_else(|| "no context".to_owned());
             Row::info(
                 "SELinux",
                 format!("enforcing, in context {context}: if something is refused, see `dmesg | grep avc`"),
             )
         }
-        Some(_) => Row::info("SELinux", "permissive"),
+        Some("0") => Row::info("SELinux", "permissive"),
+        Some(other) => Row::info("SELinux", other),
         None => Row::info("SELinux", "not present"),
     });
     if let Some(lockdown) = word("/sys/kernel/security/lockdown") {

@@ -12,7 +12,10 @@ const CYCLES: [&str; 2] = ["cpu_cycles", "cpu-cycles"];
 const MOST: usize = 32;
 
 pub(super) fn rows(sysfs: &Path) -> Vec<Row> {
-    let online = pmu::online(sysfs);
+    let online = match pmu::online(sysfs) {
+        Ok(online) => online,
+        Err(why) => return vec![Row::no("CPUs", why)],
+    };
     let all = pmu::all(sysfs);
     let mut rows: Vec<Row> = all.iter().filter(|p| of_cores(p)).map(|p| row(sysfs, p, &online)).collect();
     if rows.is_empty() {

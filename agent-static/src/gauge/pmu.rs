@@ -45,6 +45,7 @@ pub fn open(sysfs: &Path, pmu: &str, event: &str) -> Result<Traffic, String> {
     let config = config(&terms, &|name| text(&format!("format/{name}")).ok())
         .ok_or_else(|| format!("the event is `{terms}`, which this agent cannot encode"))?;
     let scale = text(&format!("events/{event}.scale")).unwrap_or_else(|_| "1".to_owned());
+    // An event that counts things has none; then the next line says so.
     let unit = text(&format!("events/{event}.unit")).unwrap_or_default();
     let bytes = bytes_of(&scale, &unit)
         .ok_or_else(|| format!("one count is {scale} `{unit}`, which is not a whole number of bytes"))?;

@@ -7,6 +7,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -45,10 +46,19 @@ pub enum Kind {
     Serial,
 }
 
+/// Whatever takes the bytes.
+struct Sink(Box<dyn Write + Send>);
+
+impl fmt::Debug for Sink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sink")
+    }
+}
+
 /// A link with its queue.
 #[derive(Debug)]
 pub struct Output {
-    sink: Option<File>,
+    sink: Option<Sink>,
     kind: Kind,
     name: String,
     hello: [u8; HELLO_LEN],
@@ -72,9 +82,15 @@ impl Output {
         if kind != Kind::File {
             unblock(&sink)?;
         }
+        Ok(Self::to(sink, kind, name))
+    }
+
+    /// Writes to anything, memory for instance. It must not block but answer [`io::ErrorKind::WouldBlock`].
+    #[must_use]
+    pub fn to(sink: impl Write + Send + 'static, kind: Kind, name: impl Into<String>) -> Self {
         let kept = if kind == Kind::File { 0 } else { KEPT_BYTES };
-        Ok(Self {
-            sink: Some(sink),
+        Self {
+            sink: Some(Sink(Box::new(sink))),
             kind,
             name: name.into(),
             hello: [0; HELLO_LEN],
@@ -83,7 +99,7 @@ impl Output {
             sent: 0,
             frames: VecDeque::with_capacity(FRAMES),
             broken: None,
-        })
+        }
     }
 
     /// What the link is.
@@ -156,7 +172,7 @@ impl Output {
     /// Writes as much as the link takes now.
     pub fn flush(&mut self) {
         while !self.empty() && !self.broken() {
-            let Some(sink) = &mut self.sink else { return };
+            let Some(Sink(sink)) = &mut self.sink else { return };
             let taken = if self.greeted < HELLO_LEN {
                 sink.write(&self.hello[self.greeted..])
             } else {
@@ -212,7 +228,7 @@ impl Output {
     pub fn reconnect(&mut self, sink: impl Into<OwnedFd>) -> io::Result<()> {
         let sink = File::from(sink.into());
         unblock(&sink)?;
-        self.sink = Some(sink);
+        self.sink = Some(Sink(Box::new(sink)));
         Ok(())
     }
 

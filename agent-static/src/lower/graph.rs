@@ -59,8 +59,9 @@ impl Graphs {
         std::mem::take(&mut self.open)
     }
 
-    fn current(&self, tid: u32, layer: u8) -> u32 {
-        self.open.iter().rev().find(|o| o.tid == tid && o.layer == layer).map_or(0, |o| o.id)
+    fn current(&self, head: &ring::Head, layer: u8) -> u32 {
+        let its = |o: &&Open| o.tid == head.tid && o.pid == head.tgid && o.layer == layer;
+        self.open.iter().rev().find(its).map_or(0, |o| o.id)
     }
 }
 
@@ -68,12 +69,12 @@ impl Lower {
     pub(super) fn graph(&mut self, e: &ring::Graph) {
         let layer = u8::try_from(e.head.arg).unwrap_or(u8::MAX);
         if e.end_ns == 0 {
-            self.end_part(e, e.start_ns);
+            self.end_split(e, e.start_ns);
             self.graph_start(e, layer);
             return;
         }
         if layer == layer::SCHEDULER {
-            self.end_part(e, e.end_ns);
+            self.end_split(e, e.end_ns);
         }
         let found = self.graphs.open.iter().position(|o| {
             o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
@@ -128,7 +129,7 @@ impl Lower {
     }
 
     /// The split that this thread's scheduler handed over to another backend ends: the scheduler goes on.
-    fn end_part(&mut self, e: &ring::Graph, end_ns: u64) {
+    fn end_split(&mut self, e: &ring::Graph, end_ns: u64) {
         let its = |o: &Open| o.backend != 0 && o.tid == e.head.tid && o.pid == e.head.tgid;
         if let Some(i) = self.graphs.open.iter().position(its) {
             let split = self.graphs.open.remove(i);
@@ -141,7 +142,7 @@ impl Lower {
         let open = self.open_graph(e, layer);
         if layer == layer::SCHEDULER {
             self.hit(e.head.tgid).begun += 1;
-            self.tokens.add_tokens(e.head.tid, open.n_tokens);
+            self.tokens.add_tokens(&e.head, open.n_tokens);
         }
         if self.graphs.open.len() >= MAX_OPEN {
             let oldest = self.graphs.open.remove(0);
@@ -160,8 +161,8 @@ impl Lower {
             start_ns: e.start_ns,
             layer,
             backend: e.backend,
-            decode: self.tokens.current(tid),
-            parent: if layer == layer::BACKEND { self.graphs.current(tid, layer::SCHEDULER) } else { 0 },
+            decode: self.tokens.current(&e.head),
+            parent: if layer == layer::BACKEND { self.graphs.current(&e.head, layer::SCHEDULER) } else { 0 },
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
             n_past: e.n_past,

@@ -60,10 +60,6 @@ pub struct Lower {
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
-    /// Topologies forgotten for want of room; the caller tells the kernel side.
-    pub forgotten: Vec<u64>,
-    /// Processes that began a new program, and when.
-    pub executed: Vec<(u32, u64)>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
 }
@@ -96,8 +92,6 @@ impl Lower {
             spare_selections: Vec::new(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
-            forgotten: Vec::new(),
-            executed: Vec::new(),
             hits: Vec::new(),
             nested: NestedCalls::default(),
         }
@@ -123,8 +117,9 @@ impl Lower {
         &mut self.hits[at].1
     }
 
-    /// Takes one record of the kernel.
-    pub fn event(&mut self, event: &Event<'_>) {
+    /// Takes one record of the kernel. Keys of topologies that were forgotten, for want of room or because they are not whole,
+    /// are added to `forgotten`: the kernel side must send them again when it meets them again.
+    pub fn event(&mut self, event: &Event<'_>, forgotten: &mut Vec<u64>) {
         match event {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
             Event::Nested(nested) => self.nested_call(nested),
@@ -133,10 +128,9 @@ impl Lower {
             Event::Decode(decode) => self.decode(decode),
             Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes),
             Event::Tensor(tensor) => self.tensor(tensor),
-            Event::TopologyEnd(head, key, _) => self.topology_end(head, *key),
-            // Its wake-up is all that matters: the watch sees the stop itself.
-            Event::Hold(_) => {}
-            Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
+            Event::TopologyEnd(head, key, _) => self.topology_end(head, *key, forgotten),
+            // Of processes, not of what they compute: the session's.
+            Event::Hold(_) | Event::Exec(..) => {}
         }
     }
 

@@ -18,6 +18,7 @@ pub struct Tokens {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     id: u32,
+    pid: u32,
     tid: u32,
     start_ns: u64,
     graph_tokens: u32,
@@ -27,24 +28,24 @@ struct Open {
 const MAX_OPEN: usize = 256;
 
 impl Tokens {
-    fn begin(&mut self, tid: u32, start_ns: u64) -> u32 {
+    fn begin(&mut self, head: &ring::Head, start_ns: u64) {
+        let (pid, tid) = (head.tgid, head.tid);
         self.open.retain(|o| o.tid != tid);
         if self.open.len() >= MAX_OPEN {
             self.open.clear();
         }
         self.last_id += 1;
-        self.open.push(Open { id: self.last_id, tid, start_ns, graph_tokens: 0 });
-        self.last_id
+        self.open.push(Open { id: self.last_id, pid, tid, start_ns, graph_tokens: 0 });
     }
 
-    /// Id of the call that `tid` is in, 0 when none.
-    pub(super) fn current(&self, tid: u32) -> u32 {
-        self.open.iter().find(|o| o.tid == tid).map_or(0, |o| o.id)
+    /// Id of the call that the thread is in, 0 when none. One of that number that was killed in a call was another process's.
+    pub(super) fn current(&self, head: &ring::Head) -> u32 {
+        self.open.iter().find(|o| o.tid == head.tid && o.pid == head.tgid).map_or(0, |o| o.id)
     }
 
     /// Counts the tokens of a graph to the call around it.
-    pub(super) fn add_tokens(&mut self, tid: u32, n: u32) {
-        if let Some(o) = self.open.iter_mut().find(|o| o.tid == tid) {
+    pub(super) fn add_tokens(&mut self, head: &ring::Head, n: u32) {
+        if let Some(o) = self.open.iter_mut().find(|o| o.tid == head.tid && o.pid == head.tgid) {
             o.graph_tokens += n;
         }
     }
@@ -54,17 +55,21 @@ impl Lower {
     pub(super) fn decode(&mut self, e: &ring::Decode) {
         let tid = e.head.tid;
         if e.end_ns == 0 {
-            self.tokens.begin(tid, e.start_ns);
+            self.tokens.begin(&e.head, e.start_ns);
             self.hit(e.head.tgid).calls += 1;
             return;
         }
-        let open = self.tokens.open.iter().position(|o| o.tid == tid && o.start_ns == e.start_ns);
+        let open = self
+            .tokens
+            .open
+            .iter()
+            .position(|o| o.tid == tid && o.pid == e.head.tgid && o.start_ns == e.start_ns);
         // The record of the start was lost: the one of the end tells all but the tokens of its graphs.
         let open = match open {
             Some(i) => self.tokens.open.swap_remove(i),
             None => {
                 self.tokens.last_id += 1;
-                Open { id: self.tokens.last_id, tid, start_ns: e.start_ns, graph_tokens: 0 }
+                Open { id: self.tokens.last_id, pid: e.head.tgid, tid, start_ns: e.start_ns, graph_tokens: 0 }
             }
         };
         if self.levels & level::TOKEN == 0 {

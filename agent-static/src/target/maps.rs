@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use crate::proc_file::text_of_process;
+
 /// One mapped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
@@ -27,10 +29,10 @@ pub struct FileId {
     pub inode: u64,
 }
 
-/// The files mapped executable by `pid`, each once.
+/// The files mapped executable by `pid`, each once; none when it has ended.
 #[must_use]
 pub fn code_files(pid: u32) -> Vec<MappedFile> {
-    let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
     let mut files: Vec<MappedFile> = Vec::new();
     for line in text.lines() {
         let Some((range, id, path)) = executable(line) else { continue };
@@ -46,7 +48,7 @@ pub fn code_files(pid: u32) -> Vec<MappedFile> {
 /// Offset in its file of the code at `address` of `pid`.
 #[must_use]
 pub fn file_offset(pid: u32, address: u64) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let text = text_of_process(&format!("/proc/{pid}/maps"))?;
     text.lines().find_map(|line| {
         let (range, ..) = executable(line)?;
         let (from, to) = range.split_once('-')?;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Read;
 
 use crate::error::{Diagnostic, Result};
+use crate::proc_file::{of_process, text_of_process};
 
 /// Which process to trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +76,10 @@ pub fn thread_name(pid: u32, tid: u32) -> String {
     first_line(format!("/proc/{pid}/task/{tid}/comm"))
 }
 
-/// Command line, arguments separated by spaces.
+/// Command line, arguments separated by spaces; empty when the process has ended.
 #[must_use]
 pub fn command_line(pid: u32) -> String {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let bytes = of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> =
         bytes.split(|b| *b == 0).filter(|w| !w.is_empty()).map(String::from_utf8_lossy).collect();
     words.join(" ")
@@ -105,10 +106,10 @@ pub fn find(wanted: &str) -> Vec<u32> {
     found
 }
 
+/// Empty when the process has ended.
 fn first_line(path: String) -> String {
-    fs::read(path)
-        .map(|b| String::from_utf8_lossy(&b).lines().next().unwrap_or_default().to_owned())
-        .unwrap_or_default()
+    let text = text_of_process(&path).unwrap_or_default();
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// The kernel keeps 15 bytes of a process name, so of a longer wanted name the first 15 bytes are compared.

@@ -16,6 +16,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::error::{Diagnostic, Result};
+use crate::proc_file::text_of_process;
 
 /// What a watched process did. It stands still until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,7 +209,8 @@ impl Watch {
 
 /// Whether the new tracee is a process and not a further thread of one.
 fn is_leader(pid: Pid) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    // One that has ended leads nothing.
+    let status = text_of_process(&format!("/proc/{pid}/status")).unwrap_or_default();
     status.lines().any(|l| l.strip_prefix("Tgid:").is_some_and(|t| t.trim() == pid.to_string()))
 }
 

@@ -3,8 +3,14 @@
 //! From: the ring buffer's bytes. To: [`Event`], which `lower` turns into wire records. Promises: no
 //! panic on any bytes; a record shorter than its struct is not an event.
 
-/// Largest raw tensor in a [`Event::Tensor`], `TENSOR_MAX` of event.h.
-pub const TENSOR_MAX: usize = 384;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use crate::bpf::layout::types::limit;
+
+/// Largest raw tensor in a [`Event::Tensor`].
+pub const TENSOR_MAX: usize = limit::TENSOR_MAX.0 as usize;
 
 /// Fields that every record begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +108,8 @@ pub struct Nested {
     pub graph: u64,
 }
 
-/// Counters that an operator may have, `COUNTER_SLOTS` of event.h.
-pub const COUNTER_SLOTS: usize = 10;
+/// Counters that an operator may have.
+pub const COUNTER_SLOTS: usize = limit::COUNTER_SLOTS.0 as usize;
 
 /// What the thread counted in an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +124,8 @@ pub struct Counted {
     pub counts: [u64; COUNTER_SLOTS],
 }
 
-/// Experts in one record, `EXPERTS_MAX` of event.h.
-pub const EXPERTS_MAX: usize = 64;
+/// Experts in one record.
+pub const EXPERTS_MAX: usize = limit::EXPERTS_MAX.0 as usize;
 
 /// A stretch of what a router chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,8 +140,8 @@ pub struct Experts<'a> {
     pub first: u32,
     /// Experts for each token.
     pub n_used: u32,
-    /// The experts' bytes, `arg` times four.
-    ids: &'a [u8],
+    /// The experts' bytes, four each.
+    pub ids: &'a [u8],
 }
 
 impl Experts<'_> {
@@ -168,90 +174,4 @@ pub enum Event<'a> {
     Nested(Nested),
     /// Experts that an operator works by.
     Experts(Experts<'a>),
-}
-
-fn u32_at(b: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn u64_at(b: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(b.get(at..at + 8)?.try_into().ok()?))
-}
-
-fn op(head: Head, b: &[u8]) -> Option<Op> {
-    Some(Op {
-        head,
-        start_ns: u64_at(b, 16)?,
-        end_ns: u64_at(b, 24)?,
-        node: u64_at(b, 32)?,
-        last: u64_at(b, 40)?,
-        graph: u64_at(b, 48)?,
-    })
-}
-
-fn counted(b: &[u8]) -> Option<Counted> {
-    let low = u32_at(b, 60)?;
-    let mut counts = [0; COUNTER_SLOTS];
-    for (k, count) in counts.iter_mut().enumerate() {
-        *count = u64_at(b, 64 + 8 * k)?;
-    }
-    // Two fields of 16 bits; both architectures are little-endian.
-    let (missing, why) = ((low & 0xffff) as u16, (low >> 16) as u16);
-    Some(Counted { switches: u32_at(b, 56)?, missing, why, counts })
-}
-
-fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
-    let ids = b.get(40..40 + 4 * EXPERTS_MAX.min(head.arg as usize))?;
-    let (graph, node) = (u64_at(b, 16)?, u64_at(b, 24)?);
-    Some(Experts { head, graph, node, first: u32_at(b, 32)?, n_used: u32_at(b, 36)?, ids })
-}
-
-impl<'a> Event<'a> {
-    /// Reads one record; `None` for an unknown kind or too few bytes.
-    #[must_use]
-    pub fn parse(b: &'a [u8]) -> Option<Self> {
-        let head = Head { tid: u32_at(b, 4)?, tgid: u32_at(b, 8)?, arg: u32_at(b, 12)? };
-        Some(match u32_at(b, 0)? {
-            1 => Self::Exec(head, u64_at(b, 16)?),
-            2 => Self::Hold(head),
-            3 | 4 => Self::Decode(Decode {
-                head,
-                start_ns: u64_at(b, 16)?,
-                end_ns: u64_at(b, 24)?,
-                context: u64_at(b, 32)?,
-                n_tokens: u32_at(b, 40)?.cast_signed(),
-                status: u32_at(b, 44)?.cast_signed(),
-            }),
-            5 | 6 => Self::Graph(Graph {
-                head,
-                start_ns: u64_at(b, 16)?,
-                end_ns: u64_at(b, 24)?,
-                topology: u64_at(b, 32)?,
-                first_ne1: u64_at(b, 40)?,
-                first_op: u32_at(b, 48)?,
-                n_nodes: u32_at(b, 52)?,
-                backend: u64_at(b, 56)?,
-                n_past: u32::try_from(u32_at(b, 64)?.cast_signed()).ok(),
-            }),
-            7 => Self::Topology(head, u64_at(b, 16)?, u32_at(b, 24)?),
-            8 => Self::Tensor(Tensor {
-                head,
-                topology: u64_at(b, 16)?,
-                address: u64_at(b, 24)?,
-                raw: b.get(32..32 + TENSOR_MAX)?,
-            }),
-            9 => Self::TopologyEnd(head, u64_at(b, 16)?, u32_at(b, 28)?),
-            10 => Self::Op(op(head, b)?, None),
-            11 => Self::Op(op(head, b)?, Some(counted(b)?)),
-            20 => Self::Nested(Nested {
-                head,
-                start_ns: u64_at(b, 16)?,
-                end_ns: u64_at(b, 24)?,
-                node: u64_at(b, 32)?,
-                graph: u64_at(b, 40)?,
-            }),
-            12 => Self::Experts(experts(head, b)?),
-            _ => return None,
-        })
-    }
 }

@@ -1,0 +1,107 @@
+//! The BPF programs: loading, what they are told, what they count.
+//!
+//! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see [`layout`].
+
+mod engines;
+pub(crate) mod layout;
+mod programs;
+mod refused;
+mod skel;
+mod totals;
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, OpenObject};
+
+use crate::backend_function::FUNCTIONS;
+use crate::counter::Counters;
+use crate::error::Result;
+use layout::{bytes_of, types::limit};
+use refused::refused;
+use skel::{ProfinferSkel, ProfinferSkelBuilder};
+
+pub use engines::EngineConfig;
+pub use programs::AttachPoint;
+pub use totals::{NestedTotals, Totals};
+
+/// Memory for the loaded object; it must outlive [`Bpf`].
+#[derive(Debug)]
+pub struct Storage(MaybeUninit<OpenObject>);
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+}
+
+/// The loaded programs.
+pub struct Bpf<'s> {
+    skel: ProfinferSkel<'s>,
+    /// Room for the totals of all CPUs.
+    per_cpu: RefCell<Vec<u64>>,
+}
+
+impl std::fmt::Debug for Bpf<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bpf")
+    }
+}
+
+impl<'s> Bpf<'s> {
+    /// Loads the programs into the kernel.
+    ///
+    /// # Errors
+    /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
+    pub fn load(storage: &'s mut Storage, ring_bytes: u32, counters: &Counters) -> Result<Self> {
+        refused::keep_log();
+        let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
+        open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
+        if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
+            rodata.wakeup_bytes = u64::from(ring_bytes / 4);
+            rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
+            rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
+            let slots = rodata.backend_tensor.iter_mut().zip(&mut rodata.backend_whole);
+            for ((tensor, whole), function) in slots.zip(FUNCTIONS) {
+                *tensor = function.tensor.unwrap_or(NO_TENSOR);
+                *whole = function.whole.into();
+            }
+        }
+        if let Some((dev, ino)) = own_pid_namespace()
+            && let Some(rodata) = open.maps.rodata_data.as_deref_mut()
+        {
+            rodata.pidns_dev = dev;
+            rodata.pidns_ino = ino;
+        }
+        let skel = open.load().map_err(|e| refused(&e))?;
+        Ok(Self { skel, per_cpu: RefCell::new(totals::room()) })
+    }
+
+    /// The ring buffer's map.
+    #[must_use]
+    pub fn events(&self) -> &libbpf_rs::Map<'_> {
+        &self.skel.maps.events
+    }
+
+    /// Ends all capturing at once, before the probes are removed one by one.
+    pub fn stop(&self) {
+        let stopped = bytes_of!(bss { stopped: 1 });
+        let _ = self.skel.maps.bss.update(&0u32.to_ne_bytes(), &stopped, MapFlags::ANY);
+    }
+}
+
+/// Device and inode of the agent's PID namespace when it is not the kernel's first one.
+fn own_pid_namespace() -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    /// PROC_PID_INIT_INO of include/linux/proc_ns.h.
+    const FIRST: u64 = 0xefff_fffc;
+    let meta = std::fs::metadata("/proc/self/ns/pid").ok()?;
+    (meta.ino() != FIRST).then(|| (meta.dev(), meta.ino()))
+}
+
+/// A backend's function that is given no tensor.
+const NO_TENSOR: u8 = {
+    assert!(limit::NO_TENSOR.0 <= u8::MAX as u32, "it is told in a byte");
+    limit::NO_TENSOR.0 as u8
+};

@@ -1,0 +1,167 @@
+//! The programs, and where each is attached.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
+
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramMut, UprobeOpts};
+use profinfer_engine::ProbeKind;
+
+use super::Bpf;
+use super::layout::types::limit;
+use crate::backend_function::FUNCTIONS;
+use crate::counter::Counters;
+use crate::error::{Diagnostic, Result};
+
+const BACKEND_SLOTS: usize = limit::BACKEND_SLOTS.0 as usize;
+const _: () = assert!(FUNCTIONS.len() <= BACKEND_SLOTS, "add slots to backend.bpf.c");
+
+/// What a probe is attached for; each has a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttachPoint {
+    /// An instruction of the engine.
+    Engine(ProbeKind),
+    /// The dynamic linker's hook for debuggers.
+    LibraryEvent,
+}
+
+impl<'s> Bpf<'s> {
+    /// Attaches the programs of `point` at a file offset, for one process.
+    ///
+    /// # Errors
+    /// What the kernel answered.
+    pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offset: u64) -> Result<Vec<Link>> {
+        let p = &self.skel.progs;
+        let slots = self.backend_slots();
+        let (enter, leave) = match point {
+            AttachPoint::LibraryEvent => (&p.library_event, None),
+            AttachPoint::Engine(ProbeKind::LlamaDecode) => {
+                (&p.llama_decode_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::LlamaProcess) => {
+                (&p.llama_process_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::LlamaEncode) => {
+                (&p.llama_encode_enter, Some(&p.llama_call_return))
+            }
+            AttachPoint::Engine(ProbeKind::SchedulerGraph) => {
+                (&p.scheduler_graph_enter, Some(&p.scheduler_graph_return))
+            }
+            AttachPoint::Engine(ProbeKind::CpuGraph) => (&p.cpu_graph_enter, Some(&p.cpu_graph_return)),
+            AttachPoint::Engine(ProbeKind::BackendGraph) => (&p.backend_graph_enter, None),
+            AttachPoint::Engine(ProbeKind::OpStart) => (&p.op_start, None),
+            AttachPoint::Engine(ProbeKind::OpFused) => (&p.op_fused, None),
+            AttachPoint::Engine(ProbeKind::OpEnd) => (&p.op_end, None),
+            AttachPoint::Engine(ProbeKind::OpFunction) => (&p.op_enter, Some(&p.op_return)),
+            AttachPoint::Engine(ProbeKind::BackendOp(slot) | ProbeKind::NestedCall(slot)) => {
+                match slots.get(usize::from(slot)) {
+                    Some((enter, leave)) => (*enter, Some(*leave)),
+                    None => return Err(no_slot(slot)),
+                }
+            }
+        };
+        // Returns first: a return without its entry is ignored, an entry without its return is a wrong number.
+        let mut links = Vec::with_capacity(2);
+        for (program, retprobe) in leave.map(|l| (l, true)).into_iter().chain([(enter, false)]) {
+            links.push(attach_one(program, pid, file, offset, retprobe)?);
+        }
+        Ok(links)
+    }
+
+    /// The programs of each slot of a backend's function: entry and return.
+    fn backend_slots(&self) -> [(&ProgramMut<'s>, &ProgramMut<'s>); BACKEND_SLOTS] {
+        let p = &self.skel.progs;
+        [
+            (&p.backend_enter_0, &p.backend_leave_0),
+            (&p.backend_enter_1, &p.backend_leave_1),
+            (&p.backend_enter_2, &p.backend_leave_2),
+            (&p.backend_enter_3, &p.backend_leave_3),
+            (&p.backend_enter_4, &p.backend_leave_4),
+            (&p.backend_enter_5, &p.backend_leave_5),
+            (&p.backend_enter_6, &p.backend_leave_6),
+            (&p.backend_enter_7, &p.backend_leave_7),
+            (&p.backend_enter_8, &p.backend_leave_8),
+            (&p.backend_enter_9, &p.backend_leave_9),
+            (&p.backend_enter_10, &p.backend_leave_10),
+            (&p.backend_enter_11, &p.backend_leave_11),
+        ]
+    }
+
+    /// Gives the programs the counters, and attaches the one that follows threads from CPU to CPU.
+    ///
+    /// # Errors
+    /// What the kernel answered; then nothing is counted.
+    pub fn attach_counters(&self, counters: &Counters) -> std::result::Result<Link, String> {
+        for (slot, cpu, fd) in &counters.open {
+            let slot = u32::try_from(*slot).map_err(|e| e.to_string())?;
+            let value = fd.as_raw_fd().cast_unsigned().to_ne_bytes();
+            let key = slot * crate::counter::CPUS + cpu;
+            let map = &self.skel.maps.events_of_cpu;
+            map.update(&key.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| e.to_string())?;
+        }
+        for (cpu, core) in &counters.cores {
+            let map = &self.skel.maps.core_of_cpu;
+            map.update(&cpu.to_ne_bytes(), &core.to_ne_bytes(), MapFlags::ANY).map_err(|e| e.to_string())?;
+        }
+        self.skel.progs.sched_switch.attach().map_err(|e| format!("following threads from CPU to CPU: {e}"))
+    }
+
+    /// Attaches the program that reports every exec.
+    ///
+    /// # Errors
+    /// What the kernel answered.
+    pub fn attach_exec(&self) -> Result<Link> {
+        self.skel.progs.process_exec.attach().map_err(|e| {
+            Diagnostic::new(
+                "watching for new processes (raw tracepoint sched_process_exec)",
+                e,
+                "start the engine first and name it with --pid, or let the agent start it: `-- COMMAND`",
+            )
+        })
+    }
+
+    /// Descriptors of all programs.
+    pub fn programs(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let p = &self.skel.progs;
+        [
+            p.llama_decode_enter.as_fd(),
+            p.llama_process_enter.as_fd(),
+            p.llama_encode_enter.as_fd(),
+            p.llama_call_return.as_fd(),
+            p.scheduler_graph_enter.as_fd(),
+            p.scheduler_graph_return.as_fd(),
+            p.cpu_graph_enter.as_fd(),
+            p.cpu_graph_return.as_fd(),
+            p.backend_graph_enter.as_fd(),
+            p.op_start.as_fd(),
+            p.op_fused.as_fd(),
+            p.op_end.as_fd(),
+            p.op_enter.as_fd(),
+            p.op_return.as_fd(),
+            p.sched_switch.as_fd(),
+        ]
+        .into_iter()
+        .chain(self.backend_slots().into_iter().flat_map(|(enter, leave)| [enter.as_fd(), leave.as_fd()]))
+    }
+}
+
+fn no_slot(slot: u8) -> Diagnostic {
+    let tried = format!("probing the backend's function number {slot}");
+    Diagnostic::new(
+        tried,
+        format!("the programs have {BACKEND_SLOTS} slots"),
+        "report it: the agent's build is wrong",
+    )
+}
+
+fn attach_one(program: &ProgramMut<'_>, pid: u32, file: &Path, offset: u64, retprobe: bool) -> Result<Link> {
+    let opts = UprobeOpts { retprobe, ..Default::default() };
+    let failed = |answer: &dyn std::fmt::Display| {
+        Diagnostic::new(
+            format!("putting a probe at {}+{offset:#x}", file.display()),
+            answer,
+            "see `dmesg`; the kernel needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS",
+        )
+    };
+    let offset = usize::try_from(offset).map_err(|e| failed(&e))?;
+    program.attach_uprobe_with_opts(pid.cast_signed(), file, offset, opts).map_err(|e| failed(&e))
+}

@@ -1,0 +1,51 @@
+//! Why the kernel did not take the programs, and what to do about it.
+
+use std::cell::RefCell;
+
+use crate::doctor::options;
+use crate::error::Diagnostic;
+
+thread_local! {
+    static LOG: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps libbpf's own words for the diagnostic, where they would otherwise go onto the terminal.
+pub(super) fn keep_log() {
+    libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| {
+        LOG.with_borrow_mut(|l| l.push_str(&text))
+    })));
+}
+
+/// What was answered and said, in words.
+pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
+    let log = LOG.with_borrow_mut(std::mem::take);
+    let said: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).rev().take(3).collect();
+    let root = nix::unistd::geteuid().is_root();
+    let help = match e.kind() {
+        _ if !root => "run the agent as root (or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)".to_owned(),
+        libbpf_rs::ErrorKind::PermissionDenied => {
+            "the kernel refuses BPF even to root: a container needs --privileged, and SELinux or lockdown may \
+             forbid it (see `dmesg`)"
+                .to_owned()
+        }
+        _ => kernel_config_help(),
+    };
+    let answer = if said.is_empty() { e.to_string() } else { format!("{e}; {}", said.join("; ")) };
+    Diagnostic::new("loading the BPF programs", answer, help)
+}
+
+/// Which kernel options are missing, where the kernel tells.
+fn kernel_config_help() -> String {
+    let Some((from, config)) = options::config() else {
+        let needed = options::NEEDED.join(", ");
+        return format!(
+            "the kernel needs {needed} and at least version 5.10; `profinfer-agent doctor` tells more"
+        );
+    };
+    let missing = options::missing(&config, &options::NEEDED);
+    if missing.is_empty() {
+        format!("the kernel has the options that are needed ({from}); it may be older than 5.10")
+    } else {
+        format!("this kernel was built without {} ({from}): it cannot be traced", missing.join(", "))
+    }
+}

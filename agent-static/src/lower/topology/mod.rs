@@ -1,0 +1,146 @@
+//! Topologies of graphs: raw tensors in, wire records out, once per topology.
+
+mod known;
+mod raw;
+mod send;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use profinfer_wire::record::graph::Tensor;
+
+use super::Lower;
+use crate::ring;
+pub use known::Known;
+use raw::Raw;
+
+/// Tensors of all topologies that are remembered together, 16 bytes each.
+const MAX_TENSORS: usize = 1 << 16;
+/// Largest topology that is put together: `MAX_NODES` of graph.bpf.c and as many leafs.
+const MAX_PENDING: usize = 2 * 8192;
+/// Topologies being put together at once, one a thread.
+const MAX_BUILDING: usize = 8;
+
+/// Topologies remembered, and those being put together.
+#[derive(Debug, Default)]
+pub struct Topologies {
+    last_id: u32,
+    known: HashMap<u64, (u64, Rc<Known>)>,
+    tensors: usize,
+    clock: u64,
+    sent: HashMap<u64, u32>,
+    building: Vec<Building>,
+}
+
+#[derive(Debug)]
+struct Building {
+    tid: u32,
+    pid: u32,
+    key: u64,
+    n_nodes: usize,
+    nodes: Vec<Raw>,
+    leafs: Vec<Raw>,
+}
+
+impl Topologies {
+    /// The topology of that key.
+    pub(super) fn get(&mut self, key: u64) -> Option<Rc<Known>> {
+        self.clock += 1;
+        let (used, known) = self.known.get_mut(&key)?;
+        *used = self.clock;
+        Some(Rc::clone(known))
+    }
+
+    pub(super) fn begin(&mut self, head: &ring::Head, key: u64, n_nodes: u32) {
+        self.building.retain(|b| b.tid != head.tid);
+        if self.building.len() >= MAX_BUILDING {
+            self.building.remove(0);
+        }
+        let n_nodes = n_nodes as usize;
+        let (nodes, leafs) = (Vec::with_capacity(n_nodes.min(MAX_PENDING)), Vec::new());
+        self.building.push(Building { tid: head.tid, pid: head.tgid, key, n_nodes, nodes, leafs });
+    }
+
+    fn insert(&mut self, key: u64, known: Known, forgotten: &mut Vec<u64>) {
+        self.tensors += known.len();
+        self.clock += 1;
+        if let Some((_, old)) = self.known.insert(key, (self.clock, Rc::new(known))) {
+            self.tensors -= old.len();
+        }
+        while self.tensors > MAX_TENSORS && self.known.len() > 1 {
+            let Some(oldest) = self.known.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| *k) else {
+                break;
+            };
+            if let Some((_, gone)) = self.known.remove(&oldest) {
+                self.tensors -= gone.len();
+                forgotten.push(oldest);
+            }
+        }
+    }
+}
+
+impl Lower {
+    pub(super) fn tensor(&mut self, t: &ring::Tensor<'_>) {
+        let Some(at) =
+            self.topologies.building.iter().position(|b| b.tid == t.head.tid && b.key == t.topology)
+        else {
+            return;
+        };
+        let Some(facts) = self.engines.iter().position(|f| f.pid == t.head.tgid) else { return };
+        if self.topologies.building[at].nodes.len() + self.topologies.building[at].leafs.len() >= MAX_PENDING
+        {
+            return;
+        }
+        let raw = self.raw(facts, t.address, t.raw);
+        let building = &mut self.topologies.building[at];
+        if t.head.arg == u32::MAX {
+            building.leafs.push(raw);
+        } else if t.head.arg as usize == building.nodes.len() {
+            building.nodes.push(raw);
+        }
+    }
+
+    pub(super) fn topology_end(&mut self, head: &ring::Head, key: u64, forgotten: &mut Vec<u64>) {
+        let Some(at) = self.topologies.building.iter().position(|b| b.tid == head.tid && b.key == key) else {
+            return;
+        };
+        let mut b = self.topologies.building.swap_remove(at);
+        if head.arg != 0 || b.nodes.len() != b.n_nodes {
+            // The kernel side reads it again when it was not whole; make sure that it does when records were lost.
+            forgotten.push(key);
+            return;
+        }
+        let n_nodes = b.nodes.len();
+        // The result of ggml_cast (CPY, in llama.cpp b6845 to b8390) is a source of itself: it was met among its own
+        // sources, as a leaf, before it was met as a node.
+        let mut nodes: Vec<u64> = b.nodes.iter().map(|r| r.address).collect();
+        nodes.sort_unstable();
+        b.leafs.retain(|r| nodes.binary_search(&r.address).is_err());
+        let mut known = Known::new(b.nodes.iter().chain(&b.leafs).map(|r| r.address).collect());
+        // From 1; 0: none.
+        let index = |address: u64| known.by_address(address).map_or(0, |i| i + 1);
+        let weight_buffers: Vec<u64> =
+            b.leafs.iter().filter(|r| r.named_weight && r.buffer != 0).map(|r| r.buffer).collect();
+        let tensors: Vec<Tensor> = b
+            .nodes
+            .iter()
+            .chain(&b.leafs)
+            .enumerate()
+            .map(|(i, r)| Tensor {
+                name: r.name,
+                op: r.op,
+                desc: r.desc,
+                dtype: r.dtype,
+                role: r.role(i < n_nodes, &weight_buffers),
+                ne: r.ne,
+                bytes: r.bytes,
+                address: r.address,
+                data: r.data,
+                view_of: index(r.view_src),
+                src: r.src.map(index),
+            })
+            .collect();
+        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors);
+        self.topologies.insert(key, known, forgotten);
+    }
+}

@@ -1,0 +1,106 @@
+//! One tensor, read out of the bytes of the engine's struct.
+
+use profinfer_wire::record::graph::{MAX_SRC, Role};
+
+use crate::lower::{EngineFacts, Lower};
+
+/// `GGML_TENSOR_FLAG_INPUT` and `GGML_TENSOR_FLAG_PARAM`, unchanged since they were introduced.
+const FLAG_INPUT: u32 = 1;
+const FLAG_PARAM: u32 = 4;
+
+/// The fields of one tensor, read out of the engine's struct.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Raw {
+    pub(super) address: u64,
+    pub(super) name: u32,
+    pub(super) op: u32,
+    pub(super) desc: u32,
+    pub(super) dtype: u32,
+    pub(super) ne: [u64; 4],
+    pub(super) bytes: u64,
+    pub(super) flags: u32,
+    pub(super) buffer: u64,
+    pub(super) data: u64,
+    pub(super) view_src: u64,
+    pub(super) src: [u64; MAX_SRC],
+    pub(super) named_weight: bool,
+    pub(super) named_cache: bool,
+}
+
+impl Raw {
+    /// What the tensor is to its graph.
+    pub(super) fn role(&self, node: bool, weight_buffers: &[u64]) -> Role {
+        let r = self;
+        match () {
+            () if node => Role::Node,
+            () if r.named_cache => Role::Cache,
+            () if r.named_weight || r.flags & FLAG_PARAM != 0 => Role::Weight,
+            () if r.flags & FLAG_INPUT != 0 => Role::Input,
+            // A weight without the usual suffix lies in the buffer of those that have it.
+            () if weight_buffers.contains(&r.buffer) => Role::Weight,
+            () => Role::Other,
+        }
+    }
+}
+
+impl Lower {
+    /// Reads it by what is known of the engine.
+    pub(super) fn raw(&mut self, facts: usize, address: u64, bytes: &[u8]) -> Raw {
+        let EngineFacts { layout: l, tables, .. } = &self.engines[facts];
+        let u32_at = |at: u32| get(bytes, at).map_or(0, u32::from_ne_bytes);
+        let u64_at = |at: u32| get(bytes, at).map_or(0, u64::from_ne_bytes);
+        let name = bytes.get(l.tensor_name as usize..).unwrap_or_default();
+        let name = &name[..name.len().min(64)];
+        let name = &name[..name.iter().position(|b| *b == 0).unwrap_or(name.len())];
+        let name = String::from_utf8_lossy(name).into_owned();
+        let op = u32_at(l.tensor_op);
+        let parameter = u32_at(l.tensor_op_params) as usize;
+        let op = tables.ops.get(op as usize).cloned().unwrap_or_else(|| format!("op {op}"));
+        let function = match op.as_str() {
+            "UNARY" => tables.unary.get(parameter),
+            "GLU" => tables.glu.get(parameter),
+            _ => None,
+        };
+        let desc = function.cloned().unwrap_or_else(|| op.clone());
+        let dtype = u32_at(l.tensor_type);
+        let known_type = tables.types.get(dtype as usize);
+        let ne = [0, 8, 16, 24].map(|d| u64_at(l.tensor_ne + d));
+        let size = known_type.and_then(|t| {
+            let elements = ne.iter().try_fold(1u64, |n, d| n.checked_mul(*d))?;
+            elements.checked_div(t.block_elements.into())?.checked_mul(t.block_bytes.into())
+        });
+        let dtype = match known_type {
+            Some(t) if !t.name.is_empty() => t.name.clone(),
+            _ => format!("type {dtype}"),
+        };
+        let mut src = [0; MAX_SRC];
+        for (slot, at) in src.iter_mut().zip((l.tensor_src..).step_by(8)) {
+            *slot = u64_at(at);
+        }
+        let (flags, buffer) = (u32_at(l.tensor_flags), u64_at(l.tensor_buffer));
+        let (data, view_src) = (u64_at(l.tensor_data), u64_at(l.tensor_view_src));
+        let emit = &mut self.emit;
+        Raw {
+            address,
+            name: self.texts.id(emit, &name),
+            op: self.texts.id(emit, &op),
+            desc: self.texts.id(emit, &desc),
+            dtype: self.texts.id(emit, &dtype),
+            ne,
+            bytes: size.unwrap_or(0),
+            flags,
+            buffer,
+            data,
+            view_src,
+            src,
+            // Names that llama.cpp gives: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
+            named_weight: name.ends_with(".weight") || name.ends_with(".bias"),
+            named_cache: name.starts_with("cache_"),
+        }
+    }
+}
+
+fn get<const N: usize>(bytes: &[u8], at: u32) -> Option<[u8; N]> {
+    let at = at as usize;
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}

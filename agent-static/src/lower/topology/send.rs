@@ -1,0 +1,56 @@
+//! Topologies onto the wire, each content once.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use profinfer_wire::frame::MAX_PAYLOAD;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::graph::{Tensor, Tensors, Topology};
+
+use crate::link::output::Weight;
+use crate::lower::Lower;
+
+/// Topologies already sent, by their content.
+const MAX_SENT: usize = 4096;
+
+impl Lower {
+    /// Sends a topology unless an equal one was sent; addresses do not make it another one.
+    pub(super) fn send_topology(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor]) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        (pid, n_nodes, tensors.len()).hash(&mut hasher);
+        for t in tensors {
+            (t.name, t.op, t.desc, t.dtype, t.role, t.ne, t.view_of, t.src).hash(&mut hasher);
+        }
+        let content = hasher.finish();
+        if let Some(id) = self.topologies.sent.get(&content) {
+            return *id;
+        }
+        if self.topologies.sent.len() >= MAX_SENT {
+            self.topologies.sent.clear();
+        }
+        self.topologies.last_id += 1;
+        let id = self.topologies.last_id;
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let topology = Topology { id, pid, n_nodes: count(n_nodes), n_leafs: count(tensors.len() - n_nodes) };
+        let mut whole = self.emit.emit(&Record::Topology(topology), Weight::Essential);
+        let mut bytes = [0u8; MAX_PAYLOAD - 32];
+        let mut first = 0;
+        while first < tensors.len() {
+            let (mut len, mut n) = (0, 0u16);
+            for tensor in &tensors[first..] {
+                let Ok(part) = postcard::to_slice(tensor, &mut bytes[len..]) else { break };
+                len += part.len();
+                n += 1;
+            }
+            if n == 0 {
+                break;
+            }
+            let part = Tensors { topology: id, first: count(first), count: n, bytes: &bytes[..len] };
+            whole &= self.emit.emit(&Record::Tensors(part), Weight::Essential);
+            first += usize::from(n);
+        }
+        if whole {
+            self.topologies.sent.insert(content, id);
+        }
+        id
+    }
+}

@@ -1,0 +1,146 @@
+//! From the bytes of a record to an [`Event`], field by field as the skeleton lays them out.
+
+use std::mem::offset_of;
+
+use profinfer_wire::record::counter::{SLOTS, why};
+
+use super::{COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Nested, Op, Tensor};
+use crate::bpf::layout::types::{count_why, event_kind};
+use crate::bpf::layout::{View, field, field_bytes, types};
+
+/// Every record begins with the head, by which its kind is told.
+macro_rules! begin_with {
+    ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
+}
+begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts);
+begin_with!(op: event_op_counted);
+
+// The wire's words for why counters are absent are the programs': one that is told by another number does not compile.
+const _: () = {
+    assert!(count_why::COUNT_UNREAD.0 as u64 == why::UNREAD);
+    assert!(count_why::COUNT_MIXED.0 as u64 == why::MIXED);
+    assert!(count_why::COUNT_MULTIPLEXED.0 as u64 == why::MULTIPLEXED);
+    assert!(count_why::COUNT_TORN.0 as u64 == why::TORN);
+    assert!(COUNTER_SLOTS == SLOTS);
+};
+
+fn op(head: Head, b: &[u8]) -> Option<Op> {
+    let b = View::new(b)?;
+    Some(Op {
+        head,
+        start_ns: field!(b, event_op.start_ns)?,
+        end_ns: field!(b, event_op.end_ns)?,
+        node: field!(b, event_op.node)?,
+        last: field!(b, event_op.last)?,
+        graph: field!(b, event_op.graph)?,
+    })
+}
+
+fn counted(b: &[u8]) -> Option<Counted> {
+    let b = View::new(b)?;
+    Some(Counted {
+        switches: field!(b, event_op_counted.switches)?,
+        missing: field!(b, event_op_counted.missing)?,
+        why: field!(b, event_op_counted.why)?,
+        counts: field!(b, event_op_counted.counts)?,
+    })
+}
+
+fn decode(head: Head, b: &[u8]) -> Option<Decode> {
+    let b = View::new(b)?;
+    Some(Decode {
+        head,
+        start_ns: field!(b, event_decode.start_ns)?,
+        end_ns: field!(b, event_decode.end_ns)?,
+        context: field!(b, event_decode.context)?,
+        n_tokens: field!(b, event_decode.n_tokens)?,
+        status: field!(b, event_decode.status)?,
+    })
+}
+
+fn graph(head: Head, b: &[u8]) -> Option<Graph> {
+    let b = View::new(b)?;
+    Some(Graph {
+        head,
+        start_ns: field!(b, event_graph.start_ns)?,
+        end_ns: field!(b, event_graph.end_ns)?,
+        topology: field!(b, event_graph.topology)?,
+        first_ne1: field!(b, event_graph.first_ne1)?,
+        first_op: field!(b, event_graph.first_op)?,
+        n_nodes: field!(b, event_graph.n_nodes)?,
+        backend: field!(b, event_graph.backend)?,
+        n_past: u32::try_from(field!(b, event_graph.n_past)?).ok(),
+    })
+}
+
+fn tensor(head: Head, b: &[u8]) -> Option<Tensor<'_>> {
+    let b = View::new(b)?;
+    Some(Tensor {
+        head,
+        topology: field!(b, event_tensor.topology)?,
+        address: field!(b, event_tensor.address)?,
+        raw: field_bytes!(b, event_tensor.raw)?,
+    })
+}
+
+fn nested(head: Head, b: &[u8]) -> Option<Nested> {
+    let b = View::new(b)?;
+    Some(Nested {
+        head,
+        start_ns: field!(b, event_nested.start_ns)?,
+        end_ns: field!(b, event_nested.end_ns)?,
+        node: field!(b, event_nested.node)?,
+        graph: field!(b, event_nested.graph)?,
+    })
+}
+
+fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
+    let b = View::new(b)?;
+    let all = field_bytes!(b, event_experts.ids)?;
+    let ids = &all[..all.len().min((head.arg as usize).saturating_mul(4))];
+    Some(Experts {
+        head,
+        graph: field!(b, event_experts.graph)?,
+        node: field!(b, event_experts.node)?,
+        first: field!(b, event_experts.first)?,
+        n_used: field!(b, event_experts.n_used)?,
+        ids,
+    })
+}
+
+impl<'a> Event<'a> {
+    /// Reads one record; `None` for an unknown kind or too few bytes.
+    #[must_use]
+    pub fn parse(b: &'a [u8]) -> Option<Self> {
+        let h = View::new(b)?;
+        let head = Head {
+            tid: field!(h, event_head.tid)?,
+            tgid: field!(h, event_head.tgid)?,
+            arg: field!(h, event_head.arg)?,
+        };
+        Some(match event_kind(field!(h, event_head.kind)?) {
+            event_kind::EVENT_EXEC => Self::Exec(head, field!(View::new(b)?, event_process.at_ns)?),
+            event_kind::EVENT_HOLD => Self::Hold(head),
+            event_kind::EVENT_DECODE_START | event_kind::EVENT_DECODE_END => Self::Decode(decode(head, b)?),
+            event_kind::EVENT_GRAPH_START | event_kind::EVENT_GRAPH_END => Self::Graph(graph(head, b)?),
+            event_kind::EVENT_TOPOLOGY => {
+                let b = View::new(b)?;
+                Self::Topology(head, field!(b, event_topology.topology)?, field!(b, event_topology.n_nodes)?)
+            }
+            event_kind::EVENT_TENSOR => Self::Tensor(tensor(head, b)?),
+            event_kind::EVENT_TOPOLOGY_END => {
+                let b = View::new(b)?;
+                Self::TopologyEnd(
+                    head,
+                    field!(b, event_topology.topology)?,
+                    field!(b, event_topology.n_leafs)?,
+                )
+            }
+            event_kind::EVENT_OP => Self::Op(op(head, b)?, None),
+            event_kind::EVENT_OP_COUNTED => Self::Op(op(head, b)?, Some(counted(b)?)),
+            event_kind::EVENT_NESTED => Self::Nested(nested(head, b)?),
+            event_kind::EVENT_EXPERTS => Self::Experts(experts(head, b)?),
+            _ => return None,
+        })
+    }
+}

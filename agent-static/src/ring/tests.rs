@@ -1,0 +1,126 @@
+//! Records as a C compiler lays them out, and bytes that are none.
+
+use std::mem::offset_of;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::bpf::layout::types::event_kind;
+use crate::bpf::layout::{Plain, bytes_of, types};
+
+const HEAD: Head = Head { tid: 11, tgid: 12, arg: 13 };
+
+fn as_field<T, V: Plain>(value: V, _: fn(&T) -> &V) -> V {
+    value
+}
+
+/// The bytes of a record: its head, and the fields that are named.
+macro_rules! record {
+    ($kind:ident $type:ident { $($field:ident : $value:expr),* }) => {{
+        let Head { tid, tgid, arg } = HEAD;
+        let mut bytes = vec![0u8; size_of::<types::$type>()];
+        let head = bytes_of!(event_head { kind: event_kind::$kind.0, tid: tid, tgid: tgid, arg: arg });
+        bytes[..head.len()].copy_from_slice(&head);
+        $(
+            let value = as_field($value, |s: &types::$type| &s.$field);
+            value.write(&mut bytes[offset_of!(types::$type, $field)..]);
+        )*
+        bytes
+    }};
+}
+
+#[test]
+fn every_kind_is_read_by_its_fields() {
+    let exec = record!(EVENT_EXEC event_process { at_ns: 1 });
+    assert_eq!(Event::parse(&exec), Some(Event::Exec(HEAD, 1)));
+    let hold = record!(EVENT_HOLD event_process { at_ns: 1 });
+    assert_eq!(Event::parse(&hold), Some(Event::Hold(HEAD)));
+    let decode = record!(EVENT_DECODE_END event_decode { start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 });
+    let expected = Decode { head: HEAD, start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 };
+    assert_eq!(Event::parse(&decode), Some(Event::Decode(expected)));
+    let graph = |n_past: i32| {
+        record!(EVENT_GRAPH_START event_graph { start_ns: 1, end_ns: 2, topology: 3, first_ne1: 4, first_op: 5, n_nodes: 6,
+            backend: 7, n_past: n_past })
+    };
+    let expected = |n_past| Graph {
+        head: HEAD,
+        start_ns: 1,
+        end_ns: 2,
+        topology: 3,
+        first_ne1: 4,
+        first_op: 5,
+        n_nodes: 6,
+        backend: 7,
+        n_past,
+    };
+    assert_eq!(Event::parse(&graph(8)), Some(Event::Graph(expected(Some(8)))));
+    assert_eq!(Event::parse(&graph(-1)), Some(Event::Graph(expected(None))));
+    let topology = record!(EVENT_TOPOLOGY event_topology { topology: 1, n_nodes: 2, n_leafs: 3 });
+    assert_eq!(Event::parse(&topology), Some(Event::Topology(HEAD, 1, 2)));
+    let end = record!(EVENT_TOPOLOGY_END event_topology { topology: 1, n_nodes: 2, n_leafs: 3 });
+    assert_eq!(Event::parse(&end), Some(Event::TopologyEnd(HEAD, 1, 3)));
+    let nested = record!(EVENT_NESTED event_nested { start_ns: 1, end_ns: 2, node: 3, graph: 4 });
+    let expected = Nested { head: HEAD, start_ns: 1, end_ns: 2, node: 3, graph: 4 };
+    assert_eq!(Event::parse(&nested), Some(Event::Nested(expected)));
+}
+
+#[test]
+fn operators_are_read_with_and_without_counts() {
+    let plain = record!(EVENT_OP event_op { start_ns: 1, end_ns: 2, node: 3, last: 4, graph: 5 });
+    let op = Op { head: HEAD, start_ns: 1, end_ns: 2, node: 3, last: 4, graph: 5 };
+    assert_eq!(Event::parse(&plain), Some(Event::Op(op, None)));
+    let counts: [u64; COUNTER_SLOTS] = std::array::from_fn(|k| 100 + k as u64);
+    let mut counted =
+        record!(EVENT_OP_COUNTED event_op_counted { switches: 6, missing: 7, why: 8, counts: counts });
+    let head = size_of::<types::event_head>();
+    counted[head..plain.len()].copy_from_slice(&plain[head..]);
+    let expected = Counted { switches: 6, missing: 7, why: 8, counts };
+    assert_eq!(Event::parse(&counted), Some(Event::Op(op, Some(expected))));
+}
+
+#[test]
+fn arrays_are_read_whole() {
+    let mut tensor = record!(EVENT_TENSOR event_tensor { topology: 1, address: 2 });
+    let raw: Vec<u8> = (0..TENSOR_MAX).map(|k| k as u8).collect();
+    tensor[offset_of!(types::event_tensor, raw)..].copy_from_slice(&raw);
+    let expected = Tensor { head: HEAD, topology: 1, address: 2, raw: &raw };
+    assert_eq!(Event::parse(&tensor), Some(Event::Tensor(expected)));
+    let mut experts = record!(EVENT_EXPERTS event_experts { graph: 1, node: 2, first: 3, n_used: 4 });
+    let at = offset_of!(types::event_experts, ids);
+    for (k, id) in experts[at..].chunks_exact_mut(4).enumerate() {
+        (if k == 5 { -1 } else { k as i32 }).write(id);
+    }
+    let Some(Event::Experts(e)) = Event::parse(&experts) else { panic!("not read") };
+    assert_eq!((e.head, e.graph, e.node, e.first, e.n_used), (HEAD, 1, 2, 3, 4));
+    let ids: Vec<Option<u32>> = e.ids().collect();
+    assert_eq!(ids.len(), HEAD.arg as usize, "as many as the head says");
+    assert_eq!((ids[4], ids[5], ids[12]), (Some(4), None, Some(12)));
+}
+
+/// Numbers of all kinds, and some that are none.
+fn kinds() -> impl Strategy<Value = u32> {
+    prop_oneof![0u32..32, any::<u32>()]
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_are_too_bad(kind in kinds(), rest in prop::collection::vec(any::<u8>(), 0..600)) {
+        let bytes = [&kind.to_ne_bytes()[..], &rest].concat();
+        let event = Event::parse(&bytes);
+        if let Some(Event::Experts(experts)) = event {
+            prop_assert!(experts.ids().count() <= EXPERTS_MAX);
+        }
+        // Fewer bytes are no event of another kind.
+        for len in 0..bytes.len() {
+            if let Some(shorter) = Event::parse(&bytes[..len]) {
+                prop_assert_eq!(Some(std::mem::discriminant(&shorter)), event.as_ref().map(std::mem::discriminant));
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_cut_is_no_event(cut in 1usize..40) {
+        let op = record!(EVENT_OP event_op { start_ns: 1, end_ns: 2, node: 3, last: 4, graph: 5 });
+        prop_assert!(Event::parse(&op[..op.len() - cut]).is_none());
+    }
+}

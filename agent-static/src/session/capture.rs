@@ -1,0 +1,162 @@
+//! The loop of a session: from the first probe to the last event.
+
+use std::cell::RefCell;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libbpf_rs::RingBufferBuilder;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::loss::{End, EndReason};
+
+use super::drain::Drain;
+use super::{Summary, records};
+use crate::bpf::{Bpf, Storage};
+use crate::clock;
+use crate::cost::{calibrate, sample};
+use crate::counter::Counters;
+use crate::emit::Emitter;
+use crate::error::{Diagnostic, Result};
+use crate::gauge::Gauges;
+use crate::host::Host;
+use crate::link::output::Weight;
+use crate::plan::Plan;
+use crate::ring::Event;
+use crate::signals::{Signals, Sleeper};
+use crate::target::process::Target;
+use crate::tracer::Tracer;
+
+/// Bytes of the kernel's ring buffer. Mapped twice, it is a third of the agent's resident set. It holds 16,000 operators: a
+/// fast small model on two threads fills half of it in the 50 ms that the loop sleeps, and then wakes it.
+pub const RING_BYTES: u32 = 1 << 20;
+/// Longest sleep between two looks at the ring buffer.
+const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// Between two records of clocks and totals, and two looks at whether the engine lives.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Traces until somebody or something ends it. Whatever comes, `drain` keeps the stream's encoder.
+pub(super) fn capture(
+    plan: &Plan,
+    target: &Target,
+    drain: &RefCell<Drain>,
+    signals: &Signals,
+    host: &mut Host<'_>,
+) -> Result<Summary> {
+    records::begin(plan, &mut drain.borrow_mut().lower);
+    let mut storage = Storage::default();
+    let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
+    let mut counters = Counters::open(counted, Path::new("/sys"));
+    let bpf = Bpf::load(&mut storage, RING_BYTES, &counters)?;
+    let _following = follow(&bpf, &mut counters);
+    let mut gauges = Gauges::open(&plan.gauges, Path::new("/"));
+    {
+        let lower = &mut drain.borrow_mut().lower;
+        records::emit_counters(&counters, lower);
+        gauges.emit(&mut lower.emit);
+        if plan.levels & level::OP != 0
+            && let Some(cost) = calibrate::probe_cost(&bpf)
+        {
+            lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
+        }
+    }
+    let mut ring = RingBufferBuilder::new();
+    let failed = |e: libbpf_rs::Error| {
+        Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
+    };
+    ring.add(bpf.events(), |bytes| {
+        if let Some(event) = Event::parse(bytes) {
+            drain.borrow_mut().event(&event);
+        }
+        0
+    })
+    .map_err(failed)?;
+    let ring = ring.build().map_err(failed)?;
+    let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
+    let mut tracer = Tracer::new(&bpf, plan.levels);
+    tracer.begin(target, &mut drain.borrow_mut().lower)?;
+
+    let mut heartbeat = Instant::now();
+    let mut sleep = Duration::ZERO;
+    let mut sampler = sample::Sampler::default();
+    let reason = loop {
+        let sleeps = [sampler.step(), gauges.due_in()].into_iter().flatten().fold(sleep, Duration::min);
+        sleeper.sleep(sleeps);
+        let before = {
+            let emit = &mut drain.borrow_mut().lower.emit;
+            gauges.sample(emit, false);
+            emit.frames()
+        };
+        let _ = ring.consume();
+        let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
+        tracer.step(executed, lower)?;
+        sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
+        // At once: a topology that only the kernel remembers costs its graphs' spans.
+        forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
+        lower.emit.flush();
+        if let Some(reason) = end_reason(&tracer, signals, host, &mut lower.emit) {
+            break reason;
+        }
+        if heartbeat.elapsed() >= HEARTBEAT {
+            heartbeat = Instant::now();
+            tracer.look_alive();
+            tracer.check(lower, &bpf.totals());
+            records::emit_heartbeat(&bpf, lower);
+        }
+    };
+    let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
+    gauges.sample(&mut drain.borrow_mut().lower.emit, true);
+    tracer.detach();
+    let _ = ring.consume();
+    if let Some(nothing) = nothing {
+        return Err(nothing);
+    }
+    let lower = &mut drain.borrow_mut().lower;
+    tracer.check(lower, &bpf.totals());
+    lower.finish();
+    let end = records::end(reason, &bpf, lower);
+    lower.emit.emit(&Record::Clock(clock::all()), Weight::Essential);
+    let end = End { frames: lower.emit.frames(), ..end };
+    lower.emit.emit(&Record::End(end), Weight::Essential);
+    Ok(Summary { reason, end, status: tracer.status() })
+}
+
+/// Lets the counters count; what cannot be is refused with the reason.
+fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
+    if counters.slots == 0 {
+        return None;
+    }
+    match bpf.attach_counters(counters) {
+        Ok(link) => Some(link),
+        Err(why) => {
+            counters.give_up(&why);
+            None
+        }
+    }
+}
+
+/// Sleeps longer the longer nothing happens. While a process is watched every stop is waited for.
+fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
+    match (watching, busy) {
+        (true, _) => Duration::from_millis(5),
+        (false, true) => (last * 2).clamp(Duration::from_millis(5), SLEEP_MAX),
+        (false, false) => SLEEP_MAX,
+    }
+}
+
+fn end_reason(
+    tracer: &Tracer<'_, '_>,
+    signals: &Signals,
+    host: &mut Host<'_>,
+    emit: &mut Emitter,
+) -> Option<EndReason> {
+    if tracer.finished() {
+        return Some(EndReason::EngineEnded);
+    }
+    if signals.asked_to_end() {
+        return Some(EndReason::Interrupted);
+    }
+    if host.step(emit) {
+        return Some(EndReason::HostStopped);
+    }
+    emit.output().broken().then_some(EndReason::Error)
+}

@@ -1,0 +1,30 @@
+//! The drain of the kernel's ring buffer: each event goes to whom it concerns.
+
+use crate::lower::Lower;
+use crate::ring::Event;
+
+/// What drained events became.
+#[derive(Debug)]
+pub(super) struct Drain {
+    /// What the engine computes.
+    pub(super) lower: Lower,
+    /// Processes that began a new program, and when: for the tracer.
+    pub(super) executed: Vec<(u32, u64)>,
+    /// Topologies that `lower` forgot: for the kernel side.
+    pub(super) forgotten: Vec<u64>,
+}
+
+impl Drain {
+    pub(super) fn new(lower: Lower) -> Self {
+        Self { lower, executed: Vec::new(), forgotten: Vec::new() }
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
+            // Its wake-up is all that matters: the watch sees the stop itself.
+            Event::Hold(_) => {}
+            computed => self.lower.event(computed, &mut self.forgotten),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! One session: from a plan to the `End` record.
+//!
+//! ```text
+//! targets ──▶ attach ──▶ ring buffer ──▶ lower ──▶ emit ──▶ link
+//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames of the host
+//! ```
+//! One thread, one loop. It sleeps up to 50 ms when little happens; the kernel wakes it when its ring
+//! buffer is a quarter full.
+
+mod capture;
+mod drain;
+mod identity;
+mod last_words;
+mod records;
+
+use std::cell::RefCell;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::Refused;
+use profinfer_wire::record::loss::{End, EndReason};
+
+use crate::emit::Emitter;
+use crate::error::{Diagnostic, Result};
+use crate::host::Host;
+use crate::link::Output;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::plan::Plan;
+use crate::signals::Signals;
+use crate::target::process::Target;
+pub use capture::RING_BYTES;
+use drain::Drain;
+use last_words::last_words;
+
+/// Runs one session to its end.
+///
+/// # Errors
+/// When nothing can be traced; then nothing was left behind and the host was told why.
+pub fn run(
+    plan: &Plan,
+    target: &Target,
+    output: Output,
+    signals: &Signals,
+    host: &mut Host<'_>,
+) -> Result<Summary> {
+    let emit = Emitter::begin(output, identity::nonce()?);
+    // The ring buffer's callback and the loop take turns with it.
+    let drain = RefCell::new(Drain::new(Lower::new(emit, plan.levels)));
+    let outcome = capture::capture(plan, target, &drain, signals, host);
+    let mut emit = drain.into_inner().lower.emit;
+    if let Err(e) = &outcome {
+        emit_refusal(&mut emit, e);
+    }
+    let sent = last_words(&mut emit, host, signals);
+    let summary = outcome?;
+    match emit.output().error() {
+        Some(e) => Err(e),
+        None if !sent => Err(Diagnostic::new(
+            "sending the rest of the stream",
+            "the link takes no more bytes",
+            "the recording lacks its end; use a faster link or fewer levels",
+        )),
+        None => Ok(summary),
+    }
+}
+
+/// Tells a host why it gets no session.
+pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
+    // The nonce tells sessions apart that a host resumes: of this one nothing is to be resumed.
+    let mut emit = Emitter::begin(output, identity::nonce().unwrap_or_default());
+    emit_refusal(&mut emit, why);
+    last_words(&mut emit, &mut Host::nobody(), signals);
+}
+
+fn emit_refusal(emit: &mut Emitter, why: &Diagnostic) {
+    let reason = why.to_string();
+    let reason = &reason[..reason.floor_char_boundary(3000)];
+    emit.emit(&Record::Refused(Refused { reason }), Weight::Essential);
+}
+
+/// What a session came to.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Why it ended.
+    pub reason: EndReason,
+    /// Final totals.
+    pub end: End,
+    /// Exit status of the program that the agent started, when it ended.
+    pub status: Option<i32>,
+}
+
+impl Summary {
+    /// One line for the terminal.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let l = &self.end.loss;
+        let lost = l.spans_ring_full + l.spans_queue_full + l.spans_no_graph;
+        format!(
+            "{} spans sent, {lost} lost, {} frames; agent: {:.1} MB, {:.2} s CPU",
+            l.spans_sent,
+            self.end.frames,
+            self.end.agent_rss_bytes as f64 / 1e6,
+            self.end.agent_cpu_ns as f64 / 1e9,
+        )
+    }
+}

@@ -1,0 +1,83 @@
+//! Records of the session itself: what it is, what it counts, what was lost, how it ended.
+
+use profinfer_wire::WIRE_VERSION;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::counter::Counter;
+use profinfer_wire::record::loss::{End, EndReason, Loss};
+use profinfer_wire::record::session::Session as SessionRecord;
+
+use super::identity::cpu_model;
+use crate::bpf::Bpf;
+use crate::cost::sample;
+use crate::counter::{Counters, pmu};
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::plan::Plan;
+use crate::{clock, cost};
+
+pub(super) fn begin(plan: &Plan, lower: &mut Lower) {
+    let uname = nix::sys::utsname::uname().ok();
+    let of = |s: Option<&std::ffi::OsStr>| s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let (kernel, machine) =
+        (of(uname.as_ref().map(|u| u.release())), of(uname.as_ref().map(|u| u.machine())));
+    let now = clock::all();
+    let record = SessionRecord {
+        wire_version: WIRE_VERSION,
+        agent: env!("CARGO_PKG_VERSION"),
+        kernel: &kernel,
+        machine: &machine,
+        cpu_model: &cpu_model(),
+        board: &plan.board,
+        cpus: std::thread::available_parallelism().map_or(0, |n| u16::try_from(n.get()).unwrap_or(u16::MAX)),
+        levels: plan.levels,
+        start_ns: now.monotonic_ns,
+        start_unix_ns: now.realtime_ns,
+    };
+    lower.emit.emit(&Record::Session(record), Weight::Essential);
+    lower.emit.emit(&Record::Clock(now), Weight::Essential);
+}
+
+pub(super) fn emit_counters(counters: &Counters, lower: &mut Lower) {
+    lower.counter_slots = (counters.slots, counters.hardware);
+    for c in &counters.all {
+        let cpus = pmu::list_of(&c.cpus);
+        let record = Counter {
+            slot: u8::try_from(c.slot).unwrap_or(u8::MAX),
+            name: &c.name[..c.name.floor_char_boundary(100)],
+            event: c.event,
+            pmu: &c.pmu,
+            cpus: &cpus,
+            attached: c.refused.is_empty(),
+            note: &c.refused,
+        };
+        lower.emit.emit(&Record::Counter(record), Weight::Essential);
+    }
+}
+
+pub(super) fn emit_heartbeat(bpf: &Bpf<'_>, lower: &mut Lower) {
+    lower.emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
+    let loss = emit_losses(bpf, lower, Weight::Droppable);
+    lower.emit.emit(&Record::Loss(loss), Weight::Droppable);
+}
+
+/// Says what was lost of nested calls and experts, and returns the ledger of all else, of the same moment.
+fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
+    let (now, totals) = (clock::monotonic_ns(), bpf.totals());
+    lower.emit_nested_loss(now, &bpf.nested_totals(), weight);
+    lower.emit_expert_loss(now, &totals, weight);
+    lower.loss(now, &totals)
+}
+
+pub(super) fn end(reason: EndReason, bpf: &Bpf<'_>, lower: &mut Lower) -> End {
+    let (bpf_run_ns, bpf_runs) = sample::runs(bpf);
+    let loss = emit_losses(bpf, lower, Weight::Essential);
+    End {
+        reason,
+        frames: lower.emit.frames(),
+        loss,
+        bpf_run_ns,
+        bpf_runs,
+        agent_cpu_ns: cost::cpu_ns(),
+        agent_rss_bytes: cost::peak_rss_bytes(),
+    }
+}
