@@ -65,18 +65,21 @@ fn check(variable: &str, options: &[&str], expected: &[&str]) {
 }
 
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn vulkan_computes_some_layers() {
     check("PROFINFER_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
 }
 
 /// clang inlines `ggml_backend_graph_compute_async`: the scheduler's own call of the backend is what is probed there.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn parts_are_seen_in_a_build_of_clang() {
     check("PROFINFER_CLANG_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
 }
 
 /// BLAS takes the matrix products of long prompts.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn blas_computes_large_products() {
     check("PROFINFER_BLAS_ENGINE_DIR", &[], &["BLAS", "CPU"]);
 }
