@@ -126,6 +126,14 @@ make_venv() {
 	cat "$@" | sha256sum >"$stamp"
 }
 
+# skip NAME REASON: says that a check is skipped, and counts it: a line of the file that PROFINFER_SKIPS names. Fails with
+# PROFINFER_REQUIRE=1. Tests in Rust do the same by ci/skip.
+skip() {
+	note "SKIPPED: $1: $2"
+	[ -z "${PROFINFER_SKIPS:-}" ] || printf '%s: %s\n' "$1" "$2" >>"$PROFINFER_SKIPS"
+	[ "${PROFINFER_REQUIRE:-}" != 1 ] || die "skipped, and with PROFINFER_REQUIRE=1 nothing may be: $1"
+}
+
 # have_bpf: can this user load BPF programs and attach uprobes here? If not, says why (on stdout).
 have_bpf() {
 	if [ "$(id -u)" != 0 ]; then
