@@ -92,6 +92,16 @@ apt_private() {
 		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
 }
 
+# apt_suite SUITE: sets APT to an apt-get with that Debian suite, whose lists are shared by all that needs it and renewed after ten hours
+apt_suite() {
+	local dir=$CACHE/apt/$1
+	apt_private "$dir" "$1"
+	with_lock "apt-$1" apt_renew "$dir" || die "apt-get could not read the lists of Debian's $1"
+}
+apt_renew() {
+	[ -n "$(find "$1/lists" -maxdepth 1 -name '*_Packages*' -mmin -600 2>/dev/null)" ] || apt-get "${APT[@]}" update >&2
+}
+
 # with_lock NAME COMMAND...: one at a time, so that two scripts do not fill the same folder of the cache.
 with_lock() {
 	local name=$1
