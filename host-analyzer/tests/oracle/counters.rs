@@ -51,7 +51,7 @@ fn faults(name: &str, how: &str) -> Option<(Weights, Vec<(u64, u64)>)> {
     for (call, (own, ours)) in own.iter().zip(&ours).enumerate() {
         assert!(ours.0 <= own.0 && ours.1 <= own.1, "call {call}: {ours:?} of {own:?}");
         // After the prompt and the first token, each the first of its kind, nothing but operators touches pages that are not
-        // there. (Debian's variant for SSE 4.2 touches three more in the first token.)
+        // there. (Debian's variant for SSE 4.2 was seen to touch three more in the first token.)
         if call > 1 && absent == 0 {
             assert_eq!(ours, own, "call {call}");
         }
