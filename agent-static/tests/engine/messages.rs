@@ -56,7 +56,7 @@ fn what_is_found_is_named_so_in_every_build() {
     let mut table: BTreeMap<&str, usize> = BTreeMap::new();
     right.iter().for_each(|(_, name)| *table.entry(name).or_default() += 1);
     println!("{} files, found and right: {table:?}", files.len());
-    assert!(count(&right, "ggml_graph_compute") >= 10, "{table:?}");
+    assert!(count(&right, "ggml_graph_compute") >= 5, "{table:?}");
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {

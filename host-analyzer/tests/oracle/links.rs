@@ -252,14 +252,15 @@ fn a_serial_line_with_noise() {
 fn a_serial_line_that_stands_still() {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
-    // It carries nothing until the engine has made most of its 8040 calls, however slow it is: more than the agent's queue holds.
+    // It carries nothing until the engine has made most of its 8040 calls, which is more than the queue of the agent holds, or
+    // for eight seconds: the agent waits ten for a line that takes nothing when the engine has ended.
     let list = dir.path().join("list.txt");
     let calls = move || std::fs::read_to_string(&list).unwrap().lines().count();
     let mut begun = None;
     let line = Line::new(move |bytes, desk| {
         if begun.is_none() {
             let begun = *begun.insert(Instant::now());
-            while calls() < 7000 && begun.elapsed() < Duration::from_secs(25) {
+            while calls() < 7000 && begun.elapsed() < Duration::from_secs(8) {
                 std::thread::sleep(Duration::from_millis(100));
             }
         }
