@@ -11,7 +11,7 @@ Needs the Python packages gguf and numpy (scripts/model.sh runs this with both a
 import argparse
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional
 
 import gguf
@@ -54,6 +54,8 @@ ONE_B = dict(layers=16, embd=2048, ff=8192, heads=32, kv_heads=8, vocab=32000, s
 MODELS = {
     "dense-q8": Model("llama, 4 layers, Q8_0"),
     "dense-f16": Model("llama, 4 layers, F16", weights=T.F16),
+    "dense-f32": Model("llama, 4 layers, F32: a type that no CPU variant repacks", weights=T.F32),
+    "dense-q4": Model("llama, 4 layers, Q4_0: a type that most CPU variants repack", weights=T.Q4_0),
     "dense-q4k": Model("llama, 4 layers, Q4_K and Q6_K", weights=T.Q4_K, down=T.Q6_K, output=T.Q6_K),
     "moe-qwen60": Model("qwen2moe, 6 layers, 60 experts of which 4 used, and a shared one",
                         arch="qwen2moe", layers=6, kv_heads=8, experts=60, experts_used=4,
@@ -195,8 +197,10 @@ def write_layer(g, i, head_dim):
         g.matrix(p + "ffn_down_shexp.weight", m.shared_ff, m.embd, down, gain=gain)
 
 
-def build(path, name):
+def build(path, name, weights=None):
     m = MODELS[name]
+    if weights:
+        m = replace(m, weights=T[weights], down=None, output=None)
     g = Writer(path, m)
     head_dim = m.head_dim or m.embd // m.heads
     write_header(g.w, name, m, head_dim)
@@ -219,6 +223,8 @@ def main():
     parser.add_argument("out", nargs="?", help="folder for NAME.gguf")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which models (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names and what they are")
+    parser.add_argument("--weights", metavar="TYPE", choices=[t.name for t in (T.F32, T.F16, *SCALES)],
+                        help="all matrices of this type instead of the model's own")
     args = parser.parse_args()
     if args.list:
         for name, m in MODELS.items():
@@ -231,7 +237,7 @@ def main():
         parser.error(f"no model called {', '.join(unknown)}; --list shows them all")
     for name in args.names or MODELS:
         path = os.path.join(args.out, name + ".gguf")
-        build(path + ".part", name)
+        build(path + ".part", name, args.weights)
         os.replace(path + ".part", path)
         print(f"    {name}: {os.path.getsize(path) / 1e6:.0f} MB", file=sys.stderr)
 

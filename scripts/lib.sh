@@ -92,6 +92,16 @@ apt_private() {
 		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
 }
 
+# apt_suite SUITE: sets APT to an apt-get with that Debian suite, whose lists are shared by all that needs it and renewed after ten hours
+apt_suite() {
+	local dir=$CACHE/apt/$1
+	apt_private "$dir" "$1"
+	with_lock "apt-$1" apt_renew "$dir" || die "apt-get could not read the lists of Debian's $1"
+}
+apt_renew() {
+	[ -n "$(find "$1/lists" -maxdepth 1 -name '*_Packages*' -mmin -600 2>/dev/null)" ] || apt-get "${APT[@]}" update >&2
+}
+
 # with_lock NAME COMMAND...: one at a time, so that two scripts do not fill the same folder of the cache.
 with_lock() {
 	local name=$1
@@ -124,6 +134,14 @@ make_venv() {
 	"$VENV/bin/python" -m pip install -q --disable-pip-version-check "${args[@]}" >&2 ||
 		die "pip could not install the packages of ${*#"$REPO/"}" "Is the Python package index reachable from here?"
 	cat "$@" | sha256sum >"$stamp"
+}
+
+# skip NAME REASON: says that a check is skipped, and counts it: a line of the file that PROFINFER_SKIPS names. Fails with
+# PROFINFER_REQUIRE=1. Tests in Rust do the same by ci/skip.
+skip() {
+	note "SKIPPED: $1: $2"
+	[ -z "${PROFINFER_SKIPS:-}" ] || printf '%s: %s\n' "$1" "$2" >>"$PROFINFER_SKIPS"
+	[ "${PROFINFER_REQUIRE:-}" != 1 ] || die "skipped, and with PROFINFER_REQUIRE=1 nothing may be: $1"
 }
 
 # have_bpf: can this user load BPF programs and attach uprobes here? If not, says why (on stdout).

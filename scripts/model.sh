@@ -54,8 +54,8 @@ fetch_whisper() {
 	say "whisper tiny (48 MB from Debian unstable)"
 	local w="$models/whisper" found
 	rm -rf "$w"
-	apt_private "$w/apt" sid
-	apt-get "${APT[@]}" update || die "apt-get could not read the lists of Debian unstable"
+	apt_suite sid
+	mkdir -p "$w"
 	(cd "$w" && apt-get "${APT[@]}" download "$WHISPER_PACKAGE" >&2) || die "Debian unstable does not have $WHISPER_PACKAGE"
 	dpkg-deb -x "$w"/*.deb "$w/out"
 	found=$(find "$w/out" -name ggml-tiny-q8_0.bin)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh [--tests]      bring in what the build needs; a second when nothing is missing
+# setup.sh [--tests | --all-tests]      bring in what the build needs; a second when nothing is missing
 #
-#   --tests   also what scripts/test.sh needs: shellcheck, headless Chromium, Python readers
+#   --tests   also what scripts/test.sh --quick needs: shellcheck, headless Chromium, Python readers
+#   --all-tests   also what the other steps of scripts/test.sh need: compilers for arm64 and for engines, adb, Mesa
 #
 # Debian and Ubuntu packages are installed with apt-get (as root, or through sudo). Rust
 # itself is only checked for, unless the distribution packages rustup. Python packages go
@@ -9,10 +10,11 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-tests=
+tests='' all=''
 for arg; do
 	case $arg in
 	--tests) tests=tests ;;
+	--all-tests) tests=tests all=1 ;;
 	-h | --help) usage_from_head "$0"; exit ;;
 	*) die "unknown argument '$arg'" "$(usage_from_head "$0" | head -n 1)" ;;
 	esac
@@ -21,6 +23,9 @@ done
 BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
 	file git ca-certificates)
 TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3)
+# The steps install what they need themselves; at once it takes a third of the time.
+ALL_TEST_PACKAGES=(cmake ninja-build bzip2 g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu adb
+	mesa-vulkan-drivers libvulkan1)
 
 # The oldest Rust the workspace builds with, as its Cargo.toml says.
 rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")
@@ -62,12 +67,14 @@ report_packages() {
 	}
 }
 
-need_pkgs "${BUILD_PACKAGES[@]}"
+packages=("${BUILD_PACKAGES[@]}")
+[ -z "$tests" ] || packages+=("${TEST_PACKAGES[@]}")
+[ -z "$all" ] || packages+=("${ALL_TEST_PACKAGES[@]}")
+need_pkgs "${packages[@]}"
 check_clang
 check_rust
 ensure_venv "${tests:-tools}"
 if [ -n "$tests" ]; then
-	need_pkgs "${TEST_PACKAGES[@]}"
 	if ! have chromium && ! have chromium-browser && ! have google-chrome; then
 		apt_get_update_once
 		# Ubuntu's `chromium` is a wrapper around a snap, which does not run everywhere

@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
 # test.sh [--quick]      set up, check and test everything
 #
-#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no emulated boards
+#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no other engines, no emulated boards
 #
-# Every step runs even when an earlier one failed; the end says which. Tests of a real
-# trace need root and a kernel with BPF and uprobes. What they need is fetched into the cache
-# first and named to them by the environment:
+# Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
+# the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
+#
+# Tests of a real trace need root and a kernel with BPF and uprobes. With PROFINFER_REQUIRE=1 a test that is skipped has failed;
+# that is so in CI (CI=true) where BPF can be used, unless PROFINFER_REQUIRE says otherwise.
+#
+# The tests are told by the environment where everything is. Each is taken as it is where it is set already:
 #   PROFINFER_ENGINE_DIR      launchers of a current llama.cpp (scripts/engine.sh)
 #   PROFINFER_MID_ENGINE_DIR  those of b4600 (2025-01)
 #   PROFINFER_OLD_ENGINE_DIR  those of b3889 (2024-10)
 #   PROFINFER_MODELS_DIR      folder of NAME.gguf (scripts/model.sh)
 #   PROFINFER_VENV            Python with the readers of requirements-tests.txt
 #   PROFINFER_CHROMIUM        a Chromium, if there is one
-#   PROFINFER_AGENT           the agent, built for release
+#   PROFINFER_AGENT           the agent
 #   PROFINFER_NO_BPF          why nothing can be traced here, where it cannot
-# Each is taken as it is where it is set already.
 set -eu
 . "$(dirname "$0")/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
 quick=
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
@@ -25,18 +30,42 @@ case ${1:-} in
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 cd "$REPO"
-MODELS=(smollm2 dense-q8 dense-f16 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft)
+
+# What goes with this run: boards that several steps use, the list of skipped tests, the process that fetches.
+begin
+export PROFINFER_SKIPS=$dir/skips PROFINFER_BOARDS=test-$$
+: >"$PROFINFER_SKIPS"
+fetching=
+before_end() {
+	[ -z "$fetching" ] || kill -- "-$fetching" 2>/dev/null || true
+	boards_down "$PROFINFER_BOARDS"
+}
+if why=$(have_bpf); then
+	if [ "${CI:-}" = true ]; then export PROFINFER_REQUIRE="${PROFINFER_REQUIRE:-1}"; fi
+else
+	export PROFINFER_NO_BPF=$why
+fi
 
 summary=() failed=0
+# Sets `cpu` to the seconds of processor time that the steps have had so far: children of this very process.
+read_cpu() {
+	times >"$dir/times"
+	cpu=$(awk 'NR == 2 { gsub("s", ""); for (i = 1; i <= 2; i++) { split($i, t, "m"); s += t[1] * 60 + t[2] } printf "%d", s }' "$dir/times")
+}
 # step NAME COMMAND...
 step() {
-	local name=$1 start=$SECONDS result=ok
+	local name=$1 start=$SECONDS result=ok cpu before
 	shift
+	read_cpu
+	before=$cpu
 	say "$name"
 	"$@" || result=FAILED
 	[ $result = ok ] || failed=$((failed + 1))
-	summary+=("$(printf '%-22s %6s  %4d s' "$name" "$result" $((SECONDS - start)))")
+	read_cpu
+	summary+=("$(printf '%-22s %6s  %4d s  %5d s' "$name" "$result" $((SECONDS - start)) $((cpu - before)))")
 }
+# With --quick these are left out.
+long_step() { [ -n "$quick" ] || step "$@"; }
 
 shell_scripts() {
 	local files
@@ -53,11 +82,11 @@ engine() {
 	fi
 	export "${1?}"
 }
-fetch() {
+engines_and_models() {
 	engine PROFINFER_ENGINE_DIR && engine PROFINFER_MID_ENGINE_DIR npm:b4600 &&
 		engine PROFINFER_OLD_ENGINE_DIR npm:b3889 || return 1
 	if [ -z "${PROFINFER_MODELS_DIR:-}" ]; then
-		scripts/model.sh "${MODELS[@]}" >/dev/null || return 1
+		scripts/model.sh "${TEST_MODELS[@]}" >/dev/null || return 1
 		PROFINFER_MODELS_DIR=$CACHE/models
 	fi
 	: "${PROFINFER_VENV:=$VENV}"
@@ -74,12 +103,6 @@ static_agent() {
 		return 1
 	fi
 }
-agent() {
-	cargo build -q --locked --release -p profinfer-agent || return 1
-	export PROFINFER_AGENT=$CARGO_TARGET_DIR/release/profinfer-agent
-	local why
-	why=$(have_bpf) || export PROFINFER_NO_BPF=$why
-}
 tests() {
 	if cargo nextest --version >/dev/null 2>&1; then
 		cargo nextest run --locked --workspace --no-fail-fast && cargo test -q --locked --workspace --doc
@@ -88,28 +111,38 @@ tests() {
 	fi
 }
 
-scripts/setup.sh --tests
+scripts/setup.sh "--$([ -n "$quick" ] || echo all-)tests"
+if [ -z "$quick" ]; then
+	setsid ci/fetch.sh >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
+	fetching=$!
+fi
 step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check
 step "lints" cargo clippy -q --locked --workspace --all-targets -- -D warnings
-[ -n "$quick" ] || step "documentation" docs
-[ -n "$quick" ] || step "wire on bare metal" ci/no-std.sh
-step "engines and models" fetch
-step "agent" agent
+long_step "documentation" docs
+long_step "wire on bare metal" ci/no-std.sh
+step "build of the tests" tests_build
+step "engines and models" engines_and_models
 step "tests" tests
-[ -n "$quick" ] || step "engines" ci/engines/matrix.sh
-[ -n "$quick" ] || step "backends" ci/engines/backends.sh
-[ -n "$quick" ] || step "other GGML programs" ci/engines/others.sh
-[ -n "$quick" ] || step "static aarch64 agent" static_agent
-[ -n "$quick" ] || step "kernels (board)" ci/board/matrix.sh
-[ -n "$quick" ] || step "engines (board)" ci/board/engines.sh
-[ -n "$quick" ] || step "counters (board)" ci/board/counters.sh
-[ -n "$quick" ] || step "serial line (board)" ci/board/serial.sh
-[ -n "$quick" ] || step "push (board)" ci/push/test.sh
+long_step "static aarch64 agent" static_agent
+long_step "engines" ci/engines/matrix.sh
+long_step "backends" ci/engines/backends.sh
+long_step "other GGML programs" ci/engines/others.sh
+long_step "kernels (board)" ci/board/matrix.sh
+long_step "engines (board)" ci/board/engines.sh
+long_step "push (board)" ci/push/test.sh
+long_step "counters (board)" ci/board/counters.sh
+long_step "serial line (board)" ci/board/serial.sh
 
 echo
+printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
-if why=$(have_bpf); then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($why), so real traces were not tested"; fi
+[ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
+[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, static agent, other engines and programs, emulated boards"
+if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
+sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
+echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"
+sed 's/^/    /' "$dir/skipped"
 echo "total: $SECONDS s"
 echo "steps: $((${#summary[@]} - failed)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -4,7 +4,6 @@
 //! `scripts/test.sh` names; without them it says that it is skipped.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use profinfer_agent::host::Host;
@@ -14,6 +13,7 @@ use profinfer_agent::plan::{self, GaugeRequest, GaugeSource, Plan};
 use profinfer_agent::session;
 use profinfer_agent::signals::Signals;
 use profinfer_agent::target::process::Target;
+use profinfer_skip::{can_trace, needed_path};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 /// Files that are on every machine.
@@ -33,17 +33,13 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 #[test]
 fn a_session_that_has_begun_allocates_nothing() {
-    let var = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let (Some(bin), Some(models)) = (var("PROFINFER_ENGINE_DIR"), var("PROFINFER_MODELS_DIR")) else {
-        eprintln!("SKIPPED: PROFINFER_ENGINE_DIR and PROFINFER_MODELS_DIR are not set: run scripts/test.sh");
-        return;
-    };
-    if let Ok(why) = std::env::var("PROFINFER_NO_BPF") {
-        eprintln!("SKIPPED: this machine cannot trace: {why}");
+    let Some(bin) = needed_path("PROFINFER_ENGINE_DIR", "scripts/test.sh") else { return };
+    let Some(models) = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh") else { return };
+    if !can_trace() {
         return;
     }
     // Where an allocation came from: PROFINFER_DHAT=file, then dhat's viewer.
-    let _profiler = match var("PROFINFER_DHAT") {
+    let _profiler = match std::env::var_os("PROFINFER_DHAT") {
         Some(file) => dhat::Profiler::builder().file_name(file).build(),
         None => dhat::Profiler::builder().testing().build(),
     };

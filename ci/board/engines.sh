@@ -12,40 +12,15 @@
 # have complained of a probe.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
+. "$REPO/ci/engines/builds.sh"
 . "$REPO/ci/engines/arm64.sh"
 . "$REPO/ci/engines/page.sh"
-full='' keep='' only=() kernel=(--kernel 5.10 --no-btf)
-while [ $# -gt 0 ]; do
-	case $1 in
-	-h | --help) usage_from_head "$0"; exit ;;
-	--full) full=1; shift ;;
-	--keep) keep=${2:?--keep needs a folder}; shift 2 ;;
-	--kernel) kernel=(--kernel "${2:?--kernel needs a version}"); shift 2 ;;
-	-*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
-	*) only+=("$1"); shift ;;
-	esac
-done
-RUN=(-t 2 -p 5 -n 3 -c 512 --list)
-
-board="$REPO/scripts/board.sh --board engines-$$"
-dir=${keep:-$(mktemp -d)}
+board_args "$@"
+begin
 rm -rf "$dir/builds"
 mkdir -p "$dir/builds"
-cleanup() {
-	$board down >/dev/null 2>&1 || true
-	rm -rf "$CACHE/board/run/engines-$$"
-	[ -n "$keep" ] || rm -rf "$dir"
-}
-trap cleanup EXIT
-
-# wanted BUILD SPECIAL
-wanted() {
-	if [ ${#only[@]} -gt 0 ]; then
-		[[ " ${only[*]} " == *" $1 "* ]]
-	else
-		[ -n "$full" ] || [[ ,$2, == *,short,* ]]
-	fi
-}
 
 # put_models MODEL...: those that are not on the board yet
 put_models() {
@@ -55,9 +30,9 @@ put_models() {
 	done
 }
 
-# trace BUILD MODELS SPECIAL: runs it on the board; what it brings back lies in builds/BUILD
+# trace BUILD MODELS SPECIAL FILES: runs it on the board; what it brings back lies in builds/BUILD
 trace() {
-	local out=$dir/builds/${1//[:\/]/-} model said
+	local out=$dir/builds/${1//[:\/]/-} files=$4 model said
 	mkdir -p "$out"
 	echo "$3" >"$out/levels"
 	# shellcheck disable=SC2086  # several models
@@ -83,26 +58,30 @@ wrong() {
 	failed=$((failed + 1))
 }
 
-"$REPO/scripts/build-agent.sh" >/dev/null
-builds=0 runs=0 failed=0
-say "one board for all of them: ${kernel[*]}"
-$board up "${kernel[@]}" 2>"$dir/up.log" || { cat "$dir/up.log" >&2; die "the board does not boot"; }
-while IFS=$'\x1f' read -r machine build _ models special _ <&3; do
-	if [ "$machine" != arm64 ] || [ -z "$models" ] || ! wanted "$build" "$special"; then continue; fi
+# one MACHINE BUILD DATE MODELS SPECIAL OPERATORS
+one() {
+	local build=$2 models=$4 special=$5 files
+	if [ "$1" != arm64 ] || [ -z "$models" ]; then return; fi
 	say "$build"
-	builds=$((builds + 1))
-	files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; continue; }
-	trace "$build" "$models" "$special"
-done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
-[ "$builds" -gt 0 ] || die "no such build: ${only[*]}" "Those for arm64 with models in ci/engines/builds.tsv run here."
-$board down 2>/dev/null
+	n=$((n + 1))
+	files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; return; }
+	trace "$build" "$models" "$special" "$files"
+}
+
+"$REPO/scripts/build-agent.sh" >/dev/null
+n=0 runs=0 failed=0
+say "one board for all of them: ${kernel[*]}"
+boot "${kernel[@]}" || die "the board does not boot"
+builds one
+[ "$n" -gt 0 ] || die "no such build for arm64: ${only[*]}" "Those for arm64 with models in ci/engines/builds.tsv run here."
+switch_off
 
 say "traces and the engines' own lists"
-PROFINFER_ENGINES_DIR=$dir/builds cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer --test oracle engines::traces_of >"$dir/oracle.log" 2>&1 || {
+PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of >"$dir/oracle.log" 2>&1 || {
 	grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
 	failed=$((failed + 1))
 }
 board_rows | awk -F'\t' '{ printf "%-20s %-10s nodes %9s  names %9s  experts %9s  tokens %8s  threads %s  spans %5s  lost %s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }'
 if [ -n "$full" ]; then fill_page "$REPO/docs/engines.md"; fi
-echo "arm64 engines: $builds builds, $runs runs in $SECONDS s, $failed failed"
+echo "arm64 engines: $n builds, $runs runs in $SECONDS s, $failed failed"
 [ "$failed" = 0 ]

@@ -11,35 +11,21 @@
 # `analyze` reads it. The last is host-analyzer/tests/oracle/board.rs.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
-full='' keep=''
-while [ $# -gt 0 ]; do
-	case $1 in
-	-h | --help) usage_from_head "$0"; exit ;;
-	--full) full=1; shift ;;
-	--keep) keep=${2:?--keep needs a folder}; shift 2 ;;
-	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
-	esac
-done
-configurations=("--kernel 5.10 --no-btf" "--kernel 7.2" "--kernel 6.12 --musl")
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
+board_args "$@"
+# Of these, the first is the board of engines.sh as well, and the second that of ci/push/test.sh.
+configurations=("--kernel 5.10 --no-btf" "--kernel 7.2 --adb" "--kernel 6.12 --musl")
 [ -z "$full" ] || configurations=("--kernel 5.10" "--kernel 5.10 --no-btf" "--kernel 6.1" "--kernel 6.1 --no-btf" "--kernel 6.12"
 	"--kernel 6.12 --no-btf" "--kernel 7.2" "--kernel 7.2 --no-btf" "--kernel 6.12 --big-little" "--kernel 6.12 --musl")
 RUN=(-t 2 -p 8 -n 4)
 RSS_BUDGET=8388608 # bytes
 
-board="$REPO/scripts/board.sh --board matrix-$$"
-dir=${keep:-$(mktemp -d)}
+begin
 rm -rf "$dir/boards"
-mkdir -p "$dir"
-cleanup() {
-	$board down >/dev/null 2>&1 || true
-	rm -rf "$CACHE/board/run/matrix-$$"
-	[ -n "$keep" ] || rm -rf "$dir"
-}
-trap cleanup EXIT
-
-agent=$("$REPO/scripts/build-agent.sh")
+"$REPO/scripts/build-agent.sh" >/dev/null
 model=$("$REPO/scripts/model.sh" dense-q8)
-cargo build -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer
+tests_build
 say "the list of x86-64"
 "$("$REPO/scripts/engine.sh" npm:v0.5.0)/nodes" -m "$model" "${RUN[@]}" --list >"$dir/x86-64.txt"
 # What must not depend on the machine: every node, and the tokens that went in. (Those that came out may:
@@ -54,8 +40,7 @@ one() {
 	out=$dir/boards/$(sed 's/--kernel //; s/ --/-/g' <<<"$*")
 	case $* in *--musl*) list='' ;; esac # its driver has no header to ask for the list with
 	mkdir -p "$out"
-	if ! $board up "$@" --agent "$agent" 2>"$out/up.log"; then
-		cat "$out/up.log" >&2
+	if ! boot "$@"; then
 		wrong+=("does not boot")
 	else
 		$board run "profinfer-agent doctor" >"$out/doctor.txt" || wrong+=("the doctor says that nothing can be traced: $(grep -m 1 NO "$out/doctor.txt")")
@@ -71,10 +56,10 @@ one() {
 		else
 			sequence "$out/nodes.txt" | cmp -s - <(grep ^decode "$dir/x86-64.sequence") || wrong+=("its calls are not x86-64's")
 		fi
-		"$CARGO_TARGET_DIR/debug/analyze" "$out/trace.pfi" -o "$out/profile" >"$out/analyze.log" 2>&1 ||
+		"$ANALYZE" "$out/trace.pfi" -o "$out/profile" >"$out/analyze.log" 2>&1 ||
 			wrong+=("analyze's exit status is $?: $(tail -n 1 "$out/analyze.log")")
 	fi
-	$board down 2>/dev/null || wrong+=("does not switch off")
+	if [[ "$*" == *--musl* ]]; then switch_off; else leave; fi || wrong+=("does not switch off")
 	[ ${#wrong[@]} = 0 ] || failed=$((failed + 1))
 	rows+=("$(printf '%-18s %3d s  %s' "${out##*/}" $((SECONDS - start)) "${summary:-nothing recorded}")")
 	[ ${#wrong[@]} = 0 ] || rows+=("$(printf '    FAILED: %s\n' "${wrong[@]}")")
@@ -87,7 +72,7 @@ for c in "${configurations[@]}"; do
 done
 
 say "traces and the engines' own lists"
-PROFINFER_BOARD_DIR=$dir/boards cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer --test oracle board:: >"$dir/oracle.log" 2>&1 ||
+PROFINFER_BOARD_DIR=$dir/boards tests_of oracle --ignored board:: >"$dir/oracle.log" 2>&1 ||
 	{ cat "$dir/oracle.log" >&2; failed=$((failed + 1)); rows+=("FAILED: the traces do not say what the engines' lists say"); }
 
 printf '%s\n' "${rows[@]}" "kernel matrix: ${#configurations[@]} boards in $SECONDS s, $failed failed"

@@ -5,22 +5,16 @@
 # 150 kB/s, and so does this one (throttle.py). The engine's list and the trace are compared as those of the kernel matrix are.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
-case ${1:-} in
--h | --help) usage_from_head "$0"; exit ;;
-esac
-board="$REPO/scripts/board.sh --board serial-$$"
-dir=$(mktemp -d)
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
+board_args "$@"
 throttle=''
-cleanup() {
-	[ -z "$throttle" ] || kill "$throttle" 2>/dev/null || true
-	$board down >/dev/null 2>&1 || true
-	rm -rf "$CACHE/board/run/serial-$$" "$dir"
-}
-trap cleanup EXIT
+before_end() { [ -z "$throttle" ] || kill "$throttle" 2>/dev/null || true; }
+begin
 cd "$REPO"
-cargo build -q --locked -p host-analyzer
+tests_build
 say "a board whose console is the link"
-$board up --kernel 6.12 --serial "$dir/console" --model smollm2 2>"$dir/up.log" || { cat "$dir/up.log" >&2; die "the board does not boot"; }
+boot --kernel 6.12 --serial "$dir/console" --model smollm2 || die "the board does not boot"
 python3 ci/board/throttle.py "$dir/console" "$dir/line" 150000 &
 throttle=$!
 
@@ -29,13 +23,14 @@ mkdir -p "$out"
 $board run "dmesg -n 8; (while sleep 0.2; do echo '<1>mmc0: a message of the kernel in between' >/dev/kmsg; done) >/dev/null 2>&1 &
 	setsid profinfer-agent serve --once --listen serial:/dev/ttyAMA0@1500000 -- \
 		nodes -m /model.gguf -t 2 -p 8 -n 4 --list >/tmp/nodes.txt 2>/tmp/agent.log </dev/null &"
-timeout 120 "$CARGO_TARGET_DIR/debug/analyze" "serial:$dir/line@1500000" --wait 30 -o "$out/profile" >"$dir/analyze.log" 2>&1 ||
+timeout 120 "$ANALYZE" "serial:$dir/line@1500000" --wait 30 -o "$out/profile" >"$dir/analyze.log" 2>&1 ||
 	{ tail -n 5 "$dir/analyze.log" >&2; $board run "tail -n 3 /tmp/agent.log" >&2 || true; die "nothing came over the line"; }
 mv "$out/profile/recording.pfi" "$out/trace.pfi"
 $board get /tmp/nodes.txt "$out/nodes.txt"
 note "$($board run 'tail -n 1 /tmp/agent.log')"
 note "$(grep 'were no frames' "$dir/analyze.log" || echo 'no noise on the line')"
 grep -q 'were no frames' "$dir/analyze.log" || die "the kernel was silent: nothing is shown by this run"
-PROFINFER_BOARD_DIR=$dir/boards cargo test -q --locked -p host-analyzer --test oracle board:: >"$dir/oracle.log" 2>&1 ||
+switch_off
+PROFINFER_BOARD_DIR=$dir/boards tests_of oracle --ignored board:: >"$dir/oracle.log" 2>&1 ||
 	{ cat "$dir/oracle.log" >&2; die "the trace does not say what the engine's list says"; }
 echo "serial line: $(stat -c %s "$out/trace.pfi") bytes of stream, nothing lost, in $SECONDS s"

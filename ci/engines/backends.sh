@@ -7,20 +7,21 @@
 # stand-ins count themselves (host-analyzer/tests/oracle/standin.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 cd "$REPO"
+! cannot_trace "other backends" || exit 0
 need_pkgs mesa-vulkan-drivers libvulkan1
 PROFINFER_VULKAN_ENGINE_DIR=$(scripts/engine.sh npm:v0.5.0+vulkan)
 PROFINFER_CLANG_VULKAN_ENGINE_DIR=$(scripts/engine.sh addon:fugood+vulkan)
 PROFINFER_BLAS_ENGINE_DIR=$(scripts/engine.sh debian+blas)
-: "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8)")}"
-cargo build -q --locked --release -p profinfer-agent
-: "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
+: "${PROFINFER_MODELS_DIR:=$(dirname "$(scripts/model.sh dense-q8 dense-f32 dense-q4 | head -n 1)")}"
+tests_build
 # The only Vulkan device there may be is a processor, which llama.cpp leaves alone unless it is told.
 PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
-export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
-cargo test -q --locked -p host-analyzer --test oracle -- --nocapture backends:: standin::
+export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR GGML_VK_VISIBLE_DEVICES=0
+tests_of oracle --ignored --nocapture backends:: standin::

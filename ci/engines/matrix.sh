@@ -13,41 +13,23 @@
 # with --full writes their rows of the page.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
+. "$REPO/ci/engines/builds.sh"
 . "$REPO/ci/engines/arm64.sh"
 . "$REPO/ci/engines/page.sh"
-full='' keep='' only=()
-while [ $# -gt 0 ]; do
-	case $1 in
-	-h | --help) usage_from_head "$0"; exit ;;
-	--full) full=1; shift ;;
-	--keep) keep=${2:?--keep needs a folder}; shift 2 ;;
-	-*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
-	*) only+=("$1"); shift ;;
-	esac
-done
+board_args "$@"
 MODELS=(dense-q8 moe-qwen60)
-RUN=(-t 2 -p 5 -n 3 -c 512 --list)
-
-dir=${keep:-$(mktemp -d)}
-[ -n "$keep" ] || trap 'rm -rf "$dir"' EXIT
+begin
 rm -rf "$dir/builds" "$dir/rows"
 mkdir -p "$dir/builds" "$dir/arm64"
 : >"$dir/rows"
 
-# wanted BUILD SPECIAL
-wanted() {
-	if [ ${#only[@]} -gt 0 ]; then
-		[[ " ${only[*]} " == *" $1 "* ]]
-	else
-		[ -n "$full" ] || [[ ,$2, == *,short,* ]]
-	fi
-}
-
-cargo build -q --locked --release --manifest-path "$REPO/Cargo.toml" -p profinfer-agent
-agent=$CARGO_TARGET_DIR/release/profinfer-agent
+tests_build
+agent=$PROFINFER_AGENT
 "$REPO/scripts/model.sh" "${MODELS[@]}" >/dev/null
-runs=''
-if why=$(have_bpf); then runs=1; else note "nothing can be traced here ($why): builds are examined only"; fi
+runs=1
+! cannot_trace "traces of the engine's builds, which are examined only" || runs=''
 
 # engine BUILD: the folder of its launchers
 engine() {
@@ -117,45 +99,46 @@ run() {
 	done
 }
 
-failed=0 builds=0
-mkdir -p "$dir/out"
-while IFS=$'\x1f' read -r machine build date models special expected; do
-	case $machine in '' | '#'*) continue ;; esac
-	wanted "$build" "$special" || continue
-	builds=$((builds + 1))
+# one MACHINE BUILD DATE MODELS SPECIAL OPERATORS
+one() {
+	local machine=$1 build=$2 files bin
+	n=$((n + 1))
 	say "$build ($machine)"
 	if [ "$machine" = arm64 ]; then
-		files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build ($machine) cannot be had"; continue; }
-		found "$machine" "$build" "$date" "$expected" "$special" "$files"
+		files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build ($machine) cannot be had"; return; }
+		found "$machine" "$build" "$3" "$6" "$5" "$files"
 	else
-		bin=$(engine "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; continue; }
+		bin=$(engine "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; return; }
 		files=$bin/../exe
 		[ "$build" != debian ] || files="$bin/../root/usr/lib/x86_64-linux-gnu $bin/../root/usr/lib/x86_64-linux-gnu/ggml/backends0"
 		# shellcheck disable=SC2086  # two folders
-		found "$machine" "$build" "$date" "$expected" "$special" $files
-		[ -z "$runs" ] || run "$build" "$bin" "$models" "$special"
+		found "$machine" "$build" "$3" "$6" "$5" $files
+		[ -z "$runs" ] || run "$build" "$bin" "$4" "$5"
 	fi
-done < <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
-[ "$builds" -gt 0 ] || die "no such build: ${only[*]}" "Those of ci/engines/builds.tsv are known."
+}
+
+failed=0 n=0
+mkdir -p "$dir/out"
+builds one
 
 if [ -n "$runs" ]; then
 	say "traces and the engines' own lists"
-	PROFINFER_ENGINES_DIR=$dir/builds cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer --test oracle engines:: >"$dir/oracle.log" 2>&1 || {
+	PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of >"$dir/oracle.log" 2>&1 || {
 		grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
 		failed=$((failed + 1))
 	}
 fi
 # What functions are known by that have no names: every file with names is held against it, and a program without names is looked at.
-stripped=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes
-say "functions without names"
-[ ! -f "$stripped" ] || export PROFINFER_STRIPPED_ENGINE=$stripped
-if [ -n "$full" ]; then export PROFINFER_ENGINE_CACHE=$CACHE; fi
-cargo test -q --locked --manifest-path "$REPO/Cargo.toml" -p profinfer-engine --test engine -- named stripped:: >"$dir/stripped.log" 2>&1 || {
-	cat "$dir/stripped.log" >&2
-	failed=$((failed + 1))
-}
+if [ ${#only[@]} = 0 ]; then
+	say "functions without names"
+	PROFINFER_ENGINE_CACHE=$CACHE PROFINFER_STRIPPED_ENGINE=$CACHE/engine-stripped/stripped-static-v0.5.0/exe/nodes tests_of engine \
+		--ignored what_is_found_is_named_so_in_every_build a_real_program_without_one_of_its_messages >"$dir/stripped.log" 2>&1 || {
+		cat "$dir/stripped.log" >&2
+		failed=$((failed + 1))
+	}
+fi
 failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))
 table
 if [ -n "$full" ] && [ -n "$runs" ] && [ ${#only[@]} = 0 ]; then page >"$REPO/docs/engines.md"; fi
-echo "engine matrix: $builds builds in $SECONDS s, $failed failed"
+echo "engine matrix: $n builds in $SECONDS s, $failed failed"
 [ "$failed" = 0 ]

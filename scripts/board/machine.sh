@@ -138,13 +138,13 @@ link_serial() {
 
 wait_until_up() {
 	local i
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 1800; i++)); do
 		! grep -qa BOARD-UP "$RUN/console.log" || return 0
 		running || die "the board powered off while it booted" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
 		sleep 0.1
 	done
 	board_down
-	die "the board did not come up within a minute" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
+	die "the board did not come up within three minutes" "$(tail -n 5 "$RUN/console.log")" "All of its console: $RUN/console.log"
 }
 
 say_how() {

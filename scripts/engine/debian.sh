@@ -23,9 +23,8 @@ engine_debian_blas() {
 engine_debian() {
 	local new=$1 final=$2 root=$1/root l deb lib version
 	say "llama.cpp of Debian unstable"
-	apt_private "$new/apt" sid
+	apt_suite sid
 	mkdir -p "$new/debs" "$root/usr/lib" "$root/usr/lib64" "$root/usr/bin"
-	apt-get "${APT[@]}" update || die "apt-get could not read the lists of Debian unstable"
 	(cd "$new/debs" && apt-get "${APT[@]}" download "${DEBIAN_PACKAGES[@]}" >&2) ||
 		die "Debian unstable does not have all of: ${DEBIAN_PACKAGES[*]}" "Try another engine: scripts/engine.sh npm:v0.5.0"
 	version=$(dpkg-deb -f "$new"/debs/llama.cpp-tools_*.deb Version)
@@ -35,7 +34,7 @@ engine_debian() {
 	esac
 	for l in lib lib64 bin; do ln -s "usr/$l" "$root/$l"; done
 	for deb in "$new"/debs/*.deb; do dpkg-deb -x "$deb" "$root"; done
-	rm -rf "$new/debs" "$new/apt"
+	rm -rf "$new/debs"
 	echo "$version, from Debian" >"$new/VERSION"
 
 	# How the tools run here. Each is started through the loader that came with it, under a hard

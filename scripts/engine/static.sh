@@ -24,6 +24,7 @@ engine_static() {
 		cmake -S "$src" -B "$lib" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON \
 			-DGGML_F16C=ON -DGGML_BMI2=ON -DGGML_OPENMP=OFF -DLLAMA_CURL=OFF -DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_COMMON=OFF -DLLAMA_BUILD_TESTS=OFF \
 			-DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF -DLLAMA_BUILD_APP=OFF "$@" &&
+			hasten "$lib/build.ninja" &&
 			ninja -C "$lib" llama
 	} >"$new/build.log" 2>&1 || die "llama.cpp $release could not be built" "$(tail -n 5 "$new/build.log")"
 	mkdir -p "$new/exe" "$new/bin"
@@ -32,4 +33,10 @@ engine_static() {
 	rm -rf "$src" "$lib" "$new/git.log" "$new/build.log"
 	ln -s ../exe/nodes "$new/bin/nodes"
 	echo "$release, in one program, from the sources in node-llama-cpp@$version" >"$new/VERSION"
+}
+
+# hasten NINJA_FILE: libllama, whose hundred models are two thirds of the time, with less optimisation than GGML, in whose code
+# the operators are found: it takes half as long.
+hasten() {
+	awk '/^build / { llama = /src\/CMakeFiles\/llama.dir\// } llama && /^  FLAGS = / { sub("-O3", "-O1") } { print }' "$1" >"$1.new" && mv "$1.new" "$1"
 }

@@ -21,9 +21,8 @@ engine_whisper_debian() {
 	local new=$1 final=$2 root=$1/root ggml version deb l lib=usr/lib/x86_64-linux-gnu
 	ggml=$(realpath "$("$REPO/scripts/engine.sh" debian)/../root")
 	say "whisper.cpp of Debian unstable"
-	apt_private "$new/apt" sid
+	apt_suite sid
 	mkdir -p "$new/debs" "$new/exe"
-	apt-get "${APT[@]}" update || die "apt-get could not read the lists of Debian unstable"
 	(cd "$new/debs" && apt-get "${APT[@]}" download whisper.cpp-tools libwhisper1 libwhisper-dev >&2) ||
 		die "Debian unstable does not have whisper.cpp-tools, libwhisper1 and libwhisper-dev"
 	version=$(dpkg-deb -f "$new"/debs/whisper.cpp-tools_*.deb Version)
@@ -31,7 +30,7 @@ engine_whisper_debian() {
 		note "Debian has whisper.cpp $version now, instead of the $DEBIAN_WHISPER this project was last checked with" ;;
 	esac
 	for deb in "$new"/debs/*.deb; do dpkg-deb -x "$deb" "$root"; done
-	rm -rf "$new/debs" "$new/apt"
+	rm -rf "$new/debs"
 	for l in "$ggml/$lib"/ggml/backends0/*.so; do ln -s "$l" "$new/exe/"; done
 	# The other tools want the libraries of FFmpeg or SDL.
 	whisper_through_loader whisper-bench

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use profinfer_engine::{Image, stripped_functions};
+use profinfer_skip::needed_path;
 
 use crate::oracle;
 use crate::real::libraries;
@@ -41,13 +42,11 @@ fn what_is_found_is_named_so() {
     }
 }
 
-/// Every build that is in the cache: `ci/engines/matrix.sh --full` fetches them and names it.
+/// Every build that is in the cache, which `ci/engines/matrix.sh` fills and names.
 #[test]
+#[ignore = "ci/engines/matrix.sh runs it"]
 fn what_is_found_is_named_so_in_every_build() {
-    let Some(cache) = std::env::var_os("PROFINFER_ENGINE_CACHE").map(PathBuf::from) else {
-        eprintln!("skipped: PROFINFER_ENGINE_CACHE is not set; ci/engines/matrix.sh --full sets it");
-        return;
-    };
+    let Some(cache) = needed_path("PROFINFER_ENGINE_CACHE", "ci/engines/matrix.sh") else { return };
     let mut files = Vec::new();
     for folder in ["engine", "engine-arm64", "board"] {
         collect(&cache.join(folder), 0, &mut files);
@@ -56,7 +55,7 @@ fn what_is_found_is_named_so_in_every_build() {
     let mut table: BTreeMap<&str, usize> = BTreeMap::new();
     right.iter().for_each(|(_, name)| *table.entry(name).or_default() += 1);
     println!("{} files, found and right: {table:?}", files.len());
-    assert!(count(&right, "ggml_graph_compute") >= 10, "{table:?}");
+    assert!(count(&right, "ggml_graph_compute") >= 5, "{table:?}");
 }
 
 fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {

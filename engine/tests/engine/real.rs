@@ -13,10 +13,7 @@ use crate::oracle::{self, Line};
 
 /// Libraries of the engine whose launchers are in the folder that the variable names.
 pub(crate) fn libraries(variable: &str) -> Option<Vec<PathBuf>> {
-    let Some(bin) = std::env::var_os(variable).map(PathBuf::from) else {
-        eprintln!("skipped: {variable} is not set; scripts/test.sh sets it");
-        return None;
-    };
+    let bin = profinfer_skip::needed_path(variable, "scripts/test.sh")?;
     let mut found = BTreeSet::new();
     for folder in ["exe", "root/usr/lib/x86_64-linux-gnu", "root/usr/lib/x86_64-linux-gnu/ggml/backends0"] {
         let Ok(entries) = std::fs::read_dir(bin.join("..").join(folder)) else { continue };

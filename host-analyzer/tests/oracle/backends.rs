@@ -9,6 +9,7 @@ use host_analyzer::model::{GraphCallId, Layer, Model};
 use crate::engine_list::{Listed, parse};
 use crate::nodes::list;
 use crate::support::{engine, model, parts, record};
+use crate::weights::Weights;
 
 /// Calls of backends in the engine's decode call number `decode`, in order of time, with their backends.
 pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {
@@ -27,16 +28,26 @@ pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String
         .collect()
 }
 
-/// Runs the driver with `options`; its list and the trace agree node by node, and each of `expected` has a part of every call.
-fn check(variable: &str, options: &[&str], expected: &[&str]) {
+/// Runs the driver with `options`; its list and the trace agree node by node, and each of the backends that are expected, as the
+/// engine has the weights, has a part of every call with many tokens.
+fn check(
+    variable: &str,
+    name: &str,
+    options: &[&str],
+    expected: impl Fn(&Weights) -> &'static [&'static str],
+) {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine(variable) else { return };
-    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, name));
     let mut command = vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "40", "-n", "3"];
     command.extend(options);
     // With the list's callback the engine computes node by node: the list is of one run, the trace of another.
-    let listed = std::process::Command::new(command[0]).args(&command[1..]).arg("--list").output().unwrap();
+    let mut listing = std::process::Command::new(command[0]);
+    let listed = listing.args(&command[1..]).args(["--list", "--verbose"]).output().unwrap();
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let weights = Weights::of_log(&listed.stderr);
+    let expected = expected(&weights);
+    println!("{weights:?}: {expected:?}");
     let engines = parse(&String::from_utf8_lossy(&listed.stdout));
     let (trace, _) = record(&parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
@@ -65,18 +76,33 @@ fn check(variable: &str, options: &[&str], expected: &[&str]) {
 }
 
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn vulkan_computes_some_layers() {
-    check("PROFINFER_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
+    check("PROFINFER_VULKAN_ENGINE_DIR", "dense-q8", &["-g", "2"], |_| &["CPU", "Vulkan"]);
 }
 
 /// clang inlines `ggml_backend_graph_compute_async`: the scheduler's own call of the backend is what is probed there.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn parts_are_seen_in_a_build_of_clang() {
-    check("PROFINFER_CLANG_VULKAN_ENGINE_DIR", &["-g", "2"], &["CPU", "Vulkan"]);
+    check("PROFINFER_CLANG_VULKAN_ENGINE_DIR", "dense-q8", &["-g", "2"], |_| &["CPU", "Vulkan"]);
 }
 
-/// BLAS takes the matrix products of long prompts.
+/// BLAS takes the matrix products of long prompts, where the weights lie as they are in the file: of F32 on any CPU.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn blas_computes_large_products() {
-    check("PROFINFER_BLAS_ENGINE_DIR", &[], &["BLAS", "CPU"]);
+    check("PROFINFER_BLAS_ENGINE_DIR", "dense-f32", &[], |weights| {
+        assert_eq!(weights.repacked, 0.0);
+        &["BLAS", "CPU"]
+    });
+}
+
+/// Weights that the CPU backend has repacked only it can read, and BLAS gets no product of them.
+#[test]
+#[ignore = "ci/engines/backends.sh runs it"]
+fn blas_gets_no_repacked_weights() {
+    check("PROFINFER_BLAS_ENGINE_DIR", "dense-q4", &[], |weights| {
+        if weights.repacked > 0.0 { &["CPU"] } else { &["BLAS", "CPU"] }
+    });
 }

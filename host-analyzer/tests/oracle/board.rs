@@ -10,12 +10,10 @@ use crate::nodes::check_trace;
 use crate::support::read;
 
 #[test]
+#[ignore = "ci/board/matrix.sh and ci/board/serial.sh run it"]
 fn traces_of_boards() {
-    let Some(dir) = std::env::var_os("PROFINFER_BOARD_DIR") else {
-        eprintln!("SKIPPED: PROFINFER_BOARD_DIR is not set: run ci/board/matrix.sh");
-        return;
-    };
-    let mut boards: Vec<_> = std::fs::read_dir(Path::new(&dir)).unwrap().map(|b| b.unwrap().path()).collect();
+    let Some(dir) = profinfer_skip::needed_path("PROFINFER_BOARD_DIR", "ci/board/matrix.sh") else { return };
+    let mut boards: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|b| b.unwrap().path()).collect();
     boards.sort();
     assert!(!boards.is_empty(), "{} holds no boards", dir.display());
     // Each is looked at, also after one that is wrong: which kernels differ is what one wants to know.

@@ -13,11 +13,7 @@ use crate::support::read;
 const LINE: u64 = 64;
 
 fn folder() -> Option<PathBuf> {
-    let Some(dir) = std::env::var_os("PROFINFER_BOARD_COUNTERS").map(PathBuf::from) else {
-        eprintln!("SKIPPED: PROFINFER_BOARD_COUNTERS is not set: run ci/board/counters.sh");
-        return None;
-    };
-    Some(dir)
+    profinfer_skip::needed_path("PROFINFER_BOARD_COUNTERS", "ci/board/counters.sh")
 }
 
 fn traces() -> Option<[Model; 2]> {
@@ -57,6 +53,7 @@ fn products(trace: &Model) -> Vec<(u64, u64, usize)> {
 }
 
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn refills_of_a_matrix_product_are_the_lines_of_its_weights() {
     let Some(traces) = traces() else { return };
     for (trace, threads) in traces.iter().zip(1..) {
@@ -84,6 +81,7 @@ fn refills_of_a_matrix_product_are_the_lines_of_its_weights() {
 
 /// A counter that the PMU does not advertise would open and count 0: it is refused by name.
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn what_the_pmu_does_not_advertise_is_refused() {
     let Some(traces) = traces() else { return };
     for trace in &traces {
@@ -96,6 +94,7 @@ fn what_the_pmu_does_not_advertise_is_refused() {
 
 /// No thread counts more cycles than its time allows. QEMU's cycles are of 1 GHz.
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn cycles_fit_the_time() {
     let Some(traces) = traces() else { return };
     for trace in &traces {
@@ -114,6 +113,7 @@ fn cycles_fit_the_time() {
 
 /// On two core types, each with a PMU of its own: what a thread counted before and behind a move is never mixed.
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn a_thread_sent_from_one_core_type_to_the_other() {
     let Some(dir) = folder() else { return };
     let trace = read(&dir.join("bounced.pfi"));
@@ -154,6 +154,7 @@ fn a_thread_sent_from_one_core_type_to_the_other() {
 
 /// A CPU goes offline and comes back: its events are gone with it. What was counted there later is absent, not wrong.
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn a_cpu_that_is_switched_off() {
     let Some(dir) = folder() else { return };
     let trace = read(&dir.join("offline.pfi"));
@@ -176,6 +177,7 @@ fn a_cpu_that_is_switched_off() {
 
 /// Ten events for six counters: the kernel lets them take turns. What was counted all the time is right, the rest is absent.
 #[test]
+#[ignore = "ci/board/counters.sh runs it"]
 fn somebody_else_counts_too() {
     let Some(dir) = folder() else { return };
     for i in ["1", "2"] {

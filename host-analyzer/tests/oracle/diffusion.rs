@@ -47,6 +47,7 @@ fn edge(name: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "ci/engines/others.sh runs it"]
 fn esrgan_of_two_blocks() {
     let Some(parts) = parts() else { return };
     let (Some(bin), Some(data)) = (engine("PROFINFER_DIFFUSION_DIR"), engine("PROFINFER_ESRGAN_DIR")) else {

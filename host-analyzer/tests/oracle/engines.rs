@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use host_analyzer::model::{GraphCallId, Layer, Model, ThreadId};
+use profinfer_skip::needed_path;
 
 use crate::engine_list::{Call, Listed, parse};
 use crate::experts;
@@ -88,11 +89,9 @@ fn two_engines_at_once() {
 }
 
 #[test]
+#[ignore = "ci/engines/matrix.sh and ci/board/engines.sh run it"]
 fn traces_of_builds() {
-    let Some(dir) = std::env::var_os("PROFINFER_ENGINES_DIR").map(PathBuf::from) else {
-        eprintln!("SKIPPED: PROFINFER_ENGINES_DIR is not set: run ci/engines/matrix.sh");
-        return;
-    };
+    let Some(dir) = needed_path("PROFINFER_ENGINES_DIR", "ci/engines/matrix.sh") else { return };
     let builds = entries(&dir);
     let mut traces: Vec<PathBuf> = builds.iter().flat_map(|b| entries(b)).collect();
     traces.retain(|t| t.extension().is_some_and(|e| e == "pfi"));

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{engine, model, parts, read, record};
+use crate::support::{model, parts, read, record, tool};
 
 /// One completion of 12 tokens; how many tokens were read and written.
 fn complete(port: u16) -> (u64, u64) {
@@ -28,17 +28,13 @@ fn complete(port: u16) -> (u64, u64) {
 #[test]
 fn a_server_with_two_slots() {
     let Some(parts) = parts() else { return };
-    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
-    if !bin.join("llama-server").exists() {
-        eprintln!("SKIPPED: this engine has no llama-server");
-        return;
-    }
+    let Some(program) = tool("llama-server") else { return };
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("t.pfi");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut agent = Command::new(&parts.agent)
         .args(["record", "--out", out.to_str().unwrap(), "--"])
-        .arg(bin.join("llama-server"))
+        .arg(program)
         .args([
             "-m",
             &model(&parts, "dense-q8"),
@@ -99,12 +95,7 @@ fn a_server_with_two_slots() {
 #[test]
 fn a_draft_and_its_target() {
     let Some(parts) = parts() else { return };
-    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
-    let program = bin.join("llama-speculative-simple");
-    if !program.exists() {
-        eprintln!("SKIPPED: this engine has no llama-speculative-simple");
-        return;
-    }
+    let Some(program) = tool("llama-speculative-simple") else { return };
     let (target, draft) = (model(&parts, "spec-target"), model(&parts, "spec-draft"));
     let command = [
         program.to_str().unwrap(),

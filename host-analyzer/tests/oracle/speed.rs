@@ -2,18 +2,13 @@
 
 use host_analyzer::model::DecodeFunction;
 
-use crate::support::{engine, model, parts, record};
+use crate::support::{model, parts, record, tool};
 
 /// llama-bench stamps the whole of its run of N tokens; so do our calls.
 #[test]
 fn tpot_agrees_with_llama_bench() {
     let Some(parts) = parts() else { return };
-    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
-    let bench = bin.join("llama-bench");
-    if !bench.exists() {
-        eprintln!("SKIPPED: this engine has no llama-bench");
-        return;
-    }
+    let Some(bench) = tool("llama-bench") else { return };
     let gguf = model(&parts, "smollm2");
     let command =
         [bench.to_str().unwrap(), "-m", &gguf, "-t", "1", "-p", "0", "-n", "48", "-r", "1", "-o", "json"];
@@ -36,12 +31,7 @@ fn tpot_agrees_with_llama_bench() {
 #[test]
 fn tokens_and_eval_time_agree_with_llama_completion() {
     let Some(parts) = parts() else { return };
-    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
-    let tool = bin.join("llama-completion");
-    if !tool.exists() {
-        eprintln!("SKIPPED: this engine has no llama-completion");
-        return;
-    }
+    let Some(tool) = tool("llama-completion") else { return };
     let gguf = model(&parts, "smollm2");
     let command = [
         tool.to_str().unwrap(),

@@ -111,6 +111,7 @@ fn whole_operators(trace: &Model, backend: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn opencl_operators() {
     let Some((trace, called)) = split("libggml-opencl.so", "OpenCL") else { return };
     let symbol = "_Z23ggml_cl_compute_forwardP12ggml_backendP11ggml_tensor";
@@ -122,6 +123,7 @@ fn opencl_operators() {
 
 /// Operators of RKNN, in each a product, in it two halves on two threads, in each a call of the NPU's library.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn rknn_operators_and_nested_calls() {
     let Some((trace, mut called)) = split("libggml-rknn.so", "RKNN") else { return };
     let operators = called.remove("_Z23ggml_rk_compute_forwardP12ggml_backendP11ggml_tensor");
@@ -153,6 +155,7 @@ fn rknn_operators_and_nested_calls() {
 
 /// Calls in the CPU's own operators, which stay what they are: one span for each of two threads.
 #[test]
+#[ignore = "ci/engines/backends.sh runs it"]
 fn clblast_nested_calls() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_STANDIN_DIR") else { return };

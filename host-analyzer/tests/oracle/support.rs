@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use host_analyzer::model::Model;
+use profinfer_skip::{can_trace, needed_path, skip};
 
 /// Where the real parts are.
 pub(crate) struct Parts {
@@ -11,30 +12,27 @@ pub(crate) struct Parts {
     pub(crate) models: PathBuf,
 }
 
-/// The agent and the models, or `None` with the reason on standard error. Where `scripts/test.sh` says that they
-/// must be there, their absence is a failure.
+/// The agent and the models, where something can be traced; otherwise the test is skipped.
 pub(crate) fn parts() -> Option<Parts> {
-    let var = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let (Some(agent), Some(models)) = (var("PROFINFER_AGENT"), var("PROFINFER_MODELS_DIR")) else {
-        eprintln!("SKIPPED: PROFINFER_AGENT and PROFINFER_MODELS_DIR are not set: run scripts/test.sh");
-        return None;
-    };
-    if let Ok(why) = std::env::var("PROFINFER_NO_BPF") {
-        eprintln!("SKIPPED: this machine cannot trace: {why}");
-        return None;
-    }
+    let agent = needed_path("PROFINFER_AGENT", "scripts/test.sh")?;
+    let models = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh")?;
     assert!(agent.exists(), "{} is missing", agent.display());
-    Some(Parts { agent, models })
+    can_trace().then_some(Parts { agent, models })
 }
 
-/// The folder of launchers of an engine, `None` (and said so) when it was not fetched.
+/// The folder of launchers of an engine; where it was not fetched the test is skipped.
 pub(crate) fn engine(variable: &str) -> Option<PathBuf> {
-    let dir = std::env::var_os(variable).map(PathBuf::from);
-    if dir.is_none() {
-        eprintln!("SKIPPED: {variable} is not set: run scripts/test.sh");
-    }
-    let dir = dir?;
+    let dir = needed_path(variable, "scripts/test.sh or a script of ci/engines")?;
     Some(if dir.join("bin").is_dir() { dir.join("bin") } else { dir })
+}
+
+/// A tool of the present engine's own; where this build of it comes without, the test is skipped.
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    let path = engine("PROFINFER_ENGINE_DIR")?.join(name);
+    if !path.exists() {
+        skip(format_args!("this engine has no {name}"));
+    }
+    path.exists().then_some(path)
 }
 
 /// Runs `agent record … -- command` and reads the recording.

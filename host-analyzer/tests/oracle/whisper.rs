@@ -158,17 +158,20 @@ fn run(variable: &str) {
 }
 
 #[test]
+#[ignore = "ci/engines/others.sh runs it"]
 fn debians_build() {
     run("PROFINFER_WHISPER_DIR");
 }
 
 #[test]
+#[ignore = "ci/engines/others.sh runs it"]
 fn the_wheels_build() {
     run("PROFINFER_WHISPER_WHEEL_DIR");
 }
 
 /// Attached to while it waits for its work.
 #[test]
+#[ignore = "ci/engines/others.sh runs it"]
 fn by_pid() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_WHISPER_DIR") else { return };

@@ -21,7 +21,7 @@ pub(crate) fn node(script: &str, args: &[&Path]) -> Option<std::process::Output>
     let required = std::env::var_os("PROFINFER_CHROMIUM").is_some_and(|v| !v.is_empty());
     let missing = |why: &str| {
         assert!(!required, "PROFINFER_CHROMIUM is set, but {why}");
-        eprintln!("SKIPPED: {why}");
+        profinfer_skip::skip(why);
         None
     };
     let output = match Command::new("node").arg(frontend().join(script)).args(args).output() {

@@ -212,7 +212,7 @@ fn graphviz(args: &[&str], input: &str) -> Option<String> {
     let mut child = match child {
         Ok(child) => child,
         Err(e) => {
-            eprintln!("skipped: Graphviz cannot be run ({e}); install graphviz");
+            profinfer_skip::skip(format_args!("Graphviz cannot be run ({e}); install graphviz"));
             return None;
         }
     };

@@ -9,16 +9,9 @@ use host_analyzer::model::Model;
 use host_analyzer::views::{chrome::chrome, perfetto::perfetto, summary::summary};
 use serde_json::Value;
 
-/// The Python that has the readers' packages. Without it a test that needs it says so and is done.
+/// The Python that has the readers' packages (scripts/requirements-tests.txt); without it a test is skipped.
 pub(crate) fn python() -> Option<PathBuf> {
-    let Some(venv) = std::env::var_os("PROFINFER_VENV").filter(|v| !v.is_empty()) else {
-        eprintln!(
-            "SKIPPED: this test reads timeline files with Python packages (scripts/requirements-tests.txt), and \
-             PROFINFER_VENV does not name a venv that has them. `scripts/test.sh` makes one and sets it."
-        );
-        return None;
-    };
-    Some(Path::new(&venv).join("bin/python"))
+    Some(profinfer_skip::needed_path("PROFINFER_VENV", "scripts/test.sh")?.join("bin/python"))
 }
 
 /// The three files, in a folder of their own.

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# fetch.sh      bring into the cache what the steps of scripts/test.sh need, in the order in which they need it
+#
+# scripts/test.sh runs it beside its steps, which compile meanwhile. A step that needs something that is being fetched waits for it,
+# and one that finds it missing fetches it itself: so nothing depends on this, and what fails here is said by the step.
+set -u
+. "$(dirname "$0")/../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/engines/builds.sh"
+. "$REPO/ci/engines/arm64.sh"
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+esac
+cd "$REPO" || exit
+get() { nice "$@" >/dev/null || note "not fetched: $*"; }
+
+get scripts/engine.sh
+get scripts/engine.sh npm:b4600
+get scripts/engine.sh npm:b3889
+get scripts/model.sh "${TEST_MODELS[@]}"
+get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12
+# build MACHINE BUILD ...
+build() {
+	if [ "$1" = x86-64 ]; then get scripts/engine.sh "${2#stripped:}"
+	else arm64_files "$2" >/dev/null || note "not fetched: $2 for arm64"; fi
+}
+builds build
+for engine in npm:v0.5.0+vulkan addon:fugood+vulkan debian+blas whisper:debian whisper:pypi diffusion:npm npm:v0.5.0; do
+	get scripts/engine.sh "$engine"
+done
+get scripts/model.sh whisper-tiny
+say "fetched in $SECONDS s"

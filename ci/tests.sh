@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# What the steps of scripts/test.sh share, so that each of them can be run alone as well. Sourced, after scripts/lib.sh.
+
+# shellcheck disable=SC2034  # for those who source this
+TEST_MODELS=(smollm2 dense-q8 dense-f32 dense-q4 moe-qwen60 moe-mixtral8 spec-target spec-draft)
+
+# The tests and what they run, `analyze` and the agent, are built at once and for the whole workspace: cargo chooses the features
+# of dependencies by what it is told to build, so that `-p one-crate` would compile most of them a second time. The agent of the
+# tests is not optimised as the released one is, which takes minutes for nothing that a test sees; overflows are checked in it.
+# The emulated boards run the released one.
+tests_build() {
+	[ -n "${TESTS_BUILT:-}" ] || cargo test -q --locked --manifest-path "$REPO/Cargo.toml" --workspace --no-run || return 1
+	export TESTS_BUILT=1 PROFINFER_AGENT=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
+	# shellcheck disable=SC2034
+	ANALYZE=$CARGO_TARGET_DIR/debug/analyze
+}
+
+# tests_of BINARY ARGUMENTS...: tests of tests/BINARY, of whichever crate has it. Those that are named in the arguments run although
+# they are ignored otherwise: a script feeds them.
+tests_of() { (cd "$REPO" && cargo test -q --locked --workspace --test "$1" -- "${@:2}"); }
+
+# cannot_trace NAME: where nothing can be traced here, NAME is skipped
+cannot_trace() {
+	local why
+	if why=$(have_bpf); then return 1; fi
+	skip "$1" "nothing can be traced here: $why"
+}
