@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// The folders, each below those that it may use.
 const LAYERS: [&str; 6] = ["file", "code", "symbols", "facts", "probes", "plan"];
 
-/// Bytes come from whoever calls.
-const OUTSIDE: [&str; 7] =
-    ["std::fs", "std::net", "std::env", "std::process", "std::thread", "println!", "unsafe "];
+/// Bytes come from whoever calls. A group of `std` would hide what is used.
+const OUTSIDE: [&str; 8] =
+    ["std::fs", "std::net", "std::env", "std::process", "std::thread", "std::{", "println!", "unsafe "];
 
 /// Path of a module from the crate's root.
 type Module = Vec<String>;
@@ -122,16 +122,17 @@ fn a_folder_uses_only_those_above_it() {
 fn no_files_use_each_other_in_a_circle() {
     let modules = modules();
     let mut uses = uses(&modules);
-    // Whatever uses nothing that is left is in no circle.
+    // Whatever uses nothing that is left, or is used by nothing, is in no circle.
     loop {
         let left: BTreeSet<&Module> = uses.keys().copied().collect();
-        uses.retain(|_, used| used.iter().any(|other| left.contains(other)));
+        let used: BTreeSet<&Module> = uses.values().flatten().copied().collect();
+        uses.retain(|module, others| used.contains(module) && others.iter().any(|o| left.contains(o)));
         if uses.len() == left.len() {
             break;
         }
     }
     let circle: Vec<_> = uses.keys().map(|m| m.join("::")).collect();
-    assert!(circle.is_empty(), "in a circle, or using one: {}", circle.join(", "));
+    assert!(circle.is_empty(), "in circles, or between two: {}", circle.join(", "));
 }
 
 #[test]
