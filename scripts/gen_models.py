@@ -54,6 +54,7 @@ ONE_B = dict(layers=16, embd=2048, ff=8192, heads=32, kv_heads=8, vocab=32000, s
 MODELS = {
     "dense-q8": Model("llama, 4 layers, Q8_0"),
     "dense-f16": Model("llama, 4 layers, F16", weights=T.F16),
+    "dense-q4_0": Model("llama, 4 layers, Q4_0, which many CPU backends repack", weights=T.Q4_0),
     "dense-q4k": Model("llama, 4 layers, Q4_K and Q6_K", weights=T.Q4_K, down=T.Q6_K, output=T.Q6_K),
     "moe-qwen60": Model("qwen2moe, 6 layers, 60 experts of which 4 used, and a shared one",
                         arch="qwen2moe", layers=6, kv_heads=8, experts=60, experts_used=4,

@@ -25,7 +25,7 @@ case ${1:-} in
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 cd "$REPO"
-MODELS=(smollm2 dense-q8 dense-f16 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft)
+MODELS=(smollm2 dense-q8 dense-f16 dense-q4_0 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft)
 
 summary=() failed=0
 # step NAME COMMAND...

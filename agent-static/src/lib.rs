@@ -26,6 +26,7 @@ pub mod host;
 pub mod inspect;
 pub mod link;
 pub mod lower;
+pub mod placement;
 pub mod plan;
 pub mod ring;
 pub mod selfcheck;

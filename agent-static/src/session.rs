@@ -30,6 +30,7 @@ use crate::host::Host;
 use crate::link::Output;
 use crate::link::output::{Kind, Weight};
 use crate::lower::Lower;
+use crate::placement::Placements;
 use crate::plan::Plan;
 use crate::ring::Event;
 use crate::signals::{Signals, Sleeper};
@@ -169,6 +170,7 @@ fn capture(
     let mut tracer = Tracer::new(&bpf, plan.levels);
     tracer.begin(target, lower)?;
 
+    let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
     let mut sleep = Duration::ZERO;
     let mut sampler = sample::Sampler::default();
@@ -178,6 +180,7 @@ fn capture(
         gauges.sample(&mut lower.borrow_mut().emit, false);
         let before = lower.borrow().emit.frames();
         let _ = ring.consume();
+        place(&mut placements, &mut lower.borrow_mut());
         tracer.step(lower)?;
         sleep = next_sleep(sleep, lower.borrow().emit.frames() != before, tracer.watching());
         {
@@ -204,6 +207,7 @@ fn capture(
         return Err(nothing);
     }
     let mut lower = lower.borrow_mut();
+    place(&mut placements, &mut lower);
     tracer.check(&mut lower, &bpf.totals());
     lower.finish();
     let end = end(reason, &bpf, &mut lower);
@@ -211,6 +215,13 @@ fn capture(
     let end = End { frames: lower.emit.frames(), ..end };
     lower.emit.emit(&Record::End(end), Weight::Essential);
     Ok(Summary { reason, end, status: tracer.status() })
+}
+
+/// Finds out where the weights of new topologies lie, while the engine has them.
+fn place(placements: &mut Placements, lower: &mut Lower) {
+    for unplaced in std::mem::take(&mut lower.unplaced) {
+        placements.send(&unplaced, &mut lower.emit);
+    }
 }
 
 /// Lets the counters count; what cannot be is refused with the reason.

@@ -27,6 +27,7 @@ mod operators;
 mod paths;
 mod references;
 mod relocs;
+pub mod returned;
 mod strategy;
 mod structure;
 mod switch;

@@ -20,6 +20,7 @@ use profinfer_wire::record::loss::Loss;
 use crate::bpf::Totals;
 use crate::emit::Emitter;
 use crate::engine::{Layout, Tables};
+use crate::placement::Unplaced;
 use crate::ring::Event;
 use crate::selfcheck::Hits;
 
@@ -64,6 +65,8 @@ pub struct Lower {
     pub forgotten: Vec<u64>,
     /// Processes that began a new program, and when.
     pub executed: Vec<(u32, u64)>,
+    /// Weights of new topologies; the caller finds out where they lie.
+    pub unplaced: Vec<Unplaced>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
 }
@@ -98,6 +101,7 @@ impl Lower {
             counter_slots: (0, 0),
             forgotten: Vec::new(),
             executed: Vec::new(),
+            unplaced: Vec::new(),
             hits: Vec::new(),
             nested: NestedCalls::default(),
         }

@@ -10,6 +10,7 @@ use profinfer_wire::record::graph::{MAX_SRC, Role, Tensor, Tensors, Topology};
 
 use super::{EngineFacts, Lower};
 use crate::link::output::Weight;
+use crate::placement::{self, Unplaced};
 use crate::ring;
 
 /// Tensors of all topologies that are remembered together, 16 bytes each.
@@ -246,13 +247,14 @@ impl Lower {
                 src: r.src.map(index),
             })
             .collect();
-        let wire_id = self.send_topology(b.pid, n_nodes, &tensors);
+        let buffers: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.buffer).collect();
+        let wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers);
         let known = Known { wire_id, addresses, by_address };
         self.topologies.insert(key, known, &mut self.forgotten);
     }
 
     /// Sends a topology unless an equal one was sent; addresses do not make it another one.
-    fn send_topology(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor]) -> u32 {
+    fn send_topology(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor], buffers: &[u64]) -> u32 {
         let mut hasher = DefaultHasher::new();
         (pid, n_nodes, tensors.len()).hash(&mut hasher);
         for t in tensors {
@@ -288,9 +290,17 @@ impl Lower {
         }
         if whole {
             self.topologies.sent.insert(content, id);
+            let weights = weights(tensors, buffers);
+            self.unplaced.extend((!weights.is_empty()).then_some(Unplaced { topology: id, pid, weights }));
         }
         id
     }
+}
+
+fn weights(tensors: &[Tensor], buffers: &[u64]) -> Vec<placement::Weight> {
+    let all = (0..).zip(tensors).zip(buffers).filter(|((_, t), _)| t.role == Role::Weight);
+    all.map(|((index, t), buffer)| placement::Weight { index, buffer: *buffer, data: t.data, bytes: t.bytes })
+        .collect()
 }
 
 fn role(node: bool, r: &Raw, weight_buffers: &[u64]) -> Role {

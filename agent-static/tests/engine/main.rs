@@ -9,5 +9,6 @@ mod nameless;
 mod oracle;
 mod program;
 mod real;
+mod returned;
 mod synthetic;
 mod unnamed;

@@ -28,5 +28,6 @@ mod server;
 mod speed;
 mod standin;
 mod support;
+mod weights;
 mod whisper;
 mod whisper_model;
