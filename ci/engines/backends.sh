@@ -23,4 +23,4 @@ PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
 export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR PROFINFER_AGENT GGML_VK_VISIBLE_DEVICES=0
-cargo test -q --locked -p host-analyzer --test oracle -- --nocapture backends:: standin::
+cargo test -q --locked -p host-analyzer --test oracle -- --nocapture backends:: standin:: weights::layers

@@ -11,7 +11,7 @@ use host_analyzer::analyses::engine::CpuBackend;
 use host_analyzer::analyses::weight::Weights;
 use host_analyzer::model::{Memory, Model};
 
-use crate::support::{engine, model, parts, record};
+use crate::support::{Parts, engine, model, parts, record};
 
 /// Bytes by type of buffer, and how many buffers of it, by the log.
 fn logged(log: &str) -> BTreeMap<String, (f64, u64)> {
@@ -55,11 +55,17 @@ fn agree(weights: &Weights, log: &str, what: &str) -> BTreeMap<String, Memory> {
     memory
 }
 
+/// Path of a model as it is in the mappings of whoever maps it.
+fn mapped(parts: &Parts, name: &str) -> String {
+    let path = std::fs::canonicalize(model(parts, name)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 /// Records the driver with a model; the log agrees with the one context.
 fn run(variable: &str, name: &str, options: &[&str]) -> Option<(BTreeMap<String, Memory>, Model, String)> {
     let parts = parts()?;
     let bin = engine(variable)?;
-    let (nodes, gguf) = (bin.join("nodes"), model(&parts, name));
+    let (nodes, gguf) = (bin.join("nodes"), mapped(&parts, name));
     let mut command = vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-n", "3", "--verbose"];
     command.extend(options);
     let (trace, output) = record(&parts, &[], &command);
@@ -115,6 +121,16 @@ fn in_a_release_of_october_2024() {
     assert_eq!(copied, of(Memory::Anonymous));
 }
 
+/// Layers on another processor: the type's name is in its own context there, and its addresses are no addresses of the process.
+#[test]
+fn layers_on_another_processor_are_on_its_device() {
+    for variable in ["PROFINFER_VULKAN_ENGINE_DIR", "PROFINFER_CLANG_VULKAN_ENGINE_DIR"] {
+        let Some((memory, ..)) = run(variable, "dense-q8", &["-g", "2"]) else { return };
+        assert_eq!(memory.get("Vulkan0"), Some(&Memory::Device), "{memory:?}");
+        assert_eq!(memory.get("CPU_Mapped"), Some(&Memory::File), "{memory:?}");
+    }
+}
+
 /// The file that the log says, and of it the variant.
 #[test]
 fn the_cpu_backend_is_the_one_that_the_engine_logs() {
@@ -143,7 +159,7 @@ fn the_cpu_backend_is_the_one_that_the_engine_logs() {
 fn each_context_has_the_file_of_its_model() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
-    let (nodes, files) = (bin.join("nodes"), ["dense-q8", "dense-f16"].map(|name| model(&parts, name)));
+    let (nodes, files) = (bin.join("nodes"), ["dense-q8", "dense-f16"].map(|name| mapped(&parts, name)));
     let command = [nodes.to_str().unwrap(), "-m", &files[0], "-m", &files[1], "-n", "2"];
     let (trace, _) = record(&parts, &[], &command);
     let weights = Analysis::of(&trace).weight;

@@ -6,8 +6,8 @@ import { cpuBackend, weightLine } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { date, DASH, time } from "../ui/format.ts";
 
-function field(name: string, value: string | null | undefined): HTMLElement {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value || DASH));
+function field(name: string, value: string | null | undefined, wide = false): HTMLElement {
+  return h("div", wide ? { class: "wide" } : {}, h("dt", {}, name), h("dd", {}, value || DASH));
 }
 
 export function header(summary: Summary): HTMLElement {
@@ -33,7 +33,7 @@ export function header(summary: Summary): HTMLElement {
       field("CPU", cpu),
       field("Engine", engines.join(", ") || "version not told"),
       field("CPU backend", backends.join(" · ") || "not told"),
-      ...weights.map((line, i) => field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line)),
+      ...weights.map((line, i) => field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line, true)),
       field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
       field("Recorded", date(session?.start_unix_ns)),
       field("Length", time(session?.duration_ns)),
