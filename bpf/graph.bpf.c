@@ -245,7 +245,8 @@ static __always_inline void send_structure(struct thread *t, __u64 id)
 	e->topology = t->walk_topology;
 	e->n_nodes = t->walk_n;
 	e->n_leafs = t->walk_leafs;
-	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+	/* At once: the agent looks where the weights lie while the engine has them. */
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Finds the key of the topology, and sends the topology when the agent does not have it. 0: unknown. */

@@ -24,6 +24,7 @@ pub mod inspect;
 pub mod link;
 pub mod lower;
 pub mod outcome;
+pub mod placement;
 pub mod plan;
 pub mod proc_file;
 pub mod ring;

@@ -42,9 +42,18 @@
 //   NODES_KV_SELF    llama_kv_self_clear (2025-03 until then)
 //   NODES_LOAD_ALL   CPU variants are libraries loaded at run time (2024-11 and later)
 //   NODES_NO_CALLBACK  there is no eval callback (before 2024-02)
+//   NODES_LOAD_MODE  llama_model_params::load_mode instead of use_mmap (2026-08 and later)
+
+#ifdef NODES_LOAD_MODE
+static void no_mmap(llama_model_params & p) { p.load_mode = LLAMA_LOAD_MODE_NONE; }
+#else
+static void no_mmap(llama_model_params & p) { p.use_mmap = false; }
+#endif
+
 #ifdef NODES_NEW_NAMES
-static llama_model * load(const char * path, int gpu_layers) {
+static llama_model * load(const char * path, int gpu_layers, bool map) {
     llama_model_params params = llama_model_default_params();
+    if (!map) no_mmap(params);
     if (gpu_layers >= 0) params.n_gpu_layers = gpu_layers;
     return llama_model_load_from_file(path, params);
 }
@@ -53,8 +62,9 @@ static const llama_vocab * vocab_of(const llama_model * m) { return llama_model_
 static int vocab_size(const llama_model * m) { return llama_vocab_n_tokens(vocab_of(m)); }
 static void unload(llama_model * m) { llama_model_free(m); }
 #else
-static llama_model * load(const char * path, int gpu_layers) {
+static llama_model * load(const char * path, int gpu_layers, bool map) {
     llama_model_params params = llama_model_default_params();
+    if (!map) no_mmap(params);
     if (gpu_layers >= 0) params.n_gpu_layers = gpu_layers;
     return llama_load_model_from_file(path, params);
 }
@@ -281,7 +291,7 @@ static void quiet(ggml_log_level level, const char * text, void *) {
 
 static void usage(FILE * out) {
     fputs("nodes -m MODEL.gguf [-m OTHER.gguf ...] [-t THREADS] [-p PROMPT_TOKENS] [-n TOKENS]\n"
-          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list | --experts] [--pause] [--evict HOW] [--verbose]\n"
+          "      [-c CONTEXT] [-g LAYERS] [-r ROUNDS [--fresh]] [--prompt TEXT] [--list | --experts] [--pause] [--no-mmap] [--evict HOW] [--verbose]\n"
           "\n"
           "  -m  model; with several, each decode call is made for all of them in turn\n"
           "  -t  threads (1)      -p  tokens in the prompt (8)      -n  tokens to generate (8)\n"
@@ -290,6 +300,7 @@ static void usage(FILE * out) {
           "  -r  how often to decode prompt and tokens, each time further on in the context (1)\n"
           "  --fresh  empty the context before each round, so that all rounds are alike\n"
           "  --prompt TEXT  decode this instead of -p tokens, and write the text to stderr\n"
+          "  --no-mmap  copy the weights instead of mapping the file\n"
           "  --evict unmap|cold  before each call take the model's pages from the process; `cold`: from the page cache too\n"
           "  --list   print every node of every graph, in order\n"
           "  --experts  print what the routers of a mixture-of-experts model chose; graphs then run in pieces\n"
@@ -301,17 +312,17 @@ struct Options {
     std::vector<const char *> models;
     const char * text = nullptr;
     int  n_threads = 1, n_prompt = 8, n_gen = 8, n_ctx = 512, rounds = 1, evict = 0, gpu_layers = -1;
-    bool list = false, experts = false, pause = false, verbose = false, fresh = false;
+    bool list = false, experts = false, pause = false, verbose = false, fresh = false, no_mmap = false;
 };
 
 static bool parse(int argc, char ** argv, Options & o) {
-    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT, EXPERTS };
+    enum { LIST = 256, PAUSE, VERBOSE, PROMPT, FRESH, EVICT, EXPERTS, NO_MMAP };
     const option longs[] = {
         { "list", no_argument, nullptr, LIST },       { "pause", no_argument, nullptr, PAUSE },
         { "verbose", no_argument, nullptr, VERBOSE }, { "prompt", required_argument, nullptr, PROMPT },
         { "help", no_argument, nullptr, 'h' },        { "fresh", no_argument, nullptr, FRESH },
         { "evict", required_argument, nullptr, EVICT },  { "experts", no_argument, nullptr, EXPERTS },
-        { nullptr, 0, nullptr, 0 },
+        { "no-mmap", no_argument, nullptr, NO_MMAP }, { nullptr, 0, nullptr, 0 },
     };
     for (int c; (c = getopt_long(argc, argv, "m:t:p:n:c:r:g:h", longs, nullptr)) != -1;) {
         switch (c) {
@@ -327,6 +338,7 @@ static bool parse(int argc, char ** argv, Options & o) {
             case EXPERTS: o.experts = true; break;
             case PAUSE: o.pause = true; break;
             case EVICT: o.evict = strcmp(optarg, "cold") ? 1 : 2; break;
+            case NO_MMAP: o.no_mmap = true; break;
             case FRESH: o.fresh = true; break;
             case VERBOSE: o.verbose = true; break;
             case 'h': usage(stdout); exit(0);
@@ -337,7 +349,7 @@ static bool parse(int argc, char ** argv, Options & o) {
 }
 
 static bool open_session(const char * path, const Options & o, Lister & lister, Session & s) {
-    s.model = load(path, o.gpu_layers);
+    s.model = load(path, o.gpu_layers, !o.no_mmap);
     if (!s.model) {
         fprintf(stderr, "nodes: cannot load the model '%s'\n", path);
         return false;

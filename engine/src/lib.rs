@@ -26,6 +26,7 @@ mod plan;
 mod probes;
 mod symbols;
 
+pub use code::returned::returned;
 pub use facts::layout::{FoundLayout, Layout, NoLayout, Offset, Origin, Unfitting};
 pub use facts::tables::{DataType, Tables};
 pub use file::elf::{Image, Machine};

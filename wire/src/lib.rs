@@ -20,6 +20,7 @@ pub mod experts;
 pub mod frame;
 pub mod gauges;
 pub mod hello;
+pub mod placements;
 pub mod record;
 pub mod span;
 pub mod varint;

@@ -11,6 +11,7 @@ use profinfer_wire::experts::{self, Expert, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
+use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement, Placements};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
@@ -20,6 +21,7 @@ use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::nested::{MAX_NESTED_CALL_LEN, NestedBatch, NestedCall, NestedLoss};
 use profinfer_wire::record::op::SpanBatch;
 use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
+use profinfer_wire::record::weight::{Buffer, Memory, PlacementBatch};
 use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
 use profinfer_wire::span::{Cursor, Span};
 
@@ -125,6 +127,21 @@ fn packed_samples() -> Vec<u8> {
     bytes[..len].to_vec()
 }
 
+/// Three weights: the first tensor of the topology, the one behind it, one far behind in another buffer.
+fn placements() -> [Placement; 3] {
+    [(0, 1), (1, 1), (300, 2)].map(|(index, buffer)| Placement { index, buffer })
+}
+
+fn packed_placements() -> Vec<u8> {
+    let mut bytes = [0; 3 * MAX_PLACEMENT_LEN];
+    let (mut len, mut before) = (0, None);
+    for placement in placements() {
+        len = placement.encode(before, &mut bytes, len).expect("room");
+        before = Some(placement.index);
+    }
+    bytes[..len].to_vec()
+}
+
 /// Two nested calls of one operator: one inside the other.
 fn nested_calls() -> [NestedCall; 2] {
     let outer = NestedCall {
@@ -226,6 +243,15 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     };
     check("graph call", &Record::GraphCall(graph_call));
     check("past", &Record::Past(graph::Past { graph: 2, n_past: 300 }));
+    let buffer = Buffer { id: 1, pid: 42, kind: "CPU_Mapped", memory: Memory::File, path: "/models/m.gguf" };
+    check("buffer", &Record::Buffer(buffer));
+    let own = Buffer { id: 2, kind: "CPU_REPACK", memory: Memory::Anonymous, path: "", ..buffer };
+    check("buffer of repacked weights", &Record::Buffer(own));
+    let placements = packed_placements();
+    check(
+        "placement batch",
+        &Record::PlacementBatch(PlacementBatch { topology: 1, count: 3, bytes: &placements }),
+    );
     let batch =
         SpanBatch { graph: 2, topology: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
     check("span batch", &Record::SpanBatch(batch));
@@ -466,6 +492,23 @@ fn packed_samples_decode_to_what_was_packed() {
     }
     // A number that no gauge can have.
     assert_eq!(Gauges::new(1, &[0x80, 0x80, 0x08]).next(), None);
+}
+
+#[test]
+fn packed_placements_decode_to_what_was_packed() {
+    let bytes = packed_placements();
+    assert_eq!(Placements::new(3, &bytes).collect::<Vec<_>>(), placements());
+    for cut in 0..bytes.len() {
+        let mut short = Placements::new(3, &bytes[..cut]);
+        assert!(short.by_ref().count() < 3 && short.failed);
+    }
+    // A weight twice or in the wrong order cannot be said; an index beyond 32 bits is none.
+    let [first, second, _] = placements();
+    assert_eq!(first.encode(Some(1), &mut [0; 9], 0), None);
+    assert_eq!(second.encode(Some(1), &mut [0; 9], 0), None);
+    assert_eq!(Placements::new(1, &[0xff, 0xff, 0xff, 0xff, 0x10, 1]).next(), None);
+    let mut beyond = Placements::new(2, &[0xfe, 0xff, 0xff, 0xff, 0x0f, 1, 0, 1]);
+    assert_eq!((beyond.by_ref().count(), beyond.failed), (1, true));
 }
 
 #[test]

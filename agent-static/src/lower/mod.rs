@@ -20,6 +20,7 @@ use profinfer_wire::record::loss::Loss;
 
 use crate::bpf::Totals;
 use crate::emit::Emitter;
+use crate::placement::Unplaced;
 use crate::ring::Event;
 use crate::selfcheck::Hits;
 
@@ -60,6 +61,8 @@ pub struct Lower {
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
+    /// Weights of new topologies; the caller finds out where they lie.
+    pub unplaced: Vec<Unplaced>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
 }
@@ -92,6 +95,7 @@ impl Lower {
             spare_selections: Vec::new(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
+            unplaced: Vec::new(),
             hits: Vec::new(),
             nested: NestedCalls::default(),
         }

@@ -21,6 +21,8 @@ use crate::error::{Diagnostic, Result};
 use crate::gauge::Gauges;
 use crate::host::Host;
 use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::placement::Placements;
 use crate::plan::Plan;
 use crate::ring::Event;
 use crate::signals::{Signals, Sleeper};
@@ -75,6 +77,7 @@ pub(super) fn capture(
     let mut tracer = Tracer::new(&bpf, plan.levels);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
 
+    let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
     let mut sleep = Duration::ZERO;
     let mut sampler = sample::Sampler::default();
@@ -88,6 +91,7 @@ pub(super) fn capture(
         };
         let _ = ring.consume();
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
+        place(&mut placements, lower);
         tracer.step(executed, lower)?;
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
         // At once: a topology that only the kernel remembers costs its graphs' spans.
@@ -111,6 +115,7 @@ pub(super) fn capture(
         return Err(nothing);
     }
     let lower = &mut drain.borrow_mut().lower;
+    place(&mut placements, lower);
     tracer.check(lower, &bpf.totals());
     lower.finish();
     let end = records::end(reason, &bpf, lower);
@@ -118,6 +123,13 @@ pub(super) fn capture(
     let end = End { frames: lower.emit.frames(), ..end };
     lower.emit.emit(&Record::End(end), Weight::Essential);
     Ok(Summary { reason, end, status: tracer.status() })
+}
+
+/// Finds out where the weights of new topologies lie, while the engine has them.
+fn place(placements: &mut Placements, lower: &mut Lower) {
+    for unplaced in std::mem::take(&mut lower.unplaced) {
+        placements.send(&unplaced, &mut lower.emit);
+    }
 }
 
 /// Lets the counters count; what cannot be is refused with the reason.

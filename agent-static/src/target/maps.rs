@@ -9,6 +9,39 @@ use std::path::PathBuf;
 
 use crate::proc_file::text_of_process;
 
+/// One mapping of any kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// Behind the last address.
+    pub end: u64,
+    /// Offset of `start` in the file.
+    pub offset: u64,
+    /// It holds code.
+    pub executable: bool,
+    /// The file as the process sees it, or what the kernel calls the mapping (`[heap]`); may be empty.
+    pub path: String,
+}
+
+/// All mappings of `pid` in order of addresses; empty when they cannot be read, which is said on the terminal.
+#[must_use]
+pub fn mappings(pid: u32) -> Vec<Mapping> {
+    let Some(text) = text_of_process(&format!("/proc/{pid}/maps")) else { return Vec::new() };
+    text.lines().filter_map(|line| mapping(Line::of(line)?)).collect()
+}
+
+fn mapping(line: Line<'_>) -> Option<Mapping> {
+    let (start, end) = line.range.split_once('-')?;
+    Some(Mapping {
+        start: u64::from_str_radix(start, 16).ok()?,
+        end: u64::from_str_radix(end, 16).ok()?,
+        offset: u64::from_str_radix(line.offset, 16).ok()?,
+        executable: line.executable(),
+        path: line.path.trim_end_matches(" (deleted)").to_owned(),
+    })
+}
+
 /// One mapped file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedFile {
@@ -48,35 +81,49 @@ pub fn code_files(pid: u32) -> Vec<MappedFile> {
 /// Offset in its file of the code at `address` of `pid`.
 #[must_use]
 pub fn file_offset(pid: u32, address: u64) -> Option<u64> {
-    let text = text_of_process(&format!("/proc/{pid}/maps"))?;
-    text.lines().find_map(|line| {
-        let (range, ..) = executable(line)?;
-        let (from, to) = range.split_once('-')?;
-        let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
-        let offset = u64::from_str_radix(line.split(' ').nth(2)?, 16).ok()?;
-        (from..to).contains(&address).then(|| address - from + offset)
-    })
+    let mapping = mappings(pid).into_iter().find(|m| (m.start..m.end).contains(&address))?;
+    (mapping.executable && mapping.path.starts_with('/')).then(|| address - mapping.start + mapping.offset)
+}
+
+/// The fields of one line.
+struct Line<'a> {
+    range: &'a str,
+    mode: &'a str,
+    offset: &'a str,
+    device: &'a str,
+    inode: &'a str,
+    path: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        // 7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:00 1234    /usr/lib/libc.so.6
+        let mut rest = line;
+        let mut field = || {
+            let trimmed = rest.trim_start();
+            let (head, tail) = trimmed.split_at(trimmed.find(' ').unwrap_or(trimmed.len()));
+            rest = tail;
+            head
+        };
+        let (range, mode, offset, device, inode) = (field(), field(), field(), field(), field());
+        (!inode.is_empty()).then(|| Self { range, mode, offset, device, inode, path: rest.trim_start() })
+    }
+
+    fn executable(&self) -> bool {
+        self.mode.as_bytes().get(2) == Some(&b'x')
+    }
 }
 
 /// Address range, identity and path of an executable file mapping.
 fn executable(line: &str) -> Option<(&str, FileId, &str)> {
-    // 7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:00 1234    /usr/lib/libc.so.6
-    let mut rest = line;
-    let mut field = || {
-        let trimmed = rest.trim_start();
-        let (head, tail) = trimmed.split_at(trimmed.find(' ').unwrap_or(trimmed.len()));
-        rest = tail;
-        head
-    };
-    let (range, mode, _offset, device, inode) = (field(), field(), field(), field(), field());
-    let path = rest.trim_start();
-    let (major, minor) = device.split_once(':')?;
+    let line = Line::of(line)?;
+    let (major, minor) = line.device.split_once(':')?;
     let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
-    let inode = inode.parse().ok()?;
-    (mode.as_bytes().get(2) == Some(&b'x') && path.starts_with('/')).then_some((
-        range,
+    let inode = line.inode.parse().ok()?;
+    (line.executable() && line.path.starts_with('/')).then_some((
+        line.range,
         FileId { device, inode },
-        path,
+        line.path,
     ))
 }
 
@@ -115,6 +162,19 @@ mod tests {
         ] {
             assert_eq!(executable(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn reads_mappings_of_every_kind() {
+        let read = |line| mapping(Line::of(line).unwrap()).unwrap();
+        let file =
+            read("7f00-8f00 r--s 00002000 fe:00 12                         /models/my model.gguf (deleted)");
+        assert_eq!((file.start, file.end, file.offset, file.executable), (0x7f00, 0x8f00, 0x2000, false));
+        assert_eq!(file.path, "/models/my model.gguf");
+        assert_eq!(read("7f00-8f00 rw-p 00000000 00:00 0").path, "");
+        assert_eq!(read("7f00-8f00 rw-p 00000000 00:00 0                          [heap]").path, "[heap]");
+        assert!(read("7f00-8f00 r-xp 0 00:00 0 [vdso]").executable);
+        assert!(Line::of("garbage").is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::x86;
 use crate::file::elf::{Image, Machine, offset};
 
 /// The decoder of an instruction set, if it is built in.
-const fn decoder(machine: Machine) -> Option<&'static InstructionSet> {
+pub(super) const fn decoder(machine: Machine) -> Option<&'static InstructionSet> {
     match machine {
         #[cfg(feature = "x86")]
         Machine::X86_64 => Some(&x86::DECODER),

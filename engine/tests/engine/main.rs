@@ -11,6 +11,7 @@ mod messages;
 mod oracle;
 mod program;
 mod real;
+mod returned;
 mod stripped;
 mod structure;
 mod synthetic;

@@ -71,7 +71,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     { id: "top" },
     newer,
     guarded("health", () => healthBanner(summary.health)),
-    guarded("header", () => header(summary.session)),
+    guarded("header", () => header(summary)),
     guarded("key figures", () => figures(summary)),
     guarded("token statistics", () => tokenSection(summary)),
     guarded("operator types", () => opTypeSection(summary, colours)),

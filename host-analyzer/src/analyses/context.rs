@@ -77,6 +77,7 @@ mod tests {
             bytes: 0,
             address: 0,
             data: 0,
+            buffer: None,
             view_of: None,
             src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
         };

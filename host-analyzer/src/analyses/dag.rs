@@ -11,7 +11,7 @@ use super::group::{Groups, context_name};
 use super::op::share;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
-use crate::model::{GraphCallId, Model, Node, NodeIdx, Text, Topology};
+use crate::model::{Buffer, GraphCallId, Model, Node, NodeIdx, Text, Topology};
 
 /// One graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,6 +65,11 @@ pub struct DagNode {
     pub bytes: Option<u64>,
     /// `node`, `weight`, `cache`, `input` or `other`.
     pub role: &'static str,
+    /// What memory holds a weight: `file`, `anonymous`, `device` or `unknown`; `None` for other tensors, and where nothing was
+    /// recorded of it.
+    pub memory: Option<&'static str>,
+    /// The type of buffer that holds a weight, as the engine calls it; `None` when it is not known.
+    pub buffer: Option<String>,
     /// The tensor that it is a view of.
     pub view_of: Option<u32>,
     /// Position in the order of execution, from 0; `None` for nodes that are never run by themselves.
@@ -166,6 +171,8 @@ fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32
             ne: node.ne,
             bytes: (node.bytes != 0).then_some(node.bytes),
             role: node.role.name(),
+            memory: buffer(model, node).map(|b| b.memory.name()),
+            buffer: buffer(model, node).map(|b| b.kind.clone()).filter(|kind| !kind.is_empty()),
             view_of: node.view_of.map(|v| v.0),
             order: order[i],
             fused_with: fused_with[i],
@@ -176,6 +183,10 @@ fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32
             share: share(cell.wall_ns, whole),
         })
         .collect()
+}
+
+fn buffer<'m>(model: &'m Model, node: &Node) -> Option<&'m Buffer> {
+    model.buffers.get(node.buffer?.0 as usize)
 }
 
 /// The position of each node in the order of execution, as seen in the fullest call: the first start of a node

@@ -148,6 +148,7 @@ mod tests {
             bytes: 4,
             address: 1,
             data: 0,
+            buffer: None,
             view_of: None,
             src: vec![],
         };

@@ -8,6 +8,7 @@ mod context;
 pub mod cost;
 pub mod counter;
 pub mod dag;
+pub mod engine;
 pub mod excerpt;
 pub mod execution;
 pub mod expert;
@@ -25,6 +26,7 @@ pub mod tally;
 pub mod thread;
 pub mod token;
 pub mod track;
+pub mod weight;
 
 use crate::model::Model;
 
@@ -35,6 +37,10 @@ pub struct Analysis {
     pub health: health::Health,
     /// Length of the session, ns.
     pub duration_ns: u64,
+    /// Which engine each process runs.
+    pub engine: Vec<engine::Engine>,
+    /// Where the weights of each context lie.
+    pub weight: Vec<weight::Weights>,
     /// Phase of every call.
     pub phases: phase::Phases,
     /// Token level.
@@ -74,6 +80,8 @@ impl Analysis {
         Self {
             health: health::health(model),
             duration_ns: session::duration_ns(model),
+            engine: engine::engines(model),
+            weight: weight::weights(model),
             token,
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),

@@ -16,6 +16,7 @@ mod session;
 mod token;
 mod topology;
 mod wait;
+mod weight;
 
 use std::collections::HashMap;
 
@@ -45,6 +46,7 @@ pub struct Ingest {
     selections: Selections,
     gauges: gauge::Gauges,
     nested: nested::Calls,
+    weights: weight::Weights,
 }
 
 /// Progress of a session that is still running.
@@ -116,6 +118,8 @@ impl Ingest {
             Record::Decode(r) => self.tokens.add(*r, self.model.threads.find_or_add(r.tid)),
             Record::Topology(r) => self.topologies.head(r),
             Record::Tensors(r) => self.topologies.part(r, offset, &mut self.damages),
+            Record::Buffer(r) => self.weights.buffer(r),
+            Record::PlacementBatch(r) => self.weights.add(r, offset, &mut self.damages),
             Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),
             Record::Past(r) => self.calls.past(*r),
             Record::SpanBatch(r) => {
@@ -179,6 +183,7 @@ impl Ingest {
         model.gauges = self.gauges.finish(damages);
         let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
         model.topologies = topologies.table;
+        self.weights.finish(&topologies.ids, model, damages);
         let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
         let calls =
             self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);

@@ -106,6 +106,7 @@ fn node(tensor: Option<Tensor>, total: u32, texts: &HashMap<u32, Text>, damages:
             bytes: 0,
             address: 0,
             data: 0,
+            buffer: None,
             view_of: None,
             src: Vec::new(),
         };
@@ -127,6 +128,7 @@ fn node(tensor: Option<Tensor>, total: u32, texts: &HashMap<u32, Text>, damages:
         bytes: t.bytes,
         address: t.address,
         data: t.data,
+        buffer: None,
         view_of: index(t.view_of),
         src: (0..).zip(t.src).filter_map(|(slot, s)| Some((slot, index(s)?))).collect(),
     };

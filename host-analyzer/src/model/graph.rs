@@ -4,6 +4,7 @@ use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
 use super::token::DecodeId;
+use super::weight::BufferId;
 
 /// Position in [`Topologies`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,8 @@ pub struct Node {
     pub address: u64,
     /// Address of the data; 0 when unset.
     pub data: u64,
+    /// The buffer in which its data lies; told of weights only.
+    pub buffer: Option<BufferId>,
     /// The tensor that it is a view of.
     pub view_of: Option<NodeIdx>,
     /// Sources with their slot, empty slots left out.

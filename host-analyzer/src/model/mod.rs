@@ -18,6 +18,7 @@ pub mod text;
 pub mod thread;
 pub mod token;
 pub mod totals;
+pub mod weight;
 
 pub use counter::{Absence, Counter, Counts};
 pub use expert::{Experts, Selection};
@@ -33,6 +34,7 @@ pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
 pub use token::{DecodeFunction, DecodeId, Decodes};
+pub use weight::{Buffer, BufferId, Memory};
 
 /// Everything known of one session.
 #[derive(Debug, Default)]
@@ -47,6 +49,8 @@ pub struct Model {
     pub decodes: Decodes,
     /// Topologies of graphs.
     pub topologies: Topologies,
+    /// Buffers in which weights lie; empty when nothing was recorded of them.
+    pub buffers: Vec<Buffer>,
     /// Graph-level calls, by start.
     pub graph_calls: GraphCalls,
     /// Operator spans, by graph call, then thread, then start.

@@ -7,9 +7,9 @@
 use host_analyzer::model::{GraphCallId, Layer, Model};
 
 use crate::engine_list::{Listed, parse};
+use crate::engine_log::Weights;
 use crate::nodes::list;
 use crate::support::{engine, model, parts, record};
-use crate::weights::Weights;
 
 /// Calls of backends in the engine's decode call number `decode`, in order of time, with their backends.
 pub(crate) fn parts_of(trace: &Model, decode: usize) -> Vec<(GraphCallId, String)> {

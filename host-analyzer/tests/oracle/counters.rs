@@ -3,8 +3,8 @@
 
 use host_analyzer::model::Model;
 
+use crate::engine_log::Weights;
 use crate::support::{engine, model, parts, record};
-use crate::weights::Weights;
 
 /// Page faults, minor and major, of each call by the driver's getrusage.
 fn faults_by_driver(output: &[u8]) -> Vec<(u64, u64)> {

@@ -16,6 +16,7 @@ mod counters;
 mod diffusion;
 mod doctor;
 mod engine_list;
+mod engine_log;
 mod engines;
 mod errors;
 mod experts;

@@ -48,7 +48,20 @@ fn topology(m: &mut Model, call: &str) -> Topology {
         let (op, name, dtype) = (m.texts.intern(op), m.texts.intern(name), m.texts.intern(dtype));
         let ne = dimensions(ne);
         let bytes = ne.iter().product::<u64>() * 4;
-        Node { name, op, desc: op, dtype, role, ne, bytes, address: 0, data: 0, view_of: None, src }
+        Node {
+            name,
+            op,
+            desc: op,
+            dtype,
+            role,
+            ne,
+            bytes,
+            address: 0,
+            data: 0,
+            buffer: None,
+            view_of: None,
+            src,
+        }
     };
     for (i, row) in rows.iter().enumerate() {
         let mut src = Vec::new();

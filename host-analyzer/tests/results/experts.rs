@@ -367,6 +367,7 @@ fn the_selection_of_engines_with_a_tensor_for_each_expert() {
         bytes,
         address: 0,
         data: 0,
+        buffer: None,
         view_of: None,
         src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
     };

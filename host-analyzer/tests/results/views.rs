@@ -86,6 +86,78 @@ fn dag_holds_the_figures_of_the_small_session() {
     );
 }
 
+/// Tells of the small session where its weights lie: `wq` of 16,384 bytes was repacked, `wn` of 256 lies in the file.
+fn place(m: &mut Model) {
+    let buffer = |kind: &str, memory, path: &str| Buffer {
+        pid: small::PID,
+        kind: kind.to_owned(),
+        memory,
+        path: path.to_owned(),
+    };
+    m.buffers = vec![
+        buffer("CPU_Mapped", Memory::File, "/models/a\u{1b}.gguf"),
+        buffer("CPU_REPACK", Memory::Anonymous, ""),
+    ];
+    for node in m.topologies.rows.iter_mut().flat_map(|t| &mut t.nodes).filter(|n| n.role == Role::Weight) {
+        node.buffer = Some(BufferId(u32::from(node.bytes > 256)));
+    }
+}
+
+#[test]
+fn every_view_says_where_the_weights_lie() {
+    let mut m = small::model();
+    place(&mut m);
+    let library = |path: &str| Library {
+        pid: small::PID,
+        path: path.to_owned(),
+        build_id: String::new(),
+        role: "CPU operators".to_owned(),
+    };
+    m.session.libraries.push(library("/usr/lib/libggml-cpu-zen4.so"));
+    let (name, command, engine_version) = (String::new(), String::new(), "llama.cpp 1".to_owned());
+    m.session.processes.push(Process { pid: small::PID, name, command, engine_version });
+    let s = json_of(summary::summary, &m);
+    assert_eq!(
+        s["engines"],
+        json!([{"pid": 7, "name": "", "version": "llama.cpp 1", "cpu_backend": "variant", "cpu_variant": "zen4",
+            "cpu_library": "/usr/lib/libggml-cpu-zen4.so"}])
+    );
+    let mapped = json!({"buffer": "CPU_Mapped", "memory": "file", "path": "/models/a\u{1b}.gguf", "tensors": 1, "bytes": 256});
+    let own =
+        json!({"buffer": "CPU_REPACK", "memory": "anonymous", "path": null, "tensors": 1, "bytes": 16_384});
+    assert_eq!(
+        s["weights"],
+        json!([{"pid": 7, "context": "0x5500", "tensors": 2, "bytes": 16_640, "mapped_bytes": 256, "own_bytes": 16_384,
+            "device_bytes": 0, "unknown_bytes": 0, "buffers": [own, mapped]}])
+    );
+    let d = json_of(dag::dag, &m);
+    let nodes = &d["graphs"][1]["nodes"];
+    assert_eq!((&nodes[5]["memory"], &nodes[5]["buffer"]), (&json!("anonymous"), &json!("CPU_REPACK")));
+    assert_eq!((&nodes[7]["memory"], &nodes[7]["buffer"]), (&json!("file"), &json!("CPU_Mapped")));
+    assert_eq!((&nodes[6]["memory"], &nodes[0]["buffer"]), (&Value::Null, &Value::Null));
+    let t = text(terminal::terminal, &m);
+    for line in [
+        "CPU backend: variant zen4 (libggml-cpu-zen4.so)",
+        "weights: 16.2 KiB: 16.0 KiB in memory of its own (CPU_REPACK), 256 B mapped from a\u{fffd}.gguf (CPU_Mapped)",
+    ] {
+        assert!(t.replace("\u{1b}[0m\n\u{1b}[2m", " ").contains(line), "{t}");
+    }
+}
+
+/// Recordings of agents that did not tell.
+#[test]
+fn no_view_guesses_where_weights_lie() {
+    let m = small::model();
+    let s = json_of(summary::summary, &m);
+    assert_eq!(
+        s["weights"],
+        json!([{"pid": 7, "context": "0x5500", "tensors": 2, "bytes": 16_640, "mapped_bytes": null, "own_bytes": null,
+            "device_bytes": null, "unknown_bytes": null, "buffers": []}])
+    );
+    assert_eq!(json_of(dag::dag, &m)["graphs"][1]["nodes"][5]["memory"], Value::Null);
+    assert!(text(terminal::terminal, &m).contains("weights: 16.2 KiB, where they lie was not recorded"));
+}
+
 /// Keys of all objects in a value.
 fn keys(v: &Value, into: &mut BTreeSet<String>) {
     match v {
@@ -167,6 +239,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             start_ns: vec![m.spans.start_ns[0]],
             duration_ns: vec![1],
         };
+        place(&mut m);
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);

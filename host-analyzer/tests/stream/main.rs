@@ -14,6 +14,7 @@ mod partial;
 mod real;
 mod received;
 mod synth;
+mod weights;
 mod whole;
 
 use host_analyzer::decode::{Decoder, Found, OpenError};

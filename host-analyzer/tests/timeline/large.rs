@@ -154,6 +154,7 @@ fn topology(model: &mut Model, pid: u32, layers: u32, n_tokens: u64) -> Topology
                 bytes: 576 * 4 * n_tokens,
                 address: 0x7000_0000 + 368 * nodes.len() as u64,
                 data: 0,
+                buffer: None,
                 view_of: None,
                 src: before.into_iter().collect(),
             });
@@ -178,6 +179,7 @@ fn topology(model: &mut Model, pid: u32, layers: u32, n_tokens: u64) -> Topology
                 bytes: 576 * 576 * 34 / 32,
                 address: 0x9000_0000 + 368 * i as u64,
                 data: 0,
+                buffer: None,
                 view_of: None,
                 src: Vec::new(),
             });

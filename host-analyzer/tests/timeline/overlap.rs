@@ -24,6 +24,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
         bytes: 0,
         address: 0,
         data: 0,
+        buffer: None,
         view_of: None,
         src: Vec::new(),
     };

@@ -171,6 +171,7 @@ fn topology(m: &mut Model, pid: u32, nodes: &[(&str, &str, &str)]) -> Topology {
         bytes: 0,
         address: 0,
         data: 0,
+        buffer: None,
         view_of: None,
         src,
     };

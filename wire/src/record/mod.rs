@@ -15,6 +15,7 @@ pub mod op;
 pub mod session;
 pub mod token;
 mod totals;
+pub mod weight;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,8 @@ pub mod kind {
     pub const COUNTER: u16 = 0x08;
     /// [`super::gauge::Gauge`].
     pub const GAUGE: u16 = 0x09;
+    /// [`super::weight::Buffer`].
+    pub const BUFFER: u16 = 0x0a;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -50,6 +53,8 @@ pub mod kind {
     pub const GRAPH_CALL: u16 = 0x22;
     /// [`super::graph::Past`].
     pub const PAST: u16 = 0x23;
+    /// [`super::weight::PlacementBatch`].
+    pub const PLACEMENT_BATCH: u16 = 0x24;
     /// [`super::op::SpanBatch`].
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
@@ -153,6 +158,8 @@ records! {
     Counter = kind::COUNTER => counter::Counter<'a>,
     /// What became of a gauge.
     Gauge = kind::GAUGE => gauge::Gauge<'a>,
+    /// A buffer of the engine in which weights lie.
+    Buffer = kind::BUFFER => weight::Buffer<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
@@ -163,6 +170,8 @@ records! {
     GraphCall = kind::GRAPH_CALL => graph::GraphCall,
     /// How much context a computation of a graph began with.
     Past = kind::PAST => graph::Past,
+    /// Which weights of a topology lie in which buffer.
+    PlacementBatch = kind::PLACEMENT_BATCH => weight::PlacementBatch<'a>,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.

@@ -140,7 +140,8 @@ impl Lower {
                 src: r.src.map(index),
             })
             .collect();
-        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors);
+        let buffers: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.buffer).collect();
+        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers);
         self.topologies.insert(key, known, forgotten);
     }
 }

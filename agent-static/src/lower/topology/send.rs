@@ -4,17 +4,25 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::graph::{Tensor, Tensors, Topology};
+use profinfer_wire::record::graph::{Role, Tensor, Tensors, Topology};
 
 use crate::link::output::Weight;
 use crate::lower::Lower;
+use crate::placement::{self, Unplaced};
 
 /// Topologies already sent, by their content.
 const MAX_SENT: usize = 4096;
 
 impl Lower {
-    /// Sends a topology unless an equal one was sent; addresses do not make it another one.
-    pub(super) fn send_topology(&mut self, pid: u32, n_nodes: usize, tensors: &[Tensor]) -> u32 {
+    /// Sends a topology unless an equal one was sent; addresses do not make it another one. `buffers` are the addresses of the
+    /// engine's structs for the tensors' buffers.
+    pub(super) fn send_topology(
+        &mut self,
+        pid: u32,
+        n_nodes: usize,
+        tensors: &[Tensor],
+        buffers: &[u64],
+    ) -> u32 {
         let mut hasher = DefaultHasher::new();
         (pid, n_nodes, tensors.len()).hash(&mut hasher);
         for t in tensors {
@@ -50,7 +58,15 @@ impl Lower {
         }
         if whole {
             self.topologies.sent.insert(content, id);
+            let weights = weights(tensors, buffers);
+            self.unplaced.extend((!weights.is_empty()).then_some(Unplaced { topology: id, pid, weights }));
         }
         id
     }
+}
+
+fn weights(tensors: &[Tensor], buffers: &[u64]) -> Vec<placement::Weight> {
+    let all = (0..).zip(tensors).zip(buffers).filter(|((_, t), _)| t.role == Role::Weight);
+    all.map(|((index, t), buffer)| placement::Weight { index, buffer: *buffer, data: t.data, bytes: t.bytes })
+        .collect()
 }

@@ -1,6 +1,7 @@
 // Everything known of one tensor: the tooltip's few lines and the panel's all.
 
-import { isLeaf, isView, type DagNode } from "../data/dag.ts";
+import { isLeaf, isView, type DagEdge, type DagNode } from "../data/dag.ts";
+import { place } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { bytes, count, dims, percent, time } from "../ui/format.ts";
 import type { Prepared } from "./prepare.ts";
@@ -14,7 +15,7 @@ export function tip(p: Prepared, n: DagNode): HTMLElement[] {
     h("span", {}, `${what} · ${n.dtype ?? "?"} · ${dims(n.ne)}`),
   ];
   if (leaf) {
-    lines.push(h("span", { class: "muted" }, bytes(n.bytes)));
+    lines.push(h("span", { class: "muted" }, [bytes(n.bytes), place(n.memory, n.buffer)].filter(Boolean).join(" · ")));
   } else if (isView(p.graph, n)) {
     lines.push(h("span", { class: "muted" }, "never run: another look at the same data"));
   } else {
@@ -29,6 +30,12 @@ function link(p: Prepared, index: number, note: string, go: (index: number) => v
   return h("li", {}, button, h("span", { class: "muted" }, ` ${note}`));
 }
 
+/** What an operator reads from one source; of a weight, where it lies. */
+function source(p: Prepared, e: DagEdge): string {
+  const from = p.node.get(e.from);
+  return [`${e.dtype ?? ""} ${dims(e.ne)}`, from && place(from.memory, from.buffer)].filter(Boolean).join(" · ");
+}
+
 /** The long form, for the panel. `go` shows another tensor. */
 export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HTMLElement[] {
   const leaf = isLeaf(p.graph, n);
@@ -38,6 +45,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Type", n.dtype ?? null],
     ["Dimensions", dims(n.ne)],
     ["Size", bytes(n.bytes)],
+    ["Lies", n.role === "weight" ? (place(n.memory, n.buffer) ?? "not recorded") : null],
     ["Order of execution", n.order == null ? (leaf ? null : n.fused_with == null ? "never run" : "fused") : `${count(n.order + 1)}.`],
     ["Executions", n.executions == null || leaf ? null : count(n.executions)],
     ["Wall, mean", leaf || n.wall_ns == null ? null : time(n.wall_ns)],
@@ -53,7 +61,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
   const lists: [string, HTMLElement[]][] = [
     ["Computed together with", n.fused_with == null ? [] : [link(p, n.fused_with, "", go)]],
     ["View of", n.view_of == null ? [] : [link(p, n.view_of, "", go)]],
-    ["Sources", (p.into.get(n.index) ?? []).map((e) => link(p, e.from, `${e.dtype ?? ""} ${dims(e.ne)}`, go))],
+    ["Sources", (p.into.get(n.index) ?? []).map((e) => link(p, e.from, source(p, e), go))],
     ["Read by", (p.from.get(n.index) ?? []).map((e) => link(p, e.to, p.node.get(e.to)?.desc ?? "", go))],
   ];
   for (const [title, items] of lists) {

@@ -11,6 +11,8 @@ export interface DagNode {
   ne: Maybe<number[]>;
   bytes: Num;
   role: Str;
+  memory?: Str;
+  buffer?: Str;
   view_of: Num;
   order: Num;
   fused_with: Num;

@@ -45,6 +45,38 @@ export interface Session {
   probes: Maybe<Probe[]>;
 }
 
+/** The engine in one process. */
+export interface Engine {
+  pid: Num;
+  name: Str;
+  version: Str;
+  cpu_backend: Str;
+  cpu_variant: Str;
+  cpu_library: Str;
+}
+
+/** Weights of one context in buffers of one type. */
+export interface WeightBuffer {
+  buffer: Str;
+  memory: Str;
+  path: Str;
+  tensors: Num;
+  bytes: Num;
+}
+
+/** Where the weights of one context lie. */
+export interface Weights {
+  pid: Num;
+  context: Str;
+  tensors: Num;
+  bytes: Num;
+  mapped_bytes: Num;
+  own_bytes: Num;
+  device_bytes: Num;
+  unknown_bytes: Num;
+  buffers: Maybe<WeightBuffer[]>;
+}
+
 export interface Damage {
   kind: Str;
   count: Num;
@@ -265,6 +297,8 @@ export interface Summary {
   schema: Num;
   session: Maybe<Session>;
   health: Maybe<Health>;
+  engines?: Maybe<Engine[]>;
+  weights?: Maybe<Weights[]>;
   tokens: Maybe<{
     prefill: Maybe<PhaseTotals>;
     decode: Maybe<PhaseTotals>;

@@ -1,15 +1,19 @@
 // Who was traced, where and when.
 
 import { list } from "../data/read.ts";
-import type { Session } from "../data/summary.ts";
+import type { Summary } from "../data/summary.ts";
+import { cpuBackend, weightLine } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { date, DASH, time } from "../ui/format.ts";
 
-function field(name: string, value: string | null | undefined): HTMLElement {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, value || DASH));
+function field(name: string, value: string | null | undefined, wide = false): HTMLElement {
+  return h("div", wide ? { class: "wide" } : {}, h("dt", {}, name), h("dd", {}, value || DASH));
 }
 
-export function header(session: Session | null | undefined): HTMLElement {
+export function header(summary: Summary): HTMLElement {
+  const session = summary.session;
+  const backends = [...new Set(list(summary.engines).map(cpuBackend).filter((b) => b !== null))];
+  const weights = [...new Set(list(summary.weights).map(weightLine))];
   const processes = list(session?.processes);
   const engines = [...new Set(processes.map((p) => p.engine_version).filter(Boolean))];
   const commands = processes.map((p) =>
@@ -28,6 +32,8 @@ export function header(session: Session | null | undefined): HTMLElement {
       field("Board", session?.board),
       field("CPU", cpu),
       field("Engine", engines.join(", ") || "version not told"),
+      field("CPU backend", backends.join(" · ") || "not told"),
+      ...weights.map((line, i) => field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line, true)),
       field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
       field("Recorded", date(session?.start_unix_ns)),
       field("Length", time(session?.duration_ns)),

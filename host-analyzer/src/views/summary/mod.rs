@@ -12,12 +12,14 @@ use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
+use crate::analyses::engine::Engine;
 use crate::analyses::graph::Graph;
 use crate::analyses::nested::Nested;
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
+use crate::analyses::weight::Weights;
 use crate::model::{self, Level, Model};
 use with_words::{Gauge, Health, Routing};
 
@@ -26,6 +28,8 @@ struct Summary<'a> {
     schema: u32,
     session: Session<'a>,
     health: Health<'a>,
+    engines: &'a [Engine],
+    weights: &'a [Weights],
     tokens: &'a Token,
     graphs: &'a [Graph],
     op_types: &'a [OpType],
@@ -103,6 +107,8 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         schema: SCHEMA,
         session: session(&model.session, analysis.duration_ns),
         health: Health::of(&analysis.health),
+        engines: &analysis.engine,
+        weights: &analysis.weight,
         tokens: &analysis.token,
         graphs: &analysis.graph,
         op_types: &analysis.op.types,

@@ -12,6 +12,7 @@ mod operators;
 mod speed;
 mod style;
 mod threads;
+mod weights;
 
 use std::io::{self, Write};
 
@@ -29,6 +30,7 @@ use style::{Colour, WIDTH, cut, wrapped};
 pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     health(analysis, out)?;
     session(&model.session, analysis.duration_ns, out)?;
+    weights::write(&analysis.engine, &analysis.weight, out)?;
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
     nested::write(&analysis.nested, out)?;

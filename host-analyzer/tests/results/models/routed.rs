@@ -59,6 +59,7 @@ fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
             bytes,
             address: 0,
             data: 0,
+            buffer: None,
             view_of: None,
             src,
         };

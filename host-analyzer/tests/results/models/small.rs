@@ -20,6 +20,7 @@ fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
         bytes: ne.iter().product::<u64>() * 4,
         address: 0,
         data: 0,
+        buffer: None,
         view_of: (op == "RESHAPE").then_some(NodeIdx(0)),
         src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
     };

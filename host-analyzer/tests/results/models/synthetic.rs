@@ -79,6 +79,7 @@ fn topology(texts: &mut Texts, spec: &Spec, split: u32, n_tokens: u64) -> Topolo
                 bytes: ne.iter().product(),
                 address: 0,
                 data: 0,
+                buffer: None,
                 view_of: None,
                 src,
             };

@@ -71,6 +71,23 @@ pub(crate) fn tensors(topology: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&
     of(0x21, f.bytes(&packed.0))
 }
 
+/// Memory is the number of its enum.
+pub(crate) fn buffer(id: u32, pid: u32, kind: &str, memory: u64, path: &str) -> Record {
+    of(0x0a, Fields::default().uint(id.into()).uint(pid.into()).text(kind).uint(memory).text(path))
+}
+
+/// Weights, as index and buffer, in order of their indices.
+pub(crate) fn placement_batch(topology: u32, weights: &[(u32, u32)]) -> Record {
+    let mut next = 0;
+    let mut packed = Fields::default();
+    for (index, buffer) in weights {
+        packed = packed.uint((index - next).into()).uint((*buffer).into());
+        next = index + 1;
+    }
+    let f = Fields::default().uint(topology.into()).uint(weights.len() as u64);
+    of(0x24, f.bytes(&packed.0))
+}
+
 /// Numbers of a graph call's record that the truth does not have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallIds {

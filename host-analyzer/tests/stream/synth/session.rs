@@ -255,6 +255,10 @@ impl Teller {
             self.records.push(part);
             first += n;
         }
+        if at == 0 {
+            self.records.push(records::buffer(1, PID, "CPU_Mapped", 1, "/models/m.gguf"));
+        }
+        self.records.push(records::placement_batch(id, &[(made.n_nodes, 1)]));
         self.truth.topologies.push(made);
         at
     }

@@ -1,0 +1,105 @@
+//! What memory an address of a process belongs to.
+
+use super::Weight;
+use crate::target::maps::Mapping;
+
+/// Where data lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// The maps could not be read, or the data begins in one place and ends in another.
+    Unknown,
+    /// In the mapping of this file.
+    File(String),
+    /// In memory of the process's own.
+    Anonymous,
+    /// In no memory of the process, or in a device's that is mapped.
+    Device,
+}
+
+/// Where a weight lies, by the mappings of its process, which are in order of addresses.
+#[must_use]
+pub fn place(mappings: &[Mapping], weight: &Weight) -> Place {
+    if mappings.is_empty() || weight.data == 0 {
+        return Place::Unknown;
+    }
+    let first = of_address(mappings, weight.data);
+    let last = of_address(mappings, weight.data.saturating_add(weight.bytes.saturating_sub(1)));
+    if first == last { first } else { Place::Unknown }
+}
+
+fn of_address(mappings: &[Mapping], address: u64) -> Place {
+    let at = mappings.partition_point(|m| m.end <= address);
+    match mappings.get(at) {
+        Some(mapping) if mapping.start <= address => of_mapping(mapping),
+        _ => Place::Device,
+    }
+}
+
+fn of_mapping(mapping: &Mapping) -> Place {
+    let path = mapping.path.as_str();
+    // Files that have a name but no place in a file system: shared memory.
+    let shared_memory = ["/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"];
+    match () {
+        // `[heap]`, `[anon:…]`, or no name at all.
+        () if !path.starts_with('/') && !path.starts_with("anon_inode:") => Place::Anonymous,
+        () if shared_memory.iter().any(|n| path.starts_with(n)) => Place::Anonymous,
+        // A file in /dev/shm is an ordinary one in memory; all else there is a device's memory.
+        () if path.starts_with("/dev/") && !path.starts_with("/dev/shm/") => Place::Device,
+        () if path.starts_with("anon_inode:") => Place::Device,
+        () => Place::File(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mapping(start: u64, end: u64, path: &str) -> Mapping {
+        Mapping { start, end, offset: 0, executable: false, path: path.to_owned() }
+    }
+
+    fn weight(data: u64, bytes: u64) -> Weight {
+        Weight { index: 0, buffer: 0, data, bytes }
+    }
+
+    #[test]
+    fn a_weight_lies_where_its_first_and_last_byte_lie() {
+        let maps = [
+            mapping(0x1000, 0x3000, "/m.gguf"),
+            // The kernel splits a mapping where a part of it was given other rights or advice.
+            mapping(0x3000, 0x4000, "/m.gguf"),
+            mapping(0x4000, 0x5000, ""),
+            mapping(0x9000, 0xa000, "/n.gguf"),
+        ];
+        let at = |data, bytes| place(&maps, &weight(data, bytes));
+        assert_eq!(at(0x1000, 0x2000), Place::File("/m.gguf".to_owned()));
+        assert_eq!(at(0x2ff0, 0x20), Place::File("/m.gguf".to_owned()));
+        assert_eq!(at(0x3ff0, 0x20), Place::Unknown);
+        assert_eq!(at(0x4000, 0x1000), Place::Anonymous);
+        assert_eq!(at(0x4000, 0), Place::Anonymous, "of a type whose size is not known");
+        assert_eq!(at(0x5000, 1), Place::Device, "behind the last byte of a mapping");
+        assert_eq!(at(0xfff, 1), Place::Device);
+        assert_eq!(at(u64::MAX, 2), Place::Device);
+        assert_eq!(at(0, 16), Place::Unknown, "not allocated");
+        assert_eq!(place(&[], &weight(0x1000, 1)), Place::Unknown, "the maps could not be read");
+    }
+
+    #[test]
+    fn a_mapping_has_a_name_by_which_its_memory_is_known() {
+        let cases = [
+            ("/models/m.gguf", Place::File("/models/m.gguf".to_owned())),
+            ("/dev/shm/m.gguf", Place::File("/dev/shm/m.gguf".to_owned())),
+            ("", Place::Anonymous),
+            ("[heap]", Place::Anonymous),
+            ("[anon:scudo:primary]", Place::Anonymous),
+            ("/memfd:weights (deleted)", Place::Anonymous),
+            ("/dev/zero (deleted)", Place::Anonymous),
+            ("/dev/dri/renderD128", Place::Device),
+            ("/dev/mali0", Place::Device),
+            ("anon_inode:i915.gem", Place::Device),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(of_mapping(&mapping(0, 1, path)), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Packs which weight lies in which buffer.
+//!
+//! ```text
+//! placement = step:varint buffer:varint
+//! step      index in the topology minus that of the placement before minus 1, the index itself in the first
+//! ```
+
+use crate::varint::{put, take};
+
+/// One weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// Index in the topology.
+    pub index: u32,
+    /// Number of the buffer.
+    pub buffer: u32,
+}
+
+/// Longest encoding of one placement in bytes.
+pub const MAX_PLACEMENT_LEN: usize = 2 * crate::varint::MAX_LEN;
+
+impl Placement {
+    /// Appends to `buf` at `at`; returns the next free position. `None` when there is no room, or when the index is not
+    /// behind that of the placement `before`.
+    #[must_use]
+    pub fn encode(&self, before: Option<u32>, buf: &mut [u8], at: usize) -> Option<usize> {
+        let step = match before {
+            Some(before) => self.index.checked_sub(before)?.checked_sub(1)?,
+            None => self.index,
+        };
+        let at = put(buf, at, step.into())?;
+        put(buf, at, self.buffer.into())
+    }
+}
+
+/// Decodes one after the other; ends early, with `failed` set, where the bytes are not placements.
+#[derive(Debug, Clone)]
+pub struct Placements<'a> {
+    left: u16,
+    next: u32,
+    bytes: &'a [u8],
+    /// The bytes ended, or stopped making sense, before the announced number.
+    pub failed: bool,
+}
+
+impl<'a> Placements<'a> {
+    /// The placements of one batch.
+    #[must_use]
+    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
+        Self { left: count, next: 0, bytes, failed: false }
+    }
+
+    fn one(&mut self) -> Option<Placement> {
+        let step = u32::try_from(take(&mut self.bytes)?).ok()?;
+        let index = self.next.checked_add(step)?;
+        let buffer = u32::try_from(take(&mut self.bytes)?).ok()?;
+        // An index of u32::MAX is beyond every topology: nothing follows it.
+        self.next = index.checked_add(1)?;
+        Some(Placement { index, buffer })
+    }
+}
+
+impl Iterator for Placements<'_> {
+    type Item = Placement;
+
+    fn next(&mut self) -> Option<Placement> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let placement = self.one();
+        if placement.is_none() {
+            self.failed = true;
+            self.left = 0;
+        }
+        placement
+    }
+}
