@@ -7,8 +7,10 @@
 //! ```
 
 use crate::batch::{Batch, Each, Packed};
-use crate::record::counter::SLOTS;
 use crate::varint::{put, take};
+
+/// Most counters in one session: a core's cycle counter and six others, and software counters.
+pub const SLOTS: usize = 10;
 
 /// What one span counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,8 +6,8 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
+use super::batch::Batch;
 use super::expert::Selections;
-use super::op::Batch;
 use super::topology::Known;
 use super::{Lower, backend};
 use crate::link::output::Weight;

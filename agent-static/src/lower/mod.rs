@@ -6,6 +6,7 @@
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
 pub mod backend;
+mod batch;
 mod expert;
 pub mod graph;
 pub mod nested;
@@ -176,7 +177,7 @@ impl Lower {
         self.nested.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);
-            self.spans.edge += graph.batches.iter().map(op::Batch::len).sum::<u64>();
+            self.spans.edge += graph.batches.iter().map(batch::Batch::len).sum::<u64>();
         }
     }
 }

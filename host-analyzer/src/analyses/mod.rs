@@ -20,6 +20,7 @@ pub mod nested;
 pub mod op;
 pub mod percentile;
 pub mod phase;
+mod rate;
 pub mod request;
 pub mod session;
 pub mod tally;

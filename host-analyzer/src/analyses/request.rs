@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::group::context_name;
 use super::phase::{Phase, Phases};
-use super::token::per_s;
+use super::rate::per_s;
 use crate::model::{Model, ThreadId, TopologyId};
 
 /// A prompt and the tokens generated from it.

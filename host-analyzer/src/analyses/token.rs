@@ -11,6 +11,7 @@ use super::execution::Executions;
 use super::group::context_name;
 use super::percentile::percentile;
 use super::phase::{Phase, Phases};
+use super::rate::per_s;
 use super::request::{Request, requests};
 use crate::model::Model;
 
@@ -168,9 +169,4 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
 /// The sum of some times; `None` of none.
 fn sum(times: impl Iterator<Item = u64>) -> Option<u64> {
     times.reduce(u64::saturating_add)
-}
-
-/// Events per second; `None` when no time passed.
-pub(super) fn per_s(events: u64, ns: u64) -> Option<f64> {
-    (ns != 0).then(|| events as f64 * 1e9 / ns as f64)
 }

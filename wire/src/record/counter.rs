@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::span::Spans;
 
-/// Most counters in one session: a core's cycle counter and six others, and software counters.
-pub const SLOTS: usize = 10;
+pub use crate::counts::SLOTS;
 
 /// Why the hardware counters of a span are absent; bits.
 pub mod why {

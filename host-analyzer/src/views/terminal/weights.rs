@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::style::{Colour, WIDTH, wrapped};
 use crate::analyses::engine::{CpuBackend, Engine};
 use crate::analyses::weight::{Buffer, Weights};
-use crate::views::words::{one_line, size};
 use crate::model::Memory;
+use crate::views::words::{one_line, size};
 
 /// Contexts shown; the others are in summary.json.
 const SHOWN: usize = 3;
