@@ -2,7 +2,7 @@
 //!
 //! Stage: beside lowering, once for each new topology. From: the weights' addresses, /proc/PID/maps, and the engine's
 //! buffer structs. To: [`Buffer`] and [`PlacementBatch`] records. Promises: what cannot be read is said to be unknown; nothing is
-//! remembered of more than [`MAX_BUFFERS`] buffers.
+//! remembered of more than a few hundred buffers.
 
 pub mod buffer_type;
 pub mod memory;
