@@ -232,7 +232,6 @@ impl Counters {
     }
 }
 
-/// Why an event is not even tried.
 /// The events of the PMU whose names begin most like `name`.
 fn alike(name: &str, pmu: &Pmu) -> String {
     let wanted = name.to_ascii_lowercase();
@@ -243,6 +242,7 @@ fn alike(name: &str, pmu: &Pmu) -> String {
     if names.is_empty() { "it names none".to_owned() } else { format!("it has {} …", names.join(", ")) }
 }
 
+/// Why an event is not even tried.
 fn unsuitable(request: &CounterRequest, pmu: &Pmu, slot: usize) -> Option<String> {
     match pmu.events.get(&request.name.to_ascii_lowercase()) {
         None => Some(format!(
