@@ -1,6 +1,6 @@
 //! The BPF programs: loading, what they are told, what they count.
 //!
-//! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see [`layout`].
+//! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
 
 mod engines;
 pub(crate) mod layout;
