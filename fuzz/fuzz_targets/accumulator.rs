@@ -65,6 +65,7 @@ fn check_record(frame: &Frame<'_>) {
         Record::ExpertBatch(b) => b.runs().for_each(drop),
         Record::GaugeBatch(b) => b.samples().for_each(drop),
         Record::NestedBatch(b) => b.iter().for_each(drop),
+        Record::PlacementBatch(b) => b.placements().for_each(drop),
         Record::Tensors(b) => b.iter().for_each(drop),
         _ => {}
     }

@@ -5,6 +5,7 @@
 //! step      index in the topology minus that of the placement before minus 1, the index itself in the first
 //! ```
 
+use crate::batch::{Batch, Decode};
 use crate::varint::{put, take};
 
 /// One weight.
@@ -33,46 +34,32 @@ impl Placement {
     }
 }
 
-/// Decodes one after the other; ends early, with `failed` set, where the bytes are not placements.
+/// Decoder of placements; the first index counts from 0.
 #[derive(Debug, Clone)]
-pub struct Placements<'a> {
-    left: u16,
+pub struct Steps {
     next: u32,
-    bytes: &'a [u8],
-    /// The bytes ended, or stopped making sense, before the announced number.
-    pub failed: bool,
 }
 
-impl<'a> Placements<'a> {
-    /// The placements of one batch.
-    #[must_use]
-    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
-        Self { left: count, next: 0, bytes, failed: false }
-    }
+impl Decode<'_> for Steps {
+    type Item = Placement;
 
-    fn one(&mut self) -> Option<Placement> {
-        let step = u32::try_from(take(&mut self.bytes)?).ok()?;
+    fn decode(&mut self, buf: &mut &[u8]) -> Option<Placement> {
+        let step = u32::try_from(take(buf)?).ok()?;
         let index = self.next.checked_add(step)?;
-        let buffer = u32::try_from(take(&mut self.bytes)?).ok()?;
+        let buffer = u32::try_from(take(buf)?).ok()?;
         // An index of u32::MAX is beyond every topology: nothing follows it.
         self.next = index.checked_add(1)?;
         Some(Placement { index, buffer })
     }
 }
 
-impl Iterator for Placements<'_> {
-    type Item = Placement;
+/// The placements of a batch.
+pub type Placements<'a> = Batch<'a, Steps>;
 
-    fn next(&mut self) -> Option<Placement> {
-        if self.left == 0 {
-            return None;
-        }
-        self.left -= 1;
-        let placement = self.one();
-        if placement.is_none() {
-            self.failed = true;
-            self.left = 0;
-        }
-        placement
+impl<'a> Placements<'a> {
+    /// The placements of one batch.
+    #[must_use]
+    pub const fn new(count: u16, bytes: &'a [u8]) -> Self {
+        Self::with(Steps { next: 0 }, count, bytes)
     }
 }

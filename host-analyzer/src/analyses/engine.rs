@@ -67,8 +67,7 @@ fn cpu_backend<'a>(
         Some((found.0, found.1, l.path.clone()))
     });
     called.or_else(|| {
-        let of_cpu = |l: &&Library| l.role.contains("CPU operators") || l.role.contains("CPU graph");
-        let library = libraries.clone().find(of_cpu)?;
+        let library = libraries.clone().find(|l| l.has_cpu_backend)?;
         Some((CpuBackend::BuiltIn, None, library.path.clone()))
     })
 }
@@ -140,22 +139,22 @@ mod tests {
         }
     }
 
-    fn library(path: &str, role: &str) -> Library {
-        Library { pid: 1, path: path.to_owned(), build_id: String::new(), role: role.to_owned() }
+    fn library(path: &str, has_cpu_backend: bool) -> Library {
+        let (build_id, role) = (String::new(), String::new());
+        Library { pid: 1, path: path.to_owned(), build_id, role, has_cpu_backend }
     }
 
     #[test]
     fn what_is_in_no_library_of_its_own_is_built_in() {
         let of = |libraries: &[Library]| cpu_backend(libraries.iter());
-        let one = [library("/opt/llama-cli", "token, graph, CPU graph, CPU operators")];
+        let one = [library("/opt/llama-cli", true)];
         assert_eq!(of(&one), Some((CpuBackend::BuiltIn, None, "/opt/llama-cli".to_owned())));
-        let old =
-            [library("/x/libllama.so", "token"), library("/x/libggml.so", "graph, CPU graph, CPU operators")];
+        let old = [library("/x/libllama.so", false), library("/x/libggml.so", true)];
         assert_eq!(of(&old), Some((CpuBackend::BuiltIn, None, "/x/libggml.so".to_owned())));
         // The file's name decides, whatever could be probed in it.
-        let bare = [library("/x/libggml-base.so", "graph"), library("/x/libggml-cpu-x64.so", "")];
+        let bare = [library("/x/libggml-base.so", false), library("/x/libggml-cpu-x64.so", false)];
         let expected = (CpuBackend::Variant, Some("x64".to_owned()), "/x/libggml-cpu-x64.so".to_owned());
         assert_eq!(of(&bare), Some(expected));
-        assert_eq!(of(&[library("/x/libggml-vulkan.so", "graph")]), None);
+        assert_eq!(of(&[library("/x/libggml-vulkan.so", false)]), None);
     }
 }

@@ -37,6 +37,8 @@ pub(super) fn library(session: &mut Session, r: &wire::Library<'_>) {
         path: r.path.to_owned(),
         build_id: r.build_id.iter().map(|b| format!("{b:02x}")).collect(),
         role: r.role.to_owned(),
+        // The wire has a list of roles as one text, each by a fixed name.
+        has_cpu_backend: r.role.split(", ").any(|role| ["CPU operators", "CPU graph"].contains(&role)),
     };
     replace(&mut session.libraries, library, |a, b| a.pid == b.pid && a.path == b.path);
 }

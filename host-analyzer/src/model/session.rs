@@ -84,8 +84,10 @@ pub struct Library {
     pub path: String,
     /// GNU build id in hex; empty when it has none.
     pub build_id: String,
-    /// What was found in it.
+    /// What was found in it, in words.
     pub role: String,
+    /// The CPU backend is in it: its graphs or its operators.
+    pub has_cpu_backend: bool,
 }
 
 /// What became of a probe.

@@ -112,6 +112,7 @@ fn every_view_says_where_the_weights_lie() {
         path: path.to_owned(),
         build_id: String::new(),
         role: "CPU operators".to_owned(),
+        has_cpu_backend: true,
     };
     m.session.libraries.push(library("/usr/lib/libggml-cpu-zen4.so"));
     let (name, command, engine_version) = (String::new(), String::new(), "llama.cpp 1".to_owned());
@@ -190,6 +191,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             path: String::new(),
             build_id: String::new(),
             role: String::new(),
+            has_cpu_backend: false,
         });
         m.session.probes.push(Probe {
             pid: 7,
