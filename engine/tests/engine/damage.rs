@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use profinfer_engine::{Image, ProbeKind, describe, examine, is_engine_part, library_event_site};
 
-use crate::asm::BOTH;
+use profinfer_skip::needed_path;
+
+use crate::asm::{Arch, BOTH};
 use crate::elfgen::Pointing;
 use crate::program::{Shape, base, cpu};
 use crate::real::libraries;
@@ -42,18 +44,33 @@ impl Numbers {
     }
 }
 
+/// Small engines that are in order: a base library, a CPU library without section headers, one with.
+fn small_engines(arch: Arch) -> [Vec<u8>; 3] {
+    let bypass = Some("ggml_compute_forward_norm_mul_fused");
+    let mut relr = base(arch, 256, 248);
+    relr.pointing = Pointing::Relr;
+    let mut bare = cpu(arch, Shape { imported: true, bypass, operators: 25, ..Shape::default() });
+    bare.sections = false;
+    [relr.build(), bare.build(), cpu(arch, Shape { operators: 25, ..Shape::default() }).build()]
+}
+
+/// What the fuzzer begins with.
+#[test]
+#[ignore = "ci/fuzz.sh runs it"]
+fn write_seeds() {
+    let Some(dir) = needed_path("PROFINFER_SEEDS", "ci/fuzz.sh") else { return };
+    for arch in BOTH {
+        for (n, engine) in small_engines(arch).iter().enumerate() {
+            std::fs::write(dir.join(format!("{arch:?}-{n}")), engine).expect("written");
+        }
+    }
+}
+
 #[test]
 fn every_cut_and_every_changed_byte_of_a_small_engine() {
     limit_memory();
     for arch in BOTH {
-        let bypass = Some("ggml_compute_forward_norm_mul_fused");
-        let mut relr = base(arch, 256, 248);
-        relr.pointing = Pointing::Relr;
-        let mut bare = cpu(arch, Shape { imported: true, bypass, operators: 25, ..Shape::default() });
-        bare.sections = false;
-        for good in
-            [relr.build(), bare.build(), cpu(arch, Shape { operators: 25, ..Shape::default() }).build()]
-        {
+        for good in small_engines(arch) {
             assert!(survives(&good));
             let whole = (0..good.len()).filter(|end| survives(&good[..*end])).count();
             assert!(whole < 512, "only what is not loaded may be cut off: {whole} cuts passed");
