@@ -18,7 +18,7 @@ get scripts/engine.sh
 get scripts/engine.sh npm:b4600
 get scripts/engine.sh npm:b3889
 get scripts/model.sh "${TEST_MODELS[@]}"
-get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12
+get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12 --kernel 6.1
 # build MACHINE BUILD ...
 build() {
 	if [ "$1" = x86-64 ]; then get scripts/engine.sh "${2#stripped:}"

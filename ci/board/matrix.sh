@@ -14,8 +14,8 @@ set -eu
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/board/common.sh"
 board_args "$@"
-# Of these, the first is the board of engines.sh as well, and the second that of ci/push/test.sh.
-configurations=("--kernel 5.10 --no-btf" "--kernel 7.2 --adb" "--kernel 6.12 --musl")
+# The first of these is the board of engines.sh as well.
+configurations=("--kernel 5.10 --no-btf" "--kernel 7.2" "--kernel 6.12 --musl")
 [ -z "$full" ] || configurations=("--kernel 5.10" "--kernel 5.10 --no-btf" "--kernel 6.1" "--kernel 6.1 --no-btf" "--kernel 6.12"
 	"--kernel 6.12 --no-btf" "--kernel 7.2" "--kernel 7.2 --no-btf" "--kernel 6.12 --big-little" "--kernel 6.12 --musl")
 RUN=(-t 2 -p 8 -n 4)
@@ -59,7 +59,7 @@ one() {
 		"$ANALYZE" "$out/trace.pfi" -o "$out/profile" >"$out/analyze.log" 2>&1 ||
 			wrong+=("analyze's exit status is $?: $(tail -n 1 "$out/analyze.log")")
 	fi
-	if [[ "$*" == *--musl* ]]; then switch_off; else leave; fi || wrong+=("does not switch off")
+	if [ "$*" = "${kernel[*]}" ]; then leave; else switch_off; fi || wrong+=("does not switch off")
 	[ ${#wrong[@]} = 0 ] || failed=$((failed + 1))
 	rows+=("$(printf '%-18s %3d s  %s' "${out##*/}" $((SECONDS - start)) "${summary:-nothing recorded}")")
 	[ ${#wrong[@]} = 0 ] || rows+=("$(printf '    FAILED: %s\n' "${wrong[@]}")")

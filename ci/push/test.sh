@@ -32,7 +32,7 @@ agent=$("$REPO/scripts/build-agent.sh")
 tests_build
 # shellcheck disable=SC2034  # for whole.sh
 analyze=$ANALYZE
-boot --kernel 7.2 --adb || die "the emulated board does not boot"
+boot --adb || die "the emulated board does not boot"
 run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
 
 key=$CACHE/board/ssh/key

@@ -16,6 +16,15 @@ pub enum Place {
     Device,
 }
 
+impl Place {
+    /// The same, as far as it can be believed of a buffer whose type is called `kind`. An address that nothing is mapped at is
+    /// a device's, or the engine has freed its model meanwhile: then its buffer's type cannot be read either.
+    #[must_use]
+    pub fn believed(self, kind: &str) -> Self {
+        if self == Self::Device && kind.is_empty() { Self::Unknown } else { self }
+    }
+}
+
 /// Where a weight lies, by the mappings of its process, which are in order of addresses.
 #[must_use]
 pub fn place(mappings: &[Mapping], weight: &Weight) -> Place {
@@ -82,6 +91,14 @@ mod tests {
         assert_eq!(at(u64::MAX, 2), Place::Device);
         assert_eq!(at(0, 16), Place::Unknown, "not allocated");
         assert_eq!(place(&[], &weight(0x1000, 1)), Place::Unknown, "the maps could not be read");
+    }
+
+    #[test]
+    fn no_device_is_believed_without_its_name() {
+        assert_eq!(Place::Device.believed("Vulkan0"), Place::Device);
+        assert_eq!(Place::Device.believed(""), Place::Unknown);
+        assert_eq!(Place::Anonymous.believed(""), Place::Anonymous);
+        assert_eq!(Place::File("/m".to_owned()).believed(""), Place::File("/m".to_owned()));
     }
 
     #[test]

@@ -76,9 +76,10 @@ impl Placements {
         let mut types = BufferTypes::of(engine.as_ref(), &mappings);
         let mut batch = Batch::of(unplaced.topology);
         for weight in &unplaced.weights {
-            let place = place(&mappings, weight);
+            let kind = types.name(weight.buffer);
+            let place = place(&mappings, weight).believed(kind);
             let address = if place == Place::Device { weight.buffer } else { 0 };
-            let buffer = self.buffer(pid, address, types.name(weight.buffer), place, emit);
+            let buffer = self.buffer(pid, address, kind, place, emit);
             batch.add(Placement { index: weight.index, buffer }, emit);
         }
         batch.send(emit);
