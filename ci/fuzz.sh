@@ -29,14 +29,20 @@ seed_accumulator() {
 seed_engine() { PROFINFER_SEEDS=$1 tests_of engine --ignored damage::write_seeds >&2; }
 
 failed=0
+mkdir -p "$CACHE/fuzz"
 for target in "${targets[@]}"; do
 	corpus=$CACHE/fuzz/$target
 	mkdir -p "$corpus"
 	[ -n "$(ls -A "$corpus")" ] || "seed_$target" "$corpus"
 	say "$target: $seconds s"
 	# The sanitizer is a feature of nightly compilers that this one has too.
-	RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$CARGO_TARGET_DIR/fuzz cargo fuzz run "$target" "$corpus" -- \
-		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 || failed=$((failed + 1))
+	if RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$CARGO_TARGET_DIR/fuzz cargo fuzz run "$target" "$corpus" -- \
+		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 >"$CACHE/fuzz/$target.log" 2>&1; then
+		grep '^stat::' "$CACHE/fuzz/$target.log"
+	else
+		tail -n 60 "$CACHE/fuzz/$target.log" >&2
+		failed=$((failed + 1))
+	fi
 done
 echo "targets: $((${#targets[@]} - failed)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -68,7 +68,7 @@ fn run(variable: &str, name: &str, options: &[&str]) -> Option<(BTreeMap<String,
     let (nodes, gguf) = (bin.join("nodes"), mapped(&parts, name));
     // Long enough for the agent to look while the engine has its weights, on a machine that does much else.
     let mut command =
-        vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-n", "200", "-c", "512", "--verbose"];
+        vec![nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-n", "60", "-c", "512", "--verbose"];
     command.extend(options);
     let (trace, output) = record(&parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
