@@ -28,7 +28,7 @@ fn convolutions(path: &Path) -> Vec<(String, u64, u64)> {
         .unwrap()
         .iter()
         .filter_map(|(name, tensor)| {
-            let dim = |i: usize| tensor["topology"][i].as_u64().unwrap();
+            let dim = |i: usize| tensor["shape"][i].as_u64().unwrap();
             let place = tensor["data_offsets"][0].as_u64().unwrap();
             Some((place, (name.strip_suffix(".weight")?.to_owned(), dim(0), dim(1))))
         })
