@@ -6,7 +6,7 @@
  * compute_submat_mul in RKNN's): nested calls, which leave the operator around them alone. They may be called by
  * threads that run no operator themselves.
  *
- * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a uprobe which of its places was hit. */
+ * Each function has a slot, and each slot its programs: Linux 5.10 does not tell a program which of its uprobes was hit. */
 #include "include/maps.h"
 
 /* Set before loading: which argument, from 0, is the tensor, or NO_TENSOR; whether a call is one whole operator. */

@@ -3,7 +3,7 @@
  *
  * The ids are a table in the engine's memory: a row a token, n_used of 32 bits a row. The node that wrote it is done, because
  * its barrier is passed; and only the thread that called the graph reads it, which is the first of the graph's threads. The
- * products of one layer share one selection: it is told once.
+ * products of one layer share one selection: it is sent once.
  *
  * Global functions, as in graph.bpf.c: a prompt's selection is read in rounds of pieces.
  */
@@ -57,7 +57,7 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 	return 1;
 }
 
-/* Tells the selection that the thread's node, a MUL_MAT_ID, works by, when it was not told yet. */
+/* Sends the selection that the thread's node, a MUL_MAT_ID, works by, unless it was sent already. */
 __attribute__((noinline)) int expert_selection(__u64 id)
 {
 	struct thread *t = known_thread(id);
@@ -103,7 +103,7 @@ __attribute__((noinline)) int expert_selection(__u64 id)
 	return 0;
 }
 
-/* Every operator of a graph with experts comes by here, so only what tells its kind is read. */
+/* Every operator of a graph with experts comes by here, so only its kind is read. */
 static __always_inline void expert_begin(struct thread *t, __u64 id)
 {
 	__u32 op = 0;

@@ -25,7 +25,7 @@ enum { SCHEDULER = 0, BACKEND = 1 };
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
-/* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs are told by its own function: from llama.cpp b2717
+/* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs its own function reports: from llama.cpp b2717
  * on. It comes from boards/backends/cpu.toml, by agent-static/build.rs. */
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
@@ -217,7 +217,7 @@ __attribute__((noinline)) int send_rounds(__u64 id)
 	return 1;
 }
 
-/* Sends the topology of walk_topology; walk_failed tells whether it is whole. */
+/* Sends the topology of walk_topology; walk_failed says whether it is whole. */
 static __always_inline void send_structure(struct thread *t, __u64 id)
 {
 	struct event_topology *e;
@@ -364,7 +364,7 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 }
 
 /* ggml_backend_graph_compute_async(backend, cgraph): the scheduler hands a split of a graph to a backend. Its return is not
- * probed: a backend with a processor of its own returns when it has been told what to do. The split ends where the scheduler
+ * probed: a backend with a processor of its own returns when it has its work. The split ends where the scheduler
  * goes on. */
 SEC("uprobe")
 int backend_graph_enter(struct pt_regs *ctx)

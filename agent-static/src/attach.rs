@@ -27,12 +27,12 @@ use crate::target::maps::{FileId, MappedFile, code_files};
 pub struct Attached {
     /// Process.
     pub pid: u32,
-    /// What its files told last; `None` until a part of an engine was found.
+    /// What its files said last; `None` until a part of an engine was found.
     pub plan: Option<EnginePlan>,
     /// The files that are parts of the engine, in the order that the plan counts them.
     pub files: Vec<MappedFile>,
     /// Probes that are in place, and what was last said of each.
-    pub told: Vec<Outcome>,
+    pub reported: Vec<Outcome>,
     levels: u32,
     links: BTreeMap<(ProbeKind, FileId, u64), Vec<Link>>,
     library_events: Vec<Link>,
@@ -52,7 +52,7 @@ impl Attached {
             pid,
             plan: None,
             files: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             levels,
             links: BTreeMap::new(),
             library_events: Vec::new(),
@@ -74,10 +74,10 @@ impl Attached {
     /// Number of probes that are or were in place.
     #[must_use]
     pub fn probes(&self) -> usize {
-        self.told.len()
+        self.reported.len()
     }
 
-    /// Everything that the levels ask for is attached, as far as it can be told.
+    /// Everything that the levels ask for is attached, as far as the agent knows.
     #[must_use]
     pub fn complete(&self) -> bool {
         let wanted = [level::TOKEN, level::GRAPH, level::OP];
@@ -108,7 +108,7 @@ impl Attached {
         self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
         self.examine();
         let outcomes = self.attach(bpf, hold)?;
-        self.told.extend(outcomes.iter().filter(|o| o.attached()).cloned());
+        self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
         Ok(outcomes)
     }
 
@@ -164,7 +164,7 @@ impl Attached {
         let Some(plan) = &self.plan else { return Ok(Vec::new()) };
         // The operator level reads the graphs that it belongs to.
         let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
-        // Operators that cannot be told from each other would cost time and be counted as lost.
+        // Operators that cannot be distinguished would cost time and be counted as lost.
         let readable = |kind: ProbeKind| plan.layout.is_ok() || level_bit(kind.level()) != level::OP;
         let wanted =
             |kind: ProbeKind| level_bit(kind.level()) & (self.levels | graphs) != 0 && readable(kind);
@@ -213,10 +213,10 @@ impl Attached {
     /// Holds what was found against what was hit: probes of which something else is to be said than before, with that.
     pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
         let mut changed = Vec::new();
-        for probe in &mut self.told {
+        for probe in &mut self.reported {
             let Fate::Attached { doubt: said, .. } = &mut probe.fate else { continue };
             let doubt = doubt(probe.kind, hits, totals);
-            // How often is told once: only that it is so, or no longer, is news.
+            // How often does not matter: only a change is news.
             if said.is_some() == doubt.is_some() {
                 continue;
             }
@@ -238,8 +238,8 @@ impl Attached {
             self.stamps.remove(&file.id);
         }
         let of_changed = |o: &Outcome| changed.iter().any(|f| f.path == o.library);
-        let (gone, told) = std::mem::take(&mut self.told).into_iter().partition(of_changed);
-        self.told = told;
+        let (gone, reported) = std::mem::take(&mut self.reported).into_iter().partition(of_changed);
+        self.reported = reported;
         let gone: Vec<Outcome> = gone;
         gone.into_iter().map(|o| Outcome { fate: Fate::Overwritten { offset: o.offset() }, ..o }).collect()
     }
@@ -257,7 +257,7 @@ impl Attached {
         bpf.set_engine(self.pid, self.config(hold))
     }
 
-    /// What the programs are told.
+    /// The configuration for the programs.
     fn config(&self, hold: bool) -> EngineConfig {
         let read_topology = self.levels & level::OP != 0;
         let Some(plan) = &self.plan else {

@@ -48,7 +48,7 @@ struct Traced {
     begun_ns: u64,
     /// It is watched: its operators are not attached yet.
     watched: bool,
-    told: bool,
+    reported: bool,
     ended: bool,
 }
 
@@ -129,7 +129,7 @@ impl<'b, 's> Tracer<'b, 's> {
         self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels);
         let begun_ns = clock::monotonic_ns();
-        self.processes.push(Traced { attached, begun_ns, watched, told: false, ended: false });
+        self.processes.push(Traced { attached, begun_ns, watched, reported: false, ended: false });
         Ok(())
     }
 
@@ -232,12 +232,12 @@ impl<'b, 's> Tracer<'b, 's> {
             cost::forget_peak_rss();
         }
         let Some(plan) = &traced.attached.plan else { return Ok(()) };
-        if !outcomes.is_empty() || !traced.told {
+        if !outcomes.is_empty() || !traced.reported {
             if let Some(layout) = plan.layout() {
                 lower.set_engine(EngineFacts { pid, layout, tables: plan.tables.clone() });
             }
             emit_process(&traced.attached, lower);
-            traced.told = true;
+            traced.reported = true;
             self.seen_any = true;
         }
         for outcome in &outcomes {

@@ -41,7 +41,7 @@ enum limit {
 	NO_TENSOR = 255,
 };
 
-/* Why the hardware counters of an operator cannot be told; the agent asserts that these are the wire's counter::why. */
+/* Why the hardware counters of an operator are absent; the agent asserts that these are the wire's counter::why. */
 enum count_why {
 	COUNT_UNREAD = 1,      /* the kernel did not read them */
 	COUNT_MIXED = 2,       /* the thread went to a core of another type */
@@ -118,7 +118,7 @@ struct event_op_counted {
 	struct event_op op;
 	__u32 switches; /* how often the thread lost its CPU */
 	__u16 missing;  /* slots that could not be read, a bit each */
-	__u16 why;      /* why the hardware counters cannot be told, enum count_why; 0: they can */
+	__u16 why;      /* why the hardware counters are absent, enum count_why; 0: they are not */
 	__u64 counts[COUNTER_SLOTS];
 };
 
@@ -141,8 +141,8 @@ struct event_experts {
 	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
 };
 
-/* What the agent has from the skeleton by name. The skeleton is generated from the BTF of maps and variables, and BTF tells
- * of nothing else: this pointer, which nobody reads, makes it tell of these. */
+/* What the agent has from the skeleton by name. The skeleton is generated from the BTF of maps and variables, and BTF
+ * describes nothing else. This pointer, which nobody reads, makes it describe these. */
 struct generated {
 	enum event_kind kind;
 	enum limit limit;

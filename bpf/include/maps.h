@@ -5,7 +5,7 @@
 
 #include "event.h"
 
-/* One traced process, as the agent tells it: the programs only read it. A thread is traced when its process has an entry. */
+/* One traced process, as the agent configures it. The programs only read it. A thread is traced when its process has an entry. */
 struct engine_config {
 	__u32 hold; /* stop at the first token or graph until the operators are attached */
 	__u32 read_topology;
@@ -86,7 +86,7 @@ struct thread {
 	/* Experts, see expert.bpf.c. */
 	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
 	__u32 cpu_experts;  /* so has the CPU graph that this thread called: number of MUL_MAT_ID, and the offset of a node's operator */
-	__u64 expert_ids;   /* tensor whose selection was told last, and the call for which it was */
+	__u64 expert_ids;   /* tensor whose selection was sent last, and the call for which it was */
 	__u64 expert_graph;
 	__u64 expert_data;
 	__u64 expert_stride;
@@ -152,7 +152,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
-	__type(key, __u64); /* address of the kernel's task: what sched_switch tells without knowing its layout */
+	__type(key, __u64); /* address of the kernel's task: what sched_switch gives without its layout */
 	__type(value, struct thread);
 } threads SEC(".maps");
 

@@ -60,7 +60,7 @@ fn main() -> io::Result<()> {
     // 16 layers of 13 operators that run, 2 threads.
     let tokens = u32::try_from(wanted / (16 * 13 * 2)).unwrap_or(u32::MAX);
     let model = synthetic::model(&Spec { layers: 16, tokens, ..Spec::default() });
-    println!("{} spans in {} token-level calls", model.spans.len(), model.decodes.len());
+    println!("{} spans in {} token calls", model.spans.len(), model.decodes.len());
 
     let (time, phases) = best(|| phase::Phases::of(&model));
     print("phases", time, "");

@@ -172,7 +172,7 @@ impl Lower {
         }
     }
 
-    /// A graph that begins by looking up the embeddings of its tokens tells how many they are.
+    /// A graph that begins by looking up the embeddings of its tokens shows their number.
     fn tokens_of(&self, e: &ring::Graph) -> u32 {
         let engine = self.engines.iter().find(|f| f.pid == e.head.tgid);
         let op = engine.and_then(|f| f.tables.ops.get(e.first_op as usize));

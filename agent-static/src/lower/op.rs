@@ -130,14 +130,14 @@ impl super::graph::Graphs {
     }
 }
 
-/// What can be told of the counts: nothing when a stretch of the thread's time was not seen whole, no hardware counter
+/// The counts that are valid: none when a stretch of the thread's time was not seen whole, no hardware counter
 /// when those did not count all of it, and never what could not be read.
 fn values(c: &ring::Counted, (slots, hardware): (usize, usize)) -> Counted {
     let mut values = [None; SLOTS];
     let seen = u64::from(c.why) & (why::UNREAD | why::TORN) == 0;
     for (k, (value, count)) in values.iter_mut().zip(c.counts).take(slots).enumerate() {
-        let told = c.missing >> k & 1 == 0 && (c.why == 0 || seen && k >= hardware);
-        *value = told.then_some(count);
+        let valid = c.missing >> k & 1 == 0 && (c.why == 0 || seen && k >= hardware);
+        *value = valid.then_some(count);
     }
     Counted { values, switches: c.switches, why: c.why.into() }
 }

@@ -1,4 +1,4 @@
-//! Threads: told once, before their first span or call.
+//! Threads: sent once, before their first span or call.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::Lower;
 use crate::link::output::Weight;
 use crate::target::process;
 
-/// Threads remembered; an engine that makes new ones for every graph is told anew beyond it.
+/// Threads remembered; an engine that makes new ones for every graph is sent again beyond it.
 const MAX_THREADS: usize = 4096;
 
-/// The threads told of.
+/// The threads that were sent.
 #[derive(Debug, Default)]
 pub struct Threads(HashSet<(u32, u32)>);
 

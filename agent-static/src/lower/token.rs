@@ -1,4 +1,4 @@
-//! Token level: numbers the calls, and fills in the tokens of a batch whose arguments do not tell.
+//! Token level: numbers the calls, and fills in the tokens of a batch whose arguments do not give them.
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
@@ -64,7 +64,7 @@ impl Lower {
             .open
             .iter()
             .position(|o| o.tid == tid && o.pid == e.head.tgid && o.start_ns == e.start_ns);
-        // The record of the start was lost: the one of the end tells all but the tokens of its graphs.
+        // The record of the start was lost: the record of the end has all but the tokens of its graphs.
         let open = match open {
             Some(i) => self.tokens.open.swap_remove(i),
             None => {

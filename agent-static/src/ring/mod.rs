@@ -23,7 +23,7 @@ pub struct Head {
     pub arg: u32,
 }
 
-/// A token-level call.
+/// A token call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decode {
     /// Thread, process; `arg` is the function.
@@ -118,7 +118,7 @@ pub struct Counted {
     pub switches: u32,
     /// Slots that could not be read, a bit each.
     pub missing: u16,
-    /// Why the hardware counters cannot be told, wire's `counter::why`; 0: they can.
+    /// Why the hardware counters are absent, wire's `counter::why`; 0: they are not.
     pub why: u16,
     /// Values by slot.
     pub counts: [u64; COUNTER_SLOTS],
@@ -158,7 +158,7 @@ pub enum Event<'a> {
     Exec(Head, u64),
     /// A held process reached its first token or graph.
     Hold(Head),
-    /// A token-level call began or, with `end_ns`, ended.
+    /// A token call began or, with `end_ns`, ended.
     Decode(Decode),
     /// A graph call began or, with `end_ns`, ended.
     Graph(Graph),

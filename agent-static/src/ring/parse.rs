@@ -8,14 +8,14 @@ use super::{COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Nested,
 use crate::bpf::layout::types::{count_why, event_kind};
 use crate::bpf::layout::{View, field, field_bytes, types};
 
-/// Every record begins with the head, by which its kind is told.
+/// Every record begins with the head, which says its kind.
 macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
 begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts);
 begin_with!(op: event_op_counted);
 
-// The wire's words for why counters are absent are the programs': one that is told by another number does not compile.
+// The wire's words for why counters are absent are the programs': a different number does not compile.
 const _: () = {
     assert!(count_why::COUNT_UNREAD.0 as u64 == why::UNREAD);
     assert!(count_why::COUNT_MIXED.0 as u64 == why::MIXED);

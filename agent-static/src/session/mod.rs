@@ -35,7 +35,7 @@ use last_words::last_words;
 /// Runs one session to its end.
 ///
 /// # Errors
-/// When nothing can be traced; then nothing was left behind and the host was told why.
+/// When nothing can be traced; then nothing is left behind and the host got the reason.
 pub fn run(
     plan: &Plan,
     target: &Target,
@@ -66,7 +66,7 @@ pub fn run(
 
 /// Tells a host why it gets no session.
 pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
-    // The nonce tells sessions apart that a host resumes: of this one nothing is to be resumed.
+    // The nonce identifies a session that a host resumes. Nobody resumes this one.
     let mut emit = Emitter::begin(output, identity::nonce().unwrap_or_default());
     emit_refusal(&mut emit, why);
     last_words(&mut emit, &mut Host::nobody(), signals);

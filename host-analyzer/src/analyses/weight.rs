@@ -15,7 +15,7 @@ use crate::model::{BufferId, Memory, Model, Node, Role, Text, TopologyId};
 pub struct Weights {
     /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token-level call around.
+    /// Address of the context in hex; `None` when there was no token call around.
     pub context: Option<String>,
     /// Number of weights.
     pub tensors: u64,

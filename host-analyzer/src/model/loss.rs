@@ -55,7 +55,7 @@ ledger! {
         ),
         calls_ring_full: other(
             "calls",
-            "token-level or graph-level calls",
+            "token calls or graph calls",
             Gap::Calls,
             "the kernel's ring buffer was full. Times per call and TPOT may miss them; leave the agent some CPU time",
         ),

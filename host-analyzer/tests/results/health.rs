@@ -53,7 +53,7 @@ fn each_cause_at_the_source_has_its_own_advice() {
     type Change = fn(&mut Ledger);
     let cases: [(Change, &str); 6] = [
         (|l| l.no_state = 9, "Trace one process at a time"),
-        (|l| l.calls_ring_full = 9, "token-level or graph-level calls"),
+        (|l| l.calls_ring_full = 9, "token calls or graph calls"),
         (|l| l.tensors_ring_full = 9, "read again"),
         (|l| (l.frames_queue_full, l.bytes_queue_full) = (9, 5_000), "(5,000 bytes)"),
         (|l| (l.spans_ring_full, l.span_ends) = (9, 27), "ring buffer was full"),
@@ -172,7 +172,7 @@ fn incomplete_topologies_and_levels_without_events() {
     m.health.ledger = Some(Ledger::default());
     let h = Analysis::of(&m).health;
     assert_eq!(words(&h), ["complete", "nothing seen", "nothing seen", "nothing seen"]);
-    assert_eq!(lines(&h)[0], "complete: 0 token-level calls, nothing lost");
+    assert_eq!(lines(&h)[0], "complete: 0 token calls, nothing lost");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn within(model: &Model, truth: &Truth) {
             let sent = truth.decodes.iter().find(|d| d.start == decode.start);
             decode.n_tokens = sent.map_or(0, |d| d.n_tokens);
         }
-        take(&mut left, decode, "a token-level call");
+        take(&mut left, decode, "a token call");
     }
     let mut left: HashSet<_> = truth.calls.iter().cloned().collect();
     for (call, backend) in got.calls.iter().zip(&got.backends) {

@@ -200,7 +200,7 @@ fn not_attached(level: Option<Level>, missing: usize, all: usize, first: &Probe)
 
 fn complete(spans: u64, calls: u64, experts: u64) -> String {
     let what = match spans {
-        0 => format!("{} token-level calls", count(calls)),
+        0 => format!("{} token calls", count(calls)),
         n => format!("{} spans", count(n)),
     };
     let experts = match experts {
