@@ -103,6 +103,17 @@ static_agent() {
 		return 1
 	fi
 }
+# Three boards that wait more than they compute: what pushes to one runs beside what measures on the others.
+boards_side_by_side() {
+	local pid result=0
+	ci/push/test.sh >"$dir/push.log" 2>&1 &
+	pid=$!
+	ci/board/counters.sh || result=1
+	ci/board/serial.sh || result=1
+	wait "$pid" || result=1
+	cat "$dir/push.log"
+	return "$result"
+}
 tests() {
 	if cargo nextest --version >/dev/null 2>&1; then
 		cargo nextest run --locked --workspace --no-fail-fast && cargo test -q --locked --workspace --doc
@@ -130,9 +141,7 @@ long_step "backends" ci/engines/backends.sh
 long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
-long_step "push (board)" ci/push/test.sh
-long_step "counters (board)" ci/board/counters.sh
-long_step "serial line (board)" ci/board/serial.sh
+long_step "push, counters, serial" boards_side_by_side
 
 echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
