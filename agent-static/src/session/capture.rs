@@ -36,6 +36,7 @@ pub const RING_BYTES: u32 = 1 << 20;
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+
 /// Traces until somebody or something ends it. Whatever comes, `drain` keeps the stream's encoder.
 pub(super) fn capture(
     plan: &Plan,

@@ -16,7 +16,7 @@ pub(crate) const F32: u32 = 0;
 pub(crate) const Q8_0: u32 = 1;
 pub(crate) const I32: u32 = 2;
 
-/// No two fields where an earlier engine had them, so that a wrong offset shows.
+/// As current releases lay a tensor out. Written down here once more, so that the tests do not ask the code under test.
 pub(crate) const LAYOUT: Layout = Layout {
     tensor_size: 336,
     tensor_type: 0,
