@@ -4,8 +4,10 @@
 //! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
 //! of time as each table says. It knows nothing of the wire.
 
+pub mod ceiling;
 pub mod counter;
 pub mod expert;
+pub mod fact;
 pub mod gauge;
 pub mod graph;
 pub mod health;
@@ -13,6 +15,7 @@ pub mod loss;
 pub mod nested;
 pub mod op;
 mod rows;
+pub mod sched;
 pub mod session;
 pub mod text;
 pub mod thread;
@@ -20,8 +23,10 @@ pub mod token;
 pub mod totals;
 pub mod weight;
 
+pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
 pub use counter::{Absence, Counter, Counts};
 pub use expert::{Experts, Selection};
+pub use fact::{Fact, FactScope, FactValue, Facts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
@@ -30,6 +35,7 @@ pub use health::{Damage, DamageKind, End, EndReason, Health, ProbeCost};
 pub use loss::{ExpertLedger, Ledger, NestedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
+pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
@@ -61,6 +67,12 @@ pub struct Model {
     pub experts: Experts,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
+    /// What the kernel's scheduler did with the engine's threads.
+    pub sched: Sched,
+    /// What the board can do at best, as measured there.
+    pub ceilings: Vec<Ceiling>,
+    /// What the system and the engine's processes were set to.
+    pub facts: Facts,
     /// What was lost, and what with it.
     pub health: Health,
 }

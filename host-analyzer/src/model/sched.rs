@@ -1,0 +1,138 @@
+//! What the kernel's scheduler did with the engine's threads, and who had their CPUs.
+
+use super::rows::rows;
+use super::text::Text;
+use super::thread::ThreadId;
+
+/// What a thread of the engine was doing, as the scheduler saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ThreadState {
+    /// It had a CPU. A thread that spins at a barrier runs too.
+    Running,
+    /// It was taken off its CPU and wanted to go on: another task ran there, or its cgroup's quota was used up.
+    Preempted,
+    /// It was woken and had no CPU yet.
+    Woken,
+    /// It slept and could be woken by a signal: futex, condition variable, timer.
+    Sleeping,
+    /// It slept and could not: page read from disk, lock of the kernel.
+    Blocked,
+    /// It was stopped by a signal or a debugger.
+    Stopped,
+}
+
+impl ThreadState {
+    /// All states.
+    pub const ALL: [Self; 6] =
+        [Self::Running, Self::Preempted, Self::Woken, Self::Sleeping, Self::Blocked, Self::Stopped];
+
+    /// Name in views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Preempted => "preempted",
+            Self::Woken => "woken",
+            Self::Sleeping => "sleeping",
+            Self::Blocked => "blocked",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// Columns, one row a stretch of time in which a thread stayed in one state on one CPU. By thread, then start. The stretches
+/// of a thread do not overlap; what lies in none of them is not known.
+#[derive(Debug, Default)]
+pub struct ThreadStates {
+    /// Thread.
+    pub thread: Vec<ThreadId>,
+    /// Start, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+    /// State.
+    pub state: Vec<ThreadState>,
+    /// CPU on which it ran, waited to run, or ran last.
+    pub cpu: Vec<u16>,
+}
+
+rows!(ThreadStates, start_ns);
+
+/// Position in [`Sched::tasks`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u32);
+
+/// A task that had a CPU while a thread of the engine wanted it: a thread of any process, or of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Thread id of the kernel; 0 for a CPU's idle task.
+    pub tid: u32,
+    /// Its process; 0 when it was gone before it could be looked up.
+    pub pid: u32,
+    /// Name, at most 15 letters.
+    pub name: Text,
+    /// Command line; empty for threads of the kernel and for tasks that were gone.
+    pub command: Text,
+    /// Control group; empty when not known.
+    pub cgroup: Text,
+}
+
+/// Columns, one row a turn: a task that had a CPU while a thread of the engine was preempted or woken there. By CPU, then start;
+/// the turns of a CPU do not overlap.
+#[derive(Debug, Default)]
+pub struct Turns {
+    /// CPU.
+    pub cpu: Vec<u16>,
+    /// Start, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+    /// Who had the CPU.
+    pub task: Vec<TaskId>,
+}
+
+rows!(Turns, start_ns);
+
+/// What kind of interrupt ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InterruptKind {
+    /// A device's handler.
+    Hard,
+    /// Deferred work, by the kernel's name for it: `TIMER`, `NET_RX`.
+    Soft,
+}
+
+/// Columns, one row an interrupt that ran on a CPU while a thread of the engine had it. By CPU, then start. A hard one may lie in a
+/// soft one.
+#[derive(Debug, Default)]
+pub struct Interrupts {
+    /// CPU.
+    pub cpu: Vec<u16>,
+    /// Start, ns.
+    pub start_ns: Vec<u64>,
+    /// Length, ns.
+    pub duration_ns: Vec<u64>,
+    /// Kind.
+    pub kind: Vec<InterruptKind>,
+    /// Name of the handler or of the soft interrupt.
+    pub name: Vec<Text>,
+}
+
+rows!(Interrupts, start_ns);
+
+/// The scheduler level of a session. Empty tables say nothing unless `recorded`.
+#[derive(Debug, Default)]
+pub struct Sched {
+    /// The level was recorded.
+    pub recorded: bool,
+    /// Interrupts were recorded too.
+    pub interrupts_recorded: bool,
+    /// What the engine's threads did.
+    pub states: ThreadStates,
+    /// Who had the CPUs that they wanted.
+    pub turns: Turns,
+    /// Interrupts on the CPUs that they had.
+    pub interrupts: Interrupts,
+    /// The tasks of `turns`.
+    pub tasks: Vec<Task>,
+}
