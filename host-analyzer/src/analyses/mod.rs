@@ -4,6 +4,7 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+pub mod budget;
 mod context;
 pub mod cost;
 pub mod counter;
@@ -46,6 +47,8 @@ pub struct Analysis {
     pub phases: phase::Phases,
     /// Token level.
     pub token: token::Token,
+    /// Where every nanosecond of every token went.
+    pub budget: budget::Budget,
     /// Graph level.
     pub graph: Vec<graph::Graph>,
     /// Operator level.
@@ -84,6 +87,7 @@ impl Analysis {
             engine: engine::engines(model),
             weight: weight::weights(model),
             token,
+            budget: budget::Budget::of(model, &phases),
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
             nested: nested::nested_calls(model, &phases, &executions),

@@ -338,7 +338,7 @@ fn terminal_begins_with_health_and_fits() {
         let plain = anstream::adapter::strip_str(&coloured).to_string();
         let health = &host_analyzer::views::words::health::lines(&Analysis::of(&m).health)[0];
         assert!(plain.starts_with(&format!("● {}", &health[..20])), "{plain}");
-        assert!(plain.lines().count() <= 40, "{plain}");
+        assert!(plain.lines().count() <= 80, "{plain}");
         let widest = plain.lines().max_by_key(|l| l.chars().count()).unwrap();
         assert!(widest.chars().count() <= 100, "{} columns: {widest}", widest.chars().count());
         assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain:?}");

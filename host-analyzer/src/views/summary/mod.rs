@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
+use crate::analyses::budget::Budget;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
 use crate::analyses::engine::Engine;
@@ -31,6 +32,7 @@ struct Summary<'a> {
     engines: &'a [Engine],
     weights: &'a [Weights],
     tokens: &'a Token,
+    budget: &'a Budget,
     graphs: &'a [Graph],
     op_types: &'a [OpType],
     operators: &'a [Operator],
@@ -110,6 +112,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         engines: &analysis.engine,
         weights: &analysis.weight,
         tokens: &analysis.token,
+        budget: &analysis.budget,
         graphs: &analysis.graph,
         op_types: &analysis.op.types,
         operators: &analysis.op.operators,

@@ -1,9 +1,10 @@
 //! The summary on the terminal: health first, then what the session was, its speed, where the time went, and
-//! what the measuring cost; at most about 40 lines of 100 columns.
+//! what the measuring cost; at most about 80 lines of 100 columns.
 //!
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
+mod budget;
 mod counters;
 mod experts;
 mod gauges;
@@ -32,6 +33,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     speed::write(&analysis.token, out)?;
+    budget::write(&analysis.budget, out)?;
     operators::write(&analysis.op, out)?;
     nested::write(&analysis.nested, out)?;
     counters::write(&analysis.counted, out)?;

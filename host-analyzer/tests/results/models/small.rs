@@ -9,7 +9,7 @@ pub(crate) const START: u64 = 1_000;
 
 /// Nodes: a product, a view of it, a norm with the product behind it in one kernel, and a second norm of the
 /// same name; leafs: two weights and an input.
-fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
+pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32]| Node {
         name: texts.intern(name),
         op: texts.intern(op),
@@ -39,10 +39,17 @@ fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
 }
 
 /// One span: thread, node, last node, start, work, wait.
-type Row = (u32, u32, u32, u64, u64, u32);
+pub(crate) type Row = (u32, u32, u32, u64, u64, u32);
 
 /// Adds a token call with a scheduler graph and in it a backend graph with these spans.
-fn call(m: &mut Model, start: u64, lengths: [u64; 3], n_tokens: u32, topology: u32, spans: &[Row]) {
+pub(crate) fn call(
+    m: &mut Model,
+    start: u64,
+    lengths: [u64; 3],
+    n_tokens: u32,
+    topology: u32,
+    spans: &[Row],
+) {
     let decode = DecodeId(m.decodes.len() as u32);
     let n_past: u32 = m.decodes.n_tokens.iter().sum();
     m.decodes.start_ns.push(start);

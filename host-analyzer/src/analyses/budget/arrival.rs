@@ -1,0 +1,282 @@
+//! Operators of one graph call with the threads' arrivals at the barrier behind each, and why the last one was late.
+
+use std::ops::Range;
+
+use super::class::Class;
+use super::off_cpu::{OffCpu, Scheduler};
+use crate::model::{Model, NodeIdx, Spans, ThreadId, TopologyId};
+
+/// One operator in one graph call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Meeting {
+    pub(super) node: NodeIdx,
+    /// Threads that took part.
+    pub(super) threads: u32,
+    /// First start of work, ns, and the span that began it.
+    pub(super) start: u64,
+    pub(super) first: usize,
+    /// Last end of work, ns: the barrier opens. And the span that ended then.
+    pub(super) release: u64,
+    pub(super) last: usize,
+    /// Medians of the other threads' starts and ends, ns; of one thread its own.
+    pub(super) others_start: u64,
+    pub(super) others_end: u64,
+    /// Most work of another thread, ns.
+    pub(super) others_work: u64,
+}
+
+/// The operators of one graph call, in the order in which their barriers opened.
+#[derive(Debug, Default)]
+pub(super) struct Meetings {
+    pub(super) rows: Vec<Meeting>,
+    /// Row by span, from the call's first span on.
+    pub(super) of_span: Vec<u32>,
+    /// Used again from call to call: row by node, and the spans row by row.
+    row_of_node: Vec<u32>,
+    members: Vec<Vec<usize>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+pub(super) fn end(spans: &Spans, i: usize) -> u64 {
+    spans.start_ns[i].saturating_add(spans.work_ns[i])
+}
+
+impl Meetings {
+    /// Reads the spans of one graph call.
+    pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
+        self.rows.clear();
+        self.of_span.clear();
+        let mut used = 0;
+        for i in rows.clone() {
+            let node = spans.node[i].0 as usize;
+            if self.row_of_node.len() <= node {
+                self.row_of_node.resize(node + 1, NONE);
+            }
+            if self.row_of_node[node] == NONE {
+                self.row_of_node[node] = used;
+                used += 1;
+                if self.members.len() < used as usize {
+                    self.members.push(Vec::new());
+                }
+                self.members[used as usize - 1].clear();
+            }
+            let row = self.row_of_node[node];
+            self.of_span.push(row);
+            self.members[row as usize].push(i);
+        }
+        for members in &self.members[..used as usize] {
+            self.rows.push(meeting(spans, members));
+        }
+        for i in rows {
+            self.row_of_node[spans.node[i].0 as usize] = NONE;
+        }
+    }
+
+    /// The rows in the order in which barriers opened.
+    pub(super) fn in_order(&self) -> Vec<&Meeting> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|m| (m.release, m.start));
+        rows
+    }
+}
+
+fn meeting(spans: &Spans, members: &[usize]) -> Meeting {
+    let by = |key: &dyn Fn(usize) -> u64, largest: bool| {
+        let found = if largest {
+            members.iter().max_by_key(|i| key(**i))
+        } else {
+            members.iter().min_by_key(|i| key(**i))
+        };
+        found.copied().unwrap_or_default()
+    };
+    let first = by(&|i| spans.start_ns[i], false);
+    let last = by(&|i| end(spans, i), true);
+    let others = || members.iter().copied().filter(|i| *i != last);
+    let median = |key: &dyn Fn(usize) -> u64| {
+        let mut values: Vec<u64> = others().map(key).collect();
+        super::super::percentile::percentile(&mut values, 50).unwrap_or_else(|| key(last))
+    };
+    Meeting {
+        node: spans.node[last],
+        threads: u32::try_from(members.len()).unwrap_or(NONE),
+        start: spans.start_ns[first],
+        first,
+        release: end(spans, last),
+        last,
+        others_start: median(&|i| spans.start_ns[i]),
+        others_end: median(&|i| end(spans, i)),
+        others_work: others().map(|i| spans.work_ns[i]).max().unwrap_or(0),
+    }
+}
+
+/// Which thread came last at each node of each topology, and how often it was the same one as the time before.
+#[derive(Debug, Default)]
+pub(super) struct Habits {
+    rows: Vec<Vec<Habit>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Habit {
+    last: Option<ThreadId>,
+    same: u32,
+    times: u32,
+}
+
+/// From so many times on, and from this share on, it is a habit. Two threads that come last by chance repeat half of the time.
+const TIMES: u32 = 8;
+const SHARE: f64 = 0.8;
+/// A thread is late if it comes later than the others by more than this part of its work.
+const MUCH: u64 = 20;
+
+impl Habits {
+    pub(super) fn add(&mut self, spans: &Spans, topology: TopologyId, meetings: &Meetings) {
+        let at = topology.0 as usize;
+        if self.rows.len() <= at {
+            self.rows.resize_with(at + 1, Vec::new);
+        }
+        for m in meetings.rows.iter().filter(|m| m.threads > 1) {
+            let node = m.node.0 as usize;
+            let row = &mut self.rows[at];
+            if row.len() <= node {
+                row.resize(node + 1, Habit::default());
+            }
+            let habit = &mut row[node];
+            let late = m.release.saturating_sub(m.others_end) > spans.work_ns[m.last] / MUCH;
+            let thread = late.then(|| spans.thread[m.last]);
+            habit.same += u32::from(late && habit.last == thread);
+            habit.times += 1;
+            habit.last = thread;
+        }
+    }
+
+    fn is_habit(&self, topology: TopologyId, node: NodeIdx) -> bool {
+        let habit = self.rows.get(topology.0 as usize).and_then(|row| row.get(node.0 as usize));
+        habit.is_some_and(|h| h.times >= TIMES && f64::from(h.same) >= SHARE * f64::from(h.times))
+    }
+}
+
+/// Why the last arriver of one operator was late: time by class of waiting, ns. The sum is how much later it came than
+/// the median of the others.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lateness {
+    causes: [(Option<Class>, u64); CAUSES],
+    n: usize,
+    pub(super) total: u64,
+}
+
+const CAUSES: usize = 8;
+
+impl Lateness {
+    fn push(&mut self, class: Class, ns: u64) {
+        let ns = ns.min(self.left());
+        if ns > 0 && self.n < CAUSES {
+            self.causes[self.n] = (Some(class), ns);
+            self.n += 1;
+        }
+    }
+
+    fn left(&self) -> u64 {
+        self.total - self.causes.iter().map(|(_, ns)| ns).sum::<u64>()
+    }
+
+    /// The causes with their parts of `wait` ns.
+    pub(super) fn of(&self, wait: u64) -> impl Iterator<Item = (Class, u64)> + '_ {
+        let total = u128::from(self.total.max(1));
+        self.causes[..self.n].iter().filter_map(move |(class, ns)| {
+            let part = u128::from(wait) * u128::from(*ns) / total;
+            Some(((*class)?, u64::try_from(part).unwrap_or(u64::MAX)))
+        })
+    }
+
+    /// The class of what rounding leaves, and of all if there is no cause: the largest cause.
+    pub(super) fn main(&self) -> Class {
+        let largest = self.causes[..self.n].iter().max_by_key(|(_, ns)| *ns);
+        largest.and_then(|(class, _)| *class).unwrap_or(Class::WaitUneven)
+    }
+}
+
+/// What the causes are told from.
+#[derive(Debug)]
+pub(super) struct Causes<'a> {
+    pub(super) model: &'a Model,
+    pub(super) scheduler: &'a Scheduler<'a>,
+    pub(super) habits: &'a Habits,
+    /// Speed of each CPU in any unit, where it is known.
+    pub(super) speeds: &'a [u64],
+    /// What the probes add to the time of an operator that does nothing, ns.
+    pub(super) inside: u64,
+}
+
+/// Work of a thread that has nothing to do in an operator, where the probes' cost is not known, ns.
+const NOTHING_NS: u64 = 1000;
+
+impl Causes<'_> {
+    /// Only one thread had something to do.
+    pub(super) fn one_thread(&self, m: &Meeting) -> bool {
+        let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };
+        if m.threads < 2 || m.others_work > nothing {
+            return false;
+        }
+        // What delayed it is no work that the others lack.
+        let delayed = self.last_off_cpu(m).1.total().saturating_add(self.last_interrupts(m));
+        let work = self.model.spans.work_ns[m.last].saturating_sub(delayed);
+        work > m.others_work.saturating_mul(2)
+    }
+
+    /// Time without a CPU of the last arriver, before it began and while it worked.
+    pub(super) fn last_off_cpu(&self, m: &Meeting) -> (OffCpu, OffCpu) {
+        let spans = &self.model.spans;
+        let (thread, start) = (spans.thread[m.last], spans.start_ns[m.last]);
+        (
+            self.scheduler.off_cpu(thread, m.others_start.min(start), start),
+            self.scheduler.off_cpu(thread, start, m.release),
+        )
+    }
+
+    /// Time of interrupts on the last arriver's CPU while it worked, ns.
+    pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
+        let spans = &self.model.spans;
+        self.scheduler.interrupts(spans.cpu[m.last], spans.start_ns[m.last], m.release)
+    }
+
+    /// Why the last arriver was late.
+    pub(super) fn lateness(&self, topology: Option<TopologyId>, m: &Meeting) -> Lateness {
+        let mut late = Lateness { total: m.release.saturating_sub(m.others_end), ..Lateness::default() };
+        if m.threads < 2 {
+            return late;
+        }
+        if self.one_thread(m) {
+            late.push(Class::WaitOneThread, u64::MAX);
+            return late;
+        }
+        let spans = &self.model.spans;
+        let (before, inside) = self.last_off_cpu(m);
+        late.push(Class::WaitPreempted, before.preempted.saturating_add(inside.preempted));
+        late.push(Class::WaitThrottled, before.throttled.saturating_add(inside.throttled));
+        late.push(Class::WaitBlocked, inside.blocked);
+        late.push(Class::WaitInterrupted, self.last_interrupts(m));
+        let began = spans.start_ns[m.last].saturating_sub(m.others_start);
+        late.push(Class::WaitStartedLate, began.saturating_sub(before.preempted + before.throttled));
+        late.push(self.uneven(topology, m), u64::MAX);
+        late
+    }
+
+    /// The class of a difference in work itself.
+    pub(super) fn uneven(&self, topology: Option<TopologyId>, m: &Meeting) -> Class {
+        let speed = |cpu: u16| self.speeds.get(usize::from(cpu)).copied().filter(|s| *s > 0);
+        let spans = &self.model.spans;
+        let fastest = self.speeds.iter().max();
+        // A thread on a slower core comes last; that all others are on such ones too is excluded by the habit of the graph.
+        if let (Some(own), Some(fastest)) = (speed(spans.cpu[m.last]), fastest)
+            && own < *fastest
+            && speed(spans.cpu[m.first]) != Some(own)
+        {
+            return Class::WaitSlowerCore;
+        }
+        match topology {
+            Some(topology) if self.habits.is_habit(topology, m.node) => Class::WaitMoreRows,
+            _ => Class::WaitUneven,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The classes of the budget, and sums by class.
+
+use serde::Serialize;
+
+/// What a stretch of a thread's time went to. Every nanosecond is in exactly one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Computing operators.
+    Work,
+    /// Waiting at the barrier for the last arriver, which had been preempted.
+    WaitPreempted,
+    /// The same; its cgroup's quota was used up, or a hypervisor had the CPU.
+    WaitThrottled,
+    /// The same; an interrupt ran on its CPU.
+    WaitInterrupted,
+    /// The same; it slept inside the operator, for example because a page was read from disk.
+    WaitBlocked,
+    /// The same; it began the operator late, for example because it had to wake up.
+    WaitStartedLate,
+    /// The same; its core is slower than those of the others.
+    WaitSlowerCore,
+    /// The same; it is the last one at this operator nearly always, so it has more to do.
+    WaitMoreRows,
+    /// The same; why it was late is not seen.
+    WaitUneven,
+    /// Waiting while one thread computes an operator that has no work for others.
+    WaitOneThread,
+    /// Ready to run without a CPU: another task had it.
+    Preempted,
+    /// Ready to run, and the CPU was idle or not there: a quota was used up, or a hypervisor had it.
+    Throttled,
+    /// Interrupts ran on its CPU.
+    Interrupted,
+    /// Asleep where it should compute: a page was read from disk, a lock, a signal.
+    Blocked,
+    /// From the release of a barrier to the start of the next operator, and at the edges of a graph: leaving the
+    /// barrier, passing over views, dispatch.
+    BetweenOperators,
+    /// In the token call and in no backend's graph: building and allocating the graph, inputs, copies of outputs.
+    GraphPreparation,
+    /// Between two token calls: sampling and the application. The engine's own report calls most of it unaccounted.
+    Application,
+    /// In the graph of a backend other than the CPU's, outside of operators that were seen.
+    OtherBackend,
+    /// What the probes of operators take, as measured on this machine.
+    Probes,
+    /// Not known: spans were lost, or the level was not recorded.
+    Unknown,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Self; 20] = [
+        Self::Work,
+        Self::WaitPreempted,
+        Self::WaitThrottled,
+        Self::WaitInterrupted,
+        Self::WaitBlocked,
+        Self::WaitStartedLate,
+        Self::WaitSlowerCore,
+        Self::WaitMoreRows,
+        Self::WaitUneven,
+        Self::WaitOneThread,
+        Self::Preempted,
+        Self::Throttled,
+        Self::Interrupted,
+        Self::Blocked,
+        Self::BetweenOperators,
+        Self::GraphPreparation,
+        Self::Application,
+        Self::OtherBackend,
+        Self::Probes,
+        Self::Unknown,
+    ];
+
+    /// Key in summary.json.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::WaitPreempted => "wait_preempted",
+            Self::WaitThrottled => "wait_throttled",
+            Self::WaitInterrupted => "wait_interrupted",
+            Self::WaitBlocked => "wait_blocked",
+            Self::WaitStartedLate => "wait_started_late",
+            Self::WaitSlowerCore => "wait_slower_core",
+            Self::WaitMoreRows => "wait_more_rows",
+            Self::WaitUneven => "wait_uneven",
+            Self::WaitOneThread => "wait_one_thread",
+            Self::Preempted => "preempted",
+            Self::Throttled => "throttled",
+            Self::Interrupted => "interrupted",
+            Self::Blocked => "blocked",
+            Self::BetweenOperators => "between_operators",
+            Self::GraphPreparation => "graph_preparation",
+            Self::Application => "application",
+            Self::OtherBackend => "other_backend",
+            Self::Probes => "probes",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Waiting at the barrier, for whatever cause.
+    #[must_use]
+    pub const fn is_wait(self) -> bool {
+        (self as usize) >= Self::WaitPreempted as usize && (self as usize) <= Self::WaitOneThread as usize
+    }
+}
+
+/// Time by class, ns, in the order of [`Class::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Parts([u64; Class::ALL.len()]);
+
+impl Parts {
+    /// Time of one class, ns.
+    #[must_use]
+    pub const fn get(&self, class: Class) -> u64 {
+        self.0[class as usize]
+    }
+
+    /// Classes that have any time.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, u64)> + '_ {
+        Class::ALL.into_iter().map(|class| (class, self.get(class))).filter(|(_, ns)| *ns > 0)
+    }
+
+    /// All classes together, ns.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
+    }
+
+    /// The classes of waiting together, ns.
+    #[must_use]
+    pub fn wait(&self) -> u64 {
+        self.iter().filter(|(class, _)| class.is_wait()).fold(0, |sum, (_, ns)| sum.saturating_add(ns))
+    }
+
+    pub(super) fn add(&mut self, class: Class, ns: u64) {
+        let sum = &mut self.0[class as usize];
+        *sum = sum.saturating_add(ns);
+    }
+
+    pub(super) fn add_all(&mut self, other: &Self) {
+        other.iter().for_each(|(class, ns)| self.add(class, ns));
+    }
+}
+
+/// Gives the time of one thread, from a start to an end, to classes. By construction the sum of what it gave is the time that
+/// passed, whatever times come in whatever order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fill {
+    at: u64,
+    end: u64,
+    pub(super) parts: Parts,
+}
+
+impl Fill {
+    pub(super) const fn new(start: u64, end: u64) -> Self {
+        Self { at: start, end, parts: Parts([0; Class::ALL.len()]) }
+    }
+
+    /// Up to where time was given.
+    pub(super) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Gives the time up to `t`: to each of `some` what it claims, as long as there is any left, and the rest to `rest`. Returns
+    /// what `rest` got, ns.
+    pub(super) fn until(&mut self, t: u64, some: &[(Class, u64)], rest: Class) -> u64 {
+        let t = t.min(self.end);
+        let mut left = t.saturating_sub(self.at);
+        self.at = self.at.max(t);
+        for (class, claim) in some {
+            let ns = left.min(*claim);
+            self.parts.add(*class, ns);
+            left -= ns;
+        }
+        self.parts.add(rest, left);
+        left
+    }
+
+    /// Gives the time up to `t` as another thread's was given, if it is as long; otherwise it is unknown.
+    pub(super) fn copy(&mut self, t: u64, parts: &Parts) {
+        if t <= self.end && parts.total() == t.saturating_sub(self.at) {
+            self.at = self.at.max(t);
+            self.parts.add_all(parts);
+        } else {
+            self.until(t, &[], Class::Unknown);
+        }
+    }
+
+    /// Gives the rest of the time to one class.
+    pub(super) fn finish(mut self, rest: Class) -> Parts {
+        self.until(self.end, &[], rest);
+        self.parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_in_the_order_of_all() {
+        assert!(Class::ALL.iter().enumerate().all(|(i, c)| *c as usize == i));
+    }
+
+    #[test]
+    fn what_is_given_is_the_time_that_passed() {
+        let mut fill = Fill::new(100, 200);
+        assert_eq!(fill.until(150, &[(Class::Probes, 10), (Class::Preempted, 100)], Class::Work), 0);
+        // Going back gives nothing, going beyond the end no more than there is.
+        assert_eq!(fill.until(120, &[(Class::Probes, 10)], Class::Work), 0);
+        assert_eq!(fill.until(170, &[(Class::Probes, 5)], Class::Work), 15);
+        let parts = fill.finish(Class::Unknown);
+        assert_eq!(parts.total(), 100);
+        assert_eq!(parts.get(Class::Probes), 15);
+        assert_eq!(parts.get(Class::Preempted), 40);
+        assert_eq!(parts.get(Class::Unknown), 30);
+    }
+}

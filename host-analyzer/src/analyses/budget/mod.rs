@@ -1,0 +1,306 @@
+//! The budget: every nanosecond of a token in exactly one class, for each thread and for the token itself.
+//!
+//! Stage: analysis. From: token calls, graph calls, spans, the scheduler level, what the probes cost. To: [`Budget`]. Promises:
+//! the classes of a token sum to its time to the nanosecond, and so do those of each thread in it.
+//!
+//! A token is the time from the end of one token call to the end of the next ([`interval`]). What a thread does in it is told from
+//! its spans: work, then waiting until the last thread has arrived at the barrier, then whatever passes until its next span.
+//! Waiting is split by why the last one was late ([`arrival`]). The token's own time goes along the last arrivers ([`wall`]): a
+//! delay of any other thread costs nothing, as it would have waited anyway.
+
+mod arrival;
+mod class;
+mod interval;
+mod off_cpu;
+mod thread;
+mod wall;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::phase::{Phase, Phases};
+use crate::model::{FactScope, FactValue, GraphCallId, Model, NodeIdx, Text, ThreadId};
+use arrival::{Causes, Habits, Meetings};
+use class::Fill;
+pub use class::{Class, Parts};
+use off_cpu::Scheduler;
+use thread::{Call, Way};
+
+/// Budget of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Budget {
+    /// The scheduler level was recorded: without it no time is told to be preempted, throttled, interrupted or blocked.
+    pub scheduler: bool,
+    /// Names of the classes, in the order of the columns of every time by class.
+    pub classes: Vec<&'static str>,
+    /// Per phase that has calls.
+    pub phases: Vec<PhaseBudget>,
+    /// Per successful token call, by process and end.
+    pub tokens: Vec<TokenBudget>,
+}
+
+/// Budget of the calls of one phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseBudget {
+    /// Phase.
+    pub phase: Phase,
+    /// Token calls.
+    pub calls: u64,
+    /// Sum of their times, ns: in decode each from the end of the call before it.
+    pub time_ns: u64,
+    /// That time by class, along the last arrivers.
+    pub wall: Parts,
+    /// The work in it by type of operator, the longest first; sums to the class `work`.
+    pub work: Vec<Work>,
+    /// The same time on each thread.
+    pub threads: Vec<ThreadBudget>,
+}
+
+/// Work of one type of operator along the last arrivers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// Operator, for example `MUL_MAT`.
+    pub op: String,
+    /// As the engine describes it.
+    pub desc: String,
+    /// Time, ns.
+    pub ns: u64,
+}
+
+/// One thread in the calls of one phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ThreadBudget {
+    /// Thread id of the kernel; `None` for all further threads of an engine that makes new ones all the time.
+    pub tid: Option<u32>,
+    /// It called the token calls.
+    pub calls_tokens: bool,
+    /// Sum of the times of the tokens in which it took part, ns.
+    pub time_ns: u64,
+    /// That time by class.
+    pub parts: Parts,
+}
+
+/// Budget of one token call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TokenBudget {
+    /// Row in the table of token calls.
+    pub call: u32,
+    /// Phase.
+    pub phase: Phase,
+    /// Its time begins, ns from the start of the session.
+    pub start_ns: u64,
+    /// Its time, ns.
+    pub time_ns: u64,
+    /// That time by class, along the last arrivers.
+    pub wall: Parts,
+}
+
+/// What the probes of an operator take, ns.
+#[derive(Debug, Clone, Copy, Default)]
+struct Costs {
+    /// Inside its time.
+    inside: u64,
+    /// Between it and the next one.
+    outside: u64,
+}
+
+/// Threads that are told one by one; an engine without a thread pool makes new ones for every graph.
+const MAX_THREADS: usize = 256;
+
+fn is_cpu(model: &Model, call: GraphCallId) -> bool {
+    model.texts.get(model.graph_calls.backend[call.0 as usize]) == "CPU"
+}
+
+impl Budget {
+    /// The budget of a session.
+    #[must_use]
+    pub fn of(model: &Model, phases: &Phases) -> Self {
+        let intervals = interval::intervals(model, phases);
+        let rows = rows_of_calls(model);
+        let habits = habits(model, &rows);
+        let scheduler = Scheduler::of(model);
+        let cost = model.health.probe_cost;
+        let inside = cost.map_or(0, |c| c.inside_ns);
+        let costs = Costs { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) };
+        let speeds = speeds(model);
+        let causes = Causes { model, scheduler: &scheduler, habits: &habits, speeds: &speeds, inside };
+        let mut sums = Sums::default();
+        let mut tokens = Vec::with_capacity(intervals.len());
+        let mut calls: Vec<Call> = Vec::new();
+        for interval in &intervals {
+            calls.resize_with(interval.graphs.len().max(calls.len()), Call::default);
+            for (graph, call) in interval.graphs.iter().zip(&mut calls) {
+                call.read(&causes, *graph, rows[graph.0 as usize].clone());
+            }
+            let way = Way { model, causes: &causes, costs, interval, calls: &calls[..interval.graphs.len()] };
+            tokens.push(sums.token(&way));
+        }
+        let classes = Class::ALL.map(Class::key).to_vec();
+        Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
+    }
+
+    /// One phase, if it has calls.
+    #[must_use]
+    pub fn phase(&self, phase: Phase) -> Option<&PhaseBudget> {
+        self.phases.iter().find(|p| p.phase == phase)
+    }
+}
+
+impl Call {
+    fn read(&mut self, causes: &Causes<'_>, graph: GraphCallId, rows: Range<usize>) {
+        self.rows = rows;
+        self.lateness.clear();
+        if is_cpu(causes.model, graph) {
+            self.meetings.read(&causes.model.spans, self.rows.clone());
+            let topology = causes.model.graph_calls.topology[graph.0 as usize];
+            let late = |m| causes.lateness(topology, m);
+            self.lateness.extend(self.meetings.rows.iter().map(late));
+        }
+    }
+}
+
+#[derive(Default)]
+struct Sum {
+    calls: u64,
+    time_ns: u64,
+    wall: Parts,
+    work: HashMap<(Text, Text), u64>,
+    threads: BTreeMap<Option<ThreadId>, (bool, u64, Parts)>,
+}
+
+#[derive(Default)]
+struct Sums([Sum; 3]);
+
+impl Sums {
+    fn token(&mut self, way: &Way<'_>) -> TokenBudget {
+        let (model, interval) = (way.model, way.interval);
+        let sum = &mut self.0[interval.phase.index()];
+        let time_ns = interval.end.saturating_sub(interval.start);
+        let outside = way.outside();
+        let mut wall = Fill::new(interval.start, interval.end);
+        for ((graph, call), gap) in interval.graphs.iter().zip(way.calls).zip(outside.gaps()) {
+            let (start, end) = way.graph(*graph);
+            wall.copy(start, gap);
+            let time = (wall.at(), end.min(interval.end).max(wall.at()));
+            let topology = model.graph_calls.topology[graph.0 as usize];
+            let mut worked = |node: NodeIdx, ns: u64| {
+                let node = topology.map(|t| model.topologies.get(t).node(node));
+                let key = node.map_or_else(Default::default, |n| (n.op, n.desc));
+                *sum.work.entry(key).or_default() += ns;
+            };
+            wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));
+        }
+        if let Some(gap) = outside.gaps().last() {
+            wall.copy(interval.end, gap);
+        }
+        let wall = wall.finish(Class::Unknown);
+        sum.calls += 1;
+        sum.time_ns = sum.time_ns.saturating_add(time_ns);
+        sum.wall.add_all(&wall);
+        let caller = model.decodes.thread[interval.call.0 as usize];
+        for thread in threads(way, caller) {
+            let parts = way.of(thread, &outside);
+            let one_by_one = thread == caller || model.threads.len() <= MAX_THREADS;
+            let row = sum.threads.entry(one_by_one.then_some(thread)).or_default();
+            row.0 |= thread == caller;
+            row.1 = row.1.saturating_add(time_ns);
+            row.2.add_all(&parts);
+        }
+        TokenBudget {
+            call: interval.call.0,
+            phase: interval.phase,
+            start_ns: interval.start.saturating_sub(model.session.start_ns),
+            time_ns,
+            wall,
+        }
+    }
+
+    fn phases(self, model: &Model) -> Vec<PhaseBudget> {
+        let of = |(phase, sum): (Phase, Sum)| PhaseBudget {
+            phase,
+            calls: sum.calls,
+            time_ns: sum.time_ns,
+            wall: sum.wall,
+            work: work(model, sum.work),
+            threads: sum
+                .threads
+                .into_iter()
+                .map(|(thread, (calls_tokens, time_ns, parts))| ThreadBudget {
+                    tid: thread.map(|t| model.threads.get(t).tid),
+                    calls_tokens,
+                    time_ns,
+                    parts,
+                })
+                .collect(),
+        };
+        Phase::ALL.into_iter().zip(self.0).filter(|(_, sum)| sum.calls > 0).map(of).collect()
+    }
+}
+
+fn work(model: &Model, sums: HashMap<(Text, Text), u64>) -> Vec<Work> {
+    let text = |t: Text| model.texts.get(t).to_owned();
+    let mut rows: Vec<_> = sums
+        .into_iter()
+        .filter(|(_, ns)| *ns > 0)
+        .map(|((op, desc), ns)| Work { op: text(op), desc: text(desc), ns })
+        .collect();
+    rows.sort_by(|a, b| (b.ns, &a.op, &a.desc).cmp(&(a.ns, &b.op, &b.desc)));
+    rows
+}
+
+/// The threads that took part in a token: the caller first, then those that ran operators.
+fn threads(way: &Way<'_>, caller: ThreadId) -> Vec<ThreadId> {
+    let mut found = vec![caller];
+    for call in way.calls {
+        for thread in way.model.spans.thread[call.rows.clone()].chunk_by(|a, b| a == b).map(|t| t[0]) {
+            if !found.contains(&thread) {
+                found.push(thread);
+            }
+        }
+    }
+    found
+}
+
+/// The rows of each graph call among the spans, which are in the order of graph calls.
+fn rows_of_calls(model: &Model) -> Vec<Range<usize>> {
+    let mut rows = vec![0..0; model.graph_calls.len()];
+    let mut start = 0;
+    for same in model.spans.graph_call.chunk_by(|a, b| a == b) {
+        rows[same[0].0 as usize] = start..start + same.len();
+        start += same.len();
+    }
+    rows
+}
+
+fn habits(model: &Model, rows: &[Range<usize>]) -> Habits {
+    let mut habits = Habits::default();
+    let mut meetings = Meetings::default();
+    for (i, rows) in rows.iter().enumerate() {
+        if let Some(topology) = model.graph_calls.topology[i]
+            && !rows.is_empty()
+        {
+            meetings.read(&model.spans, rows.clone());
+            habits.add(&model.spans, topology, &meetings);
+        }
+    }
+    habits
+}
+
+/// How fast each CPU is, in one unit for all: the kernel's capacity, else the highest clock; 0 where neither is known.
+fn speeds(model: &Model) -> Vec<u64> {
+    ["cpu.capacity", "cpu.frequency.max"]
+        .into_iter()
+        .map(|name| {
+            let Some(name) = model.texts.find(name) else { return Vec::new() };
+            (0..model.session.cpus)
+                .map(|cpu| match model.facts.latest(FactScope::Cpu(cpu), name) {
+                    Some(FactValue::Number(n)) => n,
+                    _ => 0,
+                })
+                .collect()
+        })
+        .find(|speeds: &Vec<u64>| speeds.iter().any(|s| *s > 0))
+        .unwrap_or_default()
+}

@@ -1,0 +1,136 @@
+//! What the scheduler level says of a stretch of a thread's time.
+
+use std::ops::Range;
+
+use super::class::Class;
+use crate::model::{Model, ThreadId, ThreadState};
+
+/// Time of a thread without its CPU, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct OffCpu {
+    pub(super) preempted: u64,
+    pub(super) throttled: u64,
+    pub(super) blocked: u64,
+}
+
+impl OffCpu {
+    pub(super) const fn claims(self) -> [(Class, u64); 3] {
+        [
+            (Class::Preempted, self.preempted),
+            (Class::Throttled, self.throttled),
+            (Class::Blocked, self.blocked),
+        ]
+    }
+
+    pub(super) const fn total(self) -> u64 {
+        self.preempted.saturating_add(self.throttled).saturating_add(self.blocked)
+    }
+}
+
+/// Finds the scheduler's rows of a time. Empty without the scheduler level.
+#[derive(Debug)]
+pub(super) struct Scheduler<'a> {
+    model: &'a Model,
+    /// Rows of the states, by thread.
+    states: Vec<Range<usize>>,
+    /// Rows of the turns and of the interrupts, by CPU.
+    turns: Vec<Range<usize>>,
+    interrupts: Vec<Range<usize>>,
+}
+
+/// Where each key's rows are, in a column that is in order of the keys.
+fn ranges(keys: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (row, key) in keys.enumerate() {
+        if found.len() <= key {
+            found.resize(key + 1, row..row);
+        }
+        if found[key].is_empty() {
+            found[key] = row..row;
+        }
+        found[key].end = row + 1;
+    }
+    found
+}
+
+impl<'a> Scheduler<'a> {
+    pub(super) fn of(model: &'a Model) -> Self {
+        let s = &model.sched;
+        Self {
+            model,
+            states: ranges(s.states.thread.iter().map(|t| t.0 as usize)),
+            turns: ranges(s.turns.cpu.iter().map(|c| usize::from(*c))),
+            interrupts: ranges(s.interrupts.cpu.iter().map(|c| usize::from(*c))),
+        }
+    }
+
+    /// Time without a CPU of `thread` from `from` to `to`.
+    pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
+        let mut off = OffCpu::default();
+        let states = &self.model.sched.states;
+        let Some(rows) = self.states.get(thread.0 as usize) else { return off };
+        let stretch =
+            |i: usize| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i]));
+        let first = rows.start + states.start_ns[rows.clone()].partition_point(|start| *start <= from);
+        // The stretch in which the time begins started before.
+        for i in first.saturating_sub(1).max(rows.start)..rows.end {
+            let (start, end) = stretch(i);
+            if start >= to {
+                break;
+            }
+            let (start, end) = (start.max(from), end.min(to));
+            let ns = end.saturating_sub(start);
+            match states.state[i] {
+                ThreadState::Running => {}
+                ThreadState::Preempted | ThreadState::Woken => {
+                    let idle = self.idle(states.cpu[i], start, end).min(ns);
+                    off.throttled = off.throttled.saturating_add(idle);
+                    off.preempted = off.preempted.saturating_add(ns - idle);
+                }
+                ThreadState::Sleeping | ThreadState::Blocked | ThreadState::Stopped => {
+                    off.blocked = off.blocked.saturating_add(ns);
+                }
+            }
+        }
+        off
+    }
+
+    /// Time for which a CPU was idle though a thread of the engine waited for it, ns.
+    fn idle(&self, cpu: u16, from: u64, to: u64) -> u64 {
+        let turns = &self.model.sched.turns;
+        let Some(rows) = self.turns.get(usize::from(cpu)) else { return 0 };
+        let first = rows.start + turns.start_ns[rows.clone()].partition_point(|start| *start <= from);
+        let mut idle = 0_u64;
+        for i in first.saturating_sub(1).max(rows.start)..rows.end {
+            if turns.start_ns[i] >= to {
+                break;
+            }
+            let is_idle =
+                self.model.sched.tasks.get(turns.task[i].0 as usize).is_some_and(|task| task.tid == 0);
+            if is_idle {
+                let end = turns.start_ns[i].saturating_add(turns.duration_ns[i]).min(to);
+                idle = idle.saturating_add(end.saturating_sub(turns.start_ns[i].max(from)));
+            }
+        }
+        idle
+    }
+
+    /// Time of interrupts on a CPU from `from` to `to`, ns; what lies in another one counts once.
+    pub(super) fn interrupts(&self, cpu: u16, from: u64, to: u64) -> u64 {
+        let all = &self.model.sched.interrupts;
+        let Some(rows) = self.interrupts.get(usize::from(cpu)) else { return 0 };
+        let first = rows.start + all.start_ns[rows.clone()].partition_point(|start| *start <= from);
+        let mut until = from;
+        let mut sum = 0_u64;
+        // A hard interrupt may lie in a soft one, and both may have begun before.
+        for i in first.saturating_sub(2).max(rows.start)..rows.end {
+            if all.start_ns[i] >= to {
+                break;
+            }
+            let end = all.start_ns[i].saturating_add(all.duration_ns[i]).min(to);
+            sum = sum.saturating_add(end.saturating_sub(all.start_ns[i].max(until)));
+            until = until.max(end);
+        }
+        sum
+    }
+}

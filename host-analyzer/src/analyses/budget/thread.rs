@@ -1,0 +1,155 @@
+//! One thread's way through one token.
+
+use std::ops::Range;
+
+use super::arrival::{Causes, Lateness, Meetings, end};
+use super::class::{Class, Fill, Parts};
+use super::interval::Interval;
+use super::{Costs, is_cpu};
+use crate::model::{GraphCallId, Model, ThreadId, WAIT_UNKNOWN};
+
+/// A graph call of the CPU backend, as all its threads need it.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    pub(super) meetings: Meetings,
+    pub(super) lateness: Vec<Lateness>,
+    /// Rows of its spans.
+    pub(super) rows: Range<usize>,
+}
+
+/// What the calling thread did before each backend's call and behind the last one.
+pub(super) struct Outside {
+    parts: Vec<Parts>,
+}
+
+impl Outside {
+    /// In order: one before each backend's call, one behind the last.
+    pub(super) fn gaps(&self) -> &[Parts] {
+        &self.parts
+    }
+}
+
+pub(super) struct Way<'a> {
+    pub(super) model: &'a Model,
+    pub(super) causes: &'a Causes<'a>,
+    pub(super) costs: Costs,
+    pub(super) interval: &'a Interval,
+    /// In the order of the interval's graphs; empty rows for other backends.
+    pub(super) calls: &'a [Call],
+}
+
+impl Way<'_> {
+    /// Start and end of a graph call, ns.
+    pub(super) fn graph(&self, call: GraphCallId) -> (u64, u64) {
+        let calls = &self.model.graph_calls;
+        let start = calls.start_ns[call.0 as usize];
+        (start, start.saturating_add(calls.duration_ns[call.0 as usize]))
+    }
+
+    /// Gives the time up to `t`, in which `thread` should have had a CPU.
+    fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class) {
+        let off = self.causes.scheduler.off_cpu(thread, fill.at(), t);
+        fill.until(t, &off.claims(), rest);
+    }
+
+    /// The calling thread outside of the backends' graphs.
+    pub(super) fn outside(&self) -> Outside {
+        let thread = self.model.decodes.thread[self.interval.call.0 as usize];
+        let mut parts = Vec::new();
+        let mut from = self.interval.start;
+        let ends = self.interval.graphs.iter().map(|g| self.graph(*g));
+        // Without any graph nothing is known of the inside of the call.
+        let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
+        for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
+            let mut fill = Fill::new(from, start.max(from));
+            self.busy(&mut fill, thread, self.interval.entry.min(start), Class::Application);
+            self.busy(&mut fill, thread, start, inside);
+            parts.push(fill.finish(inside));
+            from = from.max(next);
+        }
+        Outside { parts }
+    }
+
+    /// One thread's time by class: in the sum the interval's.
+    pub(super) fn of(&self, thread: ThreadId, outside: &Outside) -> Parts {
+        let mut fill = Fill::new(self.interval.start, self.interval.end);
+        for ((graph, call), gap) in self.interval.graphs.iter().zip(self.calls).zip(&outside.parts) {
+            let (start, end) = self.graph(*graph);
+            fill.copy(start, gap);
+            let own = own_rows(self.model, call, thread);
+            if !is_cpu(self.model, *graph) {
+                self.other_backend(&mut fill, thread, own, end);
+            } else if own.is_empty() {
+                let alone = call.meetings.rows.iter().all(|m| m.threads == 1);
+                let known = alone && !call.rows.is_empty();
+                fill.until(end, &[], if known { Class::WaitOneThread } else { Class::Unknown });
+            } else {
+                self.cpu(&mut fill, thread, call, own, end);
+            }
+        }
+        if let Some(gap) = outside.parts.last() {
+            fill.copy(self.interval.end, gap);
+        }
+        fill.finish(Class::Unknown)
+    }
+
+    fn other_backend(&self, fill: &mut Fill, thread: ThreadId, own: Range<usize>, until: u64) {
+        for i in own {
+            fill.until(self.model.spans.start_ns[i], &[], Class::OtherBackend);
+            self.busy(fill, thread, end(&self.model.spans, i), Class::Work);
+        }
+        fill.until(until, &[], Class::OtherBackend);
+    }
+
+    fn cpu(&self, fill: &mut Fill, thread: ThreadId, call: &Call, own: Range<usize>, until: u64) {
+        let spans = &self.model.spans;
+        let scheduler = self.causes.scheduler;
+        // The probes' own time outside of the first operator lies in the graph's start.
+        for i in own.clone() {
+            let (start, stop) = (spans.start_ns[i], end(spans, i));
+            self.between(fill, thread, start);
+            let off = scheduler.off_cpu(thread, fill.at(), stop);
+            let interrupts = match spans.migrated[i] {
+                true => 0,
+                false => scheduler.interrupts(spans.cpu[i], start, stop),
+            };
+            let [a, b, c] = off.claims();
+            let claims = [a, b, c, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
+            fill.until(stop, &claims, Class::Work);
+            let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
+            if spans.wait_ns[i] == WAIT_UNKNOWN {
+                fill.until(next, &[], Class::Unknown);
+                continue;
+            }
+            let row = call.meetings.of_span[i - call.rows.start] as usize;
+            let release = call.meetings.rows[row].release.min(next);
+            wait(fill, release, &call.lateness[row]);
+        }
+        self.between(fill, thread, until);
+    }
+
+    /// From the release of a barrier to the next start.
+    fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
+        let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
+        let [a, b, c] = off.claims();
+        fill.until(until, &[a, b, c, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
+    }
+}
+
+/// Gives the wait up to the release of the barrier to the causes for which the last arriver was late.
+fn wait(fill: &mut Fill, release: u64, late: &Lateness) {
+    let wait = release.saturating_sub(fill.at());
+    if wait == 0 {
+        return;
+    }
+    let claims: Vec<_> = late.of(wait).collect();
+    fill.until(release, &claims, late.main());
+}
+
+fn own_rows(model: &Model, call: &Call, thread: ThreadId) -> Range<usize> {
+    // The spans of a call are in the order of threads.
+    let column = &model.spans.thread[call.rows.clone()];
+    let from = column.partition_point(|t| *t < thread);
+    let to = column.partition_point(|t| *t <= thread);
+    call.rows.start + from..call.rows.start + to
+}

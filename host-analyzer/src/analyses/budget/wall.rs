@@ -1,0 +1,95 @@
+//! The token's own time: along the last arriver of each operator, whose delays are the ones that cost anything.
+
+use super::arrival::{Causes, Meeting, end};
+use super::class::{Class, Fill, Parts};
+use super::thread::Call;
+use super::{Costs, is_cpu};
+use crate::model::{GraphCallId, Model, NodeIdx, TopologyId};
+
+/// The wall time of one graph call of the CPU backend by class; `worked` hears of the work of each node.
+pub(super) fn cpu(
+    causes: &Causes<'_>,
+    costs: Costs,
+    call: &Call,
+    topology: Option<TopologyId>,
+    (start, stop): (u64, u64),
+    worked: &mut dyn FnMut(NodeIdx, u64),
+) -> Parts {
+    let mut fill = Fill::new(start, stop);
+    let spans = &causes.model.spans;
+    let mut probes = 0;
+    for m in call.meetings.in_order() {
+        let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
+        let [a, b, c] = off.claims();
+        fill.until(m.start, &[a, b, c, (Class::Probes, probes)], Class::BetweenOperators);
+        probes = costs.outside;
+        operator(&mut fill, causes, costs, topology, m, worked);
+    }
+    let rest = if call.rows.is_empty() { Class::Unknown } else { Class::BetweenOperators };
+    fill.until(stop, &[(Class::Probes, probes)], rest);
+    fill.finish(rest)
+}
+
+fn operator(
+    fill: &mut Fill,
+    causes: &Causes<'_>,
+    costs: Costs,
+    topology: Option<TopologyId>,
+    m: &Meeting,
+    worked: &mut dyn FnMut(NodeIdx, u64),
+) {
+    let spans = &causes.model.spans;
+    let (before, inside) = causes.last_off_cpu(m);
+    let mut claims = vec![
+        (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
+        (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
+        (Class::Blocked, inside.blocked),
+        (Class::Interrupted, causes.last_interrupts(m)),
+        (Class::Probes, costs.inside),
+    ];
+    if m.threads > 1 && !causes.one_thread(m) {
+        let late = spans.start_ns[m.last].saturating_sub(m.others_start);
+        let late = late.saturating_sub(before.preempted.saturating_add(before.throttled));
+        claims.push((Class::WaitStartedLate, late));
+        // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
+        let external = claims[..4].iter().fold(late, |sum, (_, ns)| sum.saturating_add(*ns));
+        let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
+        let n = u64::from(m.threads);
+        claims.push((causes.uneven(topology, m), uneven / n * (n - 1)));
+    }
+    let work = fill.until(m.release, &claims, Class::Work);
+    worked(m.node, work);
+}
+
+/// The wall time of a graph call of another backend.
+pub(super) fn other(
+    model: &Model,
+    call: &Call,
+    (start, stop): (u64, u64),
+    worked: &mut dyn FnMut(NodeIdx, u64),
+) -> Parts {
+    let mut fill = Fill::new(start, stop);
+    for i in call.rows.clone() {
+        fill.until(model.spans.start_ns[i], &[], Class::OtherBackend);
+        let work = fill.until(end(&model.spans, i), &[], Class::Work);
+        worked(model.spans.node[i], work);
+    }
+    fill.finish(Class::OtherBackend)
+}
+
+/// The wall time of a backend's call by class.
+pub(super) fn graph(
+    causes: &Causes<'_>,
+    costs: Costs,
+    call: &Call,
+    id: GraphCallId,
+    time: (u64, u64),
+    worked: &mut dyn FnMut(NodeIdx, u64),
+) -> Parts {
+    let calls = &causes.model.graph_calls;
+    if is_cpu(causes.model, id) {
+        cpu(causes, costs, call, calls.topology[id.0 as usize], time, worked)
+    } else {
+        other(causes.model, call, time, worked)
+    }
+}

@@ -1,0 +1,40 @@
+//! Where a token's time goes, phase by phase, the largest classes first.
+
+use std::io::{self, Write};
+
+use super::style::{bar, percent, table, write_table};
+use crate::analyses::budget::{Budget, Class};
+use crate::analyses::phase::Phase;
+use crate::views::words::{budget::name, duration};
+
+/// A class with less than this part in every phase is not shown.
+const SMALL: f64 = 0.005;
+
+pub(super) fn write(budget: &Budget, out: &mut dyn Write) -> io::Result<()> {
+    let (decode, prefill) = (budget.phase(Phase::Decode), budget.phase(Phase::Prefill));
+    if decode.is_none() && prefill.is_none() {
+        return Ok(());
+    }
+    let part = |phase: Option<&crate::analyses::budget::PhaseBudget>, class| {
+        phase.filter(|p| p.time_ns > 0).map_or(0.0, |p| p.wall.get(class) as f64 / p.time_ns as f64)
+    };
+    let mut classes: Vec<_> =
+        Class::ALL.into_iter().map(|c| (c, part(decode, c), part(prefill, c))).collect();
+    classes.retain(|(_, decode, prefill)| *decode >= SMALL || *prefill >= SMALL);
+    classes.sort_by(|a, b| (b.1 + b.2 / 1e3).total_cmp(&(a.1 + a.2 / 1e3)));
+    let mut t = table(&["a token's time", "decode", "share", "", "a prefill call", "share"]);
+    let a_call = |phase: Option<&crate::analyses::budget::PhaseBudget>, class| {
+        phase.map_or("–".to_owned(), |p| duration(p.wall.get(class) / p.calls.max(1)))
+    };
+    for (class, of_decode, of_prefill) in classes {
+        t.add_row(vec![
+            name(class).to_owned(),
+            a_call(decode, class),
+            percent(of_decode),
+            bar(of_decode, 14),
+            a_call(prefill, class),
+            percent(of_prefill),
+        ]);
+    }
+    write_table(&t, out)
+}

@@ -1,0 +1,306 @@
+//! The budget: sums that hold for every session, and a delay that is planted in one token appears in its class and nowhere else.
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::budget::{Budget, Class, Parts};
+use host_analyzer::analyses::phase::Phases;
+use host_analyzer::model::*;
+use proptest::prelude::*;
+
+use crate::models::small::{self, PID, Row};
+use crate::models::synthetic::{Spec, model};
+
+prop_compose! {
+    fn spec()(
+        seed in any::<u64>(), contexts in 1_u32..4, requests in 1_u32..4, tokens in 0_u32..8,
+        layers in 1_u32..4, threads in 1_u32..5, splits in 1_u32..4,
+    ) -> Spec {
+        Spec { seed, contexts, requests, tokens, layers, threads, splits }
+    }
+}
+
+fn sums_hold(budget: &Budget) -> Result<(), TestCaseError> {
+    for token in &budget.tokens {
+        prop_assert_eq!(token.wall.total(), token.time_ns);
+    }
+    for phase in &budget.phases {
+        prop_assert_eq!(phase.wall.total(), phase.time_ns);
+        prop_assert_eq!(phase.work.iter().map(|w| w.ns).sum::<u64>(), phase.wall.get(Class::Work));
+        for thread in &phase.threads {
+            prop_assert_eq!(thread.parts.total(), thread.time_ns);
+        }
+        let tokens = budget.tokens.iter().filter(|t| t.phase == phase.phase);
+        prop_assert_eq!(tokens.map(|t| t.time_ns).sum::<u64>(), phase.time_ns);
+    }
+    Ok(())
+}
+
+/// Scheduler rows as anything might have written them: overlapping, out of the session, of threads that are not there.
+fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
+    m.sched.recorded = true;
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    for (thread, start, length, state) in rows {
+        m.sched.states.thread.push(ThreadId(u32::from(thread)));
+        m.sched.states.start_ns.push(start);
+        m.sched.states.duration_ns.push(length);
+        m.sched.states.state.push(ThreadState::ALL[usize::from(state) % 6]);
+        m.sched.states.cpu.push(u16::from(thread));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn classes_sum_to_the_time_whatever_the_scheduler_says(
+        spec in spec(),
+        rows in prop::collection::vec((0_u8..6, 0_u64..3_000_000, 0_u64..500_000, any::<u8>()), 0..40),
+        cost in proptest::option::of((0_u64..5_000, 0_u64..3_000)),
+        lost in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+    ) {
+        let mut m = model(&spec);
+        disturb(&mut m, &rows);
+        m.health.probe_cost = cost.map(|(pair_ns, inside_ns)| ProbeCost { pairs: 9, pair_ns, inside_ns });
+        for at in lost {
+            if !m.spans.is_empty() {
+                let at = at.index(m.spans.len());
+                m.spans.wait_ns[at] = WAIT_UNKNOWN;
+            }
+        }
+        sums_hold(&Analysis::of(&m).budget)?;
+    }
+}
+
+/// A delay of one thread in the first operator of the last of ten tokens, ns.
+const DELAY: u64 = 2_000;
+const TOKENS: u64 = 10;
+const CALL: u64 = 400;
+
+/// Ten tokens with two threads that arrive together, the last one with `work` more in the worker's first operator and starting
+/// `late`; `before` passes between the last two calls.
+fn tokens(work: u64, late: u64, before: u64, every: bool) -> Model {
+    let mut m = Model::default();
+    let (main, worker) = (m.threads.find_or_add(100), m.threads.find_or_add(101));
+    for thread in [main, worker] {
+        m.threads.describe(thread, PID, Text::default());
+    }
+    let topology = small::topology(&mut m.texts, 1, PID);
+    m.topologies.rows.push(topology);
+    m.session.cpus = 2;
+    // A thread that works longer than this has something to do.
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 1, inside_ns: 1 });
+    let mut start = 1_000;
+    for i in 0..TOKENS {
+        let last = i == TOKENS - 1;
+        let (work, late) = if last || every { (work, late) } else { (0, 0) };
+        start += if last { before } else { 0 };
+        let (s, more) = (start, work + late);
+        let wait = (10 + more) as u32;
+        let rows: [Row; 6] = [
+            (0, 0, 0, s + 30, 100, wait),
+            (0, 2, 3, s + 140 + more, 20, 10),
+            (0, 4, 4, s + 170 + more, 20, 80),
+            (1, 0, 0, s + 30 + late, 100 + work, 10),
+            (1, 2, 3, s + 140 + more, 20, 10),
+            (1, 4, 4, s + 170 + more, 20, 80),
+        ];
+        small::call(&mut m, s, [CALL + more, 300 + more, 250 + more], 1, 0, &rows);
+        start += CALL + more + 50;
+    }
+    m
+}
+
+/// Where the last token's first operator begins.
+fn operator(m: &Model) -> u64 {
+    m.decodes.start_ns[TOKENS as usize - 1] + 30
+}
+
+fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: ThreadState) {
+    m.sched.recorded = true;
+    m.sched.states.thread.push(ThreadId(thread));
+    m.sched.states.start_ns.push(start);
+    m.sched.states.duration_ns.push(length);
+    m.sched.states.state.push(state);
+    m.sched.states.cpu.push(thread as u16);
+}
+
+fn budget(m: &Model) -> Budget {
+    let budget = Budget::of(m, &Phases::of(m));
+    sums_hold(&budget).unwrap();
+    budget
+}
+
+/// What the last token has more than the one before it.
+fn more(budget: &Budget) -> Vec<(Class, i64)> {
+    let [.., before, last] = budget.tokens.as_slice() else { panic!("no tokens") };
+    difference(&last.wall, &before.wall)
+}
+
+fn difference(a: &Parts, b: &Parts) -> Vec<(Class, i64)> {
+    let all = Class::ALL.into_iter().map(|c| (c, a.get(c) as i64 - b.get(c) as i64));
+    all.filter(|(_, ns)| *ns != 0).collect()
+}
+
+/// What the session has more than the same one without the delay, for the main thread and the worker.
+fn more_by_thread(with: &Budget) -> [Vec<(Class, i64)>; 2] {
+    let without = budget(&tokens(0, 0, 0, false));
+    [0, 1].map(|i| difference(&with.phases[0].threads[i].parts, &without.phases[0].threads[i].parts))
+}
+
+const PLANTED: i64 = DELAY as i64;
+
+#[test]
+fn a_preempted_worker_delays_the_token_and_the_other_waits_for_it() {
+    let mut m = tokens(DELAY, 0, 0, false);
+    let at = operator(&m) + 20;
+    state(&mut m, 1, at, DELAY, ThreadState::Preempted);
+    let b = budget(&m);
+    assert_eq!(more(&b), [(Class::Preempted, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::WaitPreempted, PLANTED)], vec![(Class::Preempted, PLANTED)]]
+    );
+}
+
+#[test]
+fn a_preempted_thread_on_an_idle_cpu_is_throttled() {
+    let mut m = tokens(DELAY, 0, 0, false);
+    let at = operator(&m) + 20;
+    state(&mut m, 1, at, DELAY, ThreadState::Preempted);
+    m.sched.tasks.push(Task {
+        tid: 0,
+        pid: 0,
+        name: Text::default(),
+        command: Text::default(),
+        cgroup: Text::default(),
+    });
+    m.sched.turns.cpu.push(1);
+    m.sched.turns.start_ns.push(at - 5);
+    m.sched.turns.duration_ns.push(DELAY + 10);
+    m.sched.turns.task.push(TaskId(0));
+    let b = budget(&m);
+    assert_eq!(more(&b), [(Class::Throttled, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::WaitThrottled, PLANTED)], vec![(Class::Throttled, PLANTED)]]
+    );
+}
+
+#[test]
+fn a_worker_that_sleeps_in_an_operator_is_blocked() {
+    let mut m = tokens(DELAY, 0, 0, false);
+    let at = operator(&m) + 20;
+    state(&mut m, 1, at, DELAY, ThreadState::Blocked);
+    let b = budget(&m);
+    assert_eq!(more(&b), [(Class::Blocked, PLANTED)]);
+    assert_eq!(more_by_thread(&b), [vec![(Class::WaitBlocked, PLANTED)], vec![(Class::Blocked, PLANTED)]]);
+}
+
+#[test]
+fn an_interrupt_within_another_counts_once() {
+    let mut m = tokens(DELAY, 0, 0, false);
+    let at = operator(&m) + 20;
+    m.sched.recorded = true;
+    for (start, length, kind) in [
+        (at, DELAY, InterruptKind::Soft),
+        (at + 100, 500, InterruptKind::Hard),
+        (at + 700, 500, InterruptKind::Hard),
+    ] {
+        m.sched.interrupts.cpu.push(1);
+        m.sched.interrupts.start_ns.push(start);
+        m.sched.interrupts.duration_ns.push(length);
+        m.sched.interrupts.kind.push(kind);
+        m.sched.interrupts.name.push(Text::default());
+    }
+    let b = budget(&m);
+    assert_eq!(more(&b), [(Class::Interrupted, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::WaitInterrupted, PLANTED)], vec![(Class::Interrupted, PLANTED)]]
+    );
+}
+
+#[test]
+fn a_worker_that_begins_late_had_to_wake_up() {
+    let b = budget(&tokens(0, DELAY, 0, false));
+    assert_eq!(more(&b), [(Class::WaitStartedLate, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::WaitStartedLate, PLANTED)], vec![(Class::BetweenOperators, PLANTED)]]
+    );
+}
+
+#[test]
+fn without_the_scheduler_level_a_late_worker_is_uneven() {
+    // Of two threads each could have half of what was too much.
+    let b = budget(&tokens(DELAY, 0, 0, false));
+    assert_eq!(more(&b), [(Class::Work, PLANTED / 2), (Class::WaitUneven, PLANTED / 2)]);
+    assert_eq!(more_by_thread(&b), [vec![(Class::WaitUneven, PLANTED)], vec![(Class::Work, PLANTED)]]);
+    assert!(!b.scheduler);
+}
+
+#[test]
+fn a_worker_that_is_always_last_has_more_to_do() {
+    let with = budget(&tokens(DELAY, 0, 0, true));
+    let tokens_ns = PLANTED * TOKENS as i64;
+    assert_eq!(
+        more_by_thread(&with),
+        [vec![(Class::WaitMoreRows, tokens_ns)], vec![(Class::Work, tokens_ns)]]
+    );
+}
+
+#[test]
+fn a_worker_on_a_slower_core_is_told_as_such() {
+    let mut m = tokens(DELAY, 0, 0, true);
+    let name = m.texts.intern("cpu.capacity");
+    for (cpu, capacity) in [(0, 1024), (1, 530)] {
+        let value = FactValue::Number(capacity);
+        m.facts.rows.push(Fact { at_ns: 0, scope: FactScope::Cpu(cpu), name, value });
+    }
+    let tokens_ns = PLANTED * TOKENS as i64;
+    assert_eq!(
+        more_by_thread(&budget(&m)),
+        [vec![(Class::WaitSlowerCore, tokens_ns)], vec![(Class::Work, tokens_ns)]]
+    );
+}
+
+#[test]
+fn time_before_a_call_is_the_applications() {
+    let b = budget(&tokens(0, 0, DELAY, false));
+    assert_eq!(more(&b), [(Class::Application, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::Application, PLANTED)], vec![(Class::Application, PLANTED)]]
+    );
+}
+
+#[test]
+fn time_of_a_call_outside_of_graphs_is_their_preparation() {
+    let mut m = tokens(0, 0, 0, false);
+    let last = TOKENS as usize - 1;
+    m.decodes.duration_ns[last] += DELAY;
+    let b = budget(&m);
+    assert_eq!(more(&b), [(Class::GraphPreparation, PLANTED)]);
+}
+
+#[test]
+fn probes_are_taken_out_of_the_work_and_of_what_follows_it() {
+    let mut m = tokens(0, 0, 0, false);
+    let plain = budget(&m);
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 7, inside_ns: 4 });
+    let with = budget(&m);
+    let n = TOKENS as i64;
+    assert_eq!(
+        difference(&with.phases[0].wall, &plain.phases[0].wall),
+        [(Class::Work, -9 * n), (Class::BetweenOperators, -9 * n), (Class::Probes, 18 * n)]
+    );
+}
+
+#[test]
+fn what_is_not_seen_is_unknown() {
+    let mut m = tokens(0, 0, 0, false);
+    let last_of_worker = m.spans.len() - 1;
+    m.spans.wait_ns[last_of_worker] = WAIT_UNKNOWN;
+    let b = budget(&m);
+    assert_eq!(more_by_thread(&b)[1], [(Class::BetweenOperators, -80), (Class::Unknown, 80)]);
+}
