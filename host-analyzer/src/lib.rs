@@ -1,19 +1,20 @@
 //! The host: from the bytes of a stream to views.
 //!
 //! ```text
-//! bytes ─▶ decode ─▶ ingest ─▶ model ─▶ analyses ─▶ views ─▶ files, terminal
-//!          records    order,    tables   pure         bytes
+//! bytes ─▶ decode ─▶ ingest ─▶ model ─▶ analyses ─▶ findings ─▶ views ─▶ files, terminal
+//!          records    order,    tables   pure         rules        bytes
 //!          or damage  meaning            functions
 //! ```
 //!
 //! Borders, held by `tests/borders.rs`: `decode` uses the wire only and never opens a file; `ingest`
 //! uses wire, decode and model; `model` uses nothing of ours, so a second wire version cannot leak into
-//! a view; `analyses` use the model; `views` use model and analyses and compute nothing that an analysis
-//! should; only `commands` knows clap, files, sockets and the terminal.
+//! a view; `analyses` use the model; `findings` judge by model and analyses; `views` use these three and compute
+//! nothing that they should; only `commands` knows clap, files, sockets and the terminal.
 
 pub mod analyses;
 pub mod commands;
 pub mod decode;
+pub mod findings;
 pub mod ingest;
 pub mod model;
 pub mod views;

@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, modules and crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 6] = [
+const MAY_USE: [(&str, &[&str]); 7] = [
     ("decode", &["profinfer_wire"]),
     ("ingest", &["profinfer_wire", "decode", "model"]),
     ("model", &[]),
     ("analyses", &["model"]),
-    ("views", &["model", "analyses"]),
+    ("findings", &["model", "analyses"]),
+    ("views", &["model", "analyses", "findings"]),
     (
         "commands",
         &[
@@ -22,6 +23,7 @@ const MAY_USE: [(&str, &[&str]); 6] = [
             "ingest",
             "model",
             "analyses",
+            "findings",
             "views",
             "read",
         ],

@@ -6,7 +6,7 @@ use host_analyzer::analyses::phase::Phases;
 use host_analyzer::model::*;
 use proptest::prelude::*;
 
-use crate::models::small::{self, PID, Row};
+use crate::models::planted::{DELAY, TOKENS, operator, state, tokens};
 use crate::models::synthetic::{Spec, model};
 
 prop_compose! {
@@ -69,59 +69,6 @@ proptest! {
         }
         sums_hold(&Analysis::of(&m).budget)?;
     }
-}
-
-/// A delay of one thread in the first operator of the last of ten tokens, ns.
-const DELAY: u64 = 2_000;
-const TOKENS: u64 = 10;
-const CALL: u64 = 400;
-
-/// Ten tokens with two threads that arrive together, the last one with `work` more in the worker's first operator and starting
-/// `late`; `before` passes between the last two calls.
-fn tokens(work: u64, late: u64, before: u64, every: bool) -> Model {
-    let mut m = Model::default();
-    let (main, worker) = (m.threads.find_or_add(100), m.threads.find_or_add(101));
-    for thread in [main, worker] {
-        m.threads.describe(thread, PID, Text::default());
-    }
-    let topology = small::topology(&mut m.texts, 1, PID);
-    m.topologies.rows.push(topology);
-    m.session.cpus = 2;
-    // A thread that works longer than this has something to do.
-    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 1, inside_ns: 1 });
-    let mut start = 1_000;
-    for i in 0..TOKENS {
-        let last = i == TOKENS - 1;
-        let (work, late) = if last || every { (work, late) } else { (0, 0) };
-        start += if last { before } else { 0 };
-        let (s, more) = (start, work + late);
-        let wait = (10 + more) as u32;
-        let rows: [Row; 6] = [
-            (0, 0, 0, s + 30, 100, wait),
-            (0, 2, 3, s + 140 + more, 20, 10),
-            (0, 4, 4, s + 170 + more, 20, 80),
-            (1, 0, 0, s + 30 + late, 100 + work, 10),
-            (1, 2, 3, s + 140 + more, 20, 10),
-            (1, 4, 4, s + 170 + more, 20, 80),
-        ];
-        small::call(&mut m, s, [CALL + more, 300 + more, 250 + more], 1, 0, &rows);
-        start += CALL + more + 50;
-    }
-    m
-}
-
-/// Where the last token's first operator begins.
-fn operator(m: &Model) -> u64 {
-    m.decodes.start_ns[TOKENS as usize - 1] + 30
-}
-
-fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: ThreadState) {
-    m.sched.recorded = true;
-    m.sched.states.thread.push(ThreadId(thread));
-    m.sched.states.start_ns.push(start);
-    m.sched.states.duration_ns.push(length);
-    m.sched.states.state.push(state);
-    m.sched.states.cpu.push(thread as u16);
 }
 
 fn budget(m: &Model) -> Budget {

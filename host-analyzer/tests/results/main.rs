@@ -4,6 +4,7 @@
 
 mod budget;
 mod experts;
+mod findings;
 mod gauges;
 mod health;
 mod invariants;

@@ -21,14 +21,16 @@ use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
 use crate::analyses::weight::Weights;
+use crate::findings;
 use crate::model::{self, Level, Model};
-use with_words::{Gauge, Health, Routing};
+use with_words::{Findings, Gauge, Health, Routing};
 
 #[derive(Serialize)]
 struct Summary<'a> {
     schema: u32,
     session: Session<'a>,
     health: Health<'a>,
+    findings: Findings<'a>,
     engines: &'a [Engine],
     weights: &'a [Weights],
     tokens: &'a Token,
@@ -105,10 +107,12 @@ struct Probe<'a> {
 /// # Errors
 /// Those of `out`.
 pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let findings = findings::Findings::of(model, analysis);
     let summary = Summary {
         schema: SCHEMA,
         session: session(&model.session, analysis.duration_ns),
         health: Health::of(&analysis.health),
+        findings: Findings::of(&findings),
         engines: &analysis.engine,
         weights: &analysis.weight,
         tokens: &analysis.token,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::analyses::phase::Phase;
 use crate::analyses::{expert, gauge, health};
+use crate::findings::{self, Confidence, Evidence, Gain, Headline, Missing, Remedy};
 use crate::views::words;
 
 #[derive(Serialize)]
@@ -71,6 +72,74 @@ impl<'a> Gauge<'a> {
             decode: g.decode,
             decode_bytes_per_token: g.decode_bytes_per_token,
             decode_tokens: g.decode_tokens,
+        }
+    }
+}
+
+/// The answer: how fast, why not faster, what would help, what was ruled out.
+#[derive(Serialize)]
+pub(super) struct Findings<'a> {
+    headline: &'a Headline,
+    sentence: String,
+    found: Vec<Finding<'a>>,
+    ruled_out: Vec<RuledOut<'a>>,
+    noisy: Vec<RuledOut<'a>>,
+    not_known: Vec<NotKnown<'a>>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    code: &'static str,
+    title: &'static str,
+    sentence: String,
+    gain: Option<Gain>,
+    confidence: Confidence,
+    remedy: &'a Remedy,
+    evidence: &'a [Evidence],
+}
+
+#[derive(Serialize)]
+struct RuledOut<'a> {
+    code: &'static str,
+    sentence: String,
+    evidence: &'a [Evidence],
+}
+
+#[derive(Serialize)]
+struct NotKnown<'a> {
+    code: &'static str,
+    sentence: String,
+    missing: &'a [Missing],
+}
+
+impl<'a> Findings<'a> {
+    pub(super) fn of(f: &'a findings::Findings) -> Self {
+        let finding = |f: &'a findings::Finding| Finding {
+            code: f.rule.code,
+            title: f.rule.title,
+            sentence: words::findings::sentence(f),
+            gain: f.found.gain,
+            confidence: f.found.confidence,
+            remedy: &f.found.remedy,
+            evidence: &f.found.evidence,
+        };
+        let out = |(rule, evidence): &'a (&'static findings::Rule, Vec<Evidence>)| RuledOut {
+            code: rule.code,
+            sentence: words::findings::ruled_out(rule, evidence),
+            evidence,
+        };
+        let unknown = |(rule, missing): &'a (&'static findings::Rule, Vec<Missing>)| NotKnown {
+            code: rule.code,
+            sentence: words::findings::not_known(rule, missing),
+            missing,
+        };
+        Self {
+            headline: &f.headline,
+            sentence: words::findings::headline(&f.headline),
+            found: f.found.iter().map(finding).collect(),
+            ruled_out: f.ruled_out.iter().map(out).collect(),
+            noisy: f.noisy.iter().map(out).collect(),
+            not_known: f.not_known.iter().map(unknown).collect(),
         }
     }
 }

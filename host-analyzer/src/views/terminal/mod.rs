@@ -7,6 +7,7 @@
 mod budget;
 mod counters;
 mod experts;
+mod findings;
 mod gauges;
 mod nested;
 mod operators;
@@ -20,6 +21,7 @@ use std::io::{self, Write};
 use crate::analyses::Analysis;
 use crate::analyses::cost::Cost;
 use crate::analyses::health::Severity;
+use crate::findings::Findings;
 use crate::model::{Model, Session};
 use crate::views::words::{self, count, duration, one_line, size};
 use style::{Colour, WIDTH, cut, wrapped};
@@ -30,6 +32,7 @@ use style::{Colour, WIDTH, cut, wrapped};
 /// Those of `out`.
 pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     health(analysis, out)?;
+    findings::write(&Findings::of(model, analysis), out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     speed::write(&analysis.token, out)?;

@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod experts;
+pub mod findings;
 pub mod health;
 
 use crate::analyses::gauge::Note;

@@ -1,0 +1,185 @@
+//! What the rules look at: the session's decode tokens, and what is known around them.
+
+use serde::Serialize;
+
+use super::Missing;
+use super::gain::Mean;
+use crate::analyses::Analysis;
+use crate::analyses::budget::{Class, TokenBudget};
+use crate::analyses::percentile::percentile;
+use crate::analyses::phase::Phase;
+use crate::model::{FactScope, FactValue, Model};
+
+/// How fast, and how near to what this board can do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Headline {
+    /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
+    pub tokens: u64,
+    /// Mean time of a decode token, sampling included, ns; `None` without one.
+    pub token_ns: Option<u64>,
+    /// The same as tokens per second.
+    pub tokens_per_s: Option<f64>,
+    /// Median time of a decode token, ns.
+    pub median_ns: Option<u64>,
+    /// 95th percentile, ns.
+    pub p95_ns: Option<u64>,
+    /// Prompt tokens per second of prefill calls.
+    pub prefill_tokens_per_s: Option<f64>,
+    /// Threads that computed decode tokens.
+    pub threads: u64,
+}
+
+/// Fewest decode tokens of which anything is said.
+pub(super) const MIN_TOKENS: u64 = 16;
+
+/// Name of the scheduler level.
+pub(super) const SCHED: &str = "sched";
+
+/// A gain below this part of a token is no finding.
+pub(super) const WORTH: f64 = 0.02;
+
+/// A session, as the rules see it.
+#[derive(Debug)]
+pub struct Case<'a> {
+    pub(super) model: &'a Model,
+    pub(super) analysis: &'a Analysis,
+    pub(super) headline: Headline,
+    /// Decode tokens without the first.
+    pub(super) tokens: Vec<&'a TokenBudget>,
+    /// The process that decodes most; 0 when there is none.
+    pub(super) pid: u32,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn of(model: &'a Model, analysis: &'a Analysis) -> Self {
+        let pid = busiest_process(model, analysis);
+        let of_process = |t: &&TokenBudget| {
+            let thread = model.decodes.thread[t.call as usize];
+            t.phase == Phase::Decode && model.threads.get(thread).pid == pid
+        };
+        let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
+        let headline = headline(analysis, &tokens);
+        Self { model, analysis, headline, tokens, pid }
+    }
+
+    /// Whether the session has what a rule needs.
+    pub(super) fn has(&self, need: &Missing) -> bool {
+        let model = self.model;
+        match *need {
+            Missing::DecodeCalls(n) => self.headline.tokens >= n,
+            Missing::Level(name) => {
+                let sched = name == SCHED && model.sched.recorded;
+                sched || model.session.levels.iter().any(|level| level.name() == name)
+            }
+            Missing::Ceiling(name) => model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0),
+            Missing::Fact(name) => model.texts.find(name).is_some_and(|name| {
+                model.facts.rows.iter().any(|f| f.name == name && !matches!(f.value, FactValue::Absent(_)))
+            }),
+            Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
+            Missing::Gauge(kind) => {
+                model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
+            }
+        }
+    }
+
+    /// Mean time of a decode token, ns.
+    pub(super) fn token_ns(&self) -> u64 {
+        self.headline.token_ns.unwrap_or(0)
+    }
+
+    /// Time of some classes in a decode token, along the last arrivers.
+    pub(super) fn wall(&self, classes: &[Class]) -> Mean {
+        let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
+        Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// A time as a part of a decode token, 0 to 1.
+    pub(super) fn share(&self, ns: f64) -> f64 {
+        match self.token_ns() {
+            0 => 0.0,
+            token => ns / token as f64,
+        }
+    }
+
+    /// The latest value of a fact that is a number.
+    pub(super) fn number(&self, scope: FactScope, name: &str) -> Option<u64> {
+        match self.model.facts.latest(scope, self.model.texts.find(name)?)? {
+            FactValue::Number(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The latest value of a fact that is a text.
+    pub(super) fn text(&self, scope: FactScope, name: &str) -> Option<&'a str> {
+        match self.model.facts.latest(scope, self.model.texts.find(name)?)? {
+            FactValue::Text(text) => Some(self.model.texts.get(text)),
+            _ => None,
+        }
+    }
+
+    /// How much a fact that counts has grown in the session.
+    pub(super) fn growth(&self, scope: FactScope, name: &str) -> Option<u64> {
+        let name = self.model.texts.find(name)?;
+        let mut numbers = self.model.facts.of(scope, name).filter_map(|fact| match fact.value {
+            FactValue::Number(n) => Some(n),
+            _ => None,
+        });
+        let first = numbers.next()?;
+        Some(numbers.next_back().unwrap_or(first).saturating_sub(first))
+    }
+
+    /// The CPUs on which the engine may run, as far as it is known.
+    pub(super) fn cpus(&self) -> Option<Vec<u16>> {
+        let cpus = cpu_list(self.text(FactScope::Process(self.pid), "affinity")?)?;
+        Some(
+            cpus.into_iter()
+                .filter(|cpu| *cpu < self.model.session.cpus || self.model.session.cpus == 0)
+                .collect(),
+        )
+    }
+
+    /// A fact of the process that decodes.
+    pub(super) fn of_process(&self, name: &str) -> Option<u64> {
+        self.number(FactScope::Process(self.pid), name)
+    }
+}
+
+/// CPUs as the kernel lists them: `0-3,6`.
+fn cpu_list(text: &str) -> Option<Vec<u16>> {
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+        cpus.extend(first..=last);
+    }
+    Some(cpus)
+}
+
+fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
+    let mut sums: Vec<(u32, u64)> = Vec::new();
+    for t in analysis.budget.tokens.iter().filter(|t| t.phase == Phase::Decode) {
+        let pid = model.threads.get(model.decodes.thread[t.call as usize]).pid;
+        match sums.iter_mut().find(|(p, _)| *p == pid) {
+            Some((_, ns)) => *ns += t.time_ns,
+            None => sums.push((pid, t.time_ns)),
+        }
+    }
+    sums.into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pid, _)| pid)
+}
+
+fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
+    let n = tokens.len() as u64;
+    let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
+    let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
+    let decode = analysis.budget.phase(Phase::Decode);
+    let works = |t: &&crate::analyses::budget::ThreadBudget| t.parts.get(Class::Work) > 0;
+    Headline {
+        tokens: n,
+        token_ns: sum.checked_div(n),
+        tokens_per_s: (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
+        median_ns: percentile(&mut times, 50),
+        p95_ns: percentile(&mut times, 95),
+        prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
+        threads: decode.map_or(0, |d| d.threads.iter().filter(works).count() as u64),
+    }
+}

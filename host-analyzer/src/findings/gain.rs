@@ -1,0 +1,106 @@
+//! What a remedy brings, as an interval.
+
+use serde::Serialize;
+
+/// Time that a decode token becomes shorter by, and the speed that follows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Gain {
+    /// Least time that a token becomes shorter by, ns.
+    pub low_ns: u64,
+    /// Most, ns.
+    pub high_ns: u64,
+    /// Speed at the least gain, tokens per second.
+    pub low_tokens_per_s: f64,
+    /// Speed at the largest gain.
+    pub high_tokens_per_s: f64,
+}
+
+/// No remedy makes a token shorter than this part of its time: what is claimed beyond is not believed.
+const LONGEST: f64 = 0.98;
+
+impl Gain {
+    /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
+    pub(super) fn of(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
+        let longest = token_ns as f64 * LONGEST;
+        let low = low_ns.clamp(0.0, longest);
+        let high = high_ns.clamp(low, longest);
+        let speed = |gain: f64| 1e9 / (token_ns as f64 - gain).max(1.0);
+        Self {
+            low_ns: low as u64,
+            high_ns: high as u64,
+            low_tokens_per_s: speed(low),
+            high_tokens_per_s: speed(high),
+        }
+    }
+
+    /// The token's time becomes `from` to `to` of what it is.
+    pub(super) fn to_share(token_ns: u64, from: f64, to: f64) -> Self {
+        let t = token_ns as f64;
+        Self::of(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
+    }
+}
+
+/// Mean of a series of times and how far it may be from the true one: the 95 % interval by blocks of consecutive values, as
+/// disturbances last for several tokens. (Batch means: Law and Kelton, Simulation Modeling and Analysis, chapter 9.)
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Mean {
+    pub(super) mean: f64,
+    pub(super) half: f64,
+}
+
+/// Blocks of a series, and the 97.5 % quantile of Student's t with one degree of freedom less.
+const BLOCKS: usize = 8;
+const T: f64 = 2.365;
+
+impl Mean {
+    pub(super) fn of(values: &[u64]) -> Self {
+        let mean_of = |v: &[u64]| v.iter().map(|x| *x as f64).sum::<f64>() / v.len().max(1) as f64;
+        let mean = mean_of(values);
+        let size = values.len() / BLOCKS;
+        if size == 0 {
+            return Self { mean, half: mean };
+        }
+        let blocks: Vec<f64> = values.chunks_exact(size).take(BLOCKS).map(mean_of).collect();
+        let middle = blocks.iter().sum::<f64>() / BLOCKS as f64;
+        let variance = blocks.iter().map(|b| (b - middle).powi(2)).sum::<f64>() / (BLOCKS - 1) as f64;
+        Self { mean, half: T * (variance / BLOCKS as f64).sqrt() }
+    }
+
+    pub(super) fn low(&self) -> f64 {
+        (self.mean - self.half).max(0.0)
+    }
+
+    pub(super) fn high(&self) -> f64 {
+        self.mean + self.half
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_constant_is_a_point_and_of_few_values_everything() {
+        assert_eq!(Mean::of(&[5; 80]), Mean { mean: 5.0, half: 0.0 });
+        assert_eq!(Mean::of(&[5; 3]), Mean { mean: 5.0, half: 5.0 });
+        assert_eq!(Mean::of(&[]).mean, 0.0);
+    }
+
+    #[test]
+    fn blocks_of_a_slow_wave_are_told_apart() {
+        // Eight blocks of ten: means 0, 8, 0, 8 …; their deviation is 8/2 * sqrt(8/7), divided by sqrt(8), times t.
+        let wave: Vec<u64> = (0..80).map(|i| if i / 10 % 2 == 0 { 0 } else { 8 }).collect();
+        let m = Mean::of(&wave);
+        assert!((m.mean - 4.0).abs() < 1e-9);
+        assert!((m.half - 2.365 * 4.0 * (8.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_gain_is_an_interval_below_the_token() {
+        let g = Gain::of(1_000_000, 5e5, 2e6);
+        assert_eq!((g.low_ns, g.high_ns), (500_000, 980_000));
+        assert!((g.low_tokens_per_s - 2000.0).abs() < 1e-6);
+        let g = Gain::to_share(1_000_000, 0.9, 0.5);
+        assert_eq!((g.low_ns, g.high_ns), (100_000, 500_000));
+    }
+}

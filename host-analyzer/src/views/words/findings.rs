@@ -1,0 +1,108 @@
+//! The sentences of findings.
+
+use super::{count, duration, one_line, quantity, size};
+use crate::findings::{Evidence, Finding, Gain, Headline, Missing, Remedy, Rule, Value};
+
+/// How fast the engine decodes.
+#[must_use]
+pub fn headline(h: &Headline) -> String {
+    let Some(speed) = h.tokens_per_s else { return "Decode: no token was generated.".to_owned() };
+    let threads = if h.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", h.threads) };
+    let mut text = format!("Decode: {speed:.2} tok/s on {threads}");
+    if let Some(ns) = h.token_ns {
+        text += &format!(", {} a token", duration(ns));
+    }
+    if let Some(prefill) = h.prefill_tokens_per_s {
+        text += &format!(". Prefill: {prefill:.1} tok/s");
+    }
+    text + "."
+}
+
+/// A finding: what, by which numbers, what to do, what that brings.
+#[must_use]
+pub fn sentence(f: &Finding) -> String {
+    let mut text =
+        format!("{}: {}. {}", f.rule.title, list(&f.found.evidence), remedy(f.rule, &f.found.remedy));
+    if let Some(g) = &f.found.gain {
+        text += &format!(" {}", gain(g));
+    }
+    text
+}
+
+/// What a remedy brings.
+#[must_use]
+pub fn gain(g: &Gain) -> String {
+    format!(
+        "Gain: {} to {} a token, {:.2} to {:.2} tok/s.",
+        duration(g.low_ns),
+        duration(g.high_ns),
+        g.low_tokens_per_s,
+        g.high_tokens_per_s
+    )
+}
+
+/// What was ruled out, with the number that excludes it.
+#[must_use]
+pub fn ruled_out(rule: &Rule, evidence: &[Evidence]) -> String {
+    let first = evidence.first().map(|e| format!(" ({})", piece(e))).unwrap_or_default();
+    format!("{}{first}", rule.title)
+}
+
+/// What could not be told, and what that would need.
+#[must_use]
+pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
+    let needs: Vec<_> = missing.iter().map(needed).collect();
+    format!("{}: needs {}", rule.title, needs.join(", "))
+}
+
+fn needed(missing: &Missing) -> String {
+    match missing {
+        Missing::DecodeCalls(n) => format!("{n} decode tokens"),
+        Missing::Level(name) => format!("the {name} level (--levels all)"),
+        Missing::Ceiling(name) => format!("the {name} ceiling (--bench)"),
+        Missing::Fact(name) => format!("the fact {name}"),
+        Missing::Counter(name) => format!("the counter {name}"),
+        Missing::Gauge(name) => format!("the sensor of {name}"),
+    }
+}
+
+fn list(evidence: &[Evidence]) -> String {
+    evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
+}
+
+/// A piece of evidence: its key is its name.
+fn piece(e: &Evidence) -> String {
+    let name = e.key.replace("_ns_per_token", " a token").replace("_per_token", " a token").replace('_', " ");
+    format!("{name} {}", value(&e.value))
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Nanoseconds(ns) => duration(*ns),
+        Value::Bytes(n) => size(*n),
+        Value::Count(n) => count(*n),
+        Value::Mean(x) => format!("{x:.2}"),
+        Value::Share(x) => format!("{:.1} %", x * 100.0),
+        Value::BytesPerSecond(x) => quantity(*x, "bytes_per_s"),
+        Value::Hertz(n) => quantity(*n as f64, "hertz"),
+        Value::Millidegrees(n) => quantity(*n as f64, "millidegrees"),
+        Value::Cpus(cpus) => cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(","),
+        Value::MilliCpus(n) => format!("{:.2} CPUs", *n as f64 / 1000.0),
+        Value::Name(name) => one_line(name),
+    }
+}
+
+fn remedy(rule: &Rule, remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::Threads { threads } => format!("Give the engine {threads} threads (-t {threads})."),
+        Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
+            let names: Vec<_> =
+                tasks.iter().map(|(tid, name)| format!("{} ({tid})", one_line(name))).collect();
+            format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
+        }
+        Remedy::Quota { cpus, threads } => {
+            format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")
+        }
+        Remedy::MoveTasks { .. } | Remedy::Sampling => rule.remedy.to_owned(),
+    }
+}
