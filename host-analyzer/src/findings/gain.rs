@@ -2,17 +2,29 @@
 
 use serde::Serialize;
 
-/// Time that a decode token becomes shorter by, and the speed that follows.
+/// Time by which something becomes shorter, and the speed that follows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
-    /// Least time that a token becomes shorter by, ns.
+    /// What becomes shorter.
+    pub of: Gains,
+    /// Least time that it becomes shorter by, ns.
     pub low_ns: u64,
     /// Most, ns.
     pub high_ns: u64,
-    /// Speed at the least gain, tokens per second.
-    pub low_tokens_per_s: f64,
-    /// Speed at the largest gain.
-    pub high_tokens_per_s: f64,
+    /// Decode speed at the least gain, tokens per second; `None` if it is another time that becomes shorter.
+    pub low_tokens_per_s: Option<f64>,
+    /// Decode speed at the largest gain.
+    pub high_tokens_per_s: Option<f64>,
+}
+
+/// What becomes shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gains {
+    /// A decode token.
+    Token,
+    /// The time to the first token of a request.
+    Request,
 }
 
 /// No remedy makes a token shorter than this part of its time: what is claimed beyond is not believed.
@@ -21,15 +33,26 @@ const LONGEST: f64 = 0.98;
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
     pub(super) fn of(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
-        let longest = token_ns as f64 * LONGEST;
-        let low = low_ns.clamp(0.0, longest);
-        let high = high_ns.clamp(low, longest);
-        let speed = |gain: f64| 1e9 / (token_ns as f64 - gain).max(1.0);
+        let (low, high) = within(token_ns, low_ns, high_ns);
+        let speed = |gain: f64| Some(1e9 / (token_ns as f64 - gain).max(1.0));
         Self {
+            of: Gains::Token,
             low_ns: low as u64,
             high_ns: high as u64,
             low_tokens_per_s: speed(low),
             high_tokens_per_s: speed(high),
+        }
+    }
+
+    /// A request whose first token takes `ttft_ns` gets it by `low_ns` to `high_ns` earlier.
+    pub(super) fn of_request(ttft_ns: u64, low_ns: f64, high_ns: f64) -> Self {
+        let (low, high) = within(ttft_ns, low_ns, high_ns);
+        Self {
+            of: Gains::Request,
+            low_ns: low as u64,
+            high_ns: high as u64,
+            low_tokens_per_s: None,
+            high_tokens_per_s: None,
         }
     }
 
@@ -38,6 +61,12 @@ impl Gain {
         let t = token_ns as f64;
         Self::of(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
     }
+}
+
+fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
+    let longest = whole_ns as f64 * LONGEST;
+    let low = low_ns.clamp(0.0, longest);
+    (low, high_ns.clamp(low, longest))
 }
 
 /// Mean of a series of times and how far it may be from the true one: the 95 % interval by blocks of consecutive values, as
@@ -99,7 +128,7 @@ mod tests {
     fn a_gain_is_an_interval_below_the_token() {
         let g = Gain::of(1_000_000, 5e5, 2e6);
         assert_eq!((g.low_ns, g.high_ns), (500_000, 980_000));
-        assert!((g.low_tokens_per_s - 2000.0).abs() < 1e-6);
+        assert!((g.low_tokens_per_s.unwrap_or(0.0) - 2000.0).abs() < 1e-6);
         let g = Gain::to_share(1_000_000, 0.9, 0.5);
         assert_eq!((g.low_ns, g.high_ns), (100_000, 500_000));
     }

@@ -16,7 +16,7 @@ use crate::analyses::Analysis;
 use crate::model::Model;
 pub use case::{Case, Headline};
 pub use evidence::{Evidence, Place, Value};
-pub use gain::Gain;
+pub use gain::{Gain, Gains};
 pub use rules::{RULES, Remedy};
 
 /// A cause that slows engines down, and how to see it.

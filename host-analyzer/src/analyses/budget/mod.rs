@@ -289,7 +289,8 @@ fn habits(model: &Model, rows: &[Range<usize>]) -> Habits {
 }
 
 /// How fast each CPU is, in one unit for all: the kernel's capacity, else the highest clock; 0 where neither is known.
-fn speeds(model: &Model) -> Vec<u64> {
+#[must_use]
+pub fn speeds(model: &Model) -> Vec<u64> {
     ["cpu.capacity", "cpu.frequency.max"]
         .into_iter()
         .map(|name| {

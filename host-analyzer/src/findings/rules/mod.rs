@@ -1,6 +1,16 @@
 //! The catalogue: one file a rule.
 
+mod clock_limit;
+mod double_copy;
+mod heat;
+mod memory_clock;
+mod migrations;
+mod mixed_cores;
+mod paging;
+mod passive_wait;
+mod polling;
 mod preempted;
+mod prefix;
 mod quota;
 mod sampling;
 mod too_many_threads;
@@ -10,7 +20,22 @@ use serde::Serialize;
 use super::Rule;
 
 /// All rules, in the order of docs/findings.md.
-pub const RULES: &[&Rule] = &[&preempted::RULE, &too_many_threads::RULE, &quota::RULE, &sampling::RULE];
+pub const RULES: &[&Rule] = &[
+    &preempted::RULE,
+    &too_many_threads::RULE,
+    &quota::RULE,
+    &mixed_cores::RULE,
+    &migrations::RULE,
+    &passive_wait::RULE,
+    &polling::RULE,
+    &clock_limit::RULE,
+    &heat::RULE,
+    &memory_clock::RULE,
+    &paging::RULE,
+    &double_copy::RULE,
+    &sampling::RULE,
+    &prefix::RULE,
+];
 
 /// What to do about a cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,6 +58,43 @@ pub enum Remedy {
         /// Threads that the quota allows.
         threads: u64,
     },
+    /// Give the engine so many threads and keep them on these CPUs.
+    Pin {
+        /// The number.
+        threads: u64,
+        /// The CPUs.
+        cpus: Vec<u16>,
+    },
+    /// Keep each thread on its CPU.
+    PinThreads,
+    /// Let threads spin at barriers.
+    SpinAtBarriers,
+    /// Let threads sleep while nothing is computed.
+    SleepWhenIdle,
+    /// Give the engine memory for its weights.
+    MoreMemory {
+        /// What its weights take.
+        bytes: u64,
+    },
+    /// Keep one copy of the weights in memory.
+    OneCopy {
+        /// What that saves.
+        bytes: u64,
+    },
+    /// Let the CPUs run at this clock.
+    Clock {
+        /// The clock.
+        hertz: u64,
+    },
+    /// Let the memory run at this clock.
+    MemoryClock {
+        /// The clock.
+        hertz: u64,
+    },
+    /// Cool the board.
+    Cooling,
     /// Make sampling cheaper.
     Sampling,
+    /// Keep what was computed of a prompt.
+    CachePrompt,
 }

@@ -1,7 +1,7 @@
 //! The sentences of findings.
 
 use super::{count, duration, one_line, quantity, size};
-use crate::findings::{Evidence, Finding, Gain, Headline, Missing, Remedy, Rule, Value};
+use crate::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy, Rule, Value};
 
 /// How fast the engine decodes.
 #[must_use]
@@ -32,13 +32,15 @@ pub fn sentence(f: &Finding) -> String {
 /// What a remedy brings.
 #[must_use]
 pub fn gain(g: &Gain) -> String {
-    format!(
-        "Gain: {} to {} a token, {:.2} to {:.2} tok/s.",
-        duration(g.low_ns),
-        duration(g.high_ns),
-        g.low_tokens_per_s,
-        g.high_tokens_per_s
-    )
+    let of = match g.of {
+        Gains::Token => "a token",
+        Gains::Request => "until a request's first token",
+    };
+    let mut text = format!("Gain: {} to {} {of}", duration(g.low_ns), duration(g.high_ns));
+    if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
+        text += &format!(", {low:.2} to {high:.2} tok/s");
+    }
+    text + "."
 }
 
 /// What was ruled out, with the number that excludes it.
@@ -86,7 +88,7 @@ fn value(value: &Value) -> String {
         Value::BytesPerSecond(x) => quantity(*x, "bytes_per_s"),
         Value::Hertz(n) => quantity(*n as f64, "hertz"),
         Value::Millidegrees(n) => quantity(*n as f64, "millidegrees"),
-        Value::Cpus(cpus) => cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(","),
+        Value::Cpus(cpus) => cpu_list(cpus),
         Value::MilliCpus(n) => format!("{:.2} CPUs", *n as f64 / 1000.0),
         Value::Name(name) => one_line(name),
     }
@@ -103,6 +105,26 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         Remedy::Quota { cpus, threads } => {
             format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")
         }
-        Remedy::MoveTasks { .. } | Remedy::Sampling => rule.remedy.to_owned(),
+        Remedy::Pin { threads, cpus } => {
+            let cpus = cpu_list(cpus);
+            format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
+        }
+        Remedy::Clock { hertz } => format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy),
+        Remedy::MemoryClock { hertz } => {
+            format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
+        }
+        Remedy::MoreMemory { bytes } => format!("The weights take {}. {}", size(*bytes), rule.remedy),
+        Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
+        Remedy::MoveTasks { .. }
+        | Remedy::PinThreads
+        | Remedy::SpinAtBarriers
+        | Remedy::SleepWhenIdle
+        | Remedy::Cooling
+        | Remedy::Sampling
+        | Remedy::CachePrompt => rule.remedy.to_owned(),
     }
+}
+
+fn cpu_list(cpus: &[u16]) -> String {
+    cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
 }

@@ -2,13 +2,18 @@
 
 use serde::Serialize;
 
+mod facts;
+mod gauges;
+mod scheduler;
+mod threads;
+
 use super::Missing;
 use super::gain::Mean;
 use crate::analyses::Analysis;
-use crate::analyses::budget::{Class, TokenBudget};
+use crate::analyses::budget::{self, Class, TokenBudget};
 use crate::analyses::percentile::percentile;
 use crate::analyses::phase::Phase;
-use crate::model::{FactScope, FactValue, Model};
+use crate::model::{FactValue, Model};
 
 /// How fast, and how near to what this board can do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -30,28 +35,30 @@ pub struct Headline {
 }
 
 /// Fewest decode tokens of which anything is said.
-pub(super) const MIN_TOKENS: u64 = 16;
+pub(in crate::findings) const MIN_TOKENS: u64 = 16;
 
 /// Name of the scheduler level.
-pub(super) const SCHED: &str = "sched";
+pub(in crate::findings) const SCHED: &str = "sched";
 
 /// A gain below this part of a token is no finding.
-pub(super) const WORTH: f64 = 0.02;
+pub(in crate::findings) const WORTH: f64 = 0.02;
 
 /// A session, as the rules see it.
 #[derive(Debug)]
 pub struct Case<'a> {
-    pub(super) model: &'a Model,
-    pub(super) analysis: &'a Analysis,
-    pub(super) headline: Headline,
+    pub(in crate::findings) model: &'a Model,
+    pub(in crate::findings) analysis: &'a Analysis,
+    pub(in crate::findings) headline: Headline,
     /// Decode tokens without the first.
-    pub(super) tokens: Vec<&'a TokenBudget>,
+    pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
     /// The process that decodes most; 0 when there is none.
-    pub(super) pid: u32,
+    pub(in crate::findings) pid: u32,
+    /// How fast each CPU is, in one unit for all; 0 where it is not known.
+    pub(in crate::findings) speeds: Vec<u64>,
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn of(model: &'a Model, analysis: &'a Analysis) -> Self {
+    pub(in crate::findings) fn of(model: &'a Model, analysis: &'a Analysis) -> Self {
         let pid = busiest_process(model, analysis);
         let of_process = |t: &&TokenBudget| {
             let thread = model.decodes.thread[t.call as usize];
@@ -59,11 +66,12 @@ impl<'a> Case<'a> {
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
         let headline = headline(analysis, &tokens);
-        Self { model, analysis, headline, tokens, pid }
+        let speeds = budget::speeds(model);
+        Self { model, analysis, headline, tokens, pid, speeds }
     }
 
     /// Whether the session has what a rule needs.
-    pub(super) fn has(&self, need: &Missing) -> bool {
+    pub(in crate::findings) fn has(&self, need: &Missing) -> bool {
         let model = self.model;
         match *need {
             Missing::DecodeCalls(n) => self.headline.tokens >= n,
@@ -83,76 +91,31 @@ impl<'a> Case<'a> {
     }
 
     /// Mean time of a decode token, ns.
-    pub(super) fn token_ns(&self) -> u64 {
+    pub(in crate::findings) fn token_ns(&self) -> u64 {
         self.headline.token_ns.unwrap_or(0)
     }
 
     /// Time of some classes in a decode token, along the last arrivers.
-    pub(super) fn wall(&self, classes: &[Class]) -> Mean {
+    pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
         let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
         Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>())
     }
 
+    /// Start and end of the decode tokens, ns of the session's clock.
+    fn decode_time(&self) -> (u64, u64) {
+        let start = self.model.session.start_ns;
+        let from = self.tokens.first().map_or(0, |t| t.start_ns);
+        let to = self.tokens.last().map_or(0, |t| t.start_ns.saturating_add(t.time_ns));
+        (start.saturating_add(from), start.saturating_add(to))
+    }
+
     /// A time as a part of a decode token, 0 to 1.
-    pub(super) fn share(&self, ns: f64) -> f64 {
+    pub(in crate::findings) fn share(&self, ns: f64) -> f64 {
         match self.token_ns() {
             0 => 0.0,
             token => ns / token as f64,
         }
     }
-
-    /// The latest value of a fact that is a number.
-    pub(super) fn number(&self, scope: FactScope, name: &str) -> Option<u64> {
-        match self.model.facts.latest(scope, self.model.texts.find(name)?)? {
-            FactValue::Number(n) => Some(n),
-            _ => None,
-        }
-    }
-
-    /// The latest value of a fact that is a text.
-    pub(super) fn text(&self, scope: FactScope, name: &str) -> Option<&'a str> {
-        match self.model.facts.latest(scope, self.model.texts.find(name)?)? {
-            FactValue::Text(text) => Some(self.model.texts.get(text)),
-            _ => None,
-        }
-    }
-
-    /// How much a fact that counts has grown in the session.
-    pub(super) fn growth(&self, scope: FactScope, name: &str) -> Option<u64> {
-        let name = self.model.texts.find(name)?;
-        let mut numbers = self.model.facts.of(scope, name).filter_map(|fact| match fact.value {
-            FactValue::Number(n) => Some(n),
-            _ => None,
-        });
-        let first = numbers.next()?;
-        Some(numbers.next_back().unwrap_or(first).saturating_sub(first))
-    }
-
-    /// The CPUs on which the engine may run, as far as it is known.
-    pub(super) fn cpus(&self) -> Option<Vec<u16>> {
-        let cpus = cpu_list(self.text(FactScope::Process(self.pid), "affinity")?)?;
-        Some(
-            cpus.into_iter()
-                .filter(|cpu| *cpu < self.model.session.cpus || self.model.session.cpus == 0)
-                .collect(),
-        )
-    }
-
-    /// A fact of the process that decodes.
-    pub(super) fn of_process(&self, name: &str) -> Option<u64> {
-        self.number(FactScope::Process(self.pid), name)
-    }
-}
-
-/// CPUs as the kernel lists them: `0-3,6`.
-fn cpu_list(text: &str) -> Option<Vec<u16>> {
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
-        cpus.extend(first..=last);
-    }
-    Some(cpus)
 }
 
 fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {

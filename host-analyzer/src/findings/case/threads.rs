@@ -1,0 +1,71 @@
+//! Which CPUs the decode threads used.
+
+use super::Case;
+use crate::model::{DecodeId, GraphCallId, ThreadId};
+
+/// A CPU with less than this part of the work is one where somebody passed by.
+const PART: f64 = 0.02;
+
+impl Case<'_> {
+    /// Spans of decode tokens of the process.
+    fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
+        let calls = &self.model.graph_calls;
+        let mut is_decode = vec![false; self.model.decodes.len()];
+        self.tokens.iter().for_each(|t| is_decode[t.call as usize] = true);
+        let spans = &self.model.spans;
+        let of = move |call: GraphCallId| {
+            calls.decode[call.0 as usize].is_some_and(|DecodeId(d)| is_decode[d as usize])
+        };
+        (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
+    }
+
+    /// The CPUs that did decode tokens' work, and how much of it, ns.
+    pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
+        let spans = &self.model.spans;
+        let mut sums: Vec<(u16, u64)> = Vec::new();
+        for i in self.decode_spans() {
+            let (cpu, ns) = (spans.cpu[i], spans.work_ns[i]);
+            match sums.iter_mut().find(|(c, _)| *c == cpu) {
+                Some((_, sum)) => *sum = sum.saturating_add(ns),
+                None => sums.push((cpu, ns)),
+            }
+        }
+        let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
+        sums.retain(|(_, ns)| *ns as f64 >= all * PART);
+        sums.sort_unstable();
+        sums
+    }
+
+    /// How often threads changed their CPU in a decode token.
+    pub(in crate::findings) fn moves_per_token(&self) -> f64 {
+        let spans = &self.model.spans;
+        let mut last: Vec<(ThreadId, u16)> = Vec::new();
+        let mut moves = 0_u64;
+        for i in self.decode_spans() {
+            let (thread, cpu) = (spans.thread[i], spans.cpu[i]);
+            match last.iter_mut().find(|(t, _)| *t == thread) {
+                Some((_, at)) => {
+                    moves += u64::from(*at != cpu);
+                    *at = cpu;
+                }
+                None => last.push((thread, cpu)),
+            }
+        }
+        moves as f64 / self.headline.tokens.max(1) as f64
+    }
+
+    /// Operators that a decode token executes.
+    pub(in crate::findings) fn operators_per_token(&self) -> f64 {
+        let spans = &self.model.spans;
+        let mut last = None;
+        let caller =
+            |i: usize| spans.thread[i] == self.model.graph_calls.thread[spans.graph_call[i].0 as usize];
+        let mut operators = 0_u64;
+        for i in self.decode_spans().filter(|i| caller(*i)) {
+            let this = Some((spans.graph_call[i], spans.node[i]));
+            operators += u64::from(this != last);
+            last = this;
+        }
+        operators as f64 / self.headline.tokens.max(1) as f64
+    }
+}

@@ -1,0 +1,55 @@
+//! The CPUs' clock is held below what they can do.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::model::FactScope;
+
+pub(super) const RULE: Rule = Rule {
+    code: "clock_limit",
+    title: "CPU clocks are limited",
+    question: "Why do the CPUs run at a low clock while tokens are generated?",
+    condition: "On the CPUs that decode, the governor's upper limit is below the hardware's highest clock, or the clock that was measured while decoding is more than 5 % below that limit.",
+    formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the token, at least 0.2 of that, as memory has a clock of its own.",
+    remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
+    source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("cpu.frequency.max")],
+    judge,
+};
+
+/// A clock that is lower by this part of the limit is low.
+const LOW: f64 = 0.95;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let used = case.decode_cpus();
+    let of = |name: &str| {
+        let numbers = used.iter().filter_map(|(cpu, _)| case.number(FactScope::Cpu(*cpu), name));
+        numbers.min()
+    };
+    let Some(highest) = of("cpu.frequency.max").filter(|hz| *hz > 0) else { return Verdict::DoesNotApply };
+    let limit = of("cpu.frequency.limit").unwrap_or(highest);
+    let measured = case.decode_clock().map(|hz| hz as u64);
+    let clock = measured.unwrap_or(limit).min(limit.max(1));
+    let mut evidence = vec![
+        Evidence::new("clock_limit", Value::Hertz(limit), Place::Conditions),
+        Evidence::new("highest_clock", Value::Hertz(highest), Place::Conditions),
+    ];
+    if let Some(hz) = measured {
+        evidence.insert(0, Evidence::new("clock_in_decode", Value::Hertz(hz), Place::Gauges));
+    }
+    let governor = used.iter().find_map(|(cpu, _)| case.text(FactScope::Cpu(*cpu), "cpu.governor"));
+    if let Some(governor) = governor {
+        evidence.push(Evidence::new("governor", Value::Name(governor.to_owned()), Place::Conditions));
+    }
+    if clock as f64 >= highest as f64 * LOW {
+        return Verdict::RuledOut(evidence);
+    }
+    let saved = (1.0 - clock as f64 / highest as f64) * case.token_ns() as f64;
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::Clock { hertz: highest },
+        gain: Some(Gain::of(case.token_ns(), saved * 0.2, saved)),
+        confidence: if limit < highest { Confidence::High } else { Confidence::Medium },
+    })
+}

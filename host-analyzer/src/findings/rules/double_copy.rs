@@ -1,0 +1,36 @@
+//! Weights are in memory twice.
+
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::model::FactScope;
+
+pub(super) const RULE: Rule = Rule {
+    code: "double_copy",
+    title: "Weights are in memory twice",
+    question: "Why does a 1.5 GB model take 3.2 GB?",
+    condition: "The engine has repacked weights into memory of its own while the file stays mapped and resident, and less than a quarter of the memory is available.",
+    formula: "No time is promised. Memory: the smaller of the repacked bytes and of the resident file.",
+    remedy: "Load without the mapping (--no-mmap), or without repacking (--no-repack).",
+    source: "llama.cpp #19578, #12149, #16761, #23603",
+    needs: &[Missing::Fact("memory.available"), Missing::Fact("rss.file")],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let own: u64 =
+        case.analysis.weight.iter().filter(|w| w.pid == case.pid).filter_map(|w| w.own_bytes).sum();
+    let mapped = case.of_process("rss.file").unwrap_or(0);
+    let available = case.least(FactScope::System, "memory.available").unwrap_or(0);
+    let total = case.number(FactScope::System, "memory.total").unwrap_or(0);
+    let evidence = vec![
+        Evidence::new("own_weights", Value::Bytes(own), Place::Weights),
+        Evidence::new("resident_file", Value::Bytes(mapped), Place::Conditions),
+        Evidence::new("memory_available", Value::Bytes(available), Place::Conditions),
+    ];
+    if own == 0 || mapped < own / 2 || available > total / 4 {
+        return Verdict::RuledOut(evidence);
+    }
+    let remedy = Remedy::OneCopy { bytes: own.min(mapped) };
+    Verdict::Found(Found { evidence, remedy, gain: None, confidence: Confidence::High })
+}

@@ -1,0 +1,46 @@
+//! The memory's clock is low.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::model::FactScope;
+
+pub(super) const RULE: Rule = Rule {
+    code: "memory_clock",
+    title: "The memory runs at a low clock",
+    question: "Why does this board give half of the published speed?",
+    condition: "The memory controller's clock while decoding is below 90 % of its highest one.",
+    formula: "Decode waits for memory, so that the token shrinks by at most the ratio of clocks, and at least by 0.3 of that.",
+    remedy: "Set the governor of the memory controller (devfreq dmc) to performance.",
+    source: "rknn-llm #532, #409, #29; sbc-reviews #2 (12 to 21 tok/s in one report, all clocks fixed)",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("ddr.frequency")],
+    judge,
+};
+
+/// A clock below this part of the highest one is low.
+const LOW: f64 = 0.9;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let of = |name| case.number(FactScope::System, name).filter(|hz| *hz > 0);
+    let Some((clock, highest)) = of("ddr.frequency").zip(of("ddr.frequency.max")) else {
+        return Verdict::NotEnoughData(vec![Missing::Fact("ddr.frequency.max")]);
+    };
+    let mut evidence = vec![
+        Evidence::new("memory_clock", Value::Hertz(clock), Place::Conditions),
+        Evidence::new("highest_memory_clock", Value::Hertz(highest), Place::Conditions),
+    ];
+    if let Some(governor) = case.text(FactScope::System, "ddr.governor") {
+        evidence.push(Evidence::new("governor", Value::Name(governor.to_owned()), Place::Conditions));
+    }
+    if clock as f64 >= highest as f64 * LOW {
+        return Verdict::RuledOut(evidence);
+    }
+    let saved = (1.0 - clock as f64 / highest as f64) * case.token_ns() as f64;
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::MemoryClock { hertz: highest },
+        gain: Some(Gain::of(case.token_ns(), saved * 0.3, saved)),
+        confidence: Confidence::Medium,
+    })
+}

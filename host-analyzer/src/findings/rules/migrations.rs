@@ -1,0 +1,38 @@
+//! Threads wander between CPUs.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::Remedy;
+
+pub(super) const RULE: Rule = Rule {
+    code: "migrations",
+    title: "Threads wander between CPUs",
+    question: "Why do other cores work than those that I counted on?",
+    condition: "Decode threads begin operators on one CPU and end them on another, or change CPUs between operators, more than once in two tokens.",
+    formula: "No time is promised: what a move costs depends on what the caches held.",
+    remedy: "Pin the threads: --cpu-mask with --cpu-strict 1, or taskset.",
+    source: "llama.cpp #16164, llama.rn #207; yzma #374 (pinned 138 tok/s at once, unpinned 96 rising to 125)",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    judge,
+};
+
+/// Moves a token from which on threads wander.
+const MOVES: f64 = 0.5;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let moves = case.moves_per_token();
+    let evidence = vec![
+        Evidence::new("moves_per_token", Value::Mean(moves), Place::Threads),
+        Evidence::new(
+            "cpus",
+            Value::Cpus(case.decode_cpus().iter().map(|(c, _)| *c).collect()),
+            Place::Threads,
+        ),
+        Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads),
+    ];
+    if moves < MOVES {
+        return Verdict::RuledOut(evidence);
+    }
+    Verdict::Found(Found { evidence, remedy: Remedy::PinThreads, gain: None, confidence: Confidence::Low })
+}

@@ -1,0 +1,54 @@
+//! Threads run on cores of different speed, and the fast ones wait.
+
+use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::analyses::budget::Class;
+
+pub(super) const RULE: Rule = Rule {
+    code: "mixed_cores",
+    title: "Threads span slow and fast cores",
+    question: "Why did it become slower with more threads, or after an update?",
+    condition: "Decode threads run on CPUs of different capacity (or highest clock), and the threads on fast ones wait for those on slow ones.",
+    formula: "The class `wait_slower_core` of a decode token is the most that even cores would bring. With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads; the difference to the token, if it is a gain, is the other end of the interval.",
+    remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
+    source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let used = case.decode_cpus();
+    let speed = |cpu: &u16| case.speeds.get(usize::from(*cpu)).copied().unwrap_or(0);
+    let (slowest, fastest) =
+        (used.iter().map(|(c, _)| speed(c)).min(), used.iter().map(|(c, _)| speed(c)).max());
+    let (Some(slowest), Some(fastest)) = (slowest, fastest) else { return Verdict::DoesNotApply };
+    if fastest == 0 {
+        return Verdict::NotEnoughData(vec![Missing::Fact("cpu.capacity")]);
+    }
+    let fast: Vec<u16> = used.iter().map(|(cpu, _)| *cpu).filter(|cpu| speed(cpu) == fastest).collect();
+    let waits = case.wall(&[Class::WaitSlowerCore]);
+    let evidence = vec![
+        Evidence::new("wait_slower_core_ns_per_token", Value::Nanoseconds(waits.mean as u64), Place::Budget),
+        Evidence::new("fast_cpus", Value::Cpus(fast.clone()), Place::Threads),
+        Evidence::new("cpus", Value::Cpus(used.iter().map(|(cpu, _)| *cpu).collect()), Place::Threads),
+        Evidence::new("slowest_to_fastest", Value::Share(slowest as f64 / fastest as f64), Place::Conditions),
+    ];
+    if slowest == fastest || case.share(waits.mean) < WORTH {
+        return Verdict::RuledOut(evidence);
+    }
+    // What all did, at the speed of the fast ones, on these alone.
+    let work = used.iter().map(|(cpu, ns)| *ns as f64 * speed(cpu) as f64 / fastest as f64).sum::<f64>();
+    let now = used.iter().map(|(_, ns)| *ns).max().unwrap_or(0) as f64;
+    let alone = work / fast.len() as f64;
+    let saved = (now - alone).max(0.0) / case.headline.tokens.max(1) as f64;
+    let low = saved.min(waits.low() * 0.6);
+    let gain = Gain::of(case.token_ns(), low, waits.high().max(saved) * 1.1);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },
+        gain: Some(gain),
+        confidence: Confidence::High,
+    })
+}

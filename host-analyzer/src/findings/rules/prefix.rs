@@ -1,0 +1,59 @@
+//! A prompt that was read before is read again.
+
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Rule, Verdict};
+use super::Remedy;
+
+pub(super) const RULE: Rule = Rule {
+    code: "prefix",
+    title: "The same prompt is read again",
+    question: "Why does every request take as long as the first?",
+    condition: "At least two requests of one context begin at position 0 although the prompt is at least as long as everything that the context held before: a conversation that grows, read from its beginning each time.",
+    formula: "A request would read only what is new: the tokens that the context held before, at the speed of its own prefill. 0.5 to 1.1 of that time.",
+    remedy: "Keep the cache: `cache_prompt: true` with a stable beginning of the prompt; one slot for each conversation (--parallel, id_slot).",
+    source: "llama.cpp #3738, #7185, chat-ui #920, SillyTavern #1589",
+    needs: &[],
+    judge,
+};
+
+/// Shorter prompts are not worth a cache, tokens.
+const LONG: u64 = 16;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let token = &case.analysis.token;
+    let mut again = 0_u64;
+    let (mut repeated, mut saved_ns, mut ttft_ns) = (0_u64, 0_u64, 0_u64);
+    let mut compared = 0_u64;
+    for (i, request) in token.requests.iter().enumerate() {
+        let before = token.requests[..i].iter().rev().find(|r| r.context == request.context);
+        let (Some(before), Some(ttft)) = (before, request.ttft_ns) else { continue };
+        compared += 1;
+        let held = before.prompt_tokens + before.generated;
+        let at = token.calls.get(request.first_call as usize).and_then(|c| c.n_past);
+        if at == Some(0) && held >= LONG && request.prompt_tokens >= held {
+            again += 1;
+            repeated += held;
+            ttft_ns = ttft_ns.saturating_add(ttft);
+            let part = u128::from(ttft) * u128::from(held) / u128::from(request.prompt_tokens.max(1));
+            saved_ns = saved_ns.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
+        }
+    }
+    let evidence = vec![
+        Evidence::new("requests_from_the_beginning", Value::Count(again), Place::Requests),
+        Evidence::new("requests", Value::Count(compared), Place::Requests),
+        Evidence::new("tokens_read_again", Value::Count(repeated), Place::Requests),
+    ];
+    if compared == 0 {
+        return Verdict::DoesNotApply;
+    }
+    if again < 2 {
+        return Verdict::RuledOut(evidence);
+    }
+    let (saved, ttft) = (saved_ns / again, ttft_ns / again);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::CachePrompt,
+        gain: Some(Gain::of_request(ttft, saved as f64 * 0.5, saved as f64 * 1.1)),
+        confidence: Confidence::Medium,
+    })
+}
