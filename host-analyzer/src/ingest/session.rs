@@ -131,7 +131,10 @@ mod tests {
         assert_eq!(of("llama-completio", "/usr/bin/llama-completion -m m.gguf", None), full);
         assert_eq!(of("llama-completio", "", Some("/usr/bin/llama-completion")), full);
         // Started by the dynamic linker, or by a link of another name.
-        assert_eq!(of("llama-completio", "/lib/ld.so --argv0 x /b/llama-completion", Some("/lib/ld.so")), full);
+        assert_eq!(
+            of("llama-completio", "/lib/ld.so --argv0 x /b/llama-completion", Some("/lib/ld.so")),
+            full
+        );
         // Nothing goes on where the kernel stopped.
         assert_eq!(of("llama-completio", "python3 serve.py", Some("/usr/bin/python3")), "llama-completio");
         // Whole already, and chosen by the process itself.
