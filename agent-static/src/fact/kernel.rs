@@ -9,7 +9,7 @@ use super::read;
 use super::send::Sender;
 
 /// Options of the kernel's command line that change how fast an engine runs. No other is sent: the line may hold secrets.
-const OPTIONS: [&str; 26] = [
+const OPTIONS: [&str; 25] = [
     // Where memory lies. Raspberry Pi 5: `numa=fake=8` spreads pages over the banks of the memory.
     "numa",
     "numa_balancing",
@@ -18,7 +18,6 @@ const OPTIONS: [&str; 26] = [
     "kernelcore",
     "cma",
     "mem",
-    "swiotlb",
     "SDRAM_BANKLOW",
     "transparent_hugepage",
     "hugepages",

@@ -4,6 +4,7 @@
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
+mod conditions;
 mod counters;
 mod experts;
 mod gauges;
@@ -31,6 +32,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     health(analysis, out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
+    conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     operators::write(&analysis.op, out)?;
     nested::write(&analysis.nested, out)?;

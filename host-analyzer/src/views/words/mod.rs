@@ -1,5 +1,6 @@
 //! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
 
+pub mod conditions;
 pub mod experts;
 pub mod health;
 
