@@ -11,6 +11,9 @@ use profinfer_agent::link::output::Kind;
 
 pub(crate) const PID: u32 = 42;
 
+/// Gets the threads that compute, process and thread, and the number of the reading; false when there shall be no other.
+type Between<'b> = &'b mut dyn FnMut(&mut Vec<(u32, u32)>, u32) -> bool;
+
 /// Files of a machine, in a folder of their own.
 pub(crate) struct Tree(tempfile::TempDir);
 
@@ -42,10 +45,7 @@ impl Tree {
     }
 
     /// What the host reads when a process is met and the numbers are read again, each time when `between` has changed something.
-    pub(crate) fn told(
-        &self,
-        between: &mut dyn FnMut(&mut Vec<(u32, u32)>, u32) -> bool,
-    ) -> (Model, Vec<u8>) {
+    pub(crate) fn told(&self, between: Between<'_>) -> (Model, Vec<u8>) {
         let out = self.root().join("out.pfi");
         let file = File::create(&out).unwrap();
         let mut emit = Emitter::begin(Output::new(file, Kind::File, "the test").unwrap(), [7; 16]);
