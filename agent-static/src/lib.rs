@@ -18,6 +18,7 @@ pub mod counter;
 pub mod doctor;
 pub mod emit;
 pub mod error;
+pub mod fact;
 pub mod gauge;
 pub mod host;
 pub mod inspect;

@@ -49,6 +49,8 @@ struct Traced {
     /// It is watched: its operators are not attached yet.
     watched: bool,
     reported: bool,
+    /// [`Tracer::newly_reported`] has returned it.
+    taken: bool,
     ended: bool,
 }
 
@@ -129,7 +131,14 @@ impl<'b, 's> Tracer<'b, 's> {
         self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels);
         let begun_ns = clock::monotonic_ns();
-        self.processes.push(Traced { attached, begun_ns, watched, reported: false, ended: false });
+        self.processes.push(Traced {
+            attached,
+            begun_ns,
+            watched,
+            reported: false,
+            taken: false,
+            ended: false,
+        });
         Ok(())
     }
 
@@ -244,6 +253,13 @@ impl<'b, 's> Tracer<'b, 's> {
             emit_probe(pid, outcome, lower);
         }
         Ok(())
+    }
+
+    /// A process that is known to be an engine since the last call.
+    pub fn newly_reported(&mut self) -> Option<u32> {
+        let traced = self.processes.iter_mut().find(|p| p.reported && !p.taken)?;
+        traced.taken = true;
+        Some(traced.attached.pid)
     }
 
     fn emit_missing(&self, pid: u32, lower: &mut Lower) {

@@ -64,6 +64,8 @@ pub struct Lower {
     pub counter_slots: (usize, usize),
     /// Weights of new topologies; the caller finds out where they lie.
     pub unplaced: Vec<Unplaced>,
+    /// Threads that are new, by process and thread; the caller reads their facts.
+    pub computing: Vec<(u32, u32)>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
 }
@@ -97,6 +99,7 @@ impl Lower {
             resumed: Vec::new(),
             counter_slots: (0, 0),
             unplaced: Vec::new(),
+            computing: Vec::with_capacity(thread::MAX_COMPUTING),
             hits: Vec::new(),
             nested: NestedCalls::default(),
         }

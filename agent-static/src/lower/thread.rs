@@ -11,6 +11,8 @@ use crate::target::process;
 
 /// Threads remembered; an engine that makes new ones for every graph is sent again beyond it.
 const MAX_THREADS: usize = 4096;
+/// Threads that wait for their facts to be read.
+pub(super) const MAX_COMPUTING: usize = 64;
 
 /// The threads that were sent.
 #[derive(Debug, Default)]
@@ -24,6 +26,9 @@ impl Lower {
         }
         if self.threads.0.len() >= MAX_THREADS {
             self.threads.0.clear();
+        }
+        if self.computing.len() < MAX_COMPUTING {
+            self.computing.push((pid, tid));
         }
         let name = process::thread_name(pid, tid);
         if self.emit.emit(&Record::Thread(Thread { tid, pid, name: &name }), Weight::Essential) {

@@ -18,6 +18,7 @@ use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
+use crate::fact::Facts;
 use crate::gauge::Gauges;
 use crate::host::Host;
 use crate::link::output::Weight;
@@ -62,6 +63,7 @@ pub(super) fn capture(
             lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
         }
     }
+    let mut facts = Facts::begin(Path::new("/"), &mut drain.borrow_mut().lower.emit);
     let mut ring = RingBufferBuilder::new();
     let failed = |e: libbpf_rs::Error| {
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
@@ -94,6 +96,9 @@ pub(super) fn capture(
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
         place(&mut placements, lower);
         tracer.step(executed, lower)?;
+        while let Some(pid) = tracer.newly_reported() {
+            facts.process(pid, &mut lower.emit);
+        }
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
@@ -105,6 +110,7 @@ pub(super) fn capture(
             heartbeat = Instant::now();
             tracer.look_alive();
             tracer.check(lower, &bpf.totals());
+            facts.sample(&mut lower.computing, &mut lower.emit);
             records::emit_heartbeat(&bpf, lower);
         }
     };
@@ -112,6 +118,11 @@ pub(super) fn capture(
     gauges.sample(&mut drain.borrow_mut().lower.emit, true);
     tracer.detach();
     let _ = ring.consume();
+    {
+        // It may take long: by now no operator is lost for it.
+        let lower = &mut drain.borrow_mut().lower;
+        facts.end(&mut lower.computing, &mut lower.emit);
+    }
     if let Some(nothing) = nothing {
         return Err(nothing);
     }

@@ -1,5 +1,6 @@
 //! Records of the session itself: what it is, what it counts, what was lost, how it ended.
 
+use nix::unistd::{SysconfVar, sysconf};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::Counter;
@@ -28,13 +29,19 @@ pub(super) fn begin(plan: &Plan, lower: &mut Lower) {
         machine: &machine,
         cpu_model: &cpu_model(),
         board: &plan.board,
-        cpus: std::thread::available_parallelism().map_or(0, |n| u16::try_from(n.get()).unwrap_or(u16::MAX)),
+        cpus: online_cpus(),
         levels: plan.levels,
         start_ns: now.monotonic_ns,
         start_unix_ns: now.realtime_ns,
     };
     lower.emit.emit(&Record::Session(record), Weight::Essential);
     lower.emit.emit(&Record::Clock(now), Weight::Essential);
+}
+
+/// CPUs online, not those that the agent itself may use: its affinity and its cgroup's quota are its own.
+fn online_cpus() -> u16 {
+    let online = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten();
+    online.map_or(0, |n| u16::try_from(n).unwrap_or(u16::MAX))
 }
 
 pub(super) fn emit_counters(counters: &Counters, lower: &mut Lower) {

@@ -13,6 +13,7 @@ pub mod engine;
 pub mod excerpt;
 pub mod execution;
 pub mod expert;
+pub mod fact;
 pub mod gauge;
 pub mod graph;
 pub mod group;
@@ -67,6 +68,8 @@ pub struct Analysis {
     pub counted: Vec<counter::Counted>,
     /// What the board's sensors said.
     pub gauge: Vec<gauge::Gauge>,
+    /// What the system and the engine's processes were set to.
+    pub conditions: fact::Conditions,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -97,6 +100,7 @@ impl Analysis {
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),
+            conditions: fact::Conditions::of(model, &phases),
             cost,
             phases,
         }

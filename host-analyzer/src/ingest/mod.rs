@@ -7,6 +7,7 @@
 mod counter;
 mod damage;
 mod expert;
+mod fact;
 mod gauge;
 mod graph;
 mod loss;
@@ -110,6 +111,7 @@ impl Ingest {
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
             Record::Gauge(r) => self.gauges.gauge(r),
             Record::GaugeBatch(r) => self.gauges.batch(r, offset, &mut self.damages),
+            Record::Fact(r) => fact::fact(&mut self.model.facts, &mut self.model.texts, r),
             Record::Thread(r) => {
                 let name = self.model.texts.intern(r.name);
                 let id = self.model.threads.find_or_add(r.tid);
@@ -181,6 +183,8 @@ impl Ingest {
         let calls_lost =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
         model.gauges = self.gauges.finish(damages);
+        fact::finish(&mut model.facts);
+        session::full_names(model);
         let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
         model.topologies = topologies.table;
         self.weights.finish(&topologies.ids, model, damages);

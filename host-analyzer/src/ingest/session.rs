@@ -3,7 +3,7 @@
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::session as wire;
 
-use crate::model::{Level, Library, Probe, Process, Session};
+use crate::model::{FactScope, FactValue, Level, Library, Model, Probe, Process, Session};
 
 pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
     session.agent = r.agent.to_owned();
@@ -60,6 +60,35 @@ pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
     });
 }
 
+/// Completes names of which the kernel kept the first 15 bytes, from the file of the program and the command line. A shorter name
+/// is whole, and may be one that the process gave itself.
+pub(super) fn full_names(model: &mut Model) {
+    /// Bytes of a name in the kernel, `TASK_COMM_LEN` without its end.
+    const KERNEL_NAME: usize = 15;
+    let program = model.texts.find("program");
+    for process in &mut model.session.processes {
+        let file = program.and_then(|name| model.facts.latest(FactScope::Process(process.pid), name));
+        let file = match file {
+            Some(FactValue::Text(text)) => model.texts.get(text),
+            _ => "",
+        };
+        // The program first: a launcher's own name comes before it on the command line.
+        let words = || [file].into_iter().chain(process.command.split(' ')).map(file_name);
+        let fits = |name: &&str| match process.name.len() {
+            0 => !name.is_empty(),
+            KERNEL_NAME.. => name.starts_with(&process.name),
+            _ => false,
+        };
+        if let Some(full) = words().find(fits) {
+            process.name = full.to_owned();
+        }
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 fn replace<T>(rows: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) {
     match rows.iter_mut().find(|old| same(old, &new)) {
         Some(old) => *old = new,
@@ -74,5 +103,45 @@ const fn level_of(bit: u32) -> Option<Level> {
         level::OP => Some(Level::Op),
         level::EXPERT => Some(Level::Expert),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Fact;
+
+    fn named(name: &str, command: &str, program: Option<&str>) -> String {
+        let mut model = Model::default();
+        let (name, command) = (name.to_owned(), command.to_owned());
+        model.session.processes.push(Process { pid: 7, name, command, engine_version: String::new() });
+        if let Some(program) = program {
+            let value = FactValue::Text(model.texts.intern(program));
+            let (scope, name) = (FactScope::Process(7), model.texts.intern("program"));
+            model.facts.rows.push(Fact { at_ns: 1, scope, name, value });
+        }
+        full_names(&mut model);
+        model.session.processes.remove(0).name
+    }
+
+    #[test]
+    fn names_that_the_kernel_cut_are_completed() {
+        let of = named;
+        let full = "llama-completion";
+        assert_eq!(of("llama-completio", "/usr/bin/llama-completion -m m.gguf", None), full);
+        assert_eq!(of("llama-completio", "", Some("/usr/bin/llama-completion")), full);
+        // Started by the dynamic linker, or by a link of another name.
+        assert_eq!(
+            of("llama-completio", "/lib/ld.so --argv0 x /b/llama-completion", Some("/lib/ld.so")),
+            full
+        );
+        // Nothing goes on where the kernel stopped.
+        assert_eq!(of("llama-completio", "python3 serve.py", Some("/usr/bin/python3")), "llama-completio");
+        // Whole already, and chosen by the process itself.
+        assert_eq!(of("worker", "worker-pool -m m.gguf", Some("/usr/bin/worker-pool")), "worker");
+        // It had ended before its name was read.
+        assert_eq!(of("", "/usr/bin/llama-cli -m m", None), "llama-cli");
+        assert_eq!(of("", "", Some("/usr/bin/llama-cli")), "llama-cli");
+        assert_eq!(of("", "", None), "");
     }
 }

@@ -67,7 +67,7 @@ impl Level {
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Short name.
+    /// Name of the program, or the one that the process gave itself; the kernel's 15 bytes where nothing tells the rest.
     pub name: String,
     /// Command line.
     pub command: String,

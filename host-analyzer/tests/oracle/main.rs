@@ -20,6 +20,7 @@ mod engine_log;
 mod engines;
 mod errors;
 mod experts;
+mod fact;
 mod gauges;
 mod links;
 mod mishaps;

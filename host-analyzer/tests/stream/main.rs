@@ -4,6 +4,7 @@
 
 mod cut;
 mod experts;
+mod facts;
 mod faults;
 mod gauges;
 mod hostile;

@@ -7,6 +7,7 @@ pub mod control;
 pub mod cost;
 pub mod counter;
 pub mod expert;
+pub mod fact;
 pub mod gauge;
 pub mod graph;
 pub mod loss;
@@ -43,6 +44,8 @@ pub mod kind {
     pub const GAUGE: u16 = 0x09;
     /// [`super::weight::Buffer`].
     pub const BUFFER: u16 = 0x0a;
+    /// [`super::fact::Fact`].
+    pub const FACT: u16 = 0x0c;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -160,6 +163,8 @@ records! {
     Gauge = kind::GAUGE => gauge::Gauge<'a>,
     /// A buffer of the engine in which weights lie.
     Buffer = kind::BUFFER => weight::Buffer<'a>,
+    /// A fact of the system or of a process.
+    Fact = kind::FACT => fact::Fact<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.

@@ -14,6 +14,7 @@ use crate::analyses::budget::Budget;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
 use crate::analyses::engine::Engine;
+use crate::analyses::fact::Conditions;
 use crate::analyses::graph::Graph;
 use crate::analyses::nested::Nested;
 use crate::analyses::op::{OpType, Operator};
@@ -43,6 +44,7 @@ struct Summary<'a> {
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: Vec<Gauge<'a>>,
+    conditions: &'a Conditions,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -125,6 +127,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: analysis.gauge.iter().map(Gauge::of).collect(),
+        conditions: &analysis.conditions,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

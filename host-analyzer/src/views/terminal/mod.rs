@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod budget;
+mod conditions;
 mod counters;
 mod experts;
 mod findings;
@@ -35,6 +36,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     findings::write(&Findings::of(model, analysis), out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
+    conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     budget::write(&analysis.budget, out)?;
     operators::write(&analysis.op, out)?;

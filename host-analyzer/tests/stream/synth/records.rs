@@ -153,6 +153,40 @@ pub(crate) fn gauge_batch(at: u64, samples: &[(u64, Option<i64>)]) -> Record {
     of(0x50, Fields::default().uint(at).uint(samples.len() as u64).bytes(&packed.0))
 }
 
+/// What a fact is about, by the number of its enum and the id behind it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scope {
+    System,
+    Process(u64),
+    Thread(u64),
+    Cpu(u64),
+}
+
+/// The value of a fact.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Number(u64),
+    Text(&'a str),
+    Absent(&'a str),
+}
+
+pub(crate) fn fact(at: u64, scope: Scope, name: &str, value: Value<'_>) -> Record {
+    let f = Fields::default().uint(at);
+    let f = match scope {
+        Scope::System => f.uint(0),
+        Scope::Process(pid) => f.uint(1).uint(pid),
+        Scope::Thread(tid) => f.uint(2).uint(tid),
+        Scope::Cpu(cpu) => f.uint(3).uint(cpu),
+    };
+    let f = f.text(name);
+    let f = match value {
+        Value::Number(n) => f.uint(0).uint(n),
+        Value::Text(text) => f.uint(1).text(text),
+        Value::Absent(why) => f.uint(2).text(why),
+    };
+    of(0x0c, f)
+}
+
 pub(crate) fn clock(at: u64) -> Record {
     of(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
 }

@@ -1,0 +1,136 @@
+//! Where the control group of a process is in the file system.
+//!
+//! ```text
+//! /proc/PID/cgroup       4:cpu,cpuacct:/docker/ab        path within a hierarchy
+//! /proc/self/mountinfo   … /docker/ab /sys/fs/cgroup/cpu … - cgroup cgroup rw,cpu,cpuacct
+//!                          └ what of the hierarchy is mounted, and where: the path counts from there
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use super::super::read;
+
+/// Most levels that are looked at, from the process's own group upwards.
+const MAX_LEVELS: usize = 32;
+/// Most bytes of either file. Mounts of containers make the second one long.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A control group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Group {
+    /// 1 or 2.
+    pub(super) version: u64,
+    /// Its path in the hierarchy, as the agent sees it.
+    pub(super) path: String,
+    /// The group's folder and those of the groups around it, as far as they are mounted.
+    pub(super) levels: Vec<PathBuf>,
+}
+
+/// What of a hierarchy is mounted where.
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    root: String,
+    point: String,
+}
+
+/// What is known of a process's groups.
+#[derive(Debug)]
+pub(super) struct Groups {
+    root: PathBuf,
+    memberships: String,
+    mounts: String,
+}
+
+impl Groups {
+    pub(super) fn of(root: &Path, pid: u32) -> Result<Self, String> {
+        let memberships = whole(root, &format!("/proc/{pid}/cgroup"))?;
+        let mounts = whole(root, "/proc/self/mountinfo")?;
+        Ok(Self { root: root.to_owned(), memberships, mounts })
+    }
+
+    /// The group that a controller has the process in.
+    pub(super) fn of_controller(&self, controller: &str) -> Result<Group, String> {
+        // number:controllers:path; a version 2 hierarchy has number 0 and names no controllers.
+        let lines = || self.memberships.lines().filter_map(|l| Some((l, l.splitn(3, ':').nth(2)?)));
+        let own =
+            |line: &str| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == controller));
+        let one = lines().find(|(line, _)| own(line)).map(|(_, path)| (1, path));
+        let two = lines().find(|(line, _)| line.starts_with("0::")).map(|(_, path)| (2, path));
+        let (version, path) =
+            one.or(two).ok_or_else(|| format!("no control group has the controller {controller}"))?;
+        let mut mounts = mounts(&self.mounts, (version == 1).then_some(controller)).peekable();
+        if mounts.peek().is_none() {
+            return Err(format!("the control groups of the controller {controller} are not mounted"));
+        }
+        let levels = mounts.find_map(|mount| levels(&self.root, &mount, path));
+        let why = || format!("the control group {path} is outside of what is mounted here");
+        Ok(Group { version, path: path.to_owned(), levels: levels.ok_or_else(why)? })
+    }
+}
+
+fn whole(root: &Path, path: &str) -> Result<String, String> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let read =
+        std::fs::File::open(read::at(root, path)).and_then(|f| f.take(MAX_BYTES).read_to_end(&mut bytes));
+    read.map_err(|e| read::why(path, &e))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The mounts of a version 1 controller, or of version 2.
+fn mounts<'t>(mountinfo: &'t str, controller: Option<&'t str>) -> impl Iterator<Item = Mount> + 't {
+    mountinfo.lines().filter_map(move |line| {
+        let (mount, file_system) = line.split_once(" - ")?;
+        let mut fields = mount.split(' ').skip(3);
+        let mut kind = file_system.split(' ');
+        let fits = match (kind.next()?, controller) {
+            ("cgroup", Some(controller)) => kind.nth(1)?.split(',').any(|option| option == controller),
+            ("cgroup2", None) => true,
+            _ => false,
+        };
+        fits.then_some(Mount { root: unescaped(fields.next()?), point: unescaped(fields.next()?) })
+    })
+}
+
+/// The kernel writes spaces, tabs, line ends and backslashes in paths as three octal digits.
+fn unescaped(path: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(path.to_owned(), |path, (code, character)| path.replace(code, character))
+}
+
+/// The folders from the group up to the mount point; `None` where the group is not below what is mounted.
+fn levels(root: &Path, mount: &Mount, path: &str) -> Option<Vec<PathBuf>> {
+    let below = match mount.root.as_str() {
+        "/" => path,
+        mounted => path.strip_prefix(mounted).filter(|rest| rest.is_empty() || rest.starts_with('/'))?,
+    };
+    // Groups outside of the agent's namespace have `..` in their path.
+    if below.split('/').any(|part| part == "..") {
+        return None;
+    }
+    let top = read::at(root, &mount.point);
+    let own = below.split('/').filter(|part| !part.is_empty()).fold(top.clone(), |at, part| at.join(part));
+    own.is_dir().then(|| {
+        own.ancestors().take(MAX_LEVELS).take_while(|at| at.starts_with(&top)).map(Path::to_owned).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_of_a_controller_and_of_version_2() {
+        let text = "32 31 0:29 /docker/a\\040b /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                    33 31 0:30 / /sys/fs/cgroup/cpuset rw shared:4 - cgroup cgroup rw,cpuset\n\
+                    41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n\
+                    42 31 0:39 / /cpu rw - ext4 /dev/cpu rw,cpu\nnonsense - cgroup\n";
+        let of = |controller| mounts(text, controller).map(|m| (m.root, m.point)).collect::<Vec<_>>();
+        let is = |root: &str, point: &str| vec![(root.to_owned(), point.to_owned())];
+        assert_eq!(of(Some("cpu")), is("/docker/a b", "/sys/fs/cgroup/cpu,cpuacct"));
+        assert_eq!(of(Some("cpuset")), is("/", "/sys/fs/cgroup/cpuset"));
+        assert_eq!(of(Some("memory")), []);
+        assert_eq!(of(None), is("/", "/sys/fs/cgroup/unified"));
+    }
+}

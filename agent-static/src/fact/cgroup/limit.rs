@@ -1,0 +1,98 @@
+//! The limits of a control group and of the groups around it: the tightest holds.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use super::find::Group;
+
+/// Version 1 has no word for "no limit" of memory, but the largest number of whole pages.
+const NO_MEMORY_LIMIT: u64 = 1 << 60;
+
+/// CPU time that a group may use in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Quota {
+    pub(super) quota_us: u64,
+    pub(super) period_us: u64,
+    /// Place among the group's levels.
+    pub(super) level: usize,
+}
+
+/// The tightest quota; `None` where no group has one.
+pub(super) fn quota(group: &Group) -> Result<Option<Quota>, String> {
+    let mut tightest: Option<Quota> = None;
+    for (level, folder) in group.levels.iter().enumerate() {
+        let Some((quota_us, period_us)) = own_quota(folder, group.version)? else { continue };
+        let tighter = tightest.is_none_or(|t| {
+            u128::from(quota_us) * u128::from(t.period_us) < u128::from(t.quota_us) * u128::from(period_us)
+        });
+        if tighter {
+            tightest = Some(Quota { quota_us, period_us, level });
+        }
+    }
+    Ok(tightest)
+}
+
+/// Quota and period of one group.
+fn own_quota(folder: &Path, version: u64) -> Result<Option<(u64, u64)>, String> {
+    let (quota, period) = match version {
+        1 => (text(folder, "cpu.cfs_quota_us")?, text(folder, "cpu.cfs_period_us")?),
+        _ => match text(folder, "cpu.max")? {
+            Some(max) => max.split_once(' ').map_or((Some(max.clone()), None), |(quota, period)| {
+                (Some(quota.to_owned()), Some(period.to_owned()))
+            }),
+            None => (None, None),
+        },
+    };
+    match (quota.as_deref(), period.as_deref().map(str::parse)) {
+        (None | Some("max" | "-1"), _) => Ok(None),
+        (Some(quota), Some(Ok(period))) if period > 0 => {
+            let unreadable = |_| format!("the quota of {} is not a number: {quota}", folder.display());
+            quota.parse().map(|quota| Some((quota, period))).map_err(unreadable)
+        }
+        _ => Err(format!("the quota of {} has no period", folder.display())),
+    }
+}
+
+/// The tightest limit of memory, bytes; `None` where no group has one.
+pub(super) fn memory(group: &Group) -> Result<Option<u64>, String> {
+    let name = if group.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
+    let mut tightest: Option<u64> = None;
+    for folder in &group.levels {
+        let Some(limit) = text(folder, name)?.filter(|limit| limit != "max") else { continue };
+        let limit: u64 =
+            limit.parse().map_err(|_| format!("{}/{name} is not a number: {limit}", folder.display()))?;
+        if limit < NO_MEMORY_LIMIT {
+            tightest = Some(tightest.map_or(limit, |t| t.min(limit)));
+        }
+    }
+    Ok(tightest)
+}
+
+/// The CPUs that the group may use: those of the nearest group that says.
+pub(super) fn cpuset(group: &Group) -> Result<String, String> {
+    let names: &[&str] = match group.version {
+        1 => &["cpuset.effective_cpus", "cpuset.cpus"],
+        _ => &["cpuset.cpus.effective"],
+    };
+    for folder in &group.levels {
+        for name in names {
+            if let Some(list) = text(folder, name)?.filter(|list| !list.is_empty()) {
+                return Ok(list);
+            }
+        }
+    }
+    Err("no control group of the process names its CPUs".to_owned())
+}
+
+/// A group without such a file sets no limit: the outermost ones have none.
+fn text(folder: &Path, name: &str) -> Result<Option<String>, String> {
+    match std::fs::read_to_string(folder.join(name)) {
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(why(folder, name, &e)),
+    }
+}
+
+fn why(folder: &Path, name: &str, e: &io::Error) -> String {
+    format!("reading {}/{name}: {e}", folder.display())
+}

@@ -1,0 +1,99 @@
+//! The control group of a process: what it may use, and how often it was stopped for having used it.
+
+mod find;
+mod limit;
+
+use std::path::Path;
+
+use profinfer_wire::record::fact::FactScope;
+
+use super::read::{Open, field, number};
+use super::send::{Changing, Sender};
+use find::{Group, Groups};
+
+/// Stands for a limit that no group sets.
+const NO_LIMIT: &str = "none";
+/// ns in the unit of version 2's throttled time.
+const MICROSECOND_NS: u64 = 1000;
+/// Facts of `cpu.stat`.
+const COUNTS: [&str; 3] = ["cgroup.periods", "cgroup.throttled_periods", "cgroup.throttled_ns"];
+
+/// The counts of the group whose quota is the tightest, or of the process's own where there is none.
+#[derive(Debug)]
+pub(super) struct Throttling {
+    stat: Open,
+    counts: [Changing; 3],
+}
+
+impl Throttling {
+    /// Sends what the process's group is set to.
+    pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
+        let scope = FactScope::Process(pid);
+        let groups = Groups::of(root, pid);
+        let group =
+            |controller| groups.as_ref().map_err(Clone::clone).and_then(|g| g.of_controller(controller));
+        out.text_or(scope, "cgroup.cpuset", group("cpuset").and_then(|g| limit::cpuset(&g)));
+        match group("memory").and_then(|g| limit::memory(&g)) {
+            Ok(Some(bytes)) => out.number(scope, "cgroup.memory.limit", bytes),
+            Ok(None) => out.text(scope, "cgroup.memory.limit", NO_LIMIT),
+            Err(why) => out.absent(scope, "cgroup.memory.limit", &why),
+        }
+        match group("cpu") {
+            Ok(group) => Self::of(&group, scope, buffer, out),
+            Err(why) => {
+                let names = ["cgroup.path", "cgroup.version", "cgroup.quota_us", "cgroup.period_us"];
+                names.iter().chain(&COUNTS).for_each(|name| out.absent(scope, name, &why));
+                None
+            }
+        }
+    }
+
+    fn of(group: &Group, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
+        out.text(scope, "cgroup.path", &group.path);
+        out.number(scope, "cgroup.version", group.version);
+        let quota = limit::quota(group);
+        match &quota {
+            Ok(Some(quota)) => {
+                out.number(scope, "cgroup.quota_us", quota.quota_us);
+                out.number(scope, "cgroup.period_us", quota.period_us);
+                out.number(scope, "cgroup.quota.level", quota.level as u64);
+            }
+            Ok(None) => out.text(scope, "cgroup.quota_us", NO_LIMIT),
+            Err(why) => out.absent(scope, "cgroup.quota_us", why),
+        }
+        let level = quota.ok().flatten().map_or(0, |quota| quota.level);
+        let stat = group.levels.get(level).ok_or_else(|| "the control group has no folder".to_owned());
+        let opened = stat.and_then(|folder| Open::new(folder, "/cpu.stat"));
+        let values = opened.as_ref().map_err(Clone::clone).and_then(|file| counts(file, buffer));
+        let mut counts: [Changing; 3] = Default::default();
+        for (i, (changing, name)) in counts.iter_mut().zip(COUNTS).enumerate() {
+            let value = values
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|v| v[i].ok_or_else(|| NOT_COUNTED.to_owned()));
+            changing.begin(out, scope, name, value);
+        }
+        opened.ok().map(|stat| Self { stat, counts })
+    }
+
+    pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
+        let Ok(values) = self.stat.read(buffer).map(of_text) else { return };
+        for ((changing, name), value) in self.counts.iter_mut().zip(COUNTS).zip(values) {
+            changing.send(out, scope, name, value);
+        }
+    }
+}
+
+const NOT_COUNTED: &str = "the control group does not count it: its controller cpu is off";
+
+fn counts(file: &Open, buffer: &mut [u8]) -> Result<[Option<u64>; 3], String> {
+    file.read(buffer).map(of_text).map_err(|e| format!("reading cpu.stat: {e}"))
+}
+
+/// Periods, those in which the group was stopped, and for how long, ns.
+fn of_text(text: &[u8]) -> [Option<u64>; 3] {
+    let of = |key: &str| field(text, key).and_then(number);
+    let ns = of("throttled_time ");
+    let us = || of("throttled_usec ").and_then(|us| us.checked_mul(MICROSECOND_NS));
+    [of("nr_periods "), of("nr_throttled "), ns.or_else(us)]
+}

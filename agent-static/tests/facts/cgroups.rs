@@ -1,0 +1,142 @@
+use crate::tree::{Tree, of_process};
+
+const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+                  32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
+                  33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n\
+                  34 31 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+const NAMES: [&str; 5] =
+    ["cgroup.version", "cgroup.path", "cgroup.quota_us", "cgroup.period_us", "cgroup.quota.level"];
+
+fn v1(tree: &Tree, group: &str, quota: &str, stat: &str) {
+    tree.put(&format!("sys/fs/cgroup/cpu/{group}/cpu.cfs_quota_us"), format!("{quota}\n"));
+    tree.put(&format!("sys/fs/cgroup/cpu/{group}/cpu.cfs_period_us"), "100000\n");
+    tree.put(&format!("sys/fs/cgroup/cpu/{group}/cpu.stat"), stat);
+}
+
+fn said(tree: &Tree) -> [String; 5] {
+    let model = tree.told_once();
+    NAMES.map(|name| of_process(&model, name))
+}
+
+#[test]
+fn version_1_and_the_tightest_quota_above() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V1);
+    tree.put("proc/42/cgroup", "4:memory:/box\n3:cpuset:/\n1:cpu,cpuacct:/box/engine\n0::/\n");
+    v1(&tree, "", "-1", "");
+    // Three CPUs around, 1.5 in the middle, two of its own.
+    v1(&tree, "box", "150000", "nr_periods 10\nnr_throttled 4\nthrottled_time 5000\n");
+    v1(&tree, "box/engine", "200000", "nr_periods 1\nnr_throttled 0\nthrottled_time 0\n");
+    tree.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    tree.put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1073741824\n");
+    tree.put("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3\n");
+    assert_eq!(said(&tree), ["1", "/box/engine", "150000", "100000", "1"]);
+    let (model, _) = tree.told(&mut |_, round| {
+        let counts = "nr_periods 12\nnr_throttled 6\nthrottled_time 7000\n";
+        tree.put("sys/fs/cgroup/cpu/box/cpu.stat", counts);
+        round < 2
+    });
+    assert_eq!(of_process(&model, "cgroup.periods"), "10 12");
+    assert_eq!(of_process(&model, "cgroup.throttled_periods"), "4 6");
+    assert_eq!(of_process(&model, "cgroup.throttled_ns"), "5000 7000");
+    assert_eq!(of_process(&model, "cgroup.memory.limit"), "1073741824");
+    assert_eq!(of_process(&model, "cgroup.cpuset"), "0-3");
+}
+
+#[test]
+fn version_2_and_the_quota_of_a_container() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/box/engine\n");
+    let group = "sys/fs/cgroup/box";
+    tree.put(&format!("{group}/cpu.max"), "50000 100000\n");
+    tree.put(
+        &format!("{group}/cpu.stat"),
+        "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 2500\n",
+    );
+    tree.put(&format!("{group}/memory.max"), "max\n");
+    tree.put(&format!("{group}/engine/cpu.max"), "max 100000\n");
+    tree.put(&format!("{group}/cpuset.cpus.effective"), "2-3\n");
+    tree.put(&format!("{group}/engine/memory.max"), "4096\n");
+    assert_eq!(said(&tree), ["2", "/box/engine", "50000", "100000", "1"]);
+    let model = tree.told_once();
+    assert_eq!(of_process(&model, "cgroup.throttled_ns"), "2500000");
+    assert_eq!(of_process(&model, "cgroup.memory.limit"), "4096");
+    assert_eq!(of_process(&model, "cgroup.cpuset"), "2-3");
+}
+
+#[test]
+fn no_limit_is_no_absence() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/\n");
+    tree.put("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
+    assert_eq!(said(&tree), ["2", "/", "none", "", ""]);
+    let model = tree.told_once();
+    assert_eq!(of_process(&model, "cgroup.memory.limit"), "none");
+    // Its controller is off.
+    assert!(of_process(&model, "cgroup.periods").starts_with("!the control group does not count it"));
+}
+
+/// Controllers of version 1 beside a version 2 that has none of them.
+#[test]
+fn both_versions() {
+    let tree = Tree::new();
+    tree.put(
+        "proc/self/mountinfo",
+        format!("{V1}41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
+    );
+    tree.put("proc/42/cgroup", "1:cpu:/a\n0::/b\n");
+    v1(&tree, "a", "30000", "nr_periods 1\nnr_throttled 1\nthrottled_time 2\n");
+    tree.put("sys/fs/cgroup/unified/b/cpu.max", "10000 100000\n");
+    tree.put("sys/fs/cgroup/unified/b/memory.max", "8192\n");
+    assert_eq!(said(&tree), ["1", "/a", "30000", "100000", "0"]);
+    // No version 1 has the process in a group for memory.
+    assert_eq!(of_process(&tree.told_once(), "cgroup.memory.limit"), "8192");
+}
+
+/// Inside of a container the group's own folder is what is mounted; the path counts from the whole hierarchy.
+#[test]
+fn a_mount_of_a_part() {
+    let tree = Tree::new();
+    let part = "32 31 0:29 /docker/ab\\040c /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n";
+    tree.put("proc/self/mountinfo", part);
+    tree.put("proc/42/cgroup", "1:cpu:/docker/ab c/engine\n");
+    v1(&tree, "", "80000", "nr_periods 1\n");
+    v1(&tree, "engine", "-1", "nr_periods 1\n");
+    assert_eq!(said(&tree), ["1", "/docker/ab c/engine", "80000", "100000", "1"]);
+    for outside in ["/docker/ab cd", "/other", "/../x"] {
+        tree.put("proc/42/cgroup", format!("1:cpu:{outside}\n"));
+        assert!(said(&tree)[2].starts_with("!the control group"), "{outside}");
+    }
+}
+
+#[test]
+fn no_control_groups() {
+    let tree = Tree::new();
+    let why = ["!there is no /proc/42/cgroup", "!there is no /proc/self/mountinfo"];
+    assert_eq!(said(&tree)[2], why[0]);
+    tree.put("proc/42/cgroup", "");
+    assert_eq!(said(&tree)[2], why[1]);
+    tree.put("proc/self/mountinfo", "23 1 0:2 / / rw - ext4 /dev/vda rw\n");
+    assert_eq!(said(&tree)[2], "!no control group has the controller cpu");
+    tree.put("proc/42/cgroup", "0::/a\n");
+    assert!(said(&tree)[2].ends_with("are not mounted"));
+    for text in ["nonsense", ":::::", "\u{0}\u{ff}", "1:cpu"] {
+        tree.put("proc/42/cgroup", text);
+        tree.put("proc/self/mountinfo", format!("{text}\n - \n{V1}"));
+        assert!(said(&tree)[2].starts_with('!'), "{text}");
+    }
+}
+
+#[test]
+fn quotas_that_are_no_numbers() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/a\n");
+    for text in ["x 100000", "5000", "5000 0", "5000 x", ""] {
+        tree.put("sys/fs/cgroup/a/cpu.max", text);
+        assert!(said(&tree)[2].starts_with('!'), "{text}: {:?}", said(&tree));
+    }
+}

@@ -1,0 +1,126 @@
+//! What is known of one condition, or why it is not.
+
+use serde::{Serialize, Serializer};
+
+/// A value, or why there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reading<T> {
+    /// It was read.
+    Value(T),
+    /// It could not be read, or the system does not have it; the agent's reason.
+    Absent(String),
+    /// The recording says nothing of it: an older agent, or a record that was lost.
+    #[default]
+    Unrecorded,
+}
+
+impl<T> Reading<T> {
+    /// The value.
+    #[must_use]
+    pub const fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent(_) | Self::Unrecorded => None,
+        }
+    }
+
+    /// The agent's reason why there is no value.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Absent(why) => Some(why),
+            Self::Value(_) | Self::Unrecorded => None,
+        }
+    }
+
+    /// The same of what `f` makes of the value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
+        self.and_then(|value| Reading::Value(f(value)))
+    }
+
+    /// What `f` makes of the value.
+    pub fn and_then<U>(self, f: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
+        match self {
+            Self::Value(value) => f(value),
+            Self::Absent(why) => Reading::Absent(why),
+            Self::Unrecorded => Reading::Unrecorded,
+        }
+    }
+}
+
+/// The value or null; the reasons are a list of their own.
+impl<T: Serialize> Serialize for Reading<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(to)
+    }
+}
+
+/// What a limit is set to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit<T> {
+    /// No limit is set.
+    None,
+    /// This one.
+    At(T),
+}
+
+impl<T> Limit<T> {
+    /// The limit, if there is one.
+    #[must_use]
+    pub const fn get(&self) -> Option<&T> {
+        match self {
+            Self::At(limit) => Some(limit),
+            Self::None => None,
+        }
+    }
+}
+
+/// The limit, or the text `none`.
+impl<T: Serialize> Serialize for Limit<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => to.serialize_str("none"),
+            Self::At(limit) => limit.serialize(to),
+        }
+    }
+}
+
+/// A value over the session, read about once a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Course {
+    /// First value.
+    pub first: u64,
+    /// Last value.
+    pub last: u64,
+    /// Least value that was read.
+    pub min: u64,
+    /// Greatest value that was read.
+    pub max: u64,
+}
+
+/// How much a counter of the kernel rose between the first and the last reading, which are about a second apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Rise {
+    /// From the first reading to the last.
+    pub whole: u64,
+    /// Time between these, ns.
+    pub whole_ns: u64,
+    /// Between readings that decode calls lie between and nothing else; `None` when there were none.
+    pub decode: Option<u64>,
+    /// Time between these, ns.
+    pub decode_ns: u64,
+}
+
+impl Rise {
+    /// Mean rate, per second; `None` of a single reading.
+    #[must_use]
+    pub fn per_s(&self) -> Option<f64> {
+        (self.whole_ns > 0).then(|| self.whole as f64 * 1e9 / self.whole_ns as f64)
+    }
+
+    /// Mean rate while tokens were generated, per second.
+    #[must_use]
+    pub fn decode_per_s(&self) -> Option<f64> {
+        self.decode.filter(|_| self.decode_ns > 0).map(|n| n as f64 * 1e9 / self.decode_ns as f64)
+    }
+}

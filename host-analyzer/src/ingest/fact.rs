@@ -1,0 +1,25 @@
+//! Facts, in order of time.
+
+use profinfer_wire::record::fact as wire;
+
+use crate::model::{Fact, FactScope, FactValue, Facts, Texts};
+
+pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
+    let scope = match r.scope {
+        wire::FactScope::System => FactScope::System,
+        wire::FactScope::Process(pid) => FactScope::Process(pid),
+        wire::FactScope::Thread(tid) => FactScope::Thread(tid),
+        wire::FactScope::Cpu(cpu) => FactScope::Cpu(cpu),
+    };
+    let value = match r.value {
+        wire::FactValue::Number(number) => FactValue::Number(number),
+        wire::FactValue::Text(text) => FactValue::Text(texts.intern(text)),
+        wire::FactValue::Absent(why) => FactValue::Absent(texts.intern(why)),
+    };
+    facts.rows.push(Fact { at_ns: r.at_ns, scope, name: texts.intern(r.name), value });
+}
+
+/// Puts what came in any order into the order of time; of the same time, the order of arrival.
+pub(super) fn finish(facts: &mut Facts) {
+    facts.rows.sort_by_key(|fact| fact.at_ns);
+}
