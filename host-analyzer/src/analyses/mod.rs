@@ -28,6 +28,7 @@ pub mod thread;
 pub mod token;
 pub mod track;
 pub mod weight;
+pub mod work;
 
 use crate::model::Model;
 
@@ -50,6 +51,10 @@ pub struct Analysis {
     pub graph: Vec<graph::Graph>,
     /// Operator level.
     pub op: op::Op,
+    /// Bytes and operations of every execution.
+    pub work: work::Works,
+    /// What the operators achieved with them.
+    pub achieved: work::Achieved,
     /// What operators had functions of backends do.
     pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
@@ -78,6 +83,9 @@ impl Analysis {
         let tallies = tally::Tallies::of(model, &groups, &executions);
         let token = token::Token::of(model, &phases, &executions);
         let cost = cost::Cost::of(model, &phases, &executions, &token);
+        let op = op::Op::of(model, &groups, &executions, &tallies);
+        let work = work::Works::of(model);
+        let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
         Self {
             health: health::health(model),
             duration_ns: session::duration_ns(model),
@@ -85,7 +93,9 @@ impl Analysis {
             weight: weight::weights(model),
             token,
             graph: graph::graphs(model),
-            op: op::Op::of(model, &groups, &executions, &tallies),
+            op,
+            work,
+            achieved,
             nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
