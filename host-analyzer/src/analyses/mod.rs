@@ -4,6 +4,7 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+pub mod bound;
 mod context;
 pub mod cost;
 pub mod counter;
@@ -22,6 +23,7 @@ pub mod percentile;
 pub mod phase;
 mod rate;
 pub mod request;
+pub mod roof;
 pub mod session;
 pub mod tally;
 pub mod thread;
@@ -55,6 +57,10 @@ pub struct Analysis {
     pub work: work::Works,
     /// What the operators achieved with them.
     pub achieved: work::Achieved,
+    /// What the board could do at best in each phase.
+    pub roof: roof::Roofs,
+    /// What bounds each operator, by row of `op.operators`.
+    pub bound: Vec<bound::Bound>,
     /// What operators had functions of backends do.
     pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
@@ -86,6 +92,9 @@ impl Analysis {
         let op = op::Op::of(model, &groups, &executions, &tallies);
         let work = work::Works::of(model);
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
+        let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved);
+        let counted = bound::Counted::of(model, &op, &groups, &tallies);
+        let bound = bound::bounds(&op, &achieved, &roof, &counted, &[], &cost);
         Self {
             health: health::health(model),
             duration_ns: session::duration_ns(model),
@@ -96,6 +105,8 @@ impl Analysis {
             op,
             work,
             achieved,
+            roof,
+            bound,
             nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),

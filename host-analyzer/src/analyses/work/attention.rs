@@ -56,7 +56,9 @@ impl Attention {
             others,
             cell_bytes: keys.bytes / cells + values.bytes / cells,
             // Two products, of the query with the key and of the weight with the value.
-            cell_operations: 2 * queries.ne[2].saturating_mul(keys.ne[0].saturating_add(values.ne[0])),
+            cell_operations: 2_u64
+                .saturating_mul(queries.ne[2].saturating_mul(queries.ne[3]))
+                .saturating_mul(keys.ne[0].saturating_add(values.ne[0])),
             cells,
             queries: queries.ne[1],
             causal: cached && mask.is_some(),
