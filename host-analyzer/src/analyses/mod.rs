@@ -9,6 +9,7 @@ mod context;
 pub mod cost;
 pub mod counter;
 pub mod dag;
+mod empty;
 pub mod engine;
 pub mod excerpt;
 pub mod execution;
@@ -17,6 +18,7 @@ pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
+pub mod module;
 pub mod nested;
 pub mod op;
 pub mod percentile;
@@ -61,6 +63,8 @@ pub struct Analysis {
     pub roof: roof::Roofs,
     /// What bounds each operator, by row of `op.operators`.
     pub bound: Vec<bound::Bound>,
+    /// What modules and layers took.
+    pub module: module::Modules,
     /// What operators had functions of backends do.
     pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
@@ -95,6 +99,8 @@ impl Analysis {
         let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved);
         let counted = bound::Counted::of(model, &op, &groups, &tallies);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &[], &cost);
+        let places = module::Places::of(model);
+        let module = module::Modules::of(&groups, &tallies, &op, &achieved, &places);
         Self {
             health: health::health(model),
             duration_ns: session::duration_ns(model),
@@ -107,10 +113,11 @@ impl Analysis {
             achieved,
             roof,
             bound,
+            module,
             nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
-            dag: dag::dags(model, &groups, &executions, &tallies),
+            dag: dag::dags(model, &groups, &executions, &tallies, &places),
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),

@@ -67,18 +67,23 @@ pub struct Achieved {
     pub types: Vec<Done>,
     /// By [`Phase::index`], all backends together.
     pub phases: [Work; 3],
+    /// By cell of the tallies.
+    pub cells: Vec<Work>,
 }
 
 impl Achieved {
     /// The sums of a session.
     #[must_use]
     pub fn of(model: &Model, works: &Works, op: &Op, executions: &Executions, tallies: &Tallies) -> Self {
-        let mut sums = vec![Work::default(); op.operators.len()];
+        let mut cells = vec![Work::default(); tallies.len()];
         for e in 0..executions.len() {
-            let operator = op.operator_of_cell[tallies.cell_of_execution[e] as usize];
-            let [first, last] = [executions.node[e], executions.last_node[e]];
-            if let Some(sum) = sums.get_mut(operator as usize) {
-                sum.add(&works.execution(model, executions.graph_call[e], first, last));
+            let (call, first, last) = (executions.graph_call[e], executions.node[e], executions.last_node[e]);
+            cells[tallies.cell_of_execution[e] as usize].add(&works.execution(model, call, first, last));
+        }
+        let mut sums = vec![Work::default(); op.operators.len()];
+        for (operator, cell) in op.operator_of_cell.iter().zip(&cells) {
+            if let Some(sum) = sums.get_mut(*operator as usize) {
+                sum.add(cell);
             }
         }
         let mut types = vec![Work::default(); op.types.len()];
@@ -108,6 +113,7 @@ impl Achieved {
                 .map(|(t, work)| Done::of(work, wall(&t.backend, t.wall_ns)))
                 .collect(),
             phases,
+            cells,
         }
     }
 

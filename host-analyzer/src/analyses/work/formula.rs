@@ -20,7 +20,7 @@ use super::attention::Attention;
 use super::expert::{Experts, by_reader};
 use super::sources::{elements, part, source};
 use super::{Accuracy, Work};
-use crate::analyses::dag::is_empty_op;
+use crate::analyses::empty::is_empty_op;
 use crate::model::{Model, Node, NodeIdx, Topology};
 
 /// How the work of a node is found for one graph call.

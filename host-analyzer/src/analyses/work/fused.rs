@@ -2,7 +2,7 @@
 
 use super::Work;
 use super::sources::root;
-use crate::analyses::dag::is_empty_op;
+use crate::analyses::empty::is_empty_op;
 use crate::model::{Model, NodeIdx, Topology};
 
 /// The work of the nodes from `first` to `last`.

@@ -1,7 +1,7 @@
 //! What an operator reads: its sources, what they are views of, and as which kind of bytes they count.
 
 use super::{Accuracy, Work};
-use crate::analyses::dag::is_empty_op;
+use crate::analyses::empty::is_empty_op;
 use crate::model::{Model, Node, NodeIdx, Role, Topology};
 
 /// The tensor whose memory a view shows.

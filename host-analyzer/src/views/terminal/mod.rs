@@ -13,6 +13,7 @@ mod speed;
 mod style;
 mod threads;
 mod weights;
+mod work;
 
 use std::io::{self, Write};
 
@@ -32,7 +33,8 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     speed::write(&analysis.token, out)?;
-    operators::write(&analysis.op, out)?;
+    operators::write(analysis, out)?;
+    work::write(&analysis.roof, &analysis.module.modules, out)?;
     nested::write(&analysis.nested, out)?;
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;
