@@ -32,3 +32,4 @@ mod support;
 mod weights;
 mod whisper;
 mod whisper_model;
+mod work;

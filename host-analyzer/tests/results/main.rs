@@ -2,6 +2,7 @@
 //! other programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod bounds;
 mod experts;
 mod gauges;
 mod health;
@@ -11,3 +12,4 @@ mod requests;
 mod small;
 mod tables;
 mod views;
+mod work;

@@ -1,10 +1,10 @@
 //! The numbers that a verdict rests on.
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// One number with what it is compared to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Evidence {
     /// Bytes read and written a second, and their part of the read ceiling.
     Bandwidth {
@@ -72,4 +72,56 @@ pub enum Evidence {
         /// Of it the probe, ns.
         probe_inside_ns: u64,
     },
+}
+
+impl Evidence {
+    /// Name of the kind in summary.json.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Bandwidth { .. } => "bandwidth",
+            Self::Arithmetic { .. } => "arithmetic",
+            Self::Intensity { .. } => "intensity",
+            Self::Waited { .. } => "waited",
+            Self::BackendStalls { .. } => "backend_stalls",
+            Self::Refills { .. } => "refills",
+            Self::Ipc { .. } => "ipc",
+            Self::MajorFaults { .. } => "major_faults",
+            Self::Disturbed { .. } => "disturbed",
+            Self::Tiny { .. } => "tiny",
+        }
+    }
+
+    /// The number, what it is compared to, and the part that it is of something.
+    #[must_use]
+    pub fn numbers(&self) -> (Option<f64>, Option<f64>, Option<f64>) {
+        match *self {
+            Self::Bandwidth { bytes_per_s: value, ceiling, share }
+            | Self::Arithmetic { operations_per_s: value, ceiling, share } => {
+                (Some(value), ceiling.map(|c| c as f64), share)
+            }
+            Self::Intensity { operations_per_byte: value } | Self::Ipc { instructions_per_cycle: value } => {
+                (Some(value), None, None)
+            }
+            Self::Waited { wait_ns, share } => (Some(wait_ns as f64), None, Some(share)),
+            Self::BackendStalls { share } | Self::Disturbed { share } => (None, None, Some(share)),
+            Self::Refills { bytes, of_read } => (Some(bytes as f64), None, Some(of_read)),
+            Self::MajorFaults { faults, share } => (Some(faults as f64), None, Some(share)),
+            Self::Tiny { median_ns, probe_inside_ns } => {
+                (Some(median_ns as f64), Some(probe_inside_ns as f64), None)
+            }
+        }
+    }
+}
+
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (value, against, share) = self.numbers();
+        let mut row = serializer.serialize_struct("Evidence", 4)?;
+        row.serialize_field("kind", self.kind())?;
+        row.serialize_field("value", &value)?;
+        row.serialize_field("against", &against)?;
+        row.serialize_field("share", &share)?;
+        row.end()
+    }
 }
