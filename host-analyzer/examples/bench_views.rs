@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::{
-    cost, dag, execution, graph, group, health, op, phase, session, tally, thread, token, track,
+    cost, dag, execution, graph, group, health, module, op, phase, session, tally, thread, token, track, work,
 };
 use host_analyzer::model::Model;
 use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
@@ -76,8 +76,10 @@ fn main() -> io::Result<()> {
     print("graph", best(|| graph::graphs(&model)).0, "");
     print("op", best(|| op::Op::of(&model, &groups, &executions, &tallies)).0, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
-    print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies)).0, "");
+    let places = module::Places::of(&model);
+    print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");
     print("track", best(|| track::tracks(&model)).0, "");
+    print("work", best(|| work::Works::of(&model)).0, "");
     let token = token::Token::of(&model, &phases, &executions);
     print("cost", best(|| cost::Cost::of(&model, &phases, &executions, &token)).0, "");
     let (time, analysis) = best(|| Analysis::of(&model));

@@ -6,6 +6,7 @@ import "./style/parts.css";
 import "./style/sections.css";
 import "./style/views.css";
 import "./style/experts.css";
+import "./style/roofline.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
 import { hasTokenLevel } from "./data/levels.ts";
@@ -25,6 +26,7 @@ import { opName, opTypeSection } from "./sections/op_types.ts";
 import { nestedSection } from "./sections/nested.ts";
 import { operatorSection } from "./sections/operators.ts";
 import { probeSection } from "./sections/probes.ts";
+import { rooflineSection } from "./sections/roofline.ts";
 import { threadSection } from "./sections/threads.ts";
 import { tokenSection } from "./sections/tokens.ts";
 import { timelineSection } from "./timeline/section.ts";
@@ -76,6 +78,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("token statistics", () => tokenSection(summary)),
     guarded("operator types", () => opTypeSection(summary, colours)),
     guarded("operators", () => operatorSection(summary, colours)),
+    guarded("roofline", () => rooflineSection(summary, colours)),
     guarded("nested calls", () => nestedSection(summary, colours)),
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),

@@ -6,8 +6,10 @@
 
 use serde::Serialize;
 
+pub use super::empty::is_empty_op;
 use super::execution::Executions;
 use super::group::{Groups, context_name};
+use super::module::{Module, Places};
 use super::op::share;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
@@ -70,6 +72,10 @@ pub struct DagNode {
     pub memory: Option<&'static str>,
     /// The type of buffer that holds a weight, as the engine calls it; `None` when it is not known.
     pub buffer: Option<String>,
+    /// The part of the model that it belongs to.
+    pub module: Module,
+    /// Its layer, from 0; `None` outside of the layers.
+    pub layer: Option<u32>,
     /// The tensor that it is a view of.
     pub view_of: Option<u32>,
     /// Position in the order of execution, from 0; `None` for nodes that are never run by themselves.
@@ -105,19 +111,25 @@ pub struct Edge {
     pub bytes: Option<u64>,
 }
 
-/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
-/// nodes; the list is that of its `ggml_op_is_empty`.
-#[must_use]
-pub fn is_empty_op(op: &str) -> bool {
-    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
-}
-
 /// The graphs of a session, by group.
 #[must_use]
-pub fn dags(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Vec<Dag> {
+pub fn dags(
+    model: &Model,
+    groups: &Groups,
+    executions: &Executions,
+    tallies: &Tallies,
+    places: &Places,
+) -> Vec<Dag> {
+    let placed = |c: &Computed, mut dag: Dag| {
+        for (i, node) in (0..).map(NodeIdx).zip(&mut dag.nodes) {
+            let place = places.get(c.topology, i);
+            (node.module, node.layer) = (place.module, place.layer);
+        }
+        dag
+    };
     let mut dags: Vec<Dag> = (0..groups.rows.len())
         .filter_map(|g| usual(tallies, g))
-        .map(|c| dag(model, groups, executions, tallies, c))
+        .map(|c| placed(c, dag(model, groups, executions, tallies, c)))
         .collect();
     dags.sort_by_key(|d| d.phase);
     (0..).zip(&mut dags).for_each(|(id, d)| d.id = id);
@@ -173,6 +185,8 @@ fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32
             role: node.role.name(),
             memory: buffer(model, node).map(|b| b.memory.name()),
             buffer: buffer(model, node).map(|b| b.kind.clone()).filter(|kind| !kind.is_empty()),
+            module: Module::default(),
+            layer: None,
             view_of: node.view_of.map(|v| v.0),
             order: order[i],
             fused_with: fused_with[i],

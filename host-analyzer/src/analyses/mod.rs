@@ -4,11 +4,13 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+pub mod bound;
 pub mod budget;
 mod context;
 pub mod cost;
 pub mod counter;
 pub mod dag;
+mod empty;
 pub mod engine;
 pub mod excerpt;
 pub mod execution;
@@ -18,18 +20,21 @@ pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
+pub mod module;
 pub mod nested;
 pub mod op;
 pub mod percentile;
 pub mod phase;
 mod rate;
 pub mod request;
+pub mod roof;
 pub mod session;
 pub mod tally;
 pub mod thread;
 pub mod token;
 pub mod track;
 pub mod weight;
+pub mod work;
 
 use crate::model::Model;
 
@@ -54,6 +59,16 @@ pub struct Analysis {
     pub graph: Vec<graph::Graph>,
     /// Operator level.
     pub op: op::Op,
+    /// Bytes and operations of every execution.
+    pub work: work::Works,
+    /// What the operators achieved with them.
+    pub achieved: work::Achieved,
+    /// What the board could do at best in each phase.
+    pub roof: roof::Roofs,
+    /// What bounds each operator, by row of `op.operators`.
+    pub bound: Vec<bound::Bound>,
+    /// What modules and layers took.
+    pub module: module::Modules,
     /// What operators had functions of backends do.
     pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
@@ -84,6 +99,14 @@ impl Analysis {
         let tallies = tally::Tallies::of(model, &groups, &executions);
         let token = token::Token::of(model, &phases, &executions);
         let cost = cost::Cost::of(model, &phases, &executions, &token);
+        let op = op::Op::of(model, &groups, &executions, &tallies);
+        let work = work::Works::of(model);
+        let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
+        let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved);
+        let counted = bound::Counted::of(model, &op, &groups, &tallies);
+        let bound = bound::bounds(&op, &achieved, &roof, &counted, &[], &cost);
+        let places = module::Places::of(model);
+        let module = module::Modules::of(&groups, &tallies, &op, &achieved, &places);
         Self {
             health: health::health(model),
             duration_ns: session::duration_ns(model),
@@ -92,11 +115,16 @@ impl Analysis {
             token,
             budget: budget::Budget::of(model, &phases),
             graph: graph::graphs(model),
-            op: op::Op::of(model, &groups, &executions, &tallies),
+            op,
+            work,
+            achieved,
+            roof,
+            bound,
+            module,
             nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),
-            dag: dag::dags(model, &groups, &executions, &tallies),
+            dag: dag::dags(model, &groups, &executions, &tallies, &places),
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),

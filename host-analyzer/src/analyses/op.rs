@@ -105,6 +105,8 @@ pub struct Op {
     pub operators: Vec<Operator>,
     /// Operator wall time, summed over executions, by [`Phase::index`], ns.
     pub wall_ns: [u64; 3],
+    /// For each cell of the tallies its row in `operators`; `u32::MAX` where nothing was executed.
+    pub operator_of_cell: Vec<u32>,
 }
 
 /// What makes two nodes of different topologies the same operator. Names alone do not: an engine gives one name to
@@ -164,9 +166,15 @@ impl Op {
                 share: share(row.sum.wall_ns, wholes[&(row.key.phase, row.key.backend)]),
                 ..describe(model, row)
             })
+            .enumerate()
             .collect();
-        operators.sort_by_key(|o| (o.phase, Reverse(o.wall_ns)));
-        Self { types: types(model, &rows, &wholes), operators, wall_ns }
+        operators.sort_by_key(|(_, o)| (o.phase, Reverse(o.wall_ns)));
+        let mut sorted = vec![u32::MAX; rows.len()];
+        (0..).zip(&operators).for_each(|(at, (row, _))| sorted[*row] = at);
+        let operator_of_cell =
+            row_of_cell.iter().map(|row| sorted.get(*row as usize).copied().unwrap_or(u32::MAX)).collect();
+        let operators = operators.into_iter().map(|(_, o)| o).collect();
+        Self { types: types(model, &rows, &wholes), operators, wall_ns, operator_of_cell }
     }
 }
 

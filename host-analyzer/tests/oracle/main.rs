@@ -33,3 +33,4 @@ mod support;
 mod weights;
 mod whisper;
 mod whisper_model;
+mod work;

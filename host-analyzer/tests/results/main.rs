@@ -2,6 +2,7 @@
 //! other programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod bounds;
 mod budget;
 mod experts;
 mod findings;
@@ -13,3 +14,4 @@ mod requests;
 mod small;
 mod tables;
 mod views;
+mod work;

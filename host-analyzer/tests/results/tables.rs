@@ -99,14 +99,14 @@ fn ops_of_the_small_session() {
     assert_eq!(
         rows[0].join(" "),
         "call graph_call phase backend pid tid node last_node name op desc dtype ne0 ne1 ne2 ne3 start_ns work_ns \
-         wait_ns cpu migrated"
+         wait_ns cpu migrated read_bytes written_bytes operations"
     );
     assert_eq!(
         rows[1].join(" "),
-        "0 1 prefill CPU 7 100 0 0 Qcur-0 MUL_MAT MUL_MAT f32 64 3 1 1 1100 300 100 0 false"
+        "0 1 prefill CPU 7 100 0 0 Qcur-0 MUL_MAT MUL_MAT f32 64 3 1 1 1100 300 100 0 false 17152 768 24576"
     );
     // The wait of this one was not seen.
-    assert_eq!(rows[6][14..], ["1", "1", "1561", "49", "", "1", "true"]);
+    assert_eq!(rows[6][14..21], ["1", "1", "1561", "49", "", "1", "true"]);
     assert_eq!(rows[18][..10].join(" "), "2 5 decode CPU 7 101 4 4 norm-0 RMS_NORM");
 }
 

@@ -242,6 +242,20 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             duration_ns: vec![1],
         };
         place(&mut m);
+        let kinds = [CeilingKind::Read, CeilingKind::Int8, CeilingKind::F16, CeilingKind::F32];
+        m.ceilings = kinds
+            .map(|kind| Ceiling {
+                kind,
+                core: String::new(),
+                cpus: vec![0, 1],
+                how: String::new(),
+                repeats: 1,
+                median: 1,
+                min: 1,
+                max: 1,
+                note: String::new(),
+            })
+            .into();
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);

@@ -151,6 +151,69 @@ export interface OpType {
   work_ns: Num;
   wait_ns: Num;
   share: Num;
+  work?: Maybe<Done>;
+}
+
+/** Work of several executions, and what it comes to a second. */
+export interface Done {
+  read_bytes: Num;
+  weight_bytes: Num;
+  cache_bytes: Num;
+  written_bytes: Num;
+  operations: Num;
+  /** `counted`, `at_most` or `estimated`. */
+  accuracy: Str;
+  bytes_per_s: Num;
+  operations_per_s: Num;
+  intensity: Num;
+}
+
+/** What bounds an operator. */
+export interface Bound {
+  by: Str;
+  confidence: Str;
+  evidence: Maybe<{ kind: Str; value: Num; against: Num; share: Num }[]>;
+}
+
+/** A ceiling of the board. */
+export interface Top {
+  per_s: number;
+  same_cpus: boolean;
+}
+
+/** What a phase ran on, and what that can do at best. */
+export interface Roof {
+  phase: Str;
+  threads: Num;
+  cpus: Maybe<number[]>;
+  read: Maybe<Top>;
+  int8: Maybe<Top>;
+  f32: Maybe<Top>;
+  f16: Maybe<Top>;
+}
+
+/** Sums over a module or a layer in one phase. */
+export interface PartSum {
+  phase: Str;
+  module?: Str;
+  layer: Num;
+  executions: Num;
+  wall_ns: Num;
+  work_ns: Num;
+  wait_ns: Num;
+  read_bytes: Num;
+  weight_bytes: Num;
+  written_bytes: Num;
+  operations: Num;
+  accuracy: Str;
+  share: Num;
+}
+
+export interface Work {
+  decode: Maybe<{ tokens: Num; bytes_per_token: Num; accuracy: Str; bytes_per_s: Num; mbu: Num }>;
+  roofs: Maybe<Roof[]>;
+  modules: Maybe<PartSum[]>;
+  layers: Maybe<PartSum[]>;
 }
 
 export interface Source {
@@ -170,6 +233,9 @@ export interface Operator extends OpType {
   pid: Num;
   context: Str;
   nth: Num;
+  module?: Str;
+  layer?: Num;
+  bound?: Maybe<Bound>;
   /** Last tensor that the same kernel computed too. */
   fused: Str;
 }
@@ -309,6 +375,7 @@ export interface Summary {
   graphs: Maybe<GraphRow[]>;
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
+  work?: Maybe<Work>;
   nested_calls: Maybe<NestedCalls[]>;
   experts: Maybe<Routing[]>;
   threads: Maybe<Thread[]>;

@@ -3,6 +3,7 @@
 //! Stage: view. From: session, analysis. To: one JSON object, as docs/output-schema.md says.
 
 mod with_words;
+mod work;
 
 use std::io::{self, Write};
 
@@ -17,7 +18,6 @@ use crate::analyses::engine::Engine;
 use crate::analyses::fact::Conditions;
 use crate::analyses::graph::Graph;
 use crate::analyses::nested::Nested;
-use crate::analyses::op::{OpType, Operator};
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
@@ -37,8 +37,9 @@ struct Summary<'a> {
     tokens: &'a Token,
     budget: &'a Budget,
     graphs: &'a [Graph],
-    op_types: &'a [OpType],
-    operators: &'a [Operator],
+    op_types: Vec<work::TypeRow<'a>>,
+    operators: Vec<work::OperatorRow<'a>>,
+    work: work::Work<'a>,
     nested_calls: &'a [Nested],
     experts: Vec<Routing<'a>>,
     threads: &'a [Thread],
@@ -120,8 +121,9 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         tokens: &analysis.token,
         budget: &analysis.budget,
         graphs: &analysis.graph,
-        op_types: &analysis.op.types,
-        operators: &analysis.op.operators,
+        op_types: work::types(analysis),
+        operators: work::operators(analysis),
+        work: work::Work::of(analysis),
         nested_calls: &analysis.nested,
         experts: analysis.expert.iter().map(Routing::of).collect(),
         threads: &analysis.thread,

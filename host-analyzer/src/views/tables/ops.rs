@@ -9,12 +9,14 @@ use arrow_schema::ArrowError;
 use super::{Table, maybe_ns, maybe_u32s, ns, texts, u32s, u64s};
 use crate::analyses::Analysis;
 use crate::analyses::phase::{Phase, Phases};
+use crate::analyses::work::{Work, Works};
 use crate::model::{Model, Node, Text, WAIT_UNKNOWN};
 
 /// The table.
 pub(super) struct Ops<'a> {
     model: &'a Model,
     phases: &'a Phases,
+    works: &'a Works,
     phase_names: Arc<StringArray>,
     /// Texts that nodes and graph calls use, and for each text of the model its place there.
     names: Arc<StringArray>,
@@ -25,7 +27,7 @@ impl<'a> Ops<'a> {
     pub(super) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
         let (names, name_keys) = names(model);
         let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
-        Self { model, phases: &analysis.phases, phase_names, names, name_keys }
+        Self { model, phases: &analysis.phases, works: &analysis.work, phase_names, names, name_keys }
     }
 
     fn node(&self, span: usize) -> &Node {
@@ -67,6 +69,10 @@ impl Table for Ops<'_> {
         let call = |i: usize| spans.graph_call[i].0 as usize;
         let thread = |i: usize| self.model.threads.get(spans.thread[i]);
         let start = self.model.session.start_ns;
+        let work = |i: usize| {
+            self.works.execution(self.model, spans.graph_call[i], spans.node[i], spans.last_node[i])
+        };
+        let work: Vec<Work> = rows.clone().map(work).collect();
         let ne = |d: usize| u64s(rows.clone().map(|i| self.node(i).ne[d]));
         let columns = [
             ("call", maybe_u32s(rows.clone().map(|i| calls.decode[call(i)].map(|d| d.0))), true),
@@ -116,6 +122,9 @@ impl Table for Ops<'_> {
                 Arc::new(BooleanArray::from_iter(rows.clone().map(|i| Some(spans.migrated[i])))) as ArrayRef,
                 false,
             ),
+            ("read_bytes", u64s(work.iter().map(Work::read_bytes)), false),
+            ("written_bytes", u64s(work.iter().map(|w| w.written_bytes)), false),
+            ("operations", u64s(work.iter().map(|w| w.operations)), false),
         ];
         let counts = &spans.counts;
         let mut columns: Vec<(&str, ArrayRef, bool)> = columns.into();

@@ -16,6 +16,7 @@ mod speed;
 mod style;
 mod threads;
 mod weights;
+mod work;
 
 use std::io::{self, Write};
 
@@ -39,7 +40,8 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     budget::write(&analysis.budget, out)?;
-    operators::write(&analysis.op, out)?;
+    operators::write(analysis, out)?;
+    work::write(&analysis.roof, &analysis.module.modules, out)?;
     nested::write(&analysis.nested, out)?;
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;

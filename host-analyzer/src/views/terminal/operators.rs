@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use comfy_table::{Cell, Color};
 
 use super::style::{bar, cut, percent, table, write_table};
-use crate::analyses::op::{Op, OpType};
+use super::work::gb_per_s;
+use crate::analyses::Analysis;
+use crate::analyses::op::OpType;
 use crate::analyses::phase::Phase;
 use crate::views::words::{count, duration, one_line};
 
@@ -13,9 +15,10 @@ use crate::views::words::{count, duration, one_line};
 const SHOWN: usize = 8;
 /// Columns of a name, and of a bar.
 const NAME: usize = 20;
-const BAR: usize = 14;
+const BAR: usize = 10;
 
-pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let op = &analysis.op;
     // The engine spends most of its life in decode, so that phase has the details and gives the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
     let mut phases = [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().filter(seen);
@@ -23,14 +26,22 @@ pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     let second = phases.next();
     // A program without token calls has no phases.
     let time = if first == Phase::Unknown { "time" } else { first.name() };
-    let mut headers = vec!["operator", time, "runs", "mean", "share", ""];
+    let read = analysis.roof.phase(first).read;
+    let mut headers = vec!["operator", time, "runs", "mean", "share", "", "GB/s"];
+    if read.is_some() {
+        headers.push("of peak");
+    }
     if let Some(second) = second {
         headers.extend([second.name(), "share"]);
     }
     let mut t = table(&headers);
-    let types = || op.types.iter().filter(|t| t.phase == first);
-    for kind in types().take(SHOWN) {
+    let types = || op.types.iter().zip(&analysis.achieved.types).filter(|(t, _)| t.phase == first);
+    for (kind, done) in types().take(SHOWN) {
         let mut row = cells(kind);
+        row.push(rate(done.bytes_per_s, gb_per_s));
+        if let Some(read) = read {
+            row.push(rate(done.bytes_per_s, |bytes_per_s| percent(bytes_per_s / read.per_s as f64)));
+        }
         if let Some(second) = second {
             let same = |t: &&OpType| {
                 t.phase == second && t.backend == kind.backend && t.op == kind.op && t.desc == kind.desc
@@ -65,6 +76,11 @@ fn name(t: &OpType) -> String {
         "CPU" | "" => t.desc.clone(),
         backend => format!("{} {backend}", t.desc),
     }
+}
+
+/// A rate, or a dash where the time is not that of the work.
+fn rate(per_s: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
+    Cell::new(per_s.map_or("–".to_owned(), text))
 }
 
 fn cells(t: &OpType) -> Vec<Cell> {

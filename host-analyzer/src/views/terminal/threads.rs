@@ -9,7 +9,7 @@ use crate::analyses::thread::Thread;
 use crate::views::words::{count, duration, one_line};
 
 /// Threads shown; the others are in summary.json.
-const SHOWN: usize = 8;
+const SHOWN: usize = 6;
 const NAME: usize = 20;
 const BAR: usize = 14;
 
