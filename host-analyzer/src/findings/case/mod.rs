@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-mod facts;
+mod conditions;
 mod gauges;
 mod scheduler;
 mod threads;

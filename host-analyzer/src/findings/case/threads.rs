@@ -8,7 +8,7 @@ const PART: f64 = 0.02;
 
 impl Case<'_> {
     /// Spans of decode tokens of the process.
-    fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(in crate::findings) fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
         let calls = &self.model.graph_calls;
         let mut is_decode = vec![false; self.model.decodes.len()];
         self.tokens.iter().for_each(|t| is_decode[t.call as usize] = true);

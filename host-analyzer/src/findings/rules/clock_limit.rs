@@ -4,7 +4,6 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::model::FactScope;
 
 pub(super) const RULE: Rule = Rule {
     code: "clock_limit",
@@ -23,12 +22,10 @@ const LOW: f64 = 0.95;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let used = case.decode_cpus();
-    let of = |name: &str| {
-        let numbers = used.iter().filter_map(|(cpu, _)| case.number(FactScope::Cpu(*cpu), name));
-        numbers.min()
-    };
-    let Some(highest) = of("cpu.frequency.max").filter(|hz| *hz > 0) else { return Verdict::DoesNotApply };
-    let limit = of("cpu.frequency.limit").unwrap_or(highest);
+    let cpus: Vec<_> = used.iter().filter_map(|(cpu, _)| case.analysis.conditions.cpu(*cpu)).collect();
+    let highest = cpus.iter().filter_map(|c| c.frequency_max_hz.value()).min().copied();
+    let Some(highest) = highest.filter(|hz| *hz > 0) else { return Verdict::DoesNotApply };
+    let limit = cpus.iter().filter_map(|c| Some(c.frequency_limit_hz.value()?.min)).min().unwrap_or(highest);
     let measured = case.decode_clock().map(|hz| hz as u64);
     let clock = measured.unwrap_or(limit).min(limit.max(1));
     let mut evidence = vec![
@@ -38,9 +35,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     if let Some(hz) = measured {
         evidence.insert(0, Evidence::new("clock_in_decode", Value::Hertz(hz), Place::Gauges));
     }
-    let governor = used.iter().find_map(|(cpu, _)| case.text(FactScope::Cpu(*cpu), "cpu.governor"));
+    let governor = cpus.iter().find_map(|c| c.governor.value());
     if let Some(governor) = governor {
-        evidence.push(Evidence::new("governor", Value::Name(governor.to_owned()), Place::Conditions));
+        evidence.push(Evidence::new("governor", Value::Name(governor.clone()), Place::Conditions));
     }
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);

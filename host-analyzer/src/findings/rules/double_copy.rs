@@ -3,7 +3,6 @@
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::model::FactScope;
 
 pub(super) const RULE: Rule = Rule {
     code: "double_copy",
@@ -20,9 +19,10 @@ pub(super) const RULE: Rule = Rule {
 fn judge(case: &Case<'_>) -> Verdict {
     let own: u64 =
         case.analysis.weight.iter().filter(|w| w.pid == case.pid).filter_map(|w| w.own_bytes).sum();
-    let mapped = case.of_process("rss.file").unwrap_or(0);
-    let available = case.least(FactScope::System, "memory.available").unwrap_or(0);
-    let total = case.number(FactScope::System, "memory.total").unwrap_or(0);
+    let mapped = case.process().and_then(|p| p.rss_file_bytes.value()).map_or(0, |c| c.last);
+    let system = &case.analysis.conditions.system;
+    let available = system.memory_available_bytes.value().map_or(0, |c| c.min);
+    let total = system.memory_total_bytes.value().copied().unwrap_or(0);
     let evidence = vec![
         Evidence::new("own_weights", Value::Bytes(own), Place::Weights),
         Evidence::new("resident_file", Value::Bytes(mapped), Place::Conditions),

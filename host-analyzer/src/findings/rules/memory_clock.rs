@@ -4,7 +4,6 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::model::FactScope;
 
 pub(super) const RULE: Rule = Rule {
     code: "memory_clock",
@@ -22,16 +21,17 @@ pub(super) const RULE: Rule = Rule {
 const LOW: f64 = 0.9;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let of = |name| case.number(FactScope::System, name).filter(|hz| *hz > 0);
-    let Some((clock, highest)) = of("ddr.frequency").zip(of("ddr.frequency.max")) else {
+    let system = &case.analysis.conditions.system;
+    let clock = system.ddr_frequency_hz.value().map(|c| c.min).filter(|hz| *hz > 0);
+    let Some((clock, highest)) = clock.zip(system.ddr_frequency_max_hz.value().copied()) else {
         return Verdict::NotEnoughData(vec![Missing::Fact("ddr.frequency.max")]);
     };
     let mut evidence = vec![
         Evidence::new("memory_clock", Value::Hertz(clock), Place::Conditions),
         Evidence::new("highest_memory_clock", Value::Hertz(highest), Place::Conditions),
     ];
-    if let Some(governor) = case.text(FactScope::System, "ddr.governor") {
-        evidence.push(Evidence::new("governor", Value::Name(governor.to_owned()), Place::Conditions));
+    if let Some(governor) = system.ddr_governor.value() {
+        evidence.push(Evidence::new("governor", Value::Name(governor.clone()), Place::Conditions));
     }
     if clock as f64 >= highest as f64 * LOW {
         return Verdict::RuledOut(evidence);

@@ -1,8 +1,13 @@
 //! The catalogue: one file a rule.
 
+mod bandwidth;
 mod clock_limit;
+mod cpu_variant;
 mod double_copy;
+mod fake_numa;
+mod few_threads;
 mod heat;
+mod huge_pages;
 mod memory_clock;
 mod migrations;
 mod mixed_cores;
@@ -13,6 +18,7 @@ mod preempted;
 mod prefix;
 mod quota;
 mod sampling;
+mod splits;
 mod too_many_threads;
 
 use serde::Serialize;
@@ -23,18 +29,24 @@ use super::Rule;
 pub const RULES: &[&Rule] = &[
     &preempted::RULE,
     &too_many_threads::RULE,
+    &few_threads::RULE,
     &quota::RULE,
     &mixed_cores::RULE,
     &migrations::RULE,
     &passive_wait::RULE,
     &polling::RULE,
+    &bandwidth::RULE,
+    &cpu_variant::RULE,
     &clock_limit::RULE,
     &heat::RULE,
     &memory_clock::RULE,
     &paging::RULE,
     &double_copy::RULE,
+    &huge_pages::RULE,
+    &fake_numa::RULE,
     &sampling::RULE,
     &prefix::RULE,
+    &splits::RULE,
 ];
 
 /// What to do about a cause.
@@ -95,6 +107,16 @@ pub enum Remedy {
     Cooling,
     /// Make sampling cheaper.
     Sampling,
+    /// Use weights of fewer bits.
+    SmallerWeights,
+    /// Use a build for this processor.
+    BetterVariant,
+    /// Let the kernel emulate NUMA nodes.
+    FakeNuma,
+    /// Use huge pages.
+    HugePages,
+    /// Compute all on one backend.
+    OneBackend,
     /// Keep what was computed of a prompt.
     CachePrompt,
 }

@@ -1,11 +1,10 @@
 //! Weights are read from disk again and again.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::{MIN_TOKENS, SCHED, WORTH};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
 use crate::analyses::budget::Class;
-use crate::model::FactScope;
 
 pub(super) const RULE: Rule = Rule {
     code: "paging",
@@ -23,25 +22,33 @@ pub(super) const RULE: Rule = Rule {
 const FAULTS: f64 = 0.1;
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let scope = FactScope::Process(case.pid);
-    let faults = case.growth_in_decode(scope, "faults.major").unwrap_or(0) as f64;
-    let per_token = faults / case.headline.tokens.max(1) as f64;
+    // Readings are a second apart: a rate while tokens were generated, if there are any then.
+    let faults = case.process().and_then(|p| p.major_faults.value()?.decode_per_s());
+    let per_token = faults.map(|per_s| per_s * case.token_ns() as f64 / 1e9);
     let blocked = case.wall(&[Class::Blocked]);
-    let mut evidence =
-        vec![Evidence::new("major_faults_per_token", Value::Mean(per_token), Place::Conditions)];
+    let mut evidence = Vec::new();
+    if let Some(faults) = per_token {
+        evidence.push(Evidence::new("major_faults_per_token", Value::Mean(faults), Place::Conditions));
+    }
     if case.model.sched.recorded {
         let ns = Value::Nanoseconds(blocked.mean as u64);
         evidence.push(Evidence::new("blocked_ns_per_token", ns, Place::Budget));
     }
-    if let Some(free) = case.least(FactScope::System, "memory.available") {
-        evidence.push(Evidence::new("memory_available", Value::Bytes(free), Place::Conditions));
+    if let Some(free) = case.analysis.conditions.system.memory_available_bytes.value() {
+        evidence.push(Evidence::new("memory_available", Value::Bytes(free.min), Place::Conditions));
     }
-    if let Some(limit) = case.of_process("cgroup.memory.limit") {
+    let limit = case.process().and_then(|p| p.cgroup.memory_limit_bytes.value()?.get().copied());
+    if let Some(limit) = limit {
         evidence.push(Evidence::new("memory_limit", Value::Bytes(limit), Place::Conditions));
     }
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     evidence.push(Evidence::new("weights", Value::Bytes(bytes), Place::Weights));
-    if per_token < FAULTS || (case.model.sched.recorded && case.share(blocked.mean) < WORTH) {
+    let is_paging = match (case.model.sched.recorded, per_token) {
+        (true, _) => case.share(blocked.mean) >= WORTH,
+        (false, Some(faults)) => faults >= FAULTS,
+        (false, None) => return Verdict::NotEnoughData(vec![Missing::Level(SCHED)]),
+    };
+    if !is_paging {
         return Verdict::RuledOut(evidence);
     }
     let gain = Gain::of(case.token_ns(), blocked.low() * 0.4, blocked.high() * 1.2);

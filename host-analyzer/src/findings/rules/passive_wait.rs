@@ -5,7 +5,6 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
 use crate::analyses::budget::Class;
-use crate::model::FactScope;
 
 pub(super) const RULE: Rule = Rule {
     code: "passive_wait",
@@ -26,20 +25,18 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.headline.threads < 2 {
         return Verdict::DoesNotApply;
     }
-    let scope = FactScope::Process(case.pid);
-    let is = |name: &str, wanted: &str| {
-        case.text(scope, name).is_some_and(|v| v.trim().eq_ignore_ascii_case(wanted))
-    };
-    let asked = is("env.OMP_WAIT_POLICY", "passive") || is("env.GOMP_SPINCOUNT", "0");
+    let variable = |name: &str| case.process().and_then(|p| p.variable(name)).map(str::trim);
+    let is = |name: &str, wanted: &str| variable(name).is_some_and(|v| v.eq_ignore_ascii_case(wanted));
+    let asked = is("OMP_WAIT_POLICY", "passive") || is("GOMP_SPINCOUNT", "0");
     let sleeps = case.sleeps_per_token();
     let operators = case.operators_per_token();
     let lost = case.wall(&[Class::BetweenOperators, Class::WaitStartedLate, Class::Blocked]);
     let spinning = operators * SPINNING_NS;
     let mut evidence = Vec::new();
-    if let Some(policy) = case.text(scope, "env.OMP_WAIT_POLICY") {
+    if let Some(policy) = variable("OMP_WAIT_POLICY") {
         evidence.push(Evidence::new("OMP_WAIT_POLICY", Value::Name(policy.to_owned()), Place::Conditions));
     }
-    if let Some(count) = case.text(scope, "env.GOMP_SPINCOUNT") {
+    if let Some(count) = variable("GOMP_SPINCOUNT") {
         evidence.push(Evidence::new("GOMP_SPINCOUNT", Value::Name(count.to_owned()), Place::Conditions));
     }
     if let Some(sleeps) = sleeps {

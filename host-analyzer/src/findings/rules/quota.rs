@@ -5,7 +5,7 @@ use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
 use crate::analyses::budget::Class;
-use crate::model::FactScope;
+use crate::analyses::fact::reading::Limit;
 
 pub(super) const RULE: Rule = Rule {
     code: "quota",
@@ -21,18 +21,18 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn judge(case: &Case<'_>) -> Verdict {
-    let scope = FactScope::Process(case.pid);
-    let throttled = case.growth(scope, "cgroup.throttled_periods").unwrap_or(0);
-    let periods = case.growth(scope, "cgroup.periods").unwrap_or(0);
+    let Some(group) = case.process().map(|p| &p.cgroup) else {
+        return Verdict::NotEnoughData(vec![Missing::Fact("cgroup.throttled_periods")]);
+    };
+    let throttled = group.throttled_periods.value().map_or(0, |n| n.whole);
+    let periods = group.periods.value().map_or(0, |n| n.whole);
     let mut evidence = vec![
         Evidence::new("throttled_periods", Value::Count(throttled), Place::Conditions),
         Evidence::new("periods", Value::Count(periods), Place::Conditions),
     ];
-    let quota = case.of_process("cgroup.quota_us").zip(case.of_process("cgroup.period_us"));
-    let Some((quota, period)) = quota.filter(|(_, period)| throttled > 0 && *period > 0) else {
-        return Verdict::RuledOut(evidence);
-    };
-    evidence.insert(0, Evidence::new("quota", Value::MilliCpus(quota * 1000 / period), Place::Conditions));
+    let quota = group.quota.value().and_then(Limit::get).filter(|_| throttled > 0);
+    let Some(milli_cpus) = quota.map(|q| q.milli_cpus) else { return Verdict::RuledOut(evidence) };
+    evidence.insert(0, Evidence::new("quota", Value::MilliCpus(milli_cpus), Place::Conditions));
     evidence.push(Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads));
     let lost = case.wall(&[Class::Throttled]);
     if case.model.sched.recorded {
@@ -45,7 +45,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let gain = Gain::of(case.token_ns(), lost.low() * 0.7, lost.high() * 1.2);
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::Quota { cpus: case.headline.threads, threads: (quota / period).max(1) },
+        remedy: Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) },
         gain: case.model.sched.recorded.then_some(gain),
         confidence: Confidence::High,
     })

@@ -121,6 +121,11 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::SleepWhenIdle
         | Remedy::Cooling
         | Remedy::Sampling
+        | Remedy::SmallerWeights
+        | Remedy::BetterVariant
+        | Remedy::FakeNuma
+        | Remedy::HugePages
+        | Remedy::OneBackend
         | Remedy::CachePrompt => rule.remedy.to_owned(),
     }
 }

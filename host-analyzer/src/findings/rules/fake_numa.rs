@@ -1,0 +1,40 @@
+//! Memory banks of a Raspberry Pi 5 are used one after the other.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+
+pub(super) const RULE: Rule = Rule {
+    code: "fake_numa",
+    title: "Memory banks are not interleaved",
+    question: "Why is a Pi 5 slower than others of its kind?",
+    condition: "The board is a Raspberry Pi 5, and its kernel runs without NUMA emulation (`numa=fake=N`), so that one memory bank after the other is used.",
+    formula: "Between nothing and 15 % of a token: 6 % in single-threaded and 18 % in multi-threaded Geekbench 6 were reported.",
+    remedy: "Update the boot EEPROM and boot with numa=fake=4 or 8; with SDRAM_BANKLOW=1 a kernel without it is 45 % slower.",
+    source: "raspberrypi/linux #6273, raspberrypi/firmware #1854, rpi-eeprom #733",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("numa.nodes")],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let session = &case.model.session;
+    if !(session.board.contains("rpi5") || session.cpu_model.contains("BCM2712")) {
+        return Verdict::DoesNotApply;
+    }
+    let system = &case.analysis.conditions.system;
+    let nodes = system.numa_nodes.value().copied().unwrap_or(0);
+    let mut evidence = vec![Evidence::new("numa_nodes", Value::Count(nodes), Place::Conditions)];
+    for option in system.kernel_options.value().into_iter().flatten().filter(|o| o.contains("numa")) {
+        evidence.push(Evidence::new("kernel_option", Value::Name(option.clone()), Place::Conditions));
+    }
+    if nodes != 1 {
+        return Verdict::RuledOut(evidence);
+    }
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::FakeNuma,
+        gain: Some(Gain::of(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)),
+        confidence: Confidence::Medium,
+    })
+}
