@@ -7,6 +7,7 @@ import "./style/sections.css";
 import "./style/views.css";
 import "./style/experts.css";
 import "./style/roofline.css";
+import "./style/answer.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
 import { hasTokenLevel } from "./data/levels.ts";
@@ -15,12 +16,14 @@ import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
 import { expertSection } from "./experts/section.ts";
 import { about } from "./sections/about.ts";
+import { answer } from "./sections/answer.ts";
+import { budgetSection } from "./sections/budget.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
 import { figures } from "./sections/figures.ts";
 import { gaugeSection } from "./sections/gauges.ts";
 import { graphSection } from "./sections/graphs.ts";
-import { header } from "./sections/header.ts";
+import { sessionSection, title } from "./sections/header.ts";
 import { healthBanner } from "./sections/health.ts";
 import { opName, opTypeSection } from "./sections/op_types.ts";
 import { nestedSection } from "./sections/nested.ts";
@@ -55,7 +58,7 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
 
 function navigation(tokens: boolean, routers: boolean): HTMLElement {
   const links: [string, string][] = [
-    ...(tokens ? [["tokens", "Tokens"] as [string, string]] : []), ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
+    ...(tokens ? [["answer", "Findings"], ["budget", "Budget"], ["tokens", "Tokens"]] as [string, string][] : []), ["session", "Session"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
   ];
   return h(
     "nav",
@@ -73,8 +76,11 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     { id: "top" },
     newer,
     guarded("health", () => healthBanner(summary.health)),
-    guarded("header", () => header(summary)),
+    guarded("title", () => title(summary)),
+    guarded("findings", () => answer(summary.findings)),
     guarded("key figures", () => figures(summary)),
+    guarded("budget", () => budgetSection(summary.budget)),
+    guarded("session", () => sessionSection(summary)),
     guarded("token statistics", () => tokenSection(summary)),
     guarded("operator types", () => opTypeSection(summary, colours)),
     guarded("operators", () => operatorSection(summary, colours)),

@@ -25,6 +25,7 @@ mod gauges;
 mod links;
 mod mishaps;
 mod nodes;
+mod promise;
 mod restart;
 mod server;
 mod speed;

@@ -1,6 +1,9 @@
 // Types of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
 // go through the optional types below, and a missing value is shown as a dash, never as zero.
 
+import type { Budget } from "./budget.ts";
+import type { Findings } from "./findings.ts";
+
 export type Maybe<T> = T | null | undefined;
 export type Num = Maybe<number>;
 export type Str = Maybe<string>;
@@ -360,6 +363,8 @@ export interface Routing {
 }
 
 export interface Summary {
+  findings?: Maybe<Findings>;
+  budget?: Maybe<Budget>;
   schema: Num;
   session: Maybe<Session>;
   health: Maybe<Health>;

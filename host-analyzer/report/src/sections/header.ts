@@ -5,28 +5,35 @@ import type { Summary } from "../data/summary.ts";
 import { cpuBackend, weightLine } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { date, DASH, time } from "../ui/format.ts";
+import { section } from "../ui/parts.ts";
 
 function field(name: string, value: string | null | undefined, wide = false): HTMLElement {
   return h("div", wide ? { class: "wide" } : {}, h("dt", {}, name), h("dd", {}, value || DASH));
 }
 
-export function header(summary: Summary): HTMLElement {
+/** The program that was traced. */
+export function title(summary: Summary): HTMLElement {
+  const processes = list(summary.session?.processes);
+  const names = [...new Set(processes.map((p) => p.name).filter(Boolean))].join(", ");
+  const session = summary.session;
+  const where = [session?.board, session?.cpu_model, date(session?.start_unix_ns)].filter(Boolean).join(" · ");
+  return h("header", { class: "head" }, h("h1", {}, names || "Recording"), h("p", { class: "muted" }, where));
+}
+
+/** Who was traced, where and when, in full. */
+export function sessionSection(summary: Summary): HTMLElement {
   const session = summary.session;
   const backends = [...new Set(list(summary.engines).map(cpuBackend).filter((b) => b !== null))];
   const weights = [...new Set(list(summary.weights).map(weightLine))];
   const processes = list(session?.processes);
   const engines = [...new Set(processes.map((p) => p.engine_version).filter(Boolean))];
-  const commands = processes.map((p) =>
-    h("code", { class: "command", title: p.command, tabindex: 0 }, p.command || p.name || DASH),
-  );
+  const commands = processes.map((p) => h("code", { class: "command", title: p.command, tabindex: 0 }, p.command || p.name || DASH));
   const cpu = session?.cpus ? `${session.cpu_model || "unknown CPU"} · ${session.cpus} CPUs` : session?.cpu_model;
-  const names = [...new Set(processes.map((p) => p.name).filter(Boolean))].join(", ");
-  return h(
-    "header",
-    { class: "head" },
-    h("h1", {}, names || "Recording"),
-    ...commands,
-    h(
+  return section(
+    "session",
+    "Session",
+    "",
+    h("div", { class: "head" }, ...commands, h(
       "dl",
       { class: "facts" },
       field("Board", session?.board),
@@ -39,6 +46,6 @@ export function header(summary: Summary): HTMLElement {
       field("Length", time(session?.duration_ns)),
       field("Levels", list(session?.levels).join(", ")),
       field("Agent", session?.agent),
-    ),
+    )),
   );
 }

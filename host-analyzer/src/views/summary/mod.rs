@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
-use crate::analyses::budget::Budget;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
 use crate::analyses::engine::Engine;
@@ -24,7 +23,7 @@ use crate::analyses::track::Track;
 use crate::analyses::weight::Weights;
 use crate::findings;
 use crate::model::{self, Level, Model};
-use with_words::{Findings, Gauge, Health, Routing};
+use with_words::{Budget, Findings, Gauge, Health, Routing};
 
 #[derive(Serialize)]
 struct Summary<'a> {
@@ -35,7 +34,7 @@ struct Summary<'a> {
     engines: &'a [Engine],
     weights: &'a [Weights],
     tokens: &'a Token,
-    budget: &'a Budget,
+    budget: Budget<'a>,
     graphs: &'a [Graph],
     op_types: Vec<work::TypeRow<'a>>,
     operators: Vec<work::OperatorRow<'a>>,
@@ -119,7 +118,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         engines: &analysis.engine,
         weights: &analysis.weight,
         tokens: &analysis.token,
-        budget: &analysis.budget,
+        budget: Budget::of(&analysis.budget),
         graphs: &analysis.graph,
         op_types: work::types(analysis),
         operators: work::operators(analysis),

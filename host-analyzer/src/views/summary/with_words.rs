@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::analyses::phase::Phase;
+use crate::analyses::budget::{self, Class};
 use crate::analyses::{expert, gauge, health};
 use crate::findings::{self, Confidence, Evidence, Gain, Headline, Missing, Remedy};
 use crate::views::words;
@@ -18,6 +19,20 @@ pub(super) struct Health<'a> {
 impl<'a> Health<'a> {
     pub(super) fn of(figures: &'a health::Health) -> Self {
         Self { perfect: figures.perfect, lines: words::health::lines(figures), figures }
+    }
+}
+
+/// The budget, with its classes in words.
+#[derive(Serialize)]
+pub(super) struct Budget<'a> {
+    names: Vec<&'static str>,
+    #[serde(flatten)]
+    figures: &'a budget::Budget,
+}
+
+impl<'a> Budget<'a> {
+    pub(super) fn of(figures: &'a budget::Budget) -> Self {
+        Self { names: Class::ALL.map(words::budget::name).to_vec(), figures }
     }
 }
 

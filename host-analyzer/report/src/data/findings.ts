@@ -1,0 +1,41 @@
+// Findings, as summary.json has them.
+
+import type { Maybe, Num, Str } from "./summary.ts";
+
+export interface Evidence {
+  key: Str;
+  unit: Str;
+  place: Str;
+}
+
+export interface Gain {
+  of: Str;
+  low_ns: Num;
+  high_ns: Num;
+  low_tokens_per_s: Num;
+  high_tokens_per_s: Num;
+}
+
+export interface Finding {
+  code: Str;
+  title: Str;
+  sentence: Str;
+  gain: Maybe<Gain>;
+  confidence: Str;
+  evidence: Maybe<Evidence[]>;
+}
+
+export interface RuledOut {
+  code: Str;
+  sentence: Str;
+  evidence?: Maybe<Evidence[]>;
+}
+
+export interface Findings {
+  headline: Maybe<{ token_ns: Num }>;
+  sentence: Str;
+  found: Maybe<Finding[]>;
+  ruled_out: Maybe<RuledOut[]>;
+  noisy: Maybe<RuledOut[]>;
+  not_known: Maybe<RuledOut[]>;
+}

@@ -1,0 +1,141 @@
+// The budget: one stacked bar for each phase, each thread, and each token over time.
+
+import { list } from "../data/read.ts";
+import type { Budget, PhaseBudget } from "../data/budget.ts";
+import type { Maybe } from "../data/summary.ts";
+import { h, type Child } from "../ui/dom.ts";
+import { percent, time } from "../ui/format.ts";
+import { panel, section, swatch } from "../ui/parts.ts";
+import { cssVar, onTheme } from "../ui/theme.ts";
+
+/** The colour of a class: one for each family, so that work, waiting and disturbance are told apart at a glance. */
+const FAMILY: [RegExp, string][] = [
+  [/^work$/, "--class-work"],
+  [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],
+  [/^wait_/, "--class-wait"],
+  [/^(preempted|throttled|interrupted|blocked)$/, "--class-outside"],
+  [/^between_operators$/, "--class-between"],
+  [/^graph_preparation$/, "--class-preparation"],
+  [/^application$/, "--class-application"],
+  [/^other_backend$/, "--class-backend"],
+  [/^probes$/, "--class-probes"],
+];
+
+function variable(key: string): string {
+  return FAMILY.find(([pattern]) => pattern.test(key))?.[1] ?? "--class-unknown";
+}
+
+interface Classes {
+  keys: string[];
+  names: string[];
+}
+
+function bar(classes: Classes, parts: number[], whole: number, key: string): HTMLElement {
+  const pieces = parts.map((ns, i): Child => {
+    if (!(ns > 0)) {
+      return null;
+    }
+    const piece = h("span", { title: `${classes.names[i]}: ${time(ns)}, ${percent(ns / whole)}`, data: { key: `${key}.${classes.keys[i]}`, value: ns } });
+    piece.style.width = `${(ns / whole) * 100}%`;
+    piece.style.background = `var(${variable(classes.keys[i] ?? "")})`;
+    return piece;
+  });
+  return h("div", { class: "budget-bar" }, ...pieces);
+}
+
+/** The classes with time, the largest first, with their time in a call. */
+function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
+  const whole = phase.time_ns ?? 0;
+  const calls = Math.max(1, phase.calls ?? 1);
+  const rows = list(phase.wall)
+    .map((ns, i) => ({ ns, i }))
+    .filter(({ ns }) => ns > 0 && ns / whole >= 0.0005)
+    .sort((a, b) => b.ns - a.ns)
+    .map(({ ns, i }) =>
+      h(
+        "li",
+        {},
+        swatch(`var(${variable(classes.keys[i] ?? "")})`),
+        h("span", { class: "name" }, classes.names[i] ?? ""),
+        h("span", { class: "num" }, time(ns / calls)),
+        h("span", { class: "num muted" }, percent(ns / whole)),
+      ),
+    );
+  return h("ul", { class: "budget-legend" }, ...rows);
+}
+
+function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
+  const whole = phase.time_ns ?? 0;
+  const threads = list(phase.threads).slice(0, 16).map((t) =>
+    h(
+      "div",
+      { class: "budget-thread" },
+      h("span", { class: "who mono" }, t.tid == null ? "further threads" : `thread ${t.tid}`, t.calls_tokens ? h("span", { class: "muted" }, " calls") : null),
+      bar(classes, list(t.parts), t.time_ns ?? 1, `budget.${phase.phase}.${t.tid}`),
+    ),
+  );
+  const calls = phase.calls ?? 0;
+  const a = phase.phase === "decode" ? "a token" : "a call";
+  return panel(
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${calls} calls`,
+    bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
+    legend(classes, phase),
+    threads.length > 0 ? h("h5", {}, "The same time on each thread") : null,
+    ...threads,
+  );
+}
+
+/** Each decode token as a column; height is its time. */
+function overTime(classes: Classes, budget: Budget): Child {
+  const tokens = list(budget.tokens).filter((t) => t.phase === "decode" && (t.time_ns ?? 0) > 0);
+  if (tokens.length < 2) {
+    return null;
+  }
+  const canvas = h("canvas", { class: "budget-tokens", role: "img", "aria-label": "Time of each decode token by class" });
+  const times = tokens.map((t) => t.time_ns ?? 0).sort((a, b) => a - b);
+  // One long token must not flatten the others.
+  const top = Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
+  const draw = (): void => {
+    const [width, height] = [canvas.clientWidth || 800, 160];
+    const scale = window.devicePixelRatio || 1;
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    const c = canvas.getContext("2d");
+    if (!c) {
+      return;
+    }
+    c.scale(scale, scale);
+    const colours = classes.keys.map((key) => cssVar(variable(key)));
+    const step = width / tokens.length;
+    tokens.forEach((token, n) => {
+      let y = height;
+      list(token.wall).forEach((ns, i) => {
+        const tall = (ns / top) * height;
+        c.fillStyle = colours[i] ?? "gray";
+        c.fillRect(n * step, y - tall, Math.max(0.5, step - (step > 4 ? 1 : 0)), tall);
+        y -= tall;
+      });
+    });
+  };
+  onTheme(draw);
+  new ResizeObserver(draw).observe(canvas);
+  const [first, last] = [tokens[0], tokens[tokens.length - 1]];
+  return panel(
+    `Decode tokens over time, up to ${time(top)}`,
+    canvas,
+    h("p", { class: "axis" }, h("span", {}, `call ${first?.call ?? ""}`), h("span", {}, `call ${last?.call ?? ""}`)),
+  );
+}
+
+export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
+  const phases = list(budget?.phases).filter((p) => (p.time_ns ?? 0) > 0);
+  if (!budget || phases.length === 0) {
+    return null;
+  }
+  const keys = list(budget.classes);
+  const classes = { keys, names: keys.map((key, i) => list(budget.names)[i] ?? key) };
+  const order = ["decode", "prefill"];
+  phases.sort((a, b) => (order.indexOf(a.phase ?? "") + 9) % 9 - (order.indexOf(b.phase ?? "") + 9) % 9);
+  const lead = budget.scheduler ? "Every nanosecond of a token, in one class." : "Every nanosecond of a token, in one class. The scheduler level was not recorded: what others took is in these classes unseen.";
+  return section("budget", "Where the time goes", lead, h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))), overTime(classes, budget));
+}

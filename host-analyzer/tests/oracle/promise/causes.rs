@@ -1,0 +1,126 @@
+//! The causes that can be provoked on any machine with two CPUs.
+
+use profinfer_skip::skip;
+
+use super::group::Group;
+use super::{Run, kept};
+use crate::support::{Parts, model, parts, tool};
+
+/// A run of a real model that generates `n` tokens with `threads` threads.
+fn generate(parts: &Parts, threads: &str, n: &str) -> Option<Run> {
+    let program = tool("llama-completion")?;
+    let gguf = model(parts, "smollm2");
+    let words = [program.to_str()?, "-m", &gguf, "-t", threads, "-n", n, "-p", "Once upon a time"];
+    let more = ["--temp", "0", "-no-cnv", "--ignore-eos"];
+    Some(Run::of(&[words.as_slice(), &more].concat()))
+}
+
+fn two_cpus() -> bool {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    if cpus < 2 {
+        skip(format_args!("one CPU: nothing can be shared out"));
+    }
+    cpus >= 2
+}
+
+/// The same on one or two CPUs only, whatever the machine has.
+fn on(cpus: &str, run: &Run) -> Run {
+    let words = ["taskset", "-c", cpus].map(str::to_owned);
+    Run { command: words.into_iter().chain(run.command.clone()).collect(), ..run.clone() }
+}
+
+#[test]
+fn a_busy_task_on_one_cpu() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let Some(run) = generate(&parts, "2", "96") else { return };
+    let run = on("0,1", &run);
+    let busy = ["taskset", "-c", "1", "sh", "-c", "while :; do :; done"].map(str::to_owned).to_vec();
+    kept(&parts, "preempted", &Run { beside: vec![busy], ..run.clone() }, &run);
+}
+
+#[test]
+fn another_engine_beside_it() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let Some(run) = generate(&parts, "2", "96") else { return };
+    let Some(other) = generate(&parts, "1", "100000") else { return };
+    let run = on("0,1", &run);
+    kept(&parts, "preempted", &Run { beside: vec![on("1", &other).command], ..run.clone() }, &run);
+}
+
+#[test]
+fn two_threads_on_one_cpu() {
+    let Some(parts) = parts() else { return };
+    let (Some(two), Some(one)) = (generate(&parts, "2", "32"), generate(&parts, "1", "32")) else { return };
+    kept(&parts, "too_many_threads", &on("0", &two), &on("0", &one));
+}
+
+#[test]
+fn more_threads_than_cpus() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let (Some(four), Some(two)) = (generate(&parts, "4", "48"), generate(&parts, "2", "48")) else { return };
+    kept(&parts, "too_many_threads", &on("0,1", &four), &on("0,1", &two));
+}
+
+#[test]
+fn fewer_threads_than_cpus() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let (Some(one), Some(two)) = (generate(&parts, "1", "96"), generate(&parts, "2", "96")) else { return };
+    kept(&parts, "few_threads", &on("0,1", &one), &on("0,1", &two));
+}
+
+#[test]
+fn a_quota_below_the_threads() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let Some(run) = generate(&parts, "2", "96") else { return };
+    let limits = [("cpu.cfs_period_us", "50000".to_owned()), ("cpu.cfs_quota_us", "50000".to_owned())];
+    let Some(group) = Group::new("cpu", &limits) else { return };
+    let run = on("0,1", &run);
+    kept(&parts, "quota", &Run { group: Some(group.file()), ..run.clone() }, &run);
+}
+
+#[test]
+fn threads_that_sleep_at_barriers() {
+    let (Some(parts), true) = (parts(), two_cpus()) else { return };
+    let Some(run) = generate(&parts, "2", "64") else { return };
+    let run = on("0,1", &run);
+    let passive = Run { environment: vec![("OMP_WAIT_POLICY", "passive")], ..run.clone() };
+    let active = Run { environment: vec![("OMP_WAIT_POLICY", "active")], ..run };
+    kept(&parts, "passive_wait", &passive, &active);
+}
+
+#[test]
+fn sampling_of_the_whole_vocabulary() {
+    let Some(parts) = parts() else { return };
+    let Some(mut run) = generate(&parts, "1", "64") else { return };
+    let replace = |run: &mut Run, words: &[&str]| run.command.extend(words.iter().map(|w| (*w).to_owned()));
+    let mut limited = run.clone();
+    replace(
+        &mut run,
+        &[
+            "--temp",
+            "0.8",
+            "--seed",
+            "1",
+            "--samplers",
+            "typ_p;top_p;temperature",
+            "--top-k",
+            "0",
+            "--typical",
+            "0.99",
+        ],
+    );
+    replace(
+        &mut limited,
+        &["--temp", "0.8", "--seed", "1", "--samplers", "top_k;temperature", "--top-k", "40"],
+    );
+    kept(&parts, "sampling", &run, &limited);
+}
+
+#[test]
+fn a_memory_limit_below_the_model() {
+    let Some(parts) = parts() else { return };
+    let Some(run) = generate(&parts, "1", "24") else { return };
+    let limits = [("memory.limit_in_bytes", (90_u64 << 20).to_string())];
+    let Some(group) = Group::new("memory", &limits) else { return };
+    kept(&parts, "paging", &Run { group: Some(group.file()), ..run.clone() }, &run);
+}
