@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::unistd::{SysconfVar, sysconf};
 use profinfer_wire::record::fact::FactScope;
 
-use super::features;
+use super::features::{self, value};
 use super::read::{self, Open, number, words};
 use super::send::{Changing, Sender};
 
@@ -188,11 +188,6 @@ fn core(root: &Path, cpu: u16, lines: &[String]) -> Result<String, String> {
         return Ok(format!("{midr:#010x}"));
     }
     of("model name").map(str::to_owned).ok_or_else(|| format!("{CPUINFO} does not name it"))
-}
-
-/// What a line of /proc/cpuinfo says of `key`.
-pub(super) fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
-    line.strip_prefix(key)?.trim_start().strip_prefix(':').map(str::trim)
 }
 
 #[cfg(test)]

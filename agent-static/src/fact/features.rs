@@ -1,7 +1,5 @@
 //! Instructions of the CPU by which GGML's builds differ.
 
-use super::cpu::value;
-
 /// Flags of x86 by which GGML chooses among the variants of its CPU backend (`ggml-cpu`'s `CMakeLists.txt` and feature
 /// detection); every one that begins with `avx` or `amx` counts too.
 const X86: [&str; 8] = ["ssse3", "sse4_1", "sse4_2", "f16c", "fma", "bmi1", "bmi2", "gfni"];
@@ -15,6 +13,11 @@ pub(super) fn of(lines: &[String]) -> Result<String, String> {
         lines.iter().find_map(|l| value(l, "flags")).ok_or("/proc/cpuinfo has neither flags nor features")?;
     let counts = |flag: &&str| X86.contains(flag) || flag.starts_with("avx") || flag.starts_with("amx");
     Ok(flags.split_whitespace().filter(counts).collect::<Vec<_>>().join(" "))
+}
+
+/// What a line of /proc/cpuinfo says of `key`.
+pub(super) fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    line.strip_prefix(key)?.trim_start().strip_prefix(':').map(str::trim)
 }
 
 #[cfg(test)]

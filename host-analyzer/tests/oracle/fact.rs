@@ -16,11 +16,11 @@ use crate::support::{Parts, engine, model, parts, read, record, tool};
 /// Never to be found in a recording.
 const SECRET: &str = "geheim-4711";
 
-/// A control group of version 1 for CPU time, with a quota; removed at the end.
+/// A control group of version 1 for CPU time and one in it; removed at the end.
 struct Group(PathBuf);
 
 impl Group {
-    fn with_quota(quota_us: u64) -> Option<Self> {
+    fn new() -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let of_cpu = |line: &&str| {
             let (_, kind) = line.split_once(" - ").unwrap();
@@ -36,9 +36,12 @@ impl Group {
             skip(format_args!("no control group can be made in {point}: {e}"));
             return None;
         }
-        fs::write(group.0.join("cpu.cfs_period_us"), "50000").unwrap();
-        fs::write(group.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
         Some(group)
+    }
+
+    fn set_quota(&self, quota_us: u64, period_us: u64) {
+        fs::write(self.0.join("cpu.cfs_period_us"), period_us.to_string()).unwrap();
+        fs::write(self.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
     }
 
     /// Periods, those in which it was stopped, and for how long, ns.
@@ -104,8 +107,10 @@ fn kib(text: &str, key: &str) -> u64 {
 #[test]
 fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let Some(parts) = parts() else { return };
-    let Some(group) = Group::with_quota(30_000) else { return };
+    let Some(group) = Group::new() else { return };
     let Some(engine) = Engine::start(&parts, &group) else { return };
+    // When its weights are loaded, and so little that it is used up also where other programs have most of the CPU.
+    group.set_quota(5_000, 50_000);
     let pid = engine.0.id();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
@@ -145,9 +150,9 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let Some(Limit::At(quota)) = p.cgroup.quota.value() else { panic!("{:?}", p.cgroup) };
     assert_eq!(
         (quota.quota_us, quota.period_us, quota.milli_cpus, quota.level),
-        (30_000, 50_000, 600, Some(1))
+        (5_000, 50_000, 100, Some(1))
     );
-    assert_eq!((p.cgroup.version.value(), p.milli_cpus()), (Some(&1), Some(600)));
+    assert_eq!((p.cgroup.version.value(), p.milli_cpus()), (Some(&1), Some(100)));
     assert!(p.cgroup.path.value().unwrap().ends_with("/inner"));
     assert!(p.program.value().unwrap().ends_with("nodes"), "{:?}", p.program);
     assert_eq!(p.nice.value(), Some(&0));

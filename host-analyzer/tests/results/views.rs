@@ -171,6 +171,23 @@ fn keys(v: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
+/// One of each kind of fact.
+fn facts(m: &mut Model) {
+    let (cpu, process) = (FactScope::Cpu(0), FactScope::Process(7));
+    for (scope, name, number) in [
+        (FactScope::System, "memory.available", Some(1)),
+        (cpu, "cpu.steal_ns", Some(1)),
+        (process, "cgroup.quota_us", Some(1)),
+        (process, "cgroup.period_us", Some(1)),
+        (process, "environment.read", Some(1)),
+        (process, "env.OMP_X", None),
+        (FactScope::Thread(7), "run_ns", Some(1)),
+    ] {
+        let value = number.map_or(FactValue::Absent(Text::default()), FactValue::Number);
+        m.facts.rows.push(Fact { at_ns: 1, scope, name: m.texts.intern(name), value });
+    }
+}
+
 #[test]
 fn the_schema_page_lists_exactly_the_keys_that_are_written() {
     let page = include_str!("../../../docs/output-schema.md");
@@ -256,6 +273,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
                 note: String::new(),
             })
             .into();
+        facts(&mut m);
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);
