@@ -61,16 +61,30 @@ fn run(parts: &Parts, name: &str, flash: &str) -> Option<Model> {
     Some(trace)
 }
 
-/// The work of the first executed node of this name and operator in a token call; with the name's own operator where `op` is empty.
+/// The work of the first executed node of this name and operator in a token call; of any name where it is empty.
 fn of(trace: &Model, call: u32, name: &str, op: &str) -> Work {
+    executed(trace, call, name, op, 0)
+}
+
+/// The work of the product behind the last layer, which has another name where the logits are capped.
+fn head(trace: &Model, call: u32) -> Work {
+    let products = backend_calls(trace, call as usize).into_iter().flat_map(|graph| {
+        let topology = topology(trace, graph);
+        topology.nodes[..topology.n_nodes as usize].iter().filter(|n| trace.texts.get(n.op) == "MUL_MAT")
+    });
+    executed(trace, call, "", "MUL_MAT", products.count() - 1)
+}
+
+fn executed(trace: &Model, call: u32, name: &str, op: &str, skip: usize) -> Work {
     let found = backend_calls(trace, call as usize).into_iter().find_map(|graph| {
         let topology = topology(trace, graph);
         let spans = &trace.spans;
-        let at = (0..spans.len()).find(|i| {
+        let mut of_node = (0..spans.len()).filter(|i| {
             let node = topology.node(spans.node[*i]);
             let named = name.is_empty() || trace.texts.get(node.name) == name;
             spans.graph_call[*i] == graph && named && trace.texts.get(node.op) == op
-        })?;
+        });
+        let at = of_node.nth(skip)?;
         Some((graph, spans.node[at], spans.last_node[at]))
     });
     let (graph, node, last): (GraphCallId, NodeIdx, NodeIdx) =
@@ -116,8 +130,8 @@ fn check_products(trace: &Model, s: Shape) {
             assert_eq!(down.accuracy, Accuracy::Counted);
         }
         // Only the last token's logits are asked for.
-        let head = [matrix(s.embd, s.vocab, s.output), 0, s.embd * 4, s.vocab * 4, 2 * s.embd * s.vocab];
-        assert_eq!(numbers(of(trace, call, "result_output", "MUL_MAT")), head, "{}", s.name);
+        let logits = [matrix(s.embd, s.vocab, s.output), 0, s.embd * 4, s.vocab * 4, 2 * s.embd * s.vocab];
+        assert_eq!(numbers(head(trace, call)), logits, "{}", s.name);
         let rows = [matrix(s.embd, n, s.output), 0, n * 4, s.embd * n * 4, 0];
         assert_eq!(numbers(of(trace, call, "embd", "GET_ROWS")), rows, "{}", s.name);
         // Fused with the product behind it, so that what is between is neither written nor read.

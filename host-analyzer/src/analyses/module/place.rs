@@ -89,13 +89,15 @@ fn behind_the_layers(topology: &Topology, found: &[Found]) -> HashSet<usize> {
     let nodes = topology.n_nodes as usize;
     let head = (0..nodes).filter(|i| found[*i].module == Some(Module::Head)).next_back();
     let Some(head) = head else { return HashSet::new() };
-    // From the head backwards through norms only.
+    // From the last of the head backwards, through its own nodes and the norm before them.
     let mut behind = HashSet::from([head]);
     let mut open = vec![head];
     while let Some(at) = open.pop() {
         for (_, source) in &topology.nodes[at].src {
             let source = source.0 as usize;
-            if source < nodes && found[source].module == Some(Module::Norm) && behind.insert(source) {
+            let passed =
+                matches!(found.get(source).and_then(|f| f.module), Some(Module::Norm | Module::Head));
+            if source < nodes && passed && behind.insert(source) {
                 open.push(source);
             }
         }
