@@ -4,6 +4,7 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+pub mod ceiling;
 mod context;
 pub mod cost;
 pub mod counter;
@@ -64,6 +65,8 @@ pub struct Analysis {
     pub counted: Vec<counter::Counted>,
     /// What the board's sensors said.
     pub gauge: Vec<gauge::Gauge>,
+    /// What the board can do at best.
+    pub ceiling: ceiling::Ceilings,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -93,6 +96,7 @@ impl Analysis {
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),
+            ceiling: ceiling::Ceilings::of(model),
             cost,
             phases,
         }

@@ -2,6 +2,7 @@
 //! other programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod ceilings;
 mod experts;
 mod gauges;
 mod health;

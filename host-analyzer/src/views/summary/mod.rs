@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
+use crate::analyses::ceiling::Ceilings;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
 use crate::analyses::engine::Engine;
@@ -39,6 +40,7 @@ struct Summary<'a> {
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: Vec<Gauge<'a>>,
+    ceilings: &'a Ceilings,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -118,6 +120,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: analysis.gauge.iter().map(Gauge::of).collect(),
+        ceilings: &analysis.ceiling,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

@@ -4,6 +4,7 @@
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
+mod ceilings;
 mod counters;
 mod experts;
 mod gauges;
@@ -38,6 +39,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;
     gauges::write(&analysis.gauge, out)?;
+    ceilings::write(&analysis.ceiling, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)
 }
 

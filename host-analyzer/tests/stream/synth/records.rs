@@ -153,6 +153,12 @@ pub(crate) fn gauge_batch(at: u64, samples: &[(u64, Option<i64>)]) -> Record {
     of(0x50, Fields::default().uint(at).uint(samples.len() as u64).bytes(&packed.0))
 }
 
+/// Kind is the number of its enum; figures are repeats, median, least, most.
+pub(crate) fn ceiling(kind: u64, core: &str, cpus: &str, how: &str, figures: [u64; 4], note: &str) -> Record {
+    let f = Fields::default().uint(kind).text(core).text(cpus).text(how);
+    of(0x0b, figures.into_iter().fold(f, Fields::uint).text(note))
+}
+
 pub(crate) fn clock(at: u64) -> Record {
     of(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
 }
