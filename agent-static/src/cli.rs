@@ -23,6 +23,10 @@ pub enum Command {
     Serve(Serve),
     /// Capture into a file, without a host
     Record(Record),
+    /// Measure the ceilings of this board: how fast it reads and copies memory, multiplies and adds, passes a barrier and
+    /// wakes a thread
+    #[cfg(feature = "bench")]
+    Bench(Bench),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
     /// Show what would be probed in an engine, level by level, and what was not found and why; the exit status is 1 if a
@@ -36,6 +40,24 @@ pub enum Command {
         #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
         tables: String,
     },
+}
+
+/// Options of `bench`.
+#[cfg(feature = "bench")]
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Numbers of threads to measure with, for example 1,2,4 (default: 1 to 4, then 1, 2, 4, … and all, for each core type)
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<String>,
+    /// CPUs to measure on, for example 4-7 (default: all that the agent may run on)
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+    /// Seconds that all measurements together may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub budget: f64,
+    /// Write the ceilings into this file too, for `analyze --ceilings`
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
 }
 
 /// Options of `doctor`.
@@ -117,6 +139,10 @@ pub struct Record {
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub sample_hz: u32,
+    /// First measure the ceilings of this board, as `bench` does, and put them into the recording; takes some 10 s
+    #[cfg(feature = "bench")]
+    #[arg(long)]
+    pub bench: bool,
     /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C ends the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,

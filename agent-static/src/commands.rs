@@ -8,6 +8,8 @@ use std::path::Path;
 use profinfer_wire::record::control::level;
 
 use crate::boards::Board;
+#[cfg(feature = "bench")]
+use crate::cli::Bench;
 use crate::cli::{Command, Doctor, Record, Serve};
 use crate::counter::Counters;
 use crate::doctor;
@@ -32,6 +34,8 @@ pub fn run(command: &Command) -> Result<i32> {
     match command {
         Command::Serve(options) => serve(options),
         Command::Record(options) => record(options),
+        #[cfg(feature = "bench")]
+        Command::Bench(options) => bench(options),
         Command::Doctor(options) => examine(options),
         Command::Engine { targets, tables } => inspect::engine(targets, tables == "all"),
     }
@@ -82,7 +86,52 @@ fn plan_of(options: &Record) -> Result<Plan> {
     let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels));
     let name = board.map_or(plan::UNKNOWN, |b| b.name);
     let gauges = gauges_of(board, options.sample_hz);
-    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges })
+    #[cfg(feature = "bench")]
+    let bench = options.bench.then(plan::BenchRequest::default);
+    #[cfg(not(feature = "bench"))]
+    let bench = None;
+    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges, bench })
+}
+
+/// Measures the ceilings and prints them.
+#[cfg(feature = "bench")]
+fn bench(options: &Bench) -> Result<i32> {
+    use crate::bench::{self, table};
+    use crate::session::ceiling;
+
+    let signals = Signals::new()?;
+    let wanted = bench::Options {
+        cpus: options.cpus.clone().unwrap_or_default(),
+        threads: options.threads.clone().unwrap_or_default(),
+        budget: std::time::Duration::try_from_secs_f64(options.budget).map_err(|e| {
+            Diagnostic::new(
+                format!("reading the budget {}", options.budget),
+                e,
+                "give seconds, for example 10",
+            )
+        })?,
+        doubt: String::new(),
+    };
+    let tried = |path: &Path| format!("writing {}", path.display());
+    let unwritable =
+        |path: &Path, e: std::io::Error| Diagnostic::new(tried(path), e, "choose another place with --out");
+    // Before, so that ten seconds are not measured in vain.
+    let file =
+        options.out.as_deref().map(|path| File::create(path).map_err(|e| unwritable(path, e))).transpose()?;
+    let mut whole = true;
+    let ceilings = ceiling::measure(&wanted, &mut |_| {
+        whole = !signals.asked_to_end();
+        whole
+    })?;
+    table::write(&ceilings, &mut std::io::stdout().lock()).map_err(|e| {
+        Diagnostic::new("writing the table", e, "redirect standard output to a terminal or a file")
+    })?;
+    if let (Some(file), Some(path)) = (file, options.out.as_deref()) {
+        let name = path.display().to_string();
+        let output = Output::new(file, Kind::File, name).map_err(|e| unwritable(path, e))?;
+        ceiling::write(&ceilings, output)?;
+    }
+    Ok(i32::from(!whole))
 }
 
 /// The sensors of the board. If it has none, those that many kernels have.

@@ -224,6 +224,11 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
                         plan.gauges.push(w.into());
                     }
                 }
+                Ok(Record::BenchRequest(w)) => {
+                    if let Some(plan) = plan.as_mut() {
+                        plan.bench = Some(w.into());
+                    }
+                }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
                         return Ok(Some(plan));

@@ -8,6 +8,8 @@
 
 pub mod attach;
 pub mod backend_function;
+#[cfg(feature = "bench")]
+pub mod bench;
 pub mod boards;
 pub mod bpf;
 pub mod cli;

@@ -19,6 +19,8 @@ pub struct Plan {
     pub counters: Vec<CounterRequest>,
     /// Sensors to sample.
     pub gauges: Vec<GaugeRequest>,
+    /// Ceilings to measure before the session.
+    pub bench: Option<BenchRequest>,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
@@ -87,6 +89,23 @@ impl From<control::GaugeRequest<'_>> for GaugeRequest {
     }
 }
 
+/// Ceilings to measure, see [`control::BenchRequest`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BenchRequest {
+    /// CPUs; empty for all.
+    pub cpus: String,
+    /// Numbers of threads; empty for the usual ones.
+    pub threads: String,
+    /// How long it may take, ms; 0 for the usual time.
+    pub budget_ms: u32,
+}
+
+impl From<control::BenchRequest<'_>> for BenchRequest {
+    fn from(w: control::BenchRequest<'_>) -> Self {
+        Self { cpus: w.cpus.to_owned(), threads: w.threads.to_owned(), budget_ms: w.budget_ms }
+    }
+}
+
 impl From<control::Plan<'_>> for Plan {
     fn from(p: control::Plan<'_>) -> Self {
         Self {
@@ -95,6 +114,7 @@ impl From<control::Plan<'_>> for Plan {
             target: p.target.to_owned(),
             counters: Vec::new(),
             gauges: Vec::new(),
+            bench: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement, Placements};
+use profinfer_wire::record::ceiling::{Ceiling, CeilingKind};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
@@ -325,6 +326,30 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("fact of a process", &fact(process, "env.OMP_WAIT_POLICY", FactValue::Text("passive")));
     check("fact of a thread", &fact(FactScope::Thread(43), "run_delay_ns", FactValue::Number(1_300)));
     check("fact of a CPU", &fact(FactScope::Cpu(4), "cpu.governor", FactValue::Absent("no cpufreq")));
+    let ceiling = Ceiling {
+        kind: CeilingKind::Read,
+        core: "Cortex-A76",
+        cpus: "4-5",
+        how: "ldp q",
+        repeats: 7,
+        median: 18_400_000_000,
+        min: 18_100_000_000,
+        max: 18_600_000_000,
+        note: "",
+    };
+    check("ceiling", &Record::Ceiling(ceiling));
+    let unmeasured = Ceiling {
+        kind: CeilingKind::WakeUp,
+        core: "",
+        cpus: "0-3,6",
+        how: "futex",
+        repeats: 0,
+        median: 0,
+        min: 0,
+        max: 0,
+        note: "interrupted",
+    };
+    check("ceiling that was not measured", &Record::Ceiling(unmeasured));
     let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
     check("clock", &Record::Clock(clock));
     check("loss", &Record::Loss(LOSS));
@@ -361,6 +386,8 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         period_ms: 100,
     };
     check("gauge request of a PMU", &Record::GaugeRequest(request));
+    let request = control::BenchRequest { cpus: "4-7", threads: "1,2,4", budget_ms: 12_000 };
+    check("bench request", &Record::BenchRequest(request));
     let nonce = core::array::from_fn(|i| i as u8);
     check("resume", &Record::Resume(control::Resume { nonce, seq: 300 }));
     check("start", &Record::Start(control::Start {}));

@@ -17,6 +17,8 @@ use crate::clock;
 use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
 use crate::emit::Emitter;
+#[cfg(not(feature = "bench"))]
+use crate::error::log;
 use crate::error::{Diagnostic, Result};
 use crate::fact::Facts;
 use crate::gauge::Gauges;
@@ -46,7 +48,18 @@ pub(super) fn capture(
     signals: &Signals,
     host: &mut Host<'_>,
 ) -> Result<Summary> {
-    records::begin(plan, &mut drain.borrow_mut().lower);
+    {
+        let emit = &mut drain.borrow_mut().lower.emit;
+        records::introduce(&plan.board, plan.levels, emit);
+        #[cfg(feature = "bench")]
+        super::ceiling::before(plan, target, emit, signals, host)?;
+        #[cfg(not(feature = "bench"))]
+        if plan.bench.is_some() {
+            log(
+                "ceilings were asked for, but this agent was built without the feature `bench`: the session begins without them",
+            );
+        }
+    }
     let mut storage = Storage::default();
     let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));

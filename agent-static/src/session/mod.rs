@@ -8,6 +8,8 @@
 //! buffer is a quarter full.
 
 mod capture;
+#[cfg(feature = "bench")]
+pub mod ceiling;
 mod drain;
 mod identity;
 mod last_words;

@@ -11,12 +11,13 @@ use super::identity::cpu_model;
 use crate::bpf::Bpf;
 use crate::cost::sample;
 use crate::counter::{Counters, pmu};
+use crate::emit::Emitter;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::plan::Plan;
 use crate::{clock, cost};
 
-pub(super) fn begin(plan: &Plan, lower: &mut Lower) {
+/// Says what this session and its machine are.
+pub(super) fn introduce(board: &str, levels: u32, emit: &mut Emitter) {
     let uname = nix::sys::utsname::uname().ok();
     let of = |s: Option<&std::ffi::OsStr>| s.map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let (kernel, machine) =
@@ -28,14 +29,14 @@ pub(super) fn begin(plan: &Plan, lower: &mut Lower) {
         kernel: &kernel,
         machine: &machine,
         cpu_model: &cpu_model(),
-        board: &plan.board,
+        board,
         cpus: online_cpus(),
-        levels: plan.levels,
+        levels,
         start_ns: now.monotonic_ns,
         start_unix_ns: now.realtime_ns,
     };
-    lower.emit.emit(&Record::Session(record), Weight::Essential);
-    lower.emit.emit(&Record::Clock(now), Weight::Essential);
+    emit.emit(&Record::Session(record), Weight::Essential);
+    emit.emit(&Record::Clock(now), Weight::Essential);
 }
 
 /// CPUs online, not those that the agent itself may use: its affinity and its cgroup's quota are its own.

@@ -1,8 +1,10 @@
 //! The only files with `unsafe`: mapping a file, starting a program, counters, a function to probe, BPF statistics
-//! and maps, serial lines.
+//! and maps, serial lines, measuring loops.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
 
+#[cfg(feature = "bench")]
+pub mod bench;
 pub mod file;
 pub mod maps;
 pub mod perf;

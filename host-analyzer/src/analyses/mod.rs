@@ -6,6 +6,7 @@
 
 pub mod bound;
 pub mod budget;
+pub mod ceiling;
 mod context;
 pub mod cost;
 pub mod counter;
@@ -85,6 +86,8 @@ pub struct Analysis {
     pub gauge: Vec<gauge::Gauge>,
     /// What the system and the engine's processes were set to.
     pub conditions: fact::Conditions,
+    /// What the board can do at best.
+    pub ceiling: ceiling::Ceilings,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -129,6 +132,7 @@ impl Analysis {
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),
             conditions: fact::Conditions::of(model, &phases),
+            ceiling: ceiling::Ceilings::of(model),
             cost,
             phases,
         }

@@ -71,6 +71,13 @@ pub(super) struct Record {
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(super) sample_hz: u32,
+    /// First let the agent measure the ceilings of the board: memory, arithmetic, barriers. Takes some 10 s; start the engine
+    /// afterwards
+    #[arg(long)]
+    pub(super) bench: bool,
+    /// Take the ceilings of the board from this file, which `profinfer-agent bench --out` wrote or which is a recording with some
+    #[arg(long, value_name = "FILE")]
+    pub(super) ceilings: Option<PathBuf>,
     /// Name of the process to trace, `llama*` for all names that begin with llama. The agent's own --pid, --name or command
     /// takes precedence
     #[arg(long)]

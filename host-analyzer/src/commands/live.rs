@@ -10,7 +10,9 @@ use profinfer_boards::{Board, PlannedCounter};
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record as WireRecord;
-use profinfer_wire::record::control::{CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level};
+use profinfer_wire::record::control::{
+    BenchRequest, CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level,
+};
 
 use super::cli::Record;
 use super::link::{Address, Link};
@@ -327,6 +329,10 @@ fn request(
     }
     for request in gauges {
         frame(&WireRecord::GaugeRequest(*request), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    if options.bench {
+        let request = BenchRequest { cpus: "", threads: "", budget_ms: 0 };
+        frame(&WireRecord::BenchRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
     }
     frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
     Ok(bytes)

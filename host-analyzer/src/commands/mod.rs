@@ -8,6 +8,7 @@
 //! ```
 
 mod boards;
+mod ceilings;
 mod cli;
 mod counters;
 mod diagnostic;

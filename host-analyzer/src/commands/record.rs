@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use super::cli::Record;
 use super::link::Address;
 use super::progress::Progress;
-use super::{Diagnostic, Result, boards, live, write};
+use super::{Diagnostic, Result, boards, ceilings, live, write};
 use crate::analyses::Analysis;
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
@@ -22,7 +22,9 @@ pub(super) fn record(options: &Record) -> Result<()> {
     let named = catalog.as_ref().zip(options.board.as_deref());
     let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
     let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
-    let model = match Address::of(source)? {
+    // Before a capture, so that a file that cannot be read does not cost one.
+    let measured = options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()?;
+    let mut model = match Address::of(source)? {
         Some(address) => live::capture(&address, board, options)?,
         None if source == "-" => read("standard input", &mut io::stdin().lock())?,
         None => {
@@ -39,6 +41,9 @@ pub(super) fn record(options: &Record) -> Result<()> {
         let (answer, help) =
             rest.split_once("\n  help: ").unwrap_or((rest, "read the agent's messages on the board"));
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
+    }
+    for line in ceilings::settle(&mut model, measured, options) {
+        let _ = writeln!(io::stderr(), "{line}");
     }
     let analysis = Analysis::of(&model);
     write::views(&model, &analysis, &options.out, options.csv)?;

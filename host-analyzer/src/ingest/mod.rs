@@ -4,6 +4,7 @@
 //! a reference to something that never came is counted as damage and what depends on it is left out,
 //! never invented; memory grows with the bytes of the stream, not with what they claim.
 
+mod ceiling;
 mod counter;
 mod damage;
 mod expert;
@@ -109,6 +110,7 @@ impl Ingest {
             Record::Library(r) => session::library(&mut self.model.session, r),
             Record::Probe(r) => session::probe(&mut self.model.session, r),
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
+            Record::Ceiling(r) => ceiling::add(&mut self.model, r, offset, &mut self.damages),
             Record::Gauge(r) => self.gauges.gauge(r),
             Record::GaugeBatch(r) => self.gauges.batch(r, offset, &mut self.damages),
             Record::Fact(r) => fact::fact(&mut self.model.facts, &mut self.model.texts, r),
@@ -151,6 +153,7 @@ impl Ingest {
             Record::Plan(_)
             | Record::CounterRequest(_)
             | Record::GaugeRequest(_)
+            | Record::BenchRequest(_)
             | Record::Start(_)
             | Record::Resume(_)
             | Record::Stop(_) => {

@@ -79,6 +79,14 @@ pub struct Ceiling {
     pub min: u64,
     /// Most of them.
     pub max: u64,
-    /// It could not be measured, and why; empty when it was.
+    /// Why it was not measured (then `repeats` is 0), or what makes its figures doubtful; empty when nothing does.
     pub note: String,
+}
+
+impl Ceiling {
+    /// Whether it was measured.
+    #[must_use]
+    pub const fn measured(&self) -> bool {
+        self.repeats > 0
+    }
 }

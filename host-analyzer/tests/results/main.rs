@@ -4,6 +4,7 @@
 
 mod bounds;
 mod budget;
+mod ceilings;
 mod experts;
 mod findings;
 mod gauges;

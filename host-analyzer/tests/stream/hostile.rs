@@ -290,9 +290,14 @@ fn two_sessions_in_one() {
 #[test]
 fn words_of_the_host_and_unknown_kinds() {
     let plan = Fields::default().uint(1).text("host").uint(7).text("");
-    for record in
-        [(0x100, plan.0), (0x101, vec![]), (0x102, vec![]), (0x0f, vec![1, 2]), (0xf000, vec![0; 4096])]
-    {
+    for record in [
+        (0x100, plan.0),
+        (0x107, vec![0, 0, 0]),
+        (0x101, vec![]),
+        (0x102, vec![]),
+        (0x0f, vec![1, 2]),
+        (0xf000, vec![0; 4096]),
+    ] {
         let model = with(record);
         assert!(!model.health.perfect() && !model.health.damage.is_empty());
     }

@@ -2,6 +2,7 @@
 //! way that links damage them, and hostile.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod ceilings;
 mod cut;
 mod experts;
 mod facts;

@@ -81,6 +81,17 @@ pub struct GaugeRequest<'a> {
     pub period_ms: u32,
 }
 
+/// Measure the board's ceilings before capturing, see [`super::ceiling`]. Sent between plan and start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BenchRequest<'a> {
+    /// CPUs to measure on, `0-3,6`; empty for all that the agent may run on.
+    pub cpus: &'a str,
+    /// Numbers of threads to measure with, `1,2,4`; empty to leave the choice to the agent.
+    pub threads: &'a str,
+    /// How long all measurements together may take, ms; 0 to leave it to the agent.
+    pub budget_ms: u32,
+}
+
 /// Begin capturing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {}

@@ -2,6 +2,7 @@
 //!
 //! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
 
+pub mod ceiling;
 pub mod clock;
 pub mod control;
 pub mod cost;
@@ -46,6 +47,8 @@ pub mod kind {
     pub const BUFFER: u16 = 0x0a;
     /// [`super::fact::Fact`].
     pub const FACT: u16 = 0x0c;
+    /// [`super::ceiling::Ceiling`].
+    pub const CEILING: u16 = 0x0b;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -92,6 +95,8 @@ pub mod kind {
     pub const RESUME: u16 = 0x105;
     /// [`super::control::GaugeRequest`], host to agent.
     pub const GAUGE_REQUEST: u16 = 0x106;
+    /// [`super::control::BenchRequest`], host to agent.
+    pub const BENCH_REQUEST: u16 = 0x107;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -165,6 +170,8 @@ records! {
     Buffer = kind::BUFFER => weight::Buffer<'a>,
     /// A fact of the system or of a process.
     Fact = kind::FACT => fact::Fact<'a>,
+    /// What the board can do at best.
+    Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
@@ -207,6 +214,8 @@ records! {
     CounterRequest = kind::COUNTER_REQUEST => control::CounterRequest<'a>,
     /// A sensor that shall be read while the session runs.
     GaugeRequest = kind::GAUGE_REQUEST => control::GaugeRequest<'a>,
+    /// Ceilings that shall be measured before the session.
+    BenchRequest = kind::BENCH_REQUEST => control::BenchRequest<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
+use crate::analyses::ceiling::Ceilings;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
 use crate::analyses::engine::Engine;
@@ -45,6 +46,7 @@ struct Summary<'a> {
     counters: &'a [Counted],
     gauges: Vec<Gauge<'a>>,
     conditions: &'a Conditions,
+    ceilings: &'a Ceilings,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -129,6 +131,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         counters: &analysis.counted,
         gauges: analysis.gauge.iter().map(Gauge::of).collect(),
         conditions: &analysis.conditions,
+        ceilings: &analysis.ceiling,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

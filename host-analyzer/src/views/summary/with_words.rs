@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::analyses::phase::Phase;
 use crate::analyses::budget::{self, Class};
+use crate::analyses::phase::Phase;
 use crate::analyses::{expert, gauge, health};
 use crate::findings::{self, Confidence, Evidence, Gain, Headline, Missing, Remedy};
 use crate::views::words;

@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod budget;
+mod ceilings;
 mod conditions;
 mod counters;
 mod experts;
@@ -47,6 +48,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;
     gauges::write(&analysis.gauge, out)?;
+    ceilings::write(&analysis.ceiling, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)
 }
 

@@ -67,6 +67,19 @@ pub fn quantity(value: f64, unit: &str) -> String {
     }
 }
 
+/// A ceiling with three significant digits: `18.4 GB/s`, `1.23 TOP/s`, `612 ns`. `unit` is its name in summary.json. Memory
+/// makers and papers count 1 GB/s as 10⁹ bytes per second.
+#[must_use]
+pub fn ceiling(value: u64, unit: &str) -> String {
+    const BYTES: [&str; 5] = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];
+    const OPS: [&str; 5] = ["OP/s", "kOP/s", "MOP/s", "GOP/s", "TOP/s"];
+    match unit {
+        "bytes_per_s" => scaled(value as f64, 1_000.0, &BYTES),
+        "ops_per_s" => scaled(value as f64, 1_000.0, &OPS),
+        _ => duration(value),
+    }
+}
+
 fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     let mut unit = 0;
     // 999.5 would be written as 1000.
@@ -123,6 +136,14 @@ mod tests {
         ] {
             assert_eq!(quantity(value, unit), text);
         }
+    }
+
+    #[test]
+    fn ceilings() {
+        assert_eq!(ceiling(18_449_000_000, "bytes_per_s"), "18.4 GB/s");
+        assert_eq!(ceiling(1_234_000_000_000, "ops_per_s"), "1.23 TOP/s");
+        assert_eq!(ceiling(612, "ns"), "612 ns");
+        assert_eq!(ceiling(u64::MAX, "ops_per_s"), "18446744 TOP/s");
     }
 
     #[test]

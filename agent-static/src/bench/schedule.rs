@@ -1,0 +1,235 @@
+//! What is measured in which order, and how the time is shared out.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::ceiling::CeilingKind;
+use super::core_type::{self, CoreType};
+use super::crew::Pace;
+use super::sets::{self, Set};
+use super::{Options, barrier, cpus, wakeup};
+use crate::error::{Diagnostic, Result};
+use crate::sys::bench::{Arithmetic, Numbers, Reader, arithmetic, reader};
+
+/// Repetitions of a measurement; the warm-up is one more.
+const REPEATS: u32 = 7;
+/// Longest share of the time, so that a small machine does not use up a budget for a large one.
+const MOST: Duration = Duration::from_millis(120);
+
+/// One kind of work.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    /// Reading memory.
+    Read(Reader),
+    /// Copying memory.
+    Copy,
+    /// Arithmetic.
+    Arithmetic(Arithmetic),
+    /// A barrier.
+    Barrier,
+    /// The thread on the first CPU wakes the one on the second.
+    WakeUp([u32; 2]),
+    /// Work that this CPU has no instructions for, and which ones.
+    Impossible(CeilingKind, &'static str),
+}
+
+impl Work {
+    /// What it measures.
+    #[must_use]
+    pub(super) const fn kind(&self) -> CeilingKind {
+        match self {
+            Self::Read(_) => CeilingKind::Read,
+            Self::Copy => CeilingKind::Copy,
+            Self::Arithmetic(a) => of_numbers(a.numbers),
+            Self::Barrier => CeilingKind::Barrier,
+            Self::WakeUp(_) => CeilingKind::WakeUp,
+            Self::Impossible(kind, _) => *kind,
+        }
+    }
+
+    /// What its loop uses, as far as that is known before.
+    #[must_use]
+    pub(super) const fn how(&self) -> &'static str {
+        match self {
+            Self::Read(reader) => reader.how,
+            Self::Arithmetic(a) => a.how,
+            Self::Barrier => barrier::HOW,
+            Self::WakeUp(_) => wakeup::HOW,
+            Self::Copy | Self::Impossible(..) => "",
+        }
+    }
+
+    /// Its share of the time. Memory is the noisiest, and copying tries several loops.
+    #[must_use]
+    pub(super) const fn units(&self) -> u32 {
+        match self {
+            Self::Read(_) => 4,
+            Self::Copy => 6,
+            Self::Arithmetic(_) | Self::Barrier => 1,
+            Self::WakeUp(_) => 2,
+            Self::Impossible(..) => 0,
+        }
+    }
+}
+
+const fn of_numbers(numbers: Numbers) -> CeilingKind {
+    match numbers {
+        Numbers::Int8 => CeilingKind::Int8,
+        Numbers::F32 => CeilingKind::F32,
+        Numbers::F16 => CeilingKind::F16,
+    }
+}
+
+/// Work on a set of CPUs.
+#[derive(Debug, Clone)]
+pub(super) struct Job {
+    /// Core types of the CPUs.
+    pub(super) core: String,
+    /// The CPUs.
+    pub(super) cpus: Vec<u32>,
+    /// What to do there.
+    pub(super) work: Work,
+}
+
+/// All jobs in order.
+#[derive(Debug, Clone)]
+pub(super) struct Schedule {
+    /// The jobs.
+    pub(super) jobs: Vec<Job>,
+}
+
+impl Schedule {
+    /// The jobs for these options. `root` is `/`.
+    ///
+    /// # Errors
+    /// When the options name CPUs or threads that cannot be had.
+    pub(super) fn of(options: &Options, root: &Path) -> Result<Self> {
+        let cpus = cpus::chosen(Some(&options.cpus), &root.join("sys"))?;
+        let types = core_type::types(root, &cpus);
+        let threads =
+            Some(options.threads.as_str()).filter(|t| !t.is_empty()).map(cpus::parse_threads).transpose();
+        let threads = threads.map_err(|e| {
+            Diagnostic::new(
+                format!("reading the numbers of threads `{}`", options.threads),
+                e,
+                "write them like 1,2,4",
+            )
+        })?;
+        let sets = sets::sets(&types, threads.as_deref())?;
+        let loops = works(arithmetic());
+        let mut jobs: Vec<Job> = sets.iter().flat_map(|set| of_set(set, &loops)).collect();
+        jobs.extend(wake_ups(&types));
+        Ok(Self { jobs })
+    }
+
+    /// All CPUs of the jobs.
+    #[must_use]
+    pub(super) fn cpus(&self) -> Vec<u32> {
+        let mut cpus: Vec<u32> = self.jobs.iter().flat_map(|j| j.cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// Length of one share of the time.
+    #[must_use]
+    pub(super) fn unit(&self, budget: Duration) -> Duration {
+        let units: u32 = self.jobs.iter().map(|j| j.work.units()).sum();
+        (budget / units.max(1)).min(MOST)
+    }
+}
+
+/// Warm-up and repetitions that take `length` together.
+#[must_use]
+pub(super) fn pace(length: Duration) -> Pace {
+    Pace { window: length / (REPEATS + 1), repeats: REPEATS }
+}
+
+/// Arithmetic of every type of numbers; where there is no loop, the work is impossible.
+fn works(loops: Vec<Arithmetic>) -> Vec<Work> {
+    let mut works: Vec<Work> = loops.into_iter().map(Work::Arithmetic).collect();
+    for kind in [CeilingKind::Int8, CeilingKind::F32, CeilingKind::F16] {
+        if !works.iter().any(|w| w.kind() == kind) {
+            let why = "this CPU has none of the instructions that engines use for it (AVX2, FMA, F16C)";
+            works.push(Work::Impossible(kind, why));
+        }
+    }
+    works
+}
+
+fn of_set<'a>(set: &'a Set, loops: &'a [Work]) -> impl Iterator<Item = Job> + 'a {
+    let memory = [Work::Read(reader()), Work::Copy];
+    // A thread alone waits for nobody.
+    let barrier = (set.cpus.len() > 1).then_some(Work::Barrier);
+    let works = memory.into_iter().chain(loops.iter().cloned()).chain(barrier);
+    works.map(|work| Job { core: set.core.clone(), cpus: set.cpus.clone(), work })
+}
+
+/// For each core type a CPU that is woken from another one of its type, or of another type; if there is no other, from itself.
+fn wake_ups(types: &[CoreType]) -> Vec<Job> {
+    let of = |core: &CoreType| {
+        let woken = *core.cpus.last()?;
+        let others = types.iter().filter(|t| t.name != core.name);
+        let (from, name) = std::iter::once(core)
+            .chain(others)
+            .find_map(|t| Some((*t.cpus.iter().find(|c| **c != woken)?, t.name.as_str())))
+            .unwrap_or((woken, core.name.as_str()));
+        let name = if name == core.name { name.to_owned() } else { format!("{}+{name}", core.name) };
+        let mut cpus = vec![from, woken];
+        cpus.sort_unstable();
+        cpus.dedup();
+        Some(Job { core: name, cpus, work: Work::WakeUp([from, woken]) })
+    };
+    types.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hour_is_shared_out_and_a_second_too() {
+        let own = cpus::chosen(None, Path::new("/sys")).unwrap();
+        let options = Options { cpus: own[0].to_string(), ..Options::default() };
+        let schedule = Schedule::of(&options, Path::new("/")).unwrap();
+        assert_eq!(schedule.cpus(), [own[0]]);
+        assert_eq!(schedule.unit(Duration::from_secs(3600)), MOST);
+        let units: u32 = schedule.jobs.iter().map(|j| j.work.units()).sum();
+        assert!(units > 10 && schedule.unit(Duration::from_secs(1)) * units <= Duration::from_secs(1));
+        let kinds: Vec<_> = schedule.jobs.iter().map(|j| j.work.kind()).collect();
+        assert!(!kinds.contains(&CeilingKind::Barrier), "a thread alone");
+        for kind in [
+            CeilingKind::Read,
+            CeilingKind::Copy,
+            CeilingKind::Int8,
+            CeilingKind::F32,
+            CeilingKind::F16,
+            CeilingKind::WakeUp,
+        ] {
+            assert!(kinds.contains(&kind), "{kind:?}");
+        }
+        let wrong = Options { threads: "two".into(), ..Options::default() };
+        assert!(Schedule::of(&wrong, Path::new("/")).unwrap_err().answer.contains("`two`"));
+    }
+
+    #[test]
+    fn who_wakes_whom() {
+        let core =
+            |name: &str, cpus: &[u32]| CoreType { name: name.into(), cpus: cpus.to_vec(), capacity: 0 };
+        let told = |types: &[CoreType]| {
+            wake_ups(types)
+                .into_iter()
+                .map(|j| match j.work {
+                    Work::WakeUp(pair) => (j.core, pair, j.cpus),
+                    other => panic!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&[core("prime", &[7]), core("big", &[4, 5, 6])]),
+            [("prime+big".to_owned(), [4, 7], vec![4, 7]), ("big".to_owned(), [4, 6], vec![4, 6])]
+        );
+        assert_eq!(told(&[core("one", &[0])]), [("one".to_owned(), [0, 0], vec![0])]);
+    }
+}

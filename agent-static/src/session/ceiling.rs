@@ -1,0 +1,140 @@
+//! Ceilings before a session, and as a file of their own.
+
+use std::time::Duration;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::loss::{End, EndReason, Loss};
+
+use super::{identity, records};
+use crate::bench::ceiling::{Ceiling, CeilingKind, name};
+use crate::bench::{self, Options};
+use crate::counter::pmu;
+use crate::emit::Emitter;
+use crate::error::{Diagnostic, Result, log};
+use crate::host::Host;
+use crate::link::Output;
+use crate::link::output::Weight;
+use crate::plan::{self, BenchRequest, Plan};
+use crate::signals::Signals;
+use crate::target::process::{self, Target};
+use crate::{clock, cost};
+
+/// Measures and says so on the terminal. `told` gets each ceiling and ends the run by answering false.
+///
+/// # Errors
+/// See [`bench::run`].
+pub fn measure(options: &Options, told: &mut dyn FnMut(&Ceiling) -> bool) -> Result<Vec<Ceiling>> {
+    let mut all = Vec::new();
+    bench::run(options, &mut |ceiling, number, of| {
+        let value = ceiling.spread.map_or_else(|| "not measured".to_owned(), |s| ceiling.say(s.median));
+        let (name, cpus) = (name(ceiling.kind), pmu::list_of(&ceiling.cpus));
+        let how = if ceiling.how.is_empty() { String::new() } else { format!(" ({})", ceiling.how) };
+        log(&format!("[{number}/{of}] {name}{how} on CPUs {cpus}: {value}"));
+        all.push(ceiling.clone());
+        told(ceiling)
+    })?;
+    Ok(all)
+}
+
+/// Measures what the plan asks for and sends it. A session is worth more than its ceilings, so it begins without them if they
+/// cannot be measured; the host gets the reason.
+///
+/// # Errors
+/// When the host or a signal ended it.
+pub(super) fn before(
+    plan: &Plan,
+    target: &Target,
+    emit: &mut Emitter,
+    signals: &Signals,
+    host: &mut Host<'_>,
+) -> Result<()> {
+    let Some(request) = &plan.bench else { return Ok(()) };
+    let options = Options { doubt: competitor(target), ..options(request) };
+    if !options.doubt.is_empty() {
+        log(&format!(
+            "{}\n  its work and the measurements compete; measure before it starts, with `profinfer-agent bench`",
+            options.doubt
+        ));
+    }
+    log("measuring the ceilings of this board before the session; start the engine afterwards");
+    let mut stopped = false;
+    let measured = measure(&options, &mut |ceiling| {
+        ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+        // A sign of life for hosts at the end of a serial line.
+        emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
+        emit.flush();
+        stopped = signals.asked_to_end() || host.step(emit);
+        !stopped
+    });
+    if let Err(e) = &measured {
+        log(&e.to_string());
+        let none = Ceiling::new(CeilingKind::Read, "", &[], "", Vec::new(), &e.to_string());
+        none.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+    }
+    // The memory that was measured is free again and says nothing of the session.
+    cost::forget_peak_rss();
+    if stopped {
+        let help = "start again, without ceilings if they take too long";
+        return Err(Diagnostic::new("measuring the ceilings of this board", "it was interrupted", help));
+    }
+    Ok(())
+}
+
+fn options(request: &BenchRequest) -> Options {
+    Options {
+        cpus: request.cpus.clone(),
+        threads: request.threads.clone(),
+        budget: Duration::from_millis(request.budget_ms.into()),
+        doubt: String::new(),
+    }
+}
+
+/// The engine that runs already, in words; empty if none does.
+fn competitor(target: &Target) -> String {
+    let running = match target {
+        Target::Pid(pid) => Some(*pid).filter(|pid| process::alive(*pid)),
+        Target::Name { name, .. } => process::find(name).first().copied(),
+        Target::Command { .. } => None,
+    };
+    running.map_or_else(String::new, |pid| format!("process {pid}, an engine, ran during the measurement"))
+}
+
+/// Writes ceilings as a recording of a session without engines.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn write(ceilings: &[Ceiling], output: Output) -> Result<()> {
+    let mut emit = Emitter::begin(output, identity::nonce()?);
+    records::introduce(plan::UNKNOWN, 0, &mut emit);
+    for ceiling in ceilings {
+        ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+    }
+    let now = clock::all();
+    emit.emit(&Record::Clock(now), Weight::Essential);
+    let end = End {
+        reason: EndReason::EngineEnded,
+        frames: emit.frames(),
+        loss: Loss { at_ns: now.monotonic_ns, ..Loss::default() },
+        bpf_run_ns: 0,
+        bpf_runs: 0,
+        agent_cpu_ns: cost::cpu_ns(),
+        agent_rss_bytes: cost::peak_rss_bytes(),
+    };
+    emit.emit(&Record::End(end), Weight::Essential);
+    emit.flush();
+    emit.output().error().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_competes() {
+        let own = std::process::id();
+        assert!(competitor(&Target::Pid(own)).contains(&own.to_string()));
+        assert_eq!(competitor(&Target::Pid(u32::MAX / 2)), "");
+        assert_eq!(competitor(&Target::Command { command: vec![], stdout_to_stderr: false }), "");
+        assert_eq!(competitor(&Target::Name { name: "no such engine".into(), restarts: false }), "");
+    }
+}

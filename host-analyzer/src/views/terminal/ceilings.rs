@@ -1,0 +1,60 @@
+//! Ceilings: what the board can do at best.
+
+use std::io::{self, Write};
+
+use super::style::{Colour, WIDTH, cut, table, wrapped, write_table};
+use crate::analyses::ceiling::{Ceiling, Ceilings};
+use crate::views::words::{self, one_line};
+
+/// Rows shown; the others are in summary.json.
+const SHOWN: usize = 8;
+const CORE: usize = 24;
+const HOW: usize = 20;
+
+/// Of each kind and core type the one with the most threads and, of several ways, the first, which is the widest.
+pub(super) fn write(ceilings: &Ceilings, out: &mut dyn Write) -> io::Result<()> {
+    if ceilings.all.is_empty() {
+        return Ok(());
+    }
+    let rows: Vec<&Ceiling> = ceilings
+        .all
+        .iter()
+        .enumerate()
+        .filter(|(i, c)| shown(*i, c, &ceilings.all))
+        .map(|(_, c)| c)
+        .collect();
+    let mut t = table(&["ceiling", "cores", "threads", "median", "min", "max", "by"]);
+    for c in rows.iter().take(SHOWN) {
+        let say = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
+        t.add_row([
+            c.kind.name().to_owned(),
+            cut(&one_line(c.core.as_deref().unwrap_or("–")), CORE),
+            c.threads.to_string(),
+            say(c.median),
+            say(c.min),
+            say(c.max),
+            cut(&one_line(&c.how), HOW),
+        ]);
+    }
+    write_table(&t, out)?;
+    if let n @ 1.. = ceilings.all.len().saturating_sub(rows.len().min(SHOWN)) {
+        writeln!(out, "and {n} others")?;
+    }
+    let mut notes: Vec<&str> =
+        ceilings.all.iter().map(|c| c.note.as_str()).filter(|n| !n.is_empty()).collect();
+    notes.sort_unstable();
+    notes.dedup();
+    for note in notes.iter().take(3) {
+        for part in wrapped(&format!("ceilings: {}", one_line(note)), WIDTH) {
+            writeln!(out, "{}", Colour::Dim.paint(&part))?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(index: usize, c: &Ceiling, all: &[Ceiling]) -> bool {
+    let same = |o: &&Ceiling| o.kind == c.kind && o.core == c.core;
+    c.median.is_some()
+        && !all.iter().filter(same).any(|o| o.threads > c.threads && o.median.is_some())
+        && !all[..index].iter().filter(same).any(|o| o.threads == c.threads && o.median.is_some())
+}
