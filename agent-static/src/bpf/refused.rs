@@ -19,7 +19,6 @@ pub(super) fn keep_log() {
 /// What was answered and said, in words.
 pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
     let log = LOG.with_borrow_mut(std::mem::take);
-    eprintln!("{log}");
     let said: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).rev().take(3).collect();
     let root = nix::unistd::geteuid().is_root();
     let help = match e.kind() {

@@ -22,6 +22,7 @@ pub mod percentile;
 pub mod phase;
 mod rate;
 pub mod request;
+pub mod sched;
 pub mod session;
 pub mod tally;
 pub mod thread;
@@ -64,6 +65,8 @@ pub struct Analysis {
     pub counted: Vec<counter::Counted>,
     /// What the board's sensors said.
     pub gauge: Vec<gauge::Gauge>,
+    /// What the kernel's scheduler did with the engine's threads.
+    pub sched: sched::Sched,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -93,6 +96,7 @@ impl Analysis {
             track: track::tracks(model),
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),
+            sched: sched::Sched::of(model, &phases),
             cost,
             phases,
         }

@@ -16,6 +16,7 @@ use crate::analyses::engine::Engine;
 use crate::analyses::graph::Graph;
 use crate::analyses::nested::Nested;
 use crate::analyses::op::{OpType, Operator};
+use crate::analyses::sched::Sched;
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
@@ -39,6 +40,7 @@ struct Summary<'a> {
     threads: &'a [Thread],
     counters: &'a [Counted],
     gauges: Vec<Gauge<'a>>,
+    sched: &'a Sched,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -118,6 +120,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         threads: &analysis.thread,
         counters: &analysis.counted,
         gauges: analysis.gauge.iter().map(Gauge::of).collect(),
+        sched: &analysis.sched,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };
