@@ -115,8 +115,14 @@ pub fn levels(list: &str) -> Result<u32, String> {
             // Where a thread's time went is asked of calls.
             "sched" => level::TOKEN | level::SCHED,
             "all" => level::ALL,
-            other => return Err(format!("`{other}` is not a level: use token, graph, op, expert, sched, all")),
+            other => {
+                return Err(format!("`{other}` is not a level: use token, graph, op, expert, sched, all"));
+            }
         };
     }
-    if bits == 0 { Err("no level given: use token, graph, op, expert, sched, all".to_owned()) } else { Ok(bits) }
+    if bits == 0 {
+        Err("no level given: use token, graph, op, expert, sched, all".to_owned())
+    } else {
+        Ok(bits)
+    }
 }

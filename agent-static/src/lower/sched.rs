@@ -154,14 +154,8 @@ impl Lower {
         if let Some(New { facts, .. }) = new {
             let (pid, command, cgroup): (u32, &[u8], &[u8]) =
                 facts.as_ref().map_or((0, &[], &[]), |f| (f.pid, &f.command, &f.cgroup));
-            let record = Task {
-                id,
-                tid,
-                pid,
-                name: utf8(text(name)),
-                command: utf8(command),
-                cgroup: utf8(cgroup),
-            };
+            let record =
+                Task { id, tid, pid, name: utf8(text(name)), command: utf8(command), cgroup: utf8(cgroup) };
             self.emit.emit(&Record::Task(record), Weight::Essential);
         }
         id

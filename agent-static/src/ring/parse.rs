@@ -5,7 +5,8 @@ use std::mem::offset_of;
 use profinfer_wire::record::counter::{SLOTS, why};
 
 use super::{
-    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Switch, TASK_COMM, Tensor, Who,
+    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Switch, TASK_COMM,
+    Tensor, Who,
 };
 use crate::bpf::layout::types::{count_why, event_kind};
 use crate::bpf::layout::{View, field, field_bytes, types};

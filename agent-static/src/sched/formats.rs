@@ -41,6 +41,12 @@ impl Formats {
         })
     }
 
+    /// Those of no kernel, with these words: what the agent's own side needs.
+    #[must_use]
+    pub fn given(states: States, softirqs: Vec<(u64, String)>) -> Self {
+        Self { shown: String::new(), states, softirqs, layout: sched_format::default(), ids: Vec::new() }
+    }
+
     /// Reads them from texts.
     ///
     /// # Errors
@@ -49,16 +55,12 @@ impl Formats {
         shown: &str,
         mut text: impl FnMut(Tracepoint) -> Result<String, String>,
     ) -> Result<Self, String> {
-        let mut formats = Self {
-            shown: shown.to_owned(),
-            states: States::default(),
-            softirqs: Vec::new(),
-            layout: sched_format::default(),
-            ids: Vec::new(),
-        };
+        let mut formats = Self::given(States::default(), Vec::new());
+        formats.shown = shown.to_owned();
         for tracepoint in Tracepoint::ALL {
             let id = text(tracepoint).and_then(|text| {
-                let understood = Format::parse(&text).and_then(|f| formats.take(tracepoint, &f).map(|()| f.id));
+                let understood =
+                    Format::parse(&text).and_then(|f| formats.take(tracepoint, &f).map(|()| f.id));
                 understood.map_err(|why| format!("the format of {} is not usable: {why}", tracepoint.name()))
             });
             match id {

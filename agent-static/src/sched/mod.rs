@@ -9,6 +9,8 @@ pub mod format;
 pub mod formats;
 pub mod states;
 pub mod task;
+#[cfg(test)]
+mod tests;
 pub mod tracefs;
 pub mod tracepoint;
 

@@ -34,7 +34,8 @@ impl States {
         if !preempted.is_power_of_two() || letters.iter().any(|(bits, _)| *bits >= preempted) {
             return Err(NotUsable::States("which state is preempted"));
         }
-        let ended = letters.iter().filter(|(_, l)| matches!(l, b'X' | b'Z')).fold(0, |all, (bits, _)| all | bits);
+        let ended =
+            letters.iter().filter(|(_, l)| matches!(l, b'X' | b'Z')).fold(0, |all, (bits, _)| all | bits);
         let narrow = |bits: u64| u32::try_from(bits).map_err(|_| NotUsable::States("its states in 32 bits"));
         Ok(Self { preempted: narrow(preempted)?, dead: narrow(ended)?, letters })
     }

@@ -24,7 +24,8 @@ impl Tracefs {
     /// # Errors
     /// What was tried and what the system answered.
     pub fn find() -> Result<Self, String> {
-        let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| format!("reading /proc/self/mounts: {e}"))?;
+        let mounts =
+            fs::read_to_string("/proc/self/mounts").map_err(|e| format!("reading /proc/self/mounts: {e}"))?;
         let mut tried = Vec::new();
         for folder in folders(&mounts) {
             match fs::metadata(format!("{folder}/events/sched/sched_switch/format")) {

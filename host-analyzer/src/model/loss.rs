@@ -162,6 +162,9 @@ impl SchedLedger {
     /// Everything that the kernel saw and that concerns this level.
     #[must_use]
     pub const fn seen(&self) -> u64 {
-        self.switches.saturating_add(self.wakes).saturating_add(self.migrations).saturating_add(self.interrupts)
+        self.switches
+            .saturating_add(self.wakes)
+            .saturating_add(self.migrations)
+            .saturating_add(self.interrupts)
     }
 }

@@ -127,7 +127,11 @@ fn row(model: &Model, TaskId(id): TaskId, sum: &Sum) -> Interference {
         decode_ns: sum.decode_ns,
         preempted_ns: waited(|w| w.0),
         woken_ns: waited(|w| w.1),
-        cpus: sum.cpus.iter().map(|(cpu, (turns, time_ns))| OnCpu { cpu: *cpu, turns: *turns, time_ns: *time_ns }).collect(),
+        cpus: sum
+            .cpus
+            .iter()
+            .map(|(cpu, (turns, time_ns))| OnCpu { cpu: *cpu, turns: *turns, time_ns: *time_ns })
+            .collect(),
         threads: sum
             .threads
             .iter()

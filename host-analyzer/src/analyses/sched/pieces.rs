@@ -36,7 +36,9 @@ pub fn pieces(model: &Model) -> impl Iterator<Item = Piece> + '_ {
         let end_ns = start_ns.saturating_add(states.duration_ns[i]);
         let whole = Piece { thread: states.thread[i], start_ns, end_ns, state, cpu, turn: None };
         match (state, cpus.iter().find(|(c, _)| *c == cpu)) {
-            (ThreadState::Preempted | ThreadState::Woken, Some((_, turns))) => cut(model, whole, turns.clone()),
+            (ThreadState::Preempted | ThreadState::Woken, Some((_, turns))) => {
+                cut(model, whole, turns.clone())
+            }
             _ => vec![whole],
         }
     })

@@ -38,7 +38,10 @@ impl StateTimes {
 
     fn known(&self) -> u64 {
         let parts = [self.running_ns, self.preempted_ns, self.woken_ns];
-        parts.into_iter().chain([self.sleeping_ns, self.blocked_ns, self.stopped_ns]).fold(0, u64::saturating_add)
+        parts
+            .into_iter()
+            .chain([self.sleeping_ns, self.blocked_ns, self.stopped_ns])
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -108,7 +111,8 @@ pub(super) fn threads(model: &Model, windows: &Windows) -> Vec<ThreadTimes> {
         let whole: Window =
             (states.start_ns[range.start], states.start_ns[last].saturating_add(states.duration_ns[last]));
         row.whole.unknown_ns = (whole.1 - whole.0).saturating_sub(row.whole.known());
-        row.prefill.unknown_ns = within(&windows.prefill, whole.0, whole.1).saturating_sub(row.prefill.known());
+        row.prefill.unknown_ns =
+            within(&windows.prefill, whole.0, whole.1).saturating_sub(row.prefill.known());
         row.decode.unknown_ns = within(&windows.decode, whole.0, whole.1).saturating_sub(row.decode.known());
         rows.push(row);
     }

@@ -18,7 +18,10 @@ impl Windows {
         let calls = &model.decodes;
         let of = |phase: Phase| {
             let rows = (0..calls.len()).filter(|i| phases.decodes[*i] == phase);
-            joined(rows.map(|i| (calls.start_ns[i], calls.start_ns[i].saturating_add(calls.duration_ns[i]))).collect())
+            joined(
+                rows.map(|i| (calls.start_ns[i], calls.start_ns[i].saturating_add(calls.duration_ns[i])))
+                    .collect(),
+            )
         };
         Self { prefill: of(Phase::Prefill), decode: of(Phase::Decode) }
     }
@@ -52,6 +55,9 @@ mod tests {
     fn overlap_counts_once() {
         let windows = joined(vec![(30, 40), (0, 10), (5, 15), (40, 50)]);
         assert_eq!(windows, [(0, 15), (30, 50)]);
-        assert_eq!([(0, 100), (10, 35), (15, 30), (49, 60)].map(|(f, t)| within(&windows, f, t)), [35, 10, 0, 1]);
+        assert_eq!(
+            [(0, 100), (10, 35), (15, 30), (49, 60)].map(|(f, t)| within(&windows, f, t)),
+            [35, 10, 0, 1]
+        );
     }
 }

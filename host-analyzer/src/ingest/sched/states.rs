@@ -102,9 +102,8 @@ impl Machine<'_> {
 
     /// Whoever was taken to run on a CPU and is not the one that leaves it had left it unseen.
     fn others_ran_not(&mut self, cpu: u16, prev: Who) {
-        self.open.retain(|tid, o| {
-            o.state != ThreadState::Running || o.cpu != cpu || prev == Who::Thread(*tid)
-        });
+        self.open
+            .retain(|tid, o| o.state != ThreadState::Running || o.cpu != cpu || prev == Who::Thread(*tid));
     }
 
     fn open(&mut self, tid: u32, since_ns: u64, state: ThreadState, cpu: u16) {

@@ -16,7 +16,8 @@ pub(super) fn write(sched: &Sched, out: &mut dyn Write) -> io::Result<()> {
     if !sched.recorded || sched.threads.is_empty() {
         return Ok(());
     }
-    let sum = |of: fn(&StateTimes) -> u64| sched.threads.iter().map(|t| of(&t.decode)).fold(0, u64::saturating_add);
+    let sum =
+        |of: fn(&StateTimes) -> u64| sched.threads.iter().map(|t| of(&t.decode)).fold(0, u64::saturating_add);
     let line = format!(
         "threads in decode: {} on a CPU, {} preempted, {} woken and waiting, {} asleep, {} blocked, {} not known",
         duration(sum(|t| t.running_ns)),

@@ -110,7 +110,9 @@ fn totals_missing(of: Of, received: u64) -> String {
     match of {
         Of::Spans => "unknown: the agent's totals did not arrive, so what it dropped cannot be told".into(),
         Of::Nested => format!("unknown: the totals of {} nested calls did not arrive", count(received)),
-        Of::Sched => format!("unknown: the totals of {} events of the scheduler did not arrive", count(received)),
+        Of::Sched => {
+            format!("unknown: the totals of {} events of the scheduler did not arrive", count(received))
+        }
         Of::Experts => {
             "unknown: the agent's totals of experts did not arrive, so what it dropped of them cannot be told"
                 .into()
