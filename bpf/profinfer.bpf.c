@@ -7,5 +7,6 @@
 #include "backend.bpf.c"
 #include "counter.bpf.c"
 #include "process.bpf.c"
+#include "sched.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -128,7 +128,7 @@ pub struct Record {
     /// Board profile: its levels and its default counter set are captured (default: none, all levels, no counters)
     #[arg(long)]
     pub board: Option<String>,
-    /// Levels to capture: token, graph, op, expert, all
+    /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_parser = crate::plan::levels)]
     pub levels: Option<u32>,
     /// Counters to read at the start and the end of every operator: a counter set of the board, event names as in Arm's

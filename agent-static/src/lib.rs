@@ -31,6 +31,7 @@ pub mod placement;
 pub mod plan;
 pub mod proc_file;
 pub mod ring;
+pub mod sched;
 pub mod selfcheck;
 pub mod session;
 pub mod signals;

@@ -132,9 +132,17 @@ pub fn levels(list: &str) -> Result<u32, String> {
             "op" | "operator" => level::OP,
             // Selections are read where an operator begins, so the operator level is needed too.
             "expert" => level::OP | level::EXPERT,
+            // Where a thread's time went is asked of calls.
+            "sched" => level::TOKEN | level::SCHED,
             "all" => level::ALL,
-            other => return Err(format!("`{other}` is not a level: use token, graph, op, expert, all")),
+            other => {
+                return Err(format!("`{other}` is not a level: use token, graph, op, expert, sched, all"));
+            }
         };
     }
-    if bits == 0 { Err("no level given: use token, graph, op, expert, all".to_owned()) } else { Ok(bits) }
+    if bits == 0 {
+        Err("no level given: use token, graph, op, expert, sched, all".to_owned())
+    } else {
+        Ok(bits)
+    }
 }

@@ -203,6 +203,8 @@ impl<'b, 's> Tracer<'b, 's> {
         match stop {
             Stop::Exec(pid) => {
                 let pid = pid.as_raw().cast_unsigned();
+                // The scheduler level has told of it before its program began.
+                lower.forget_threads(pid);
                 self.begin_process(pid, true)?;
                 self.refresh(pid, lower)
             }

@@ -24,6 +24,11 @@ enum event_kind {
 	EVENT_OP_COUNTED = 11,
 	EVENT_EXPERTS = 12,
 	EVENT_NESTED = 20,
+	EVENT_SWITCH = 30,
+	EVENT_WAKE = 31,
+	EVENT_MIGRATION = 32,
+	EVENT_GAP = 33,
+	EVENT_INTERRUPT = 34,
 };
 
 enum limit {
@@ -39,6 +44,10 @@ enum limit {
 	BACKEND_SLOTS = 12,
 	/* A backend's function that is given no tensor. */
 	NO_TENSOR = 255,
+	/* A task's name, as the kernel keeps it. */
+	TASK_COMM = 16,
+	/* CPUs of which is known how many threads wait for them. */
+	SCHED_CPUS = 256,
 };
 
 /* Why the hardware counters of an operator are absent; the agent asserts that these are the wire's counter::why. */
@@ -141,6 +150,63 @@ struct event_experts {
 	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
 };
 
+/* SWITCH: head.arg is the CPU. Prev and next the same: a thread was seen to run. */
+struct event_switch {
+	struct event_head head;
+	__u64 at_ns;
+	__u64 state; /* prev_state of the tracepoint */
+	__u32 prev;  /* thread; of an engine's as the agent knows it, of others as the kernel does */
+	__u32 next;
+	__u32 prev_tgid; /* of an engine's thread, else 0 */
+	__u32 next_tgid;
+	char prev_comm[TASK_COMM]; /* of others; the idle task's is not filled */
+	char next_comm[TASK_COMM];
+};
+
+/* WAKE, MIGRATION: head.tid waits to run on the CPU head.arg. */
+struct event_wake {
+	struct event_head head;
+	__u64 at_ns;
+};
+
+/* GAP: of what the CPU head.arg did in this time, some was lost. */
+struct event_gap {
+	struct event_head head;
+	__u64 from_ns;
+	__u64 to_ns;
+};
+
+/* INTERRUPT: head.arg is the CPU, and 1 above 16 bits for a soft one. */
+struct event_interrupt {
+	struct event_head head;
+	__u64 start_ns;
+	__u64 end_ns;
+	__u32 vec; /* of a soft one */
+	__u32 pad;
+	char name[TASK_COMM]; /* of a device's */
+};
+
+/* Where the tracepoints of the scheduler level have their fields: offsets in their records, but for what is named otherwise. */
+struct sched_format {
+	__u32 prev_comm;
+	__u32 prev_pid;
+	__u32 prev_state;
+	__u32 prev_state_size; /* 4 or 8 bytes */
+	__u32 next_comm;
+	__u32 next_pid;
+	__u32 preempted; /* bit of prev_state: it wanted to go on */
+	__u32 dead;	 /* bits of prev_state: it has ended */
+	__u32 waking_pid;
+	__u32 wakeup_pid;
+	__u32 wakeup_cpu;
+	__u32 wakeup_new_pid;
+	__u32 wakeup_new_cpu;
+	__u32 migrate_pid;
+	__u32 migrate_cpu;
+	__u32 irq_name;
+	__u32 softirq_vec;
+};
+
 /* What the agent has from the skeleton by name. The skeleton is generated from the BTF of maps and variables, and BTF
  * describes nothing else. This pointer, which nobody reads, makes it describe these. */
 struct generated {
@@ -157,6 +223,10 @@ struct generated {
 	struct event_op_counted op_counted;
 	struct event_nested nested;
 	struct event_experts experts;
+	struct event_switch switch_;
+	struct event_wake wake;
+	struct event_gap gap;
+	struct event_interrupt interrupt;
 };
 struct generated *const volatile generated = 0;
 

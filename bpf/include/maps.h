@@ -249,6 +249,12 @@ static __always_inline struct engine_state *engine_state_of(__u64 id)
 	return bpf_map_lookup_elem(&engine_states, &tgid);
 }
 
+/* The scheduler level is on. Set before loading; where it is off, neither its maps nor its programs are made. */
+const volatile __u32 sched_on = 0;
+
+/* sched.bpf.c */
+static __always_inline void sched_seen(__u64 id);
+
 /* Too large for a program's stack. */
 static const struct thread no_thread = {};
 
@@ -271,6 +277,8 @@ static __always_inline struct thread *thread_of(__u64 id)
 	t = bpf_map_lookup_elem(&threads, &task);
 	if (t)
 		t->id = id;
+	if (sched_on)
+		sched_seen(id);
 	return t;
 }
 

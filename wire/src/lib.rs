@@ -20,8 +20,10 @@ pub mod experts;
 pub mod frame;
 pub mod gauges;
 pub mod hello;
+pub mod interrupt;
 pub mod placements;
 pub mod record;
+pub mod sched;
 pub mod span;
 pub mod varint;
 

@@ -6,8 +6,10 @@ use profinfer_wire::counts::{Counted, Counts, MAX_COUNTED_LEN};
 use profinfer_wire::experts::{self, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
+use profinfer_wire::interrupt::{self, Interrupt, Interrupts};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::SLOTS;
+use profinfer_wire::sched::{self, Happened, Left, SchedEvent, SchedEvents, Who};
 use profinfer_wire::span::{Cursor, Span, Spans};
 use profinfer_wire::varint;
 use proptest::prelude::*;
@@ -27,7 +29,56 @@ fn spans() -> impl Strategy<Value = Vec<Span>> {
     })
 }
 
+fn who() -> impl Strategy<Value = Who> {
+    prop_oneof![any::<u32>().prop_map(Who::Thread), any::<u32>().prop_map(Who::Task)]
+}
+
+fn sched_events() -> impl Strategy<Value = Vec<SchedEvent>> {
+    let left =
+        prop_oneof![Just(Left::Preempted), Just(Left::Yielded), Just(Left::Blocked), Just(Left::Other)];
+    let happened = prop_oneof![
+        (any::<u16>(), who(), left, who()).prop_map(|(cpu, prev, left, next)| Happened::Switch {
+            cpu,
+            prev,
+            left,
+            next
+        }),
+        (any::<u16>(), any::<u32>()).prop_map(|(cpu, tid)| Happened::Wake { cpu, tid }),
+        (any::<u16>(), any::<u32>()).prop_map(|(cpu, tid)| Happened::Migration { cpu, tid }),
+        any::<u64>().prop_map(|length_ns| Happened::Gap { length_ns }),
+    ];
+    let event = (any::<u64>(), happened).prop_map(|(at_ns, happened)| SchedEvent { at_ns, happened });
+    prop::collection::vec(event, 0..50)
+}
+
 proptest! {
+    #[test]
+    fn sched_events_come_back(base_ns: u64, events in sched_events()) {
+        let (mut bytes, mut cursor) = (vec![0; 8192], sched::Cursor::new(base_ns));
+        let len = events.iter().fold(0, |at, e| cursor.encode(e, &mut bytes, at).expect("room"));
+        let mut back = SchedEvents::new(base_ns, u16::try_from(events.len()).expect("few"), &bytes[..len]);
+        prop_assert_eq!(back.by_ref().collect::<Vec<_>>(), events);
+        prop_assert!(!back.failed);
+    }
+
+    #[test]
+    fn any_bytes_are_sched_events_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        prop_assert!(SchedEvents::new(u64::MAX / 2, count, &bytes).count() <= usize::from(count));
+        prop_assert!(Interrupts::new(u64::MAX / 2, count, &bytes).count() <= usize::from(count));
+    }
+
+    #[test]
+    fn interrupts_come_back(base_ns: u64, rows in prop::collection::vec(any::<(bool, u32, u16, u64, u64)>(), 0..50)) {
+        let interrupts: Vec<Interrupt> = rows
+            .into_iter()
+            .map(|(soft, name, cpu, start_ns, duration_ns)| Interrupt { soft, name, cpu, start_ns, duration_ns })
+            .collect();
+        let (mut bytes, mut cursor) = (vec![0; 8192], interrupt::Cursor::new(base_ns));
+        let len = interrupts.iter().fold(0, |at, i| cursor.encode(i, &mut bytes, at).expect("room"));
+        let count = u16::try_from(interrupts.len()).expect("few");
+        prop_assert_eq!(Interrupts::new(base_ns, count, &bytes[..len]).collect::<Vec<_>>(), interrupts);
+    }
+
     #[test]
     fn spans_come_back(spans in spans()) {
         let mut bytes = vec![0; 8192];

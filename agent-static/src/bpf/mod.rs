@@ -6,6 +6,7 @@ mod engines;
 pub(crate) mod layout;
 mod programs;
 mod refused;
+mod sched;
 mod skel;
 mod totals;
 
@@ -18,13 +19,14 @@ use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use crate::backend_function::FUNCTIONS;
 use crate::counter::Counters;
 use crate::error::Result;
+use crate::sched::formats::Formats;
 use layout::{bytes_of, types::limit};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
 
 pub use engines::EngineConfig;
 pub use programs::AttachPoint;
-pub use totals::{NestedTotals, Totals};
+pub use totals::{NestedTotals, SchedTotals, Totals};
 
 /// Memory for the loaded object; it must outlive [`Bpf`].
 #[derive(Debug)]
@@ -39,6 +41,8 @@ impl Default for Storage {
 /// The loaded programs.
 pub struct Bpf<'s> {
     skel: ProfinferSkel<'s>,
+    /// The programs of the scheduler level are loaded.
+    sched: bool,
     /// Room for the totals of all CPUs.
     per_cpu: RefCell<Vec<u64>>,
 }
@@ -50,11 +54,16 @@ impl std::fmt::Debug for Bpf<'_> {
 }
 
 impl<'s> Bpf<'s> {
-    /// Loads the programs into the kernel.
+    /// Loads the programs into the kernel; those of the scheduler level where `sched` says what its tracepoints look like.
     ///
     /// # Errors
     /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
-    pub fn load(storage: &'s mut Storage, ring_bytes: u32, counters: &Counters) -> Result<Self> {
+    pub fn load(
+        storage: &'s mut Storage,
+        ring_bytes: u32,
+        counters: &Counters,
+        sched: Option<&Formats>,
+    ) -> Result<Self> {
         refused::keep_log();
         let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
         open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
@@ -68,6 +77,10 @@ impl<'s> Bpf<'s> {
                 *whole = function.whole.into();
             }
         }
+        match (sched, open.maps.rodata_data.as_deref_mut()) {
+            (Some(formats), Some(rodata)) => (rodata.sched_on, rodata.sched_format) = (1, formats.layout),
+            _ => sched::leave_out(&mut open).map_err(|e| refused(&e))?,
+        }
         if let Some((dev, ino)) = own_pid_namespace()
             && let Some(rodata) = open.maps.rodata_data.as_deref_mut()
         {
@@ -75,7 +88,7 @@ impl<'s> Bpf<'s> {
             rodata.pidns_ino = ino;
         }
         let skel = open.load().map_err(|e| refused(&e))?;
-        Ok(Self { skel, per_cpu: RefCell::new(totals::room()) })
+        Ok(Self { skel, sched: sched.is_some(), per_cpu: RefCell::new(totals::room()) })
     }
 
     /// The ring buffer's map.
@@ -92,7 +105,8 @@ impl<'s> Bpf<'s> {
 }
 
 /// Device and inode of the agent's PID namespace when it is not the kernel's first one.
-fn own_pid_namespace() -> Option<(u64, u64)> {
+#[must_use]
+pub fn own_pid_namespace() -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     /// PROC_PID_INIT_INO of include/linux/proc_ns.h.
     const FIRST: u64 = 0xefff_fffc;

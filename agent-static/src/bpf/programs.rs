@@ -141,6 +141,7 @@ impl<'s> Bpf<'s> {
         ]
         .into_iter()
         .chain(self.backend_slots().into_iter().flat_map(|(enter, leave)| [enter.as_fd(), leave.as_fd()]))
+        .chain(self.sched_programs())
     }
 }
 

@@ -45,9 +45,20 @@ totals! {
     NestedTotals of nested_counters { starts, ends, ring_full, no_start, no_end }
 }
 
+totals! {
+    /// Totals of the scheduler level on the kernel side; names as in the wire's `SchedLoss` record.
+    SchedTotals of sched_counters {
+        switches, wakes, migrations, interrupts, switches_ring_full, wakes_ring_full, migrations_ring_full, interrupts_ring_full,
+        threads_no_room,
+    }
+}
+
 /// Room for the totals of one CPU.
-const MOST_WORDS: usize =
-    if Totals::WORDS > NestedTotals::WORDS { Totals::WORDS } else { NestedTotals::WORDS };
+const MOST_WORDS: usize = {
+    let [a, b, c] = [Totals::WORDS, NestedTotals::WORDS, SchedTotals::WORDS];
+    let most = if a > b { a } else { b };
+    if most > c { most } else { c }
+};
 
 /// Room for the totals of all CPUs, so that reading them allocates nothing.
 pub(super) fn room() -> Vec<u64> {
@@ -65,6 +76,15 @@ impl Bpf<'_> {
     #[must_use]
     pub fn nested_totals(&self) -> NestedTotals {
         NestedTotals::of(&self.sums::<{ NestedTotals::WORDS }>(&self.skel.maps.nested_totals))
+    }
+
+    /// What the programs counted of the scheduler level so far.
+    #[must_use]
+    pub fn sched_totals(&self) -> SchedTotals {
+        if !self.sched {
+            return SchedTotals::default();
+        }
+        SchedTotals::of(&self.sums::<{ SchedTotals::WORDS }>(&self.skel.maps.sched_totals))
     }
 
     /// The sums over all CPUs of a map with one value of so many words; zeros where it cannot be read.

@@ -5,10 +5,13 @@ use std::path::Path;
 
 use libbpf_rs::{MapType, ProgramType};
 
+use profinfer_wire::record::control::level;
+
 use super::{Row, options};
 use crate::bpf::{Bpf, Storage};
 use crate::cost::calibrate;
 use crate::counter::Counters;
+use crate::sched;
 use crate::session::RING_BYTES;
 
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
@@ -27,9 +30,17 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
         rows.extend(options::rows());
         return (rows, false);
     }
-    let mut storage = Storage::default();
+    let (mut storage, mut plain) = (Storage::default(), Storage::default());
     let mut works = false;
-    match Bpf::load(&mut storage, RING_BYTES, &Counters::default()) {
+    let mut sched = sched::Level::find(level::SCHED);
+    let loaded = match Bpf::load(&mut storage, RING_BYTES, &Counters::default(), sched.formats.as_ref()) {
+        Err(e) if sched.formats.is_some() => {
+            sched.refuse(&e.answer);
+            Bpf::load(&mut plain, RING_BYTES, &Counters::default(), None)
+        }
+        loaded => loaded,
+    };
+    match loaded {
         Err(e) => rows.push(Row::no("BPF programs", format!("{}; {}", e.answer, e.help))),
         Ok(bpf) => {
             rows.push(Row::yes("BPF programs", "loaded and accepted by the verifier"));
@@ -45,6 +56,8 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
                     "cannot be attached: they need CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS, see the options below",
                 ),
             });
+            sched.attach(&bpf);
+            rows.push(scheduler(&sched));
             rows.push(match bpf.attach_exec() {
                 Ok(_) => Row::yes("new processes", "seen (raw tracepoint), so --name can wait for an engine"),
                 Err(e) => Row::no(
@@ -58,6 +71,19 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     rows.extend(unneeded());
     rows.extend(options::rows());
     (rows, works)
+}
+
+/// The scheduler level: its programs were loaded with what the kernel tells of its tracepoints, and attached to them.
+fn scheduler(sched: &sched::Level) -> Row {
+    const WHAT: &str = "scheduler level";
+    let refusals: Vec<String> = sched.refusals().map(|(name, why)| format!("{name}: {why}")).collect();
+    match (&sched.formats, refusals.is_empty()) {
+        (Some(formats), true) => {
+            Row::yes(WHAT, format!("attached to its tracepoints; their layout is from {}", formats.shown))
+        }
+        (Some(_), false) => Row::no(WHAT, format!("without interrupts: {}", refusals.join("; "))),
+        (None, _) => Row::no(WHAT, refusals.join("; ")),
+    }
 }
 
 fn supported(what: &str, answer: libbpf_rs::Result<bool>) -> Row {

@@ -11,6 +11,7 @@ mod expert;
 pub mod graph;
 pub mod nested;
 pub mod op;
+pub mod sched;
 pub mod text;
 pub mod thread;
 pub mod token;
@@ -68,6 +69,9 @@ pub struct Lower {
     pub computing: Vec<(u32, u32)>,
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
+    sched: Option<sched::Scheduler>,
+    /// Every event of the kernel before this time has come here, ns.
+    pub drained_ns: u64,
 }
 
 /// Counts of spans on the agent's side; names as in the wire's `Loss`.
@@ -102,6 +106,8 @@ impl Lower {
             computing: Vec::with_capacity(thread::MAX_COMPUTING),
             hits: Vec::new(),
             nested: NestedCalls::default(),
+            sched: None,
+            drained_ns: 0,
         }
     }
 
@@ -137,6 +143,11 @@ impl Lower {
             Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes),
             Event::Tensor(tensor) => self.tensor(tensor),
             Event::TopologyEnd(head, key, _) => self.topology_end(head, *key, forgotten),
+            Event::Switch(switch) => self.switch(switch),
+            Event::Wake(head, at_ns) => self.woken(head, *at_ns, false),
+            Event::Migration(head, at_ns) => self.woken(head, *at_ns, true),
+            Event::Gap(_, from_ns, to_ns) => self.gap(*from_ns, *to_ns),
+            Event::Interrupt(interrupt) => self.interrupt(interrupt),
             // Of processes, not of what they compute: the session's.
             Event::Hold(_) | Event::Exec(..) => {}
         }

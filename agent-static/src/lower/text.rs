@@ -37,10 +37,17 @@ impl Texts {
         if self.ids.len() >= MAX_TEXTS {
             self.ids.clear();
         }
-        self.last += 1;
-        if emit.emit(&Record::Text(Text { id: self.last, text }), Weight::Essential) {
-            self.ids.insert(text.into(), self.last);
+        if let Some(id) = self.fresh(emit, text) {
+            self.ids.insert(text.into(), id);
         }
         self.last
+    }
+
+    /// Sends a short text under an id of its own and does not remember it, so that nothing is allocated; `None` when it
+    /// could not be sent.
+    pub fn fresh(&mut self, emit: &mut Emitter, text: &str) -> Option<u32> {
+        self.last += 1;
+        let sent = emit.emit(&Record::Text(Text { id: self.last, text }), Weight::Essential);
+        sent.then_some(self.last)
     }
 }

@@ -151,6 +151,48 @@ impl Experts<'_> {
     }
 }
 
+/// A CPU went from one task to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switch {
+    /// CPU.
+    pub cpu: u32,
+    /// When, ns.
+    pub at_ns: u64,
+    /// `prev_state` of the tracepoint.
+    pub state: u64,
+    /// Who had it.
+    pub prev: Who,
+    /// Who has it now; the same as `prev` when a thread was only seen to run.
+    pub next: Who,
+}
+
+/// A task on a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// A thread of an engine: process, thread.
+    Engine(u32, u32),
+    /// Another, by the kernel's number, and its name; 0 is the idle task.
+    Other(u32, [u8; TASK_COMM]),
+}
+
+/// Bytes of a task's name.
+pub const TASK_COMM: usize = limit::TASK_COMM.0 as usize;
+
+/// An interrupt on a CPU that a thread of an engine had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupt {
+    /// CPU.
+    pub cpu: u32,
+    /// Start, ns.
+    pub start_ns: u64,
+    /// End, ns.
+    pub end_ns: u64,
+    /// Number of a soft one.
+    pub soft: Option<u32>,
+    /// Name of a device's.
+    pub name: [u8; TASK_COMM],
+}
+
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
@@ -174,4 +216,14 @@ pub enum Event<'a> {
     Nested(Nested),
     /// Experts that an operator works by.
     Experts(Experts<'a>),
+    /// A CPU went from one task to another.
+    Switch(Switch),
+    /// A thread was woken at that time, and waits for the CPU `arg`.
+    Wake(Head, u64),
+    /// A thread that waits was moved at that time, and waits for the CPU `arg`.
+    Migration(Head, u64),
+    /// Of what the CPU `arg` did between these times, some was lost.
+    Gap(Head, u64, u64),
+    /// An interrupt ended.
+    Interrupt(Interrupt),
 }

@@ -4,7 +4,10 @@ use std::mem::offset_of;
 
 use profinfer_wire::record::counter::{SLOTS, why};
 
-use super::{COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Nested, Op, Tensor};
+use super::{
+    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Switch, TASK_COMM,
+    Tensor, Who,
+};
 use crate::bpf::layout::types::{count_why, event_kind};
 use crate::bpf::layout::{View, field, field_bytes, types};
 
@@ -12,7 +15,8 @@ use crate::bpf::layout::{View, field, field_bytes, types};
 macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
-begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts);
+begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts,
+    event_switch, event_wake, event_gap, event_interrupt);
 begin_with!(op: event_op_counted);
 
 // The wire's words for why counters are absent are the programs': a different number does not compile.
@@ -108,6 +112,44 @@ fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
     })
 }
 
+/// Bytes of a name. In C they are signed.
+fn name(bytes: &[u8]) -> Option<[u8; TASK_COMM]> {
+    bytes.first_chunk().copied()
+}
+
+fn switch(head: Head, b: &[u8]) -> Option<Switch> {
+    let b = View::new(b)?;
+    let prev_comm = field_bytes!(b, event_switch.prev_comm)?;
+    let next_comm = field_bytes!(b, event_switch.next_comm)?;
+    let who = |process: u32, thread: u32, comm: &[u8]| {
+        Some(match (process, thread) {
+            // Of the idle task nothing is written there.
+            (0, 0) => Who::Other(0, [0; TASK_COMM]),
+            (0, _) => Who::Other(thread, name(comm)?),
+            _ => Who::Engine(process, thread),
+        })
+    };
+    Some(Switch {
+        cpu: head.arg,
+        at_ns: field!(b, event_switch.at_ns)?,
+        state: field!(b, event_switch.state)?,
+        prev: who(field!(b, event_switch.prev_tgid)?, field!(b, event_switch.prev)?, prev_comm)?,
+        next: who(field!(b, event_switch.next_tgid)?, field!(b, event_switch.next)?, next_comm)?,
+    })
+}
+
+fn interrupt(head: Head, b: &[u8]) -> Option<Interrupt> {
+    let b = View::new(b)?;
+    let vec = field!(b, event_interrupt.vec)?;
+    Some(Interrupt {
+        cpu: head.arg & 0xffff,
+        start_ns: field!(b, event_interrupt.start_ns)?,
+        end_ns: field!(b, event_interrupt.end_ns)?,
+        soft: (head.arg >> 16 != 0).then_some(vec),
+        name: name(field_bytes!(b, event_interrupt.name)?)?,
+    })
+}
+
 impl<'a> Event<'a> {
     /// Reads one record; `None` for an unknown kind or too few bytes.
     #[must_use]
@@ -140,6 +182,14 @@ impl<'a> Event<'a> {
             event_kind::EVENT_OP_COUNTED => Self::Op(op(head, b)?, Some(counted(b)?)),
             event_kind::EVENT_NESTED => Self::Nested(nested(head, b)?),
             event_kind::EVENT_EXPERTS => Self::Experts(experts(head, b)?),
+            event_kind::EVENT_SWITCH => Self::Switch(switch(head, b)?),
+            event_kind::EVENT_WAKE => Self::Wake(head, field!(View::new(b)?, event_wake.at_ns)?),
+            event_kind::EVENT_MIGRATION => Self::Migration(head, field!(View::new(b)?, event_wake.at_ns)?),
+            event_kind::EVENT_GAP => {
+                let b = View::new(b)?;
+                Self::Gap(head, field!(b, event_gap.from_ns)?, field!(b, event_gap.to_ns)?)
+            }
+            event_kind::EVENT_INTERRUPT => Self::Interrupt(interrupt(head, b)?),
             _ => return None,
         })
     }

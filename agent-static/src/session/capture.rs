@@ -12,7 +12,7 @@ use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
 use super::{Summary, records};
-use crate::bpf::{Bpf, Storage};
+use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
 use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
@@ -28,6 +28,7 @@ use crate::lower::Lower;
 use crate::placement::Placements;
 use crate::plan::Plan;
 use crate::ring::Event;
+use crate::sched;
 use crate::signals::{Signals, Sleeper};
 use crate::target::process::Target;
 use crate::tracer::Tracer;
@@ -60,10 +61,19 @@ pub(super) fn capture(
             );
         }
     }
-    let mut storage = Storage::default();
+    let (mut storage, mut plain) = (Storage::default(), Storage::default());
     let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));
-    let bpf = Bpf::load(&mut storage, RING_BYTES, &counters)?;
+    let mut sched = sched::Level::find(plan.levels);
+    let bpf = match Bpf::load(&mut storage, RING_BYTES, &counters, sched.formats.as_ref()) {
+        // A kernel that takes all programs but those: the others do without them.
+        Err(e) if sched.formats.is_some() => {
+            let bpf = Bpf::load(&mut plain, RING_BYTES, &counters, None)?;
+            sched.refuse(&e.answer);
+            bpf
+        }
+        loaded => loaded?,
+    };
     let _following = follow(&bpf, &mut counters);
     let mut gauges = Gauges::open(&plan.gauges, Path::new("/"));
     {
@@ -91,6 +101,7 @@ pub(super) fn capture(
     let ring = ring.build().map_err(failed)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
     let mut tracer = Tracer::new(&bpf, plan.levels);
+    begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
 
     let mut placements = Placements::default();
@@ -105,7 +116,9 @@ pub(super) fn capture(
             gauges.sample(emit, false);
             emit.frames()
         };
+        let before_drain = clock::monotonic_ns();
         let _ = ring.consume();
+        drain.borrow_mut().lower.drained_ns = before_drain;
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
         place(&mut placements, lower);
         tracer.step(executed, lower)?;
@@ -129,7 +142,9 @@ pub(super) fn capture(
     };
     let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
     gauges.sample(&mut drain.borrow_mut().lower.emit, true);
+    drain.borrow_mut().lower.drained_ns = clock::monotonic_ns();
     tracer.detach();
+    sched.detach();
     let _ = ring.consume();
     {
         // It may take long: by now no operator is lost for it.
@@ -154,6 +169,16 @@ pub(super) fn capture(
 fn place(placements: &mut Placements, lower: &mut Lower) {
     for unplaced in std::mem::take(&mut lower.unplaced) {
         placements.send(&unplaced, &mut lower.emit);
+    }
+}
+
+/// Attaches the scheduler level, where it is asked for, and says what became of it.
+fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
+    sched.attach(bpf);
+    sched.emit(&mut lower.emit);
+    if let (Some(formats), recorded @ 1..) = (&sched.formats, sched.recorded()) {
+        lower.begin_sched(formats, recorded, own_pid_namespace().is_some());
+        lower.emit_sched_loss(clock::monotonic_ns(), &bpf.sched_totals(), Weight::Essential);
     }
 }
 

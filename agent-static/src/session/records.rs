@@ -72,6 +72,7 @@ pub(super) fn emit_heartbeat(bpf: &Bpf<'_>, lower: &mut Lower) {
 fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     let (now, totals) = (clock::monotonic_ns(), bpf.totals());
     lower.emit_nested_loss(now, &bpf.nested_totals(), weight);
+    lower.emit_sched_loss(lower.drained_ns, &bpf.sched_totals(), weight);
     lower.emit_expert_loss(now, &totals, weight);
     lower.loss(now, &totals)
 }

@@ -16,6 +16,8 @@ pub struct Event {
     pub user_only: bool,
 }
 
+/// Type of the kernel's tracepoints.
+pub const TRACEPOINT: u32 = perf::bindings::PERF_TYPE_TRACEPOINT;
 /// Type of the kernel's own counts.
 pub const SOFTWARE: u32 = perf::bindings::PERF_TYPE_SOFTWARE;
 /// Page faults that needed no disk.

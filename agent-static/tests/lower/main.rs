@@ -11,4 +11,5 @@ mod losses;
 mod nested;
 mod order;
 mod run;
+mod sched;
 mod topologies;

@@ -12,7 +12,7 @@ use crate::parse::{BoardFile, File};
 use crate::plan::aligned;
 use crate::{Backend, Core, Parse, Sensor, SensorUnit};
 
-const LEVELS: [&str; 4] = ["token", "graph", "op", "expert"];
+const LEVELS: [&str; 5] = ["token", "graph", "op", "expert", "sched"];
 /// All known cores that have the board's default set.
 const EVERY: &str = "*";
 

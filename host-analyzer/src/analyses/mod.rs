@@ -29,6 +29,7 @@ pub mod phase;
 mod rate;
 pub mod request;
 pub mod roof;
+pub mod sched;
 pub mod session;
 pub mod tally;
 pub mod thread;
@@ -88,6 +89,8 @@ pub struct Analysis {
     pub conditions: fact::Conditions,
     /// What the board can do at best.
     pub ceiling: ceiling::Ceilings,
+    /// What the kernel's scheduler did with the engine's threads.
+    pub sched: sched::Sched,
     /// What the measuring cost.
     pub cost: cost::Cost,
 }
@@ -133,6 +136,7 @@ impl Analysis {
             gauge: gauge::gauges(model, &phases),
             conditions: fact::Conditions::of(model, &phases),
             ceiling: ceiling::Ceilings::of(model),
+            sched: sched::Sched::of(model, &phases),
             cost,
             phases,
         }

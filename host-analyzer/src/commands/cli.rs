@@ -59,7 +59,7 @@ pub(super) struct Record {
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
     pub(super) out: PathBuf,
-    /// Levels to capture: token, graph, op, expert
+    /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,
     /// Counters to read at the start and the end of every operator, instead of the board's default set: another of

@@ -351,17 +351,20 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
     let names: Vec<&str> = match board {
         _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
         Some(board) => board.levels.iter().map(String::as_str).collect(),
-        None => vec!["token", "graph", "op", "expert"],
+        None => vec!["token", "graph", "op", "expert", "sched"],
     };
     names.into_iter().try_fold(0, |bits, name| match name.trim() {
         "token" => Ok(bits | level::TOKEN),
         "graph" => Ok(bits | level::GRAPH),
         "op" | "operator" => Ok(bits | level::OP),
         "expert" => Ok(bits | level::EXPERT),
+        // Where a thread's time went is asked of calls.
+        "sched" => Ok(bits | level::TOKEN | level::SCHED),
+        "all" => Ok(bits | level::ALL),
         other => Err(Diagnostic::new(
             "choosing the levels",
             format!("there is no level `{other}`"),
-            "give --levels a list of token, graph, op, expert, separated by commas",
+            "give --levels a list of token, graph, op, expert, sched, separated by commas",
         )),
     })
 }

@@ -39,10 +39,10 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
 
 #[cfg(test)]
 mod tests {
-    use profinfer_wire::record::{expert::ExpertLoss, loss::Loss, nested::NestedLoss};
+    use profinfer_wire::record::{expert::ExpertLoss, loss::Loss, nested::NestedLoss, sched::SchedLoss};
 
     use super::*;
-    use crate::model::{ExpertLedger, NestedLedger};
+    use crate::model::{ExpertLedger, NestedLedger, SchedLedger};
 
     /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
@@ -55,6 +55,7 @@ mod tests {
     fn ledgers_have_the_fields_of_their_records() {
         assert_eq!(strangers::<Ledger>(&Loss::default().fields()), [""; 0]);
         assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);
+        assert_eq!(strangers::<SchedLedger>(&SchedLoss::default().fields()), [""; 0]);
         // Counted here.
         assert_eq!(strangers::<ExpertLedger>(&ExpertLoss::default().fields()), ["received"]);
     }

@@ -14,6 +14,7 @@ mod graph;
 mod loss;
 mod nested;
 mod op;
+mod sched;
 mod session;
 mod token;
 mod topology;
@@ -26,7 +27,7 @@ use profinfer_wire::record::Record;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
-use crate::model::{DamageKind, Ledger, Model, NestedLedger, Text};
+use crate::model::{DamageKind, Ledger, Model, NestedLedger, SchedLedger, Text};
 
 use damage::Damages;
 use expert::Selections;
@@ -48,6 +49,7 @@ pub struct Ingest {
     selections: Selections,
     gauges: gauge::Gauges,
     nested: nested::Calls,
+    sched: sched::Records,
     weights: weight::Weights,
 }
 
@@ -141,6 +143,14 @@ impl Ingest {
                 self.model.health.nested_received += self.nested.add(r, offset, &mut self.damages);
             }
             Record::NestedLoss(r) => self.model.health.nested = Some(NestedLedger::read(&r.fields())),
+            Record::Task(r) => self.sched.task(r, &mut self.model),
+            Record::SchedBatch(r) => {
+                self.model.health.sched_received += self.sched.events(r, offset, &mut self.damages);
+            }
+            Record::InterruptBatch(r) => {
+                self.model.health.sched_received += self.sched.interrupts(r, offset, &mut self.damages);
+            }
+            Record::SchedLoss(r) => self.model.health.sched = Some(SchedLedger::read(&r.fields())),
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(Ledger::read(&r.fields())),
@@ -200,6 +210,7 @@ impl Ingest {
         self.batches.finish(&calls, model, lossy, damages);
         self.nested.finish(&calls, &self.texts, model, damages);
         self.selections.finish(&calls, model, damages);
+        self.sched.finish(&self.texts, model, damages);
         model.health.damage = std::mem::take(damages).sorted();
         self.model
     }

@@ -12,7 +12,7 @@ pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
     session.cpu_model = r.cpu_model.to_owned();
     session.board = r.board.to_owned();
     session.cpus = r.cpus;
-    session.levels = [level::TOKEN, level::GRAPH, level::OP, level::EXPERT]
+    session.levels = [level::TOKEN, level::GRAPH, level::OP, level::EXPERT, level::SCHED]
         .into_iter()
         .filter(|bit| r.levels & bit != 0)
         .filter_map(level_of)
@@ -102,6 +102,7 @@ const fn level_of(bit: u32) -> Option<Level> {
         level::GRAPH => Some(Level::Graph),
         level::OP => Some(Level::Op),
         level::EXPERT => Some(Level::Expert),
+        level::SCHED => Some(Level::Sched),
         _ => None,
     }
 }

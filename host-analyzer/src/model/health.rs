@@ -1,6 +1,6 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
-use super::loss::{ExpertLedger, Ledger, NestedLedger};
+use super::loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +122,10 @@ pub struct Health {
     pub nested_received: u64,
     /// Latest totals of nested calls; `None` when there were none, or no such record arrived.
     pub nested: Option<NestedLedger>,
+    /// Switches, wake-ups, migrations and interrupts read.
+    pub sched_received: u64,
+    /// Latest totals of the scheduler level; `None` when it was off, or no such record arrived.
+    pub sched: Option<SchedLedger>,
     /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
     pub experts: Option<ExpertLedger>,
     /// Damage by kind, the worst first.
@@ -149,6 +153,9 @@ impl Health {
             && self
                 .nested
                 .map_or(self.nested_received == 0, |l| l.nothing_lost() && l.sent == self.nested_received)
+            && self
+                .sched
+                .map_or(self.sched_received == 0, |l| l.nothing_lost() && l.sent == self.sched_received)
             && self.experts.is_none_or(|e| e.nothing_lost() && e.received == e.sent)
             && self.ledger.is_some_and(|l| l.nothing_lost())
     }

@@ -122,3 +122,49 @@ ledger! {
         received: RowRole::Figure,
     }
 }
+
+const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. What the engine's threads did meanwhile is not known; leave the agent \
+     some CPU time (one inference thread less), or record without operators (--levels token,graph,sched)";
+
+ledger! {
+    /// Totals of the scheduler level.
+    pub struct SchedLedger {
+        at_ns: RowRole::Figure,
+        recorded: RowRole::Figure,
+        switches: RowRole::Seen,
+        wakes: RowRole::Seen,
+        migrations: RowRole::Seen,
+        interrupts: RowRole::Seen,
+        sent: RowRole::Sent,
+        switches_ring_full: events("switches_ring_full", SCHED_RING_FULL),
+        wakes_ring_full: events("wakes_ring_full", SCHED_RING_FULL),
+        migrations_ring_full: events("migrations_ring_full", SCHED_RING_FULL),
+        interrupts_ring_full: events(
+            "interrupts_ring_full",
+            "the kernel's ring buffer was full. They are missing among the interrupts; leave the agent some CPU time (one \
+             inference thread less)",
+        ),
+        queue_full: events(
+            "queue_full",
+            "the link is slower than the trace. Record into a file on the board, take a faster link, or record fewer \
+             levels (--levels token,graph,sched)",
+        ),
+        threads_no_room: other(
+            "threads",
+            "threads of the engine",
+            Gap::None,
+            "the kernel had no room to follow more. Trace one process at a time",
+        ),
+    }
+}
+
+impl SchedLedger {
+    /// Everything that the kernel saw and that concerns this level.
+    #[must_use]
+    pub const fn seen(&self) -> u64 {
+        self.switches
+            .saturating_add(self.wakes)
+            .saturating_add(self.migrations)
+            .saturating_add(self.interrupts)
+    }
+}

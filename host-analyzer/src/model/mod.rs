@@ -32,7 +32,7 @@ pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
 pub use health::{Damage, DamageKind, End, EndReason, Health, ProbeCost};
-pub use loss::{ExpertLedger, Ledger, NestedLedger};
+pub use loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};

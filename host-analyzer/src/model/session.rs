@@ -44,11 +44,13 @@ pub enum Level {
     Op,
     /// Experts that the routers of a mixture-of-experts model choose.
     Expert,
+    /// What the kernel's scheduler does with the engine's threads.
+    Sched,
 }
 
 impl Level {
     /// All levels.
-    pub const ALL: [Self; 4] = [Self::Token, Self::Graph, Self::Op, Self::Expert];
+    pub const ALL: [Self; 5] = [Self::Token, Self::Graph, Self::Op, Self::Expert, Self::Sched];
 
     /// The level's name in views.
     #[must_use]
@@ -58,6 +60,7 @@ impl Level {
             Self::Graph => "graph",
             Self::Op => "operator",
             Self::Expert => "expert",
+            Self::Sched => "scheduler",
         }
     }
 }

@@ -10,6 +10,8 @@
 //!
 //! Format: "Trace Event Format", the document of the Chromium project's catapult.
 
+mod state;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -43,10 +45,15 @@ pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
     };
     file.head()?;
     file.health()?;
+    let states = super::timeline::state::tracks(model);
     for process in processes(model, &analysis.track) {
         file.process(&process)?;
         for (n, track) in process.tracks.iter().enumerate() {
             file.track(track, n)?;
+        }
+        let of_process = states.iter().filter(|s| s.process == process.pid);
+        for (n, track) in (process.tracks.len()..).zip(of_process) {
+            file.state_track(track, n)?;
         }
     }
     file.gauges()?;

@@ -14,8 +14,10 @@ pub mod level {
     pub const OP: u32 = 4;
     /// Selections of the routers of mixture-of-experts models; needs the operator level.
     pub const EXPERT: u32 = 8;
+    /// What the kernel's scheduler does with the engine's threads.
+    pub const SCHED: u32 = 16;
     /// All levels that this build knows.
-    pub const ALL: u32 = TOKEN | GRAPH | OP | EXPERT;
+    pub const ALL: u32 = TOKEN | GRAPH | OP | EXPERT | SCHED;
 }
 
 /// What to capture. The host resolves the board profile; the agent only obeys.

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod loss;
 pub mod nested;
 pub mod op;
+pub mod sched;
 pub mod session;
 pub mod token;
 mod totals;
@@ -73,8 +74,16 @@ pub mod kind {
     pub const EXPERT_LOSS: u16 = 0x41;
     /// [`super::gauge::GaugeBatch`].
     pub const GAUGE_BATCH: u16 = 0x50;
+    /// [`super::sched::Task`].
+    pub const TASK: u16 = 0x60;
+    /// [`super::sched::SchedBatch`].
+    pub const SCHED_BATCH: u16 = 0x61;
+    /// [`super::sched::InterruptBatch`].
+    pub const INTERRUPT_BATCH: u16 = 0x62;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
+    /// [`super::sched::SchedLoss`].
+    pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
     pub const NESTED_LOSS: u16 = 0x7d;
     /// [`super::loss::Loss`].
@@ -196,8 +205,16 @@ records! {
     ExpertLoss = kind::EXPERT_LOSS => expert::ExpertLoss,
     /// What the gauges said at one time.
     GaugeBatch = kind::GAUGE_BATCH => gauge::GaugeBatch<'a>,
+    /// A task that had a CPU which a thread of the engine wanted or left.
+    Task = kind::TASK => sched::Task<'a>,
+    /// What the scheduler did.
+    SchedBatch = kind::SCHED_BATCH => sched::SchedBatch<'a>,
+    /// Interrupts on CPUs that threads of the engine had.
+    InterruptBatch = kind::INTERRUPT_BATCH => sched::InterruptBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
+    /// What was counted and what was lost of the scheduler level so far.
+    SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.
     NestedLoss = kind::NESTED_LOSS => nested::NestedLoss,
     /// What was counted and what was lost so far.

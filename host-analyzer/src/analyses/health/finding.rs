@@ -12,6 +12,8 @@ pub enum Of {
     Nested,
     /// Selections of an expert.
     Experts,
+    /// What the scheduler did.
+    Sched,
 }
 
 /// One thing to say.

@@ -31,6 +31,7 @@ fn findings(model: &Model, health: &Health) -> Vec<Finding> {
         stream::dropped(Of::Spans, ledger, ledger.span_ends, &mut found);
     }
     stream::nested(model, &mut found);
+    stream::sched(model, &mut found);
     experts::lost(model, health, &mut found);
     stream::damaged(model, &mut found);
     stream::cut_short(model, health, &mut found);

@@ -55,6 +55,7 @@ pub(super) fn levels(model: &Model, found: &mut Vec<Finding>) {
         (Level::Graph, model.graph_calls.is_empty()),
         (Level::Op, model.spans.is_empty()),
         (Level::Expert, routed && model.experts.is_empty()),
+        (Level::Sched, model.sched.states.is_empty()),
     ];
     for (level, nothing) in nothing {
         // Where nothing is attached, that is what is said, and why.

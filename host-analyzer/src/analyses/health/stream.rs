@@ -42,6 +42,28 @@ pub(super) fn nested(model: &Model, found: &mut Vec<Finding>) {
     }
 }
 
+/// What of the scheduler level was lost, wherever it was.
+pub(super) fn sched(model: &Model, found: &mut Vec<Finding>) {
+    let (of, received) = (Of::Sched, model.health.sched_received);
+    let Some(l) = model.health.sched else {
+        if received > 0 {
+            found.push(Finding::TotalsMissing { of, received });
+        }
+        return;
+    };
+    dropped(of, &l, l.seen(), found);
+    if model.health.end.is_none() {
+        return;
+    }
+    if !l.balances() {
+        found.push(Finding::NotBalanced(of));
+    } else if l.sent > received {
+        found.push(Finding::NotHere { of, n: l.sent - received, seen: l.seen() });
+    } else if l.sent < received {
+        found.push(Finding::TooMany(of));
+    }
+}
+
 pub(super) fn damaged(model: &Model, found: &mut Vec<Finding>) {
     let dropped_frames = model.health.ledger.map_or(0, |l| l.frames_queue_full);
     for d in &model.health.damage {

@@ -16,7 +16,7 @@ use crate::views::words;
 /// Where tracks of a process belong.
 #[derive(Clone, Copy)]
 pub(super) struct Parent {
-    uuid: u64,
+    pub(super) uuid: u64,
     /// Process id; `None` where it is not one.
     pid: Option<i32>,
 }

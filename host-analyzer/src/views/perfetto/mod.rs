@@ -9,6 +9,7 @@ mod intern;
 mod message;
 mod packet;
 mod sequence;
+mod state;
 mod template;
 
 use std::io::{self, Write};
@@ -37,11 +38,16 @@ const COMMON_SEQUENCE: u32 = 1;
 pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let mut file = File::new(model, analysis, out);
     descriptor::head(&mut file)?;
+    let states = super::timeline::state::tracks(model);
     for process in processes(model, &analysis.track) {
         let parent = descriptor::process(&mut file, &process)?;
         for (rank, track) in (0..).zip(process.tracks) {
             let uuid = descriptor::track(&mut file, track, parent, rank)?;
             sequence::sequence(&mut file, track, uuid)?;
+        }
+        let rank = i32::try_from(process.tracks.len()).unwrap_or(i32::MAX);
+        for (rank, track) in (rank..).zip(states.iter().filter(|s| s.process == process.pid)) {
+            state::track(&mut file, track, parent, rank)?;
         }
     }
     gauge::gauges(&mut file)?;

@@ -18,7 +18,7 @@ use crate::model::SpanId;
 use crate::views::timeline::label::{self, CPU, Label, MIGRATED};
 
 /// `TrackEvent { type: TYPE_SLICE_END }`.
-const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
+pub(super) const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
 
 /// Writes the slices of a track.
 pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Result<()> {
@@ -36,7 +36,7 @@ pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Res
 }
 
 /// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
-fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
+pub(super) fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
     let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(origin_ns), ..Clock::default() };
     let incremental = Clock {
         clock_id: Some(CLOCK_INCREMENTAL),
@@ -127,7 +127,7 @@ impl Writer {
 
 /// Names of the arguments that are appended to templates.
 pub(super) struct ArgumentNames {
-    cpu: (u64, Entry),
+    pub(super) cpu: (u64, Entry),
     migrated: (u64, Entry),
 }
 

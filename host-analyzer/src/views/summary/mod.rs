@@ -18,6 +18,7 @@ use crate::analyses::engine::Engine;
 use crate::analyses::fact::Conditions;
 use crate::analyses::graph::Graph;
 use crate::analyses::nested::Nested;
+use crate::analyses::sched::Sched;
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
@@ -47,6 +48,7 @@ struct Summary<'a> {
     gauges: Vec<Gauge<'a>>,
     conditions: &'a Conditions,
     ceilings: &'a Ceilings,
+    sched: &'a Sched,
     tracks: &'a [Track],
     cost: &'a Cost,
 }
@@ -132,6 +134,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         gauges: analysis.gauge.iter().map(Gauge::of).collect(),
         conditions: &analysis.conditions,
         ceilings: &analysis.ceiling,
+        sched: &analysis.sched,
         tracks: &analysis.track,
         cost: &analysis.cost,
     };

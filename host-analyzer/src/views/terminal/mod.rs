@@ -13,6 +13,7 @@ mod findings;
 mod gauges;
 mod nested;
 mod operators;
+mod sched;
 mod speed;
 mod style;
 mod threads;
@@ -47,6 +48,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, out)?;
+    sched::write(&analysis.sched, out)?;
     gauges::write(&analysis.gauge, out)?;
     ceilings::write(&analysis.ceiling, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)

@@ -27,12 +27,13 @@ pub(crate) fn facts(model: &Model, analysis: &Analysis) -> Vec<(&'static str, St
     facts
 }
 
-/// No time in a file is before this: start of the session, ns of its clock; or of the first slice or gauge's
-/// sample, when the stream did not tell the session's or contradicts itself.
+/// No time in a file is before this: start of the session, ns of its clock; or of the first slice, gauge's
+/// sample or thread's state, when the stream did not tell the session's or contradicts itself.
 pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
     let first_ns = first_ns(model, analysis);
     let gauges = model.gauges.iter().filter_map(|g| g.at_ns.first()).copied().min();
-    let starts = [Some(model.session.start_ns).filter(|ns| *ns != 0), gauges];
+    let states = model.sched.states.start_ns.iter().copied().min();
+    let starts = [Some(model.session.start_ns).filter(|ns| *ns != 0), gauges, states];
     starts.into_iter().flatten().fold(first_ns, u64::min)
 }
 

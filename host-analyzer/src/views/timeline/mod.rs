@@ -9,3 +9,4 @@ pub(super) mod label;
 pub(super) mod metadata;
 pub(super) mod per_node;
 pub(super) mod process;
+pub(super) mod state;

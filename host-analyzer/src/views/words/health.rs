@@ -71,6 +71,7 @@ const fn name(of: Of) -> &'static str {
         Of::Spans => "operator spans",
         Of::Nested => "nested calls",
         Of::Experts => "selections of an expert",
+        Of::Sched => "events of the scheduler",
     }
 }
 
@@ -80,6 +81,7 @@ const fn totals_of(of: Of) -> &'static str {
         Of::Spans => "",
         Of::Nested => " of nested calls",
         Of::Experts => " of experts",
+        Of::Sched => " of the scheduler level",
     }
 }
 
@@ -108,6 +110,9 @@ fn totals_missing(of: Of, received: u64) -> String {
     match of {
         Of::Spans => "unknown: the agent's totals did not arrive, so what it dropped cannot be told".into(),
         Of::Nested => format!("unknown: the totals of {} nested calls did not arrive", count(received)),
+        Of::Sched => {
+            format!("unknown: the totals of {} events of the scheduler did not arrive", count(received))
+        }
         Of::Experts => {
             "unknown: the agent's totals of experts did not arrive, so what it dropped of them cannot be told"
                 .into()
@@ -122,6 +127,7 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
             count(n)
         ),
         Of::Nested => format!("lost: {} nested calls that the agent sent are not here", count(n)),
+        Of::Sched => format!("lost: {} events of the scheduler that the agent sent are not here", count(n)),
         Of::Experts => format!("lost: {} were sent and did not arrive", part(n, seen, name(of))),
     }
 }
@@ -129,7 +135,7 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
 fn too_many(of: Of) -> String {
     let (what, by) = match of {
         Of::Spans => (name(of), "the kernel saw"),
-        Of::Nested => (name(of), "the agent sent"),
+        Of::Nested | Of::Sched => (name(of), "the agent sent"),
         Of::Experts => ("selections of experts", "the agent sent"),
     };
     format!("unsound: more {what} are here than {by}; {REPORT}")
@@ -226,6 +232,7 @@ fn edge(of: Of, when: When, n: u64) -> String {
         Of::Spans => "operators",
         Of::Nested => "nested calls",
         Of::Experts => "selections",
+        Of::Sched => "threads",
     };
     let when = match when {
         When::Started => "the probes were attached or the session ended",

@@ -185,6 +185,8 @@ pub(crate) fn fact(at: u64, scope: Scope, name: &str, value: Value<'_>) -> Recor
         Value::Absent(why) => f.uint(2).text(why),
     };
     of(0x0c, f)
+}
+
 /// Kind is the number of its enum; figures are repeats, median, least, most.
 pub(crate) fn ceiling(kind: u64, core: &str, cpus: &str, how: &str, figures: [u64; 4], note: &str) -> Record {
     let f = Fields::default().uint(kind).text(core).text(cpus).text(how);

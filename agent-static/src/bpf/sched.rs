@@ -1,0 +1,75 @@
+//! The programs of the scheduler level.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
+use std::path::Path;
+
+use libbpf_rs::{Link, ProgramMut};
+
+use super::Bpf;
+use super::skel::OpenProfinferSkel;
+use crate::counter::pmu;
+use crate::sched::tracepoint::Tracepoint;
+use crate::sys::perf;
+
+impl<'s> Bpf<'s> {
+    /// Attaches the program of `tracepoint`, whose number is `id`. Not by name: libbpf looks that up in tracefs, and only where
+    /// most systems have it.
+    ///
+    /// # Errors
+    /// What the kernel answered.
+    pub fn attach_tracepoint(&self, tracepoint: Tracepoint, id: u64) -> Result<Link, String> {
+        // On whichever CPU the event is, its program runs on all.
+        let cpu = pmu::online(Path::new("/sys")).ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
+        let event = perf::Event { pmu_type: perf::TRACEPOINT, config: id, user_only: false };
+        let fd = perf::open(event, cpu, None).map_err(|e| format!("opening it: {e}"))?;
+        let program = self.sched_program(tracepoint);
+        let link = program.attach_perf_event(fd.as_raw_fd()).map_err(|e| format!("attaching to it: {e}"))?;
+        // It is the link's now, and closed with it.
+        let _ = fd.into_raw_fd();
+        Ok(link)
+    }
+
+    fn sched_program(&self, tracepoint: Tracepoint) -> &ProgramMut<'s> {
+        let p = &self.skel.progs;
+        match tracepoint {
+            Tracepoint::Switch => &p.sched_on_switch,
+            Tracepoint::Waking => &p.sched_on_waking,
+            Tracepoint::Wakeup => &p.sched_on_wakeup,
+            Tracepoint::WakeupNew => &p.sched_on_wakeup_new,
+            Tracepoint::Migrate => &p.sched_on_migrate,
+            Tracepoint::Irq => &p.sched_on_irq,
+            Tracepoint::IrqExit => &p.sched_on_irq_exit,
+            Tracepoint::Softirq => &p.sched_on_softirq,
+            Tracepoint::SoftirqExit => &p.sched_on_softirq_exit,
+        }
+    }
+
+    /// Descriptors of the programs that were loaded for the level.
+    pub(super) fn sched_programs(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let loaded = if self.sched { Tracepoint::ALL.as_slice() } else { &[] };
+        loaded.iter().map(|t| self.sched_program(*t).as_fd())
+    }
+}
+
+/// Leaves out what only this level needs.
+pub(super) fn leave_out(open: &mut OpenProfinferSkel<'_>) -> libbpf_rs::Result<()> {
+    let p = &mut open.progs;
+    for program in [
+        &mut p.sched_on_switch,
+        &mut p.sched_on_waking,
+        &mut p.sched_on_wakeup,
+        &mut p.sched_on_wakeup_new,
+        &mut p.sched_on_migrate,
+        &mut p.sched_on_irq,
+        &mut p.sched_on_irq_exit,
+        &mut p.sched_on_softirq,
+        &mut p.sched_on_softirq_exit,
+    ] {
+        program.set_autoload(false);
+    }
+    let m = &mut open.maps;
+    for map in [&mut m.sched_threads, &mut m.sched_waiting, &mut m.sched_cpus, &mut m.sched_totals] {
+        map.set_autocreate(false)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! The scheduler level: switches, wake-ups, migrations and interrupts, packed into batches in the order in which they came.
+
+use profinfer_wire::frame::MAX_PAYLOAD;
+use profinfer_wire::interrupt::{self as interrupts, MAX_INTERRUPT_LEN};
+use profinfer_wire::record::Record;
+use profinfer_wire::record::sched::{InterruptBatch, SchedBatch, SchedLoss, Task};
+use profinfer_wire::sched::{self as events, Happened, IDLE, Left, MAX_EVENT_LEN, SchedEvent};
+
+use super::Lower;
+use crate::bpf::SchedTotals;
+use crate::link::output::Weight;
+use crate::ring::{Head, Interrupt, Switch, TASK_COMM, Who};
+use crate::sched::formats::Formats;
+use crate::sched::states::States;
+use crate::sched::task::{New, Tasks, text};
+
+/// Room for the packed events of one batch: a frame without the other fields of the record.
+const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
+/// Names of interrupts that are remembered; of more, the last place is used again.
+const NAMES: usize = 64;
+
+/// Everything that the level needs, made when it begins: the session allocates nothing for it.
+#[derive(Debug)]
+pub(super) struct Scheduler {
+    recorded: u64,
+    states: States,
+    tasks: Tasks,
+    seq: u32,
+    events: Packed<events::Cursor>,
+    /// How many of them are no gaps.
+    in_batch: u16,
+    interrupts: Packed<interrupts::Cursor>,
+    /// Text ids of the soft interrupts, by their numbers; 0 where there is none.
+    softirqs: [u32; 16],
+    names: Vec<([u8; TASK_COMM], u32)>,
+    sent: u64,
+    queue_full: u64,
+}
+
+/// A batch that is being filled.
+#[derive(Debug)]
+struct Packed<C> {
+    base_ns: u64,
+    count: u16,
+    len: usize,
+    cursor: C,
+    bytes: Box<[u8; BATCH_BYTES]>,
+}
+
+impl<C> Packed<C> {
+    fn new(cursor: C) -> Self {
+        Self { base_ns: 0, count: 0, len: 0, cursor, bytes: Box::new([0; BATCH_BYTES]) }
+    }
+
+    /// Whether the next one may not fit.
+    fn full(&self, longest: usize) -> bool {
+        self.len + longest > BATCH_BYTES || self.count == u16::MAX
+    }
+
+    fn clear(&mut self) {
+        (self.count, self.len) = (0, 0);
+    }
+}
+
+impl Scheduler {
+    fn count(&mut self, sent: bool, n: u16) {
+        *(if sent { &mut self.sent } else { &mut self.queue_full }) += u64::from(n);
+    }
+}
+
+impl Lower {
+    /// Begins the level: `recorded` is what of it, `blind` whether the kernel's numbers of tasks are not those of /proc.
+    pub fn begin_sched(&mut self, formats: &Formats, recorded: u64, blind: bool) {
+        let mut softirqs = [0; 16];
+        for (number, name) in &formats.softirqs {
+            if let Some(place) = usize::try_from(*number).ok().and_then(|n| softirqs.get_mut(n)) {
+                *place = self.texts.id(&mut self.emit, name);
+            }
+        }
+        self.sched = Some(Scheduler {
+            recorded,
+            states: formats.states.clone(),
+            tasks: Tasks::new(blind),
+            seq: 0,
+            events: Packed::new(events::Cursor::new(0)),
+            in_batch: 0,
+            interrupts: Packed::new(interrupts::Cursor::new(0)),
+            softirqs,
+            names: Vec::with_capacity(NAMES),
+            sent: 0,
+            queue_full: 0,
+        });
+    }
+
+    pub(super) fn switch(&mut self, e: &Switch) {
+        let Some(sched) = &self.sched else { return };
+        // A thread that was only seen to run did not leave.
+        let left = if e.prev == e.next { Left::Other } else { sched.states.left(e.state) };
+        let (prev, next) = (self.who(e.prev), self.who(e.next));
+        self.push_event(e.at_ns, Happened::Switch { cpu: cpu(e.cpu), prev, left, next });
+    }
+
+    pub(super) fn woken(&mut self, head: &Head, at_ns: u64, moved: bool) {
+        let (cpu, tid) = (cpu(head.arg), head.tid);
+        self.thread(head.tgid, tid);
+        let happened = if moved { Happened::Migration { cpu, tid } } else { Happened::Wake { cpu, tid } };
+        self.push_event(at_ns, happened);
+    }
+
+    pub(super) fn gap(&mut self, from_ns: u64, to_ns: u64) {
+        // What was lost is counted already: a gap is none of the events.
+        let happened = Happened::Gap { length_ns: to_ns.saturating_sub(from_ns) };
+        self.pack(to_ns, happened);
+    }
+
+    fn push_event(&mut self, at_ns: u64, happened: Happened) {
+        self.pack(at_ns, happened);
+        if let Some(sched) = &mut self.sched {
+            sched.in_batch += 1;
+        }
+    }
+
+    fn pack(&mut self, at_ns: u64, happened: Happened) {
+        if self.sched.as_ref().is_some_and(|s| s.events.full(MAX_EVENT_LEN)) {
+            self.send_events();
+        }
+        let Some(sched) = &mut self.sched else { return };
+        let batch = &mut sched.events;
+        if batch.count == 0 {
+            (batch.base_ns, batch.cursor) = (at_ns, events::Cursor::new(at_ns));
+        }
+        // There is room, see above.
+        let event = SchedEvent { at_ns, happened };
+        if let Some(len) = batch.cursor.encode(&event, &mut *batch.bytes, batch.len) {
+            batch.len = len;
+            batch.count += 1;
+        }
+    }
+
+    fn who(&mut self, who: Who) -> events::Who {
+        match who {
+            Who::Engine(pid, tid) => {
+                self.thread(pid, tid);
+                events::Who::Thread(tid)
+            }
+            Who::Other(0, _) => events::Who::Task(IDLE),
+            Who::Other(tid, name) => events::Who::Task(self.task(tid, &name)),
+        }
+    }
+
+    fn task(&mut self, tid: u32, name: &[u8; TASK_COMM]) -> u32 {
+        let Some(sched) = &mut self.sched else { return IDLE };
+        let (id, new) = sched.tasks.id(tid, name);
+        if let Some(New { facts, .. }) = new {
+            let (pid, command, cgroup): (u32, &[u8], &[u8]) =
+                facts.as_ref().map_or((0, &[], &[]), |f| (f.pid, &f.command, &f.cgroup));
+            let record =
+                Task { id, tid, pid, name: utf8(text(name)), command: utf8(command), cgroup: utf8(cgroup) };
+            self.emit.emit(&Record::Task(record), Weight::Essential);
+        }
+        id
+    }
+
+    pub(super) fn interrupt(&mut self, e: &Interrupt) {
+        let Some(sched) = &self.sched else { return };
+        let known = match e.soft {
+            Some(number) => sched.softirqs.get(number as usize).copied(),
+            None => sched.names.iter().find(|(name, _)| *name == e.name).map(|(_, id)| *id),
+        };
+        let name = match known {
+            Some(id) => id,
+            None => self.interrupt_name(e),
+        };
+        if self.sched.as_ref().is_some_and(|s| s.interrupts.full(MAX_INTERRUPT_LEN)) {
+            self.send_interrupts();
+        }
+        let Some(sched) = &mut self.sched else { return };
+        let batch = &mut sched.interrupts;
+        if batch.count == 0 {
+            (batch.base_ns, batch.cursor) = (e.start_ns, interrupts::Cursor::new(e.start_ns));
+        }
+        let interrupt = interrupts::Interrupt {
+            soft: e.soft.is_some(),
+            name,
+            cpu: cpu(e.cpu),
+            start_ns: e.start_ns,
+            duration_ns: e.end_ns.saturating_sub(e.start_ns),
+        };
+        if let Some(len) = batch.cursor.encode(&interrupt, &mut *batch.bytes, batch.len) {
+            batch.len = len;
+            batch.count += 1;
+        }
+    }
+
+    fn interrupt_name(&mut self, e: &Interrupt) -> u32 {
+        // A soft one without a name is none that the kernel told of.
+        if e.soft.is_some() {
+            return 0;
+        }
+        let id = self.texts.fresh(&mut self.emit, utf8(text(&e.name))).unwrap_or(0);
+        if let Some(sched) = &mut self.sched {
+            if sched.names.len() == NAMES {
+                sched.names.pop();
+            }
+            sched.names.push((e.name, id));
+        }
+        id
+    }
+
+    fn send_events(&mut self) {
+        let Some(sched) = &mut self.sched else { return };
+        let batch = &mut sched.events;
+        if batch.count == 0 {
+            return;
+        }
+        let bytes = &batch.bytes[..batch.len];
+        let record = SchedBatch { seq: sched.seq, base_ns: batch.base_ns, count: batch.count, bytes };
+        sched.seq = sched.seq.wrapping_add(1);
+        let sent = self.emit.emit(&Record::SchedBatch(record), Weight::Droppable);
+        batch.clear();
+        let n = std::mem::take(&mut sched.in_batch);
+        sched.count(sent, n);
+    }
+
+    fn send_interrupts(&mut self) {
+        let Some(sched) = &mut self.sched else { return };
+        let batch = &mut sched.interrupts;
+        if batch.count == 0 {
+            return;
+        }
+        let bytes = &batch.bytes[..batch.len];
+        let record = InterruptBatch { base_ns: batch.base_ns, count: batch.count, bytes };
+        let sent = self.emit.emit(&Record::InterruptBatch(record), Weight::Droppable);
+        let n = batch.count;
+        batch.clear();
+        sched.count(sent, n);
+    }
+
+    /// Sends what there is, and says what became of all that happened before `drained_ns`.
+    pub fn emit_sched_loss(&mut self, drained_ns: u64, kernel: &SchedTotals, weight: Weight) {
+        self.send_events();
+        self.send_interrupts();
+        let Some(sched) = &self.sched else { return };
+        let loss = SchedLoss {
+            at_ns: drained_ns,
+            recorded: sched.recorded,
+            switches: kernel.switches,
+            wakes: kernel.wakes,
+            migrations: kernel.migrations,
+            interrupts: kernel.interrupts,
+            sent: sched.sent,
+            switches_ring_full: kernel.switches_ring_full,
+            wakes_ring_full: kernel.wakes_ring_full,
+            migrations_ring_full: kernel.migrations_ring_full,
+            interrupts_ring_full: kernel.interrupts_ring_full,
+            queue_full: sched.queue_full,
+            threads_no_room: kernel.threads_no_room,
+        };
+        self.emit.emit(&Record::SchedLoss(loss), weight);
+    }
+}
+
+fn cpu(cpu: u32) -> u16 {
+    u16::try_from(cpu).unwrap_or(u16::MAX)
+}
+
+/// Text of other programs, up to the first byte that is none.
+fn utf8(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => bytes.get(..e.valid_up_to()).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,53 @@
+//! The tracepoints of the scheduler level.
+
+/// One of them; each has a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "their names in the kernel say it")]
+pub enum Tracepoint {
+    Switch,
+    Waking,
+    Wakeup,
+    WakeupNew,
+    Migrate,
+    Irq,
+    IrqExit,
+    Softirq,
+    SoftirqExit,
+}
+
+impl Tracepoint {
+    /// All of them, those that are needed first.
+    pub const ALL: [Self; 9] = [
+        Self::Switch,
+        Self::Waking,
+        Self::Wakeup,
+        Self::WakeupNew,
+        Self::Migrate,
+        Self::Irq,
+        Self::IrqExit,
+        Self::Softirq,
+        Self::SoftirqExit,
+    ];
+
+    /// Its name in the kernel, with its group.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch => "sched:sched_switch",
+            Self::Waking => "sched:sched_waking",
+            Self::Wakeup => "sched:sched_wakeup",
+            Self::WakeupNew => "sched:sched_wakeup_new",
+            Self::Migrate => "sched:sched_migrate_task",
+            Self::Irq => "irq:irq_handler_entry",
+            Self::IrqExit => "irq:irq_handler_exit",
+            Self::Softirq => "irq:softirq_entry",
+            Self::SoftirqExit => "irq:softirq_exit",
+        }
+    }
+
+    /// Without it, nothing can be said of any thread.
+    #[must_use]
+    pub const fn needed(self) -> bool {
+        matches!(self, Self::Switch | Self::Waking | Self::Wakeup | Self::WakeupNew | Self::Migrate)
+    }
+}

@@ -1,0 +1,81 @@
+//! The tasks that had CPUs: of the kernel and of other processes as the agent describes them, and the engine's own threads.
+
+use std::collections::HashMap;
+
+use profinfer_wire::record::sched as wire;
+use profinfer_wire::sched::{IDLE, Who};
+
+use crate::model::{Model, Task, TaskId, Text, Texts};
+
+/// What the agent told.
+#[derive(Debug, Default)]
+pub(super) struct Tasks(HashMap<u32, Task>);
+
+impl Tasks {
+    /// A task that is described again replaces the earlier one: more is known of it.
+    pub(super) fn describe(&mut self, r: &wire::Task<'_>, texts: &mut Texts) {
+        let task = Task {
+            tid: r.tid,
+            pid: r.pid,
+            name: texts.intern(r.name),
+            command: texts.intern(r.command),
+            cgroup: texts.intern(r.cgroup),
+        };
+        self.0.insert(r.id, task);
+    }
+
+    pub(super) fn table(self, model: &mut Model) -> Table {
+        let name = model.texts.intern("idle");
+        let idle = Task { tid: 0, pid: 0, name, command: Text::default(), cgroup: Text::default() };
+        Table { told: self.0, idle, ids: HashMap::new(), rows: HashMap::new() }
+    }
+}
+
+/// Makes the rows of the model's table.
+pub(super) struct Table {
+    told: HashMap<u32, Task>,
+    idle: Task,
+    ids: HashMap<(bool, u32), TaskId>,
+    /// The same task may have been told under two numbers.
+    rows: HashMap<(u32, u32, Text, Text, Text), TaskId>,
+}
+
+impl Table {
+    /// The row of a task, made at its first turn; `None` for one that was never described.
+    pub(super) fn get(&mut self, who: Who, model: &mut Model) -> Option<TaskId> {
+        let key = match who {
+            Who::Thread(tid) => (true, tid),
+            Who::Task(id) => (false, id),
+        };
+        if let Some(id) = self.ids.get(&key) {
+            return Some(*id);
+        }
+        let task = match who {
+            Who::Thread(tid) => own(tid, model),
+            Who::Task(IDLE) => self.idle.clone(),
+            Who::Task(id) => self.told.get(&id)?.clone(),
+        };
+        let same = (task.tid, task.pid, task.name, task.command, task.cgroup);
+        let id = *self.rows.entry(same).or_insert_with(|| {
+            model.sched.tasks.push(task);
+            TaskId(u32::try_from(model.sched.tasks.len() - 1).unwrap_or(u32::MAX))
+        });
+        self.ids.insert(key, id);
+        Some(id)
+    }
+}
+
+/// A thread of the engine.
+fn own(tid: u32, model: &mut Model) -> Task {
+    let id = model.threads.find_or_add(tid);
+    let thread = model.threads.get(id);
+    let process = model.session.processes.iter().rev().find(|p| p.pid == thread.pid);
+    let command = process.map_or("", |p| &p.command);
+    Task {
+        tid,
+        pid: thread.pid,
+        name: thread.name,
+        command: model.texts.intern(command),
+        cgroup: Text::default(),
+    }
+}
