@@ -4,9 +4,11 @@
 #[derive(Debug, Default)]
 pub(super) struct Gaps {
     told: Vec<(u64, u64)>,
-    /// Number, times of the first and the last event, and whether all of it could be read.
-    batches: Vec<(u32, Option<(u64, u64)>, bool)>,
+    batches: Vec<Batch>,
 }
+
+/// Number, times of the first and the last event, and whether all of it could be read.
+type Batch = (u32, Option<(u64, u64)>, bool);
 
 impl Gaps {
     /// The agent says that there was one.
