@@ -34,6 +34,11 @@ pub(super) enum Command {
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
     },
+    /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
+    Findings {
+        /// Code of a rule, as in summary.json
+        code: Option<String>,
+    },
     /// List the board profiles, or show one with the meaning of each counter
     Boards {
         /// Name of a profile

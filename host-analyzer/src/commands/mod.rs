@@ -4,6 +4,7 @@
 //! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
 //! analyze inspect FILE           all frames with their offsets
 //! analyze boards [NAME]          the board profiles
+//! analyze findings [CODE]         what is looked for, and what each finding means
 //! analyze engine PATH...         what would be probed in an engine
 //! ```
 
@@ -13,6 +14,7 @@ mod cli;
 mod counters;
 mod diagnostic;
 mod engine;
+mod findings;
 mod gauges;
 mod inspect;
 mod link;
@@ -40,6 +42,7 @@ pub fn main() -> ExitCode {
         Some(Command::Engine { paths, tables, boards }) => {
             engine::engine(paths, tables == "all", boards.as_deref())
         }
+        Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
         Some(Command::Boards { name, boards }) => {
             boards::boards(name.as_deref(), boards.as_deref()).map(done)
         }

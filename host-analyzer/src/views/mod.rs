@@ -9,6 +9,7 @@ pub mod dot;
 pub mod perfetto;
 pub mod report;
 mod report_timeline;
+pub mod rules;
 pub mod summary;
 pub mod tables;
 pub mod terminal;

@@ -54,3 +54,20 @@ fn rules_have_codes_of_their_own_and_texts() {
         assert!(texts.iter().all(|text| text.len() > 10), "{}", rule.code);
     }
 }
+
+/// `docs/findings.md` is generated: with PROFINFER_WRITE_DOCS set it is written, otherwise compared.
+#[test]
+fn the_page_of_findings_is_that_of_the_rules() {
+    let mut page = Vec::new();
+    host_analyzer::views::rules::page(None, &mut page).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/findings.md");
+    if std::env::var_os("PROFINFER_WRITE_DOCS").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let same = kept.as_bytes() == page;
+    assert!(
+        same,
+        "docs/findings.md is not that of the rules: write it with `analyze findings > docs/findings.md`"
+    );
+}

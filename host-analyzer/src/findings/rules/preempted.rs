@@ -19,19 +19,42 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
+/// Tasks that are named.
+const NAMED: usize = 3;
+
 fn judge(case: &Case<'_>) -> Verdict {
     let lost = case.wall(&[Class::Preempted]);
-    let evidence = vec![
-        Evidence::new("preempted_ns_per_token", Value::Nanoseconds(lost.mean as u64), Place::Budget),
-        Evidence::new("preempted_share", Value::Share(case.share(lost.mean)), Place::Budget),
+    // The engine's own threads are another matter: there are too many of them.
+    let takers = || case.analysis.sched.interference.iter().filter(|t| !t.idle && t.decode_ns > 0);
+    let all: u64 = takers().map(|t| t.decode_ns).sum();
+    let mut others: Vec<_> = takers().filter(|t| !t.engine).collect();
+    others.sort_by_key(|t| std::cmp::Reverse(t.decode_ns));
+    let foreign: u64 = others.iter().map(|t| t.decode_ns).sum();
+    let part = if all == 0 { 1.0 } else { foreign as f64 / all as f64 };
+    let per_token = |ns: u64| ns / case.headline.tokens.max(1);
+    let mut evidence = vec![
+        Evidence::new("preempted_ns_per_token", Value::Nanoseconds((lost.mean * part) as u64), Place::Budget),
+        Evidence::new("preempted_share", Value::Share(case.share(lost.mean * part)), Place::Budget),
     ];
-    if case.share(lost.mean) < WORTH {
+    if case.share(lost.mean * part) < WORTH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), lost.low() * 0.6, lost.high() * 1.2);
+    if let Some(first) = others.first() {
+        let what = if first.command.is_empty() { &first.name } else { &first.command };
+        evidence.insert(0, Evidence::new("task", Value::Name(what.clone()), Place::Interference));
+        evidence.push(Evidence::new(
+            "task_ns_per_token",
+            Value::Nanoseconds(per_token(first.decode_ns)),
+            Place::Interference,
+        ));
+        let cpus = first.cpus.iter().map(|c| c.cpu).collect();
+        evidence.push(Evidence::new("task_cpus", Value::Cpus(cpus), Place::Interference));
+    }
+    let tasks = others.iter().take(NAMED).map(|t| (t.tid, t.name.clone())).collect();
+    let gain = Gain::of(case.token_ns(), lost.low() * part * 0.6, lost.high() * part * 1.2);
     Verdict::Found(Found {
         evidence,
-        remedy: Remedy::MoveTasks { tasks: Vec::new() },
+        remedy: Remedy::MoveTasks { tasks },
         gain: Some(gain),
         confidence: Confidence::High,
     })

@@ -57,7 +57,9 @@ pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
     format!("{}: needs {}", rule.title, needs.join(", "))
 }
 
-fn needed(missing: &Missing) -> String {
+/// What a rule needs.
+#[must_use]
+pub fn needed(missing: &Missing) -> String {
     match missing {
         Missing::DecodeCalls(n) => format!("{n} decode tokens"),
         Missing::Level(name) => format!("the {name} level (--levels all)"),
