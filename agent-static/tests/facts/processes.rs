@@ -17,6 +17,9 @@ fn memory_and_faults_when_they_change() {
                 tree.put("proc/42/task/42/status", "Cpus_allowed_list:\t0-1\n");
                 computing.push((PID, PID));
             }
+            3 => {
+                tree.put("proc/42/smaps_rollup", "Rss: 9 kB\nAnonHugePages:  8192 kB\nFilePmdMapped: 0 kB\n");
+            }
             _ => {}
         }
         round < 4
@@ -31,8 +34,8 @@ fn memory_and_faults_when_they_change() {
         ("nice", "-5"),
         ("affinity", "0-1"),
         ("io.read_bytes", "4096"),
-        // Read again when a thread of it computes.
-        ("huge.anonymous", "2097152 4194304"),
+        // Read again when a thread of it computes, and at the end.
+        ("huge.anonymous", "2097152 4194304 8388608"),
         ("huge.file", "0"),
         ("program", "!there is no /proc/42/exe"),
         ("environment.read", "!there is no /proc/42/environ"),
