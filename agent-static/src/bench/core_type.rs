@@ -108,7 +108,7 @@ fn names(cpuinfo: &str) -> BTreeMap<u32, String> {
                 implementer = hex(value).unwrap_or(0) & 0xff;
                 continue;
             }
-            "CPU part" => hex(value).map(|part| arm(implementer << 24 | 0xf_0000 | (part & 0xfff) << 4)),
+            "CPU part" => hex(value).map(|part| arm(implementer << 24 | (part & 0xfff) << 4)),
             "model name" => Some(value.to_owned()),
             _ => continue,
         };
@@ -152,7 +152,7 @@ mod tests {
             (capacity(6), "1024"),
         ];
         let root = tree(&files.each_ref().map(|(path, text)| (path.as_str(), *text)));
-        let expected = [("Cortex-A76", vec![4, 6]), ("Cortex-A55", vec![0]), ("MIDR 0x510f8020", vec![7])];
+        let expected = [("Cortex-A76", vec![4, 6]), ("Cortex-A55", vec![0]), ("MIDR 0x51008020", vec![7])];
         assert_eq!(told(&root, &[0, 4, 6, 7]), expected.map(|(name, cpus)| (name.to_owned(), cpus)));
         assert_eq!(told(&root, &[4]), [("Cortex-A76".to_owned(), vec![4])]);
     }

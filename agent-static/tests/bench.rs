@@ -1,0 +1,111 @@
+//! The command `bench` as a person runs it, in a fraction of its time: what it prints, what it writes, and what the host reads.
+#![cfg(feature = "bench")]
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use host_analyzer::model::{CeilingKind, Model};
+use profinfer_agent::bench::{Options, cpus};
+use profinfer_agent::session::ceiling;
+use profinfer_agent::sys::bench::{Numbers, arithmetic};
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_profinfer-agent")).arg("bench").args(arguments).output().unwrap()
+}
+
+fn read(path: &Path) -> Model {
+    host_analyzer::read(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn own() -> Vec<u32> {
+    cpus::chosen(None, Path::new("/sys")).unwrap()
+}
+
+#[test]
+fn a_short_run_measures_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ceilings.pfi");
+    let cpus = own().iter().take(2).map(u32::to_string).collect::<Vec<_>>();
+    let run = bench(&["--cpus", &cpus.join(","), "--budget", "0.3", "--out", file.to_str().unwrap()]);
+    let (table, said) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+    assert!(run.status.success(), "{said}");
+    let model = read(&file);
+    assert!(model.health.damage.is_empty() && model.health.end.is_some());
+    assert!(!model.session.kernel.is_empty() && model.session.processes.is_empty());
+    for kind in CeilingKind::ALL {
+        let of_kind: Vec<_> = model.ceilings.iter().filter(|c| c.kind == kind).collect();
+        let needed = kind != CeilingKind::Barrier || cpus.len() > 1;
+        assert!(!of_kind.is_empty() || !needed, "{kind:?}: {table}");
+        for c in of_kind {
+            let here = format!("{c:?}");
+            assert!(c.cpus.iter().all(|cpu| cpus.contains(&cpu.to_string())) && !c.cpus.is_empty(), "{here}");
+            if c.measured() {
+                assert!(c.repeats >= 5 && 0 < c.min && c.min <= c.median && c.median <= c.max, "{here}");
+                // From a toy on an emulator to a server: 1 MB/s to 100 TB/s, 1 MOP/s to 1000 TOP/s, 1 ns to 10 s.
+                assert!((1..1_000_000_000_000_000).contains(&c.max), "{here}");
+                assert!(!c.how.is_empty(), "{here}");
+            } else {
+                // Only instructions may be missing, and only on x86-64.
+                assert!(cfg!(target_arch = "x86_64") && c.note.contains("instructions"), "{here}");
+            }
+        }
+    }
+    // Every way that the CPU has, and no other; and each is in the table.
+    for (kind, numbers) in [
+        (CeilingKind::Int8, Numbers::Int8),
+        (CeilingKind::F32, Numbers::F32),
+        (CeilingKind::F16, Numbers::F16),
+    ] {
+        let ways = arithmetic().into_iter().filter(|a| a.numbers == numbers).map(|a| a.how);
+        let alone = model.ceilings.iter().filter(|c| c.kind == kind && c.cpus.len() == 1 && c.measured());
+        assert!(alone.map(|c| c.how.as_str()).eq(ways), "{table}");
+    }
+    for c in &model.ceilings {
+        assert!(table.lines().any(|l| l.contains(c.kind.name()) && l.contains(&c.how)), "{c:?}\n{table}");
+    }
+    assert!(said.contains(&format!("[1/{}] read", model.ceilings.len())), "{said}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ceilings.pfi");
+    let most = own().len() + 1;
+    for (arguments, answer) in [
+        (vec!["--cpus", "1023"], "CPU 1023"),
+        (vec!["--cpus", "0-"], "`0-`"),
+        (vec!["--threads", "none"], "`none`"),
+        (vec!["--threads", &most.to_string()], "CPUs are to be used"),
+        (vec!["--budget=-1"], "budget"),
+        (vec!["--out", "/nowhere/at/all"], "/nowhere/at/all"),
+    ] {
+        let run = bench(
+            &[&arguments[..], &["--budget", "0.1"][..usize::from(!arguments[0].starts_with("--budget")) * 2]]
+                .concat(),
+        );
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert!(!run.status.success() && run.stdout.is_empty(), "{arguments:?}");
+        assert!(said.contains(answer) && said.contains("help: "), "{arguments:?}: {said}");
+    }
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_run_ends_when_it_is_told_to_and_tells_its_doubts() {
+    let doubt = "process 7, an engine, ran during the measurement".to_owned();
+    let options = Options {
+        cpus: own()[0].to_string(),
+        budget: std::time::Duration::from_millis(100),
+        doubt: doubt.clone(),
+        ..Options::default()
+    };
+    let mut seen = 0;
+    let ceilings = ceiling::measure(&options, &mut |_| {
+        seen += 1;
+        seen < 3
+    });
+    let ceilings = ceilings.unwrap();
+    assert_eq!(ceilings.len(), 3);
+    assert!(ceilings.iter().all(|c| c.note.ends_with(&doubt)), "{ceilings:?}");
+}
