@@ -3,7 +3,7 @@
 //! A weight tells most, then the operator, then the node's name. What has none of them, such as the sum of a layer and its residual, belongs where
 //! its first source does; what has no such source either, where its first reader does.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::name::{Module, layer, of_node, of_weight};
 use crate::model::{Model, Node, Role, Topology};
@@ -90,12 +90,12 @@ fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
 }
 
 /// Nodes without a layer in their own name that lie behind the last one that has it.
-fn behind_the_layers(topology: &Topology, found: &[Found]) -> HashSet<usize> {
+fn behind_the_layers(topology: &Topology, found: &[Found]) -> BTreeSet<usize> {
     let nodes = topology.n_nodes as usize;
-    let head = (0..nodes).filter(|i| found[*i].module == Some(Module::Head)).next_back();
-    let Some(head) = head else { return HashSet::new() };
+    let head = (0..nodes).rfind(|i| found[*i].module == Some(Module::Head));
+    let Some(head) = head else { return BTreeSet::new() };
     // From the last of the head backwards, through its own nodes and the norm before them.
-    let mut behind = HashSet::from([head]);
+    let mut behind = BTreeSet::from([head]);
     let mut open = vec![head];
     while let Some(at) = open.pop() {
         for (_, source) in &topology.nodes[at].src {
