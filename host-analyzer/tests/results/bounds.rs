@@ -111,6 +111,20 @@ fn next_to_no_work() {
     assert_ne!(bound(&m).by, Kind::Dispatch);
 }
 
+/// The median of three executions says that there is no work, but one of them was held up.
+#[test]
+fn one_long_execution_is_no_dispatch() {
+    let mut g = Graph::default();
+    let x = g.leaf("x", "f32", Role::Input, [64, 1, 1, 1]);
+    let y = g.node("y", "SCALE", [64, 1, 1, 1], &[x]);
+    let mut m = g.called(&[(1, Some(5)), (1, Some(6)), (1, Some(7))]);
+    for (call, work_ns) in [(0, 900), (1, 50_000), (2, 900)] {
+        span(&mut m, call, 1, [y, y], [100, work_ns, 0]);
+    }
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 1_000, inside_ns: 500 });
+    assert_ne!(bound(&m).by, Kind::Dispatch);
+}
+
 /// Two operations a byte with nothing measured: probably memory, and said so.
 #[test]
 fn without_ceilings_only_what_can_be_said() {
@@ -166,13 +180,17 @@ fn modules_and_layers() {
     let down = g.leaf("blk.0.ffn_down_exps.weight", "q8_0", Role::Weight, [64, 64, 8, 1]);
     let top = g.leaf("ids", "i32", Role::Input, [2, 1, 1, 1]);
     let moe = g.node("ffn_moe_down-0", "MUL_MAT_ID", [64, 2, 1, 1], &[down, ffn_norm, top]);
-    let sum = g.node("node_9", "ADD", n, &[moe, moe]);
+    // The network of the expert that always works has usual names.
+    let up = g.leaf("blk.0.ffn_up_shexp.weight", "q8_0", Role::Weight, [64, 64, 1, 1]);
+    let shared = g.node("ffn_up-0", "MUL_MAT", n, &[up, ffn_norm]);
+    let swiglu = g.node("ffn_swiglu-0", "GLU", n, &[shared, shared]);
+    let sum = g.node("node_9", "ADD", n, &[moe, swiglu]);
     let l_out = g.node("l_out-0", "ADD", n, &[sum, ffn_inp]);
     let last = g.node("norm", "RMS_NORM", n, &[l_out]);
     // The embeddings again, as a matrix.
     let head = g.node("result_output", "MUL_MAT", [100, 1, 1, 1], &[table, last]);
     let mut m = g.called(&[(1, Some(0))]);
-    let ran = [embd, norm, q, scaled, ffn_inp, ffn_norm, logits, moe, sum, l_out, last, head];
+    let ran = [embd, norm, q, scaled, ffn_inp, ffn_norm, logits, moe, shared, swiglu, sum, l_out, last, head];
     for (i, node) in ran.iter().enumerate() {
         span(&mut m, 0, 1, [*node, *node], [1_000 * i as u64, 100 + i as u64, 7]);
     }
@@ -187,6 +205,8 @@ fn modules_and_layers() {
         (ffn_norm, Module::Norm, Some(0)),
         (logits, Module::Router, Some(0)),
         (moe, Module::Experts, Some(0)),
+        (shared, Module::Experts, Some(0)),
+        (swiglu, Module::Experts, Some(0)),
         (sum, Module::Experts, Some(0)),
         (l_out, Module::Experts, Some(0)),
         (last, Module::Norm, None),
@@ -196,10 +216,10 @@ fn modules_and_layers() {
         assert_eq!(place(node), (module, layer), "node {node}");
     }
     let experts = a.module.modules.iter().find(|s| s.module == Some(Module::Experts)).unwrap();
-    assert_eq!((experts.executions, experts.wall_ns, experts.wait_ns), (3, 107 + 108 + 109, 21));
+    assert_eq!((experts.executions, experts.wall_ns, experts.wait_ns), (5, 107 + 108 + 109 + 110 + 111, 35));
     let wall = |rows: &[host_analyzer::analyses::module::Sum]| rows.iter().map(|s| s.wall_ns).sum::<u64>();
     assert_eq!(wall(&a.module.modules), a.op.wall_ns[Phase::Decode.index()]);
     assert_eq!(wall(&a.module.layers), a.op.wall_ns[Phase::Decode.index()]);
     let layers: Vec<_> = a.module.layers.iter().map(|s| (s.layer, s.executions)).collect();
-    assert_eq!(layers, [(Some(0), 9), (None, 3)]);
+    assert_eq!(layers, [(Some(0), 11), (None, 3)]);
 }

@@ -45,6 +45,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Type", n.dtype ?? null],
     ["Dimensions", dims(n.ne)],
     ["Size", bytes(n.bytes)],
+    ["Part of", n.module && n.module !== "other" ? `${n.module}${n.layer != null ? `, layer ${n.layer}` : ""}` : null],
     ["Lies", n.role === "weight" ? (place(n.memory, n.buffer) ?? "not recorded") : null],
     ["Order of execution", n.order == null ? (leaf ? null : n.fused_with == null ? "never run" : "fused") : `${count(n.order + 1)}.`],
     ["Executions", n.executions == null || leaf ? null : count(n.executions)],

@@ -13,6 +13,8 @@ export interface DagNode {
   role: Str;
   memory?: Str;
   buffer?: Str;
+  module?: Str;
+  layer?: Num;
   view_of: Num;
   order: Num;
   fused_with: Num;

@@ -66,7 +66,8 @@ function decades(values: number[]): Range {
 function scaleOf(all: Point[], roof: Roof | undefined): Scale {
   const tops = [roof?.int8?.per_s, roof?.f32?.per_s, roof?.f16?.per_s].filter((v): v is number => v != null);
   const band = roof?.read?.per_s;
-  const balances = band == null ? [] : tops.map((t) => t / band);
+  // Room to the right of where the level lines begin, for their names.
+  const balances = band == null ? [] : tops.flatMap((t) => [t / band, (8 * t) / band]);
   const intensity = decades([...all.map((p) => p.intensity), ...balances]);
   const rate = decades([...all.map((p) => p.rate), ...tops]);
   const along = (value: number, r: Range) => (Math.log10(value) - r.from) / (r.to - r.from);
@@ -102,7 +103,9 @@ function axes(scale: Scale): Child[] {
 function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   const lines: Child[] = [];
   const [left, right] = [10 ** scale.intensity.from, 10 ** scale.intensity.to];
-  const top = 10 ** scale.rate.to;
+  const levels = [roof?.int8?.per_s, roof?.f16?.per_s, roof?.f32?.per_s].filter((v): v is number => v != null);
+  // No arithmetic goes beyond the highest of them.
+  const top = levels.length > 0 ? Math.max(...levels) : 10 ** scale.rate.to;
   const bottom = 10 ** scale.rate.from;
   const band = roof?.read?.per_s;
   if (band != null) {

@@ -101,6 +101,8 @@ const TAKEN: f64 = 0.1;
 const TAKEN_CLEARLY: f64 = 0.5;
 /// An operator shorter than so many times what its own probe adds to it has next to no work.
 const TINY: u64 = 2;
+/// A mean that is so many times the limit for the median comes from single executions that something held up.
+const HELD_UP: u64 = 2;
 /// Part of the threads' time at the barrier from which the wait is the bound.
 const WAITED: f64 = 0.4;
 /// The same with high confidence.
@@ -164,9 +166,14 @@ fn interference(known: &Known<'_>) -> Option<Bound> {
 
 fn tiny(known: &Known<'_>) -> Option<Bound> {
     let (median_ns, inside_ns) = (known.operator.median_ns?, known.probe_inside_ns.filter(|ns| *ns > 0)?);
+    let limit = TINY.saturating_mul(inside_ns);
+    let mean_ns = known.operator.wall_ns / known.operator.executions.max(1);
+    if median_ns >= limit || mean_ns >= HELD_UP.saturating_mul(limit) {
+        return None;
+    }
     let evidence = vec![Evidence::Tiny { median_ns, probe_inside_ns: inside_ns }];
     let confidence = if median_ns <= inside_ns { Confidence::High } else { Confidence::Medium };
-    (median_ns < TINY.saturating_mul(inside_ns)).then_some(Bound { by: Kind::Dispatch, confidence, evidence })
+    Some(Bound { by: Kind::Dispatch, confidence, evidence })
 }
 
 fn waited(known: &Known<'_>) -> Option<Bound> {

@@ -37,7 +37,12 @@ pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
         let read = sources(&topology.nodes[i]);
         let stream = read.iter().filter(|s| **s < nodes).find_map(|s| found[*s].stream);
         let from = read.iter().find_map(|s| found[*s].layer);
+        let weighs = topology.nodes[i].src.iter().any(|(_, n)| topology.node(*n).role == Role::Weight);
         let at = &mut found[i];
+        // An expert that always works has a network with nodes of the usual names.
+        if at.module == Some(Module::Ffn) && stream == Some(Module::Experts) && !weighs {
+            at.module = stream;
+        }
         at.stream = at.module.filter(|m| *m != Module::Norm).or(stream);
         at.module = at.module.or(at.stream);
         at.layer = at.layer.or_else(|| from.filter(|_| at.module != Some(Module::Head)));
