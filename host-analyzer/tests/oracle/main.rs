@@ -25,6 +25,7 @@ mod links;
 mod mishaps;
 mod nodes;
 mod restart;
+mod sched;
 mod server;
 mod speed;
 mod standin;

@@ -8,6 +8,7 @@ mod health;
 mod invariants;
 mod models;
 mod requests;
+mod sched;
 mod small;
 mod tables;
 mod views;

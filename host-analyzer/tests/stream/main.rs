@@ -13,6 +13,7 @@ mod order;
 mod partial;
 mod real;
 mod received;
+mod sched;
 mod synth;
 mod weights;
 mod whole;
