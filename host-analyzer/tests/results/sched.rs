@@ -12,7 +12,7 @@ use crate::models::small;
 /// Beside the small session: its two threads on CPUs 0 and 1, a task that takes CPU 0 twice, the idle task of CPU 1. The
 /// first call, prefill, is from `calls[0].0` to `calls[0].1`, and so on.
 fn model() -> (Model, Vec<(u64, u64)>) {
-    let mut m = small::small();
+    let mut m = small::model();
     let calls: Vec<(u64, u64)> =
         m.decodes.start_ns.iter().zip(&m.decodes.duration_ns).map(|(s, d)| (*s, s + d)).collect();
     let (p, d) = (calls[0].0, calls[1].0);
