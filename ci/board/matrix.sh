@@ -7,8 +7,8 @@
 #
 # On each board the static agent records a run of llama.cpp, whose own list of nodes it prints.
 # Then, on this machine: the list is the one that the same release gives on x86-64 for the same
-# model, the trace says what the list says, decode calls and tokens agree, nothing was lost, and
-# `analyze` reads it. The last is host-analyzer/tests/oracle/board.rs.
+# model, the trace says what the list says, decode calls and tokens agree, nothing was lost, the
+# scheduler level was recorded, and `analyze` reads it. The last is host-analyzer/tests/oracle/board.rs.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -36,7 +36,7 @@ sequence "$dir/x86-64.txt" >"$dir/x86-64.sequence"
 rows=() failed=0
 # one OPTIONS_OF_UP...: a board, and a row that ends with what is wrong
 one() {
-	local out start=$SECONDS wrong=() rss='' list=--list summary=''
+	local out start=$SECONDS wrong=() rss='' list=--list summary='' sched=''
 	out=$dir/boards/$(sed 's/--kernel //; s/ --/-/g' <<<"$*")
 	case $* in *--musl*) list='' ;; esac # its driver has no header to ask for the list with
 	mkdir -p "$out"
@@ -58,10 +58,15 @@ one() {
 		fi
 		"$ANALYZE" "$out/trace.pfi" -o "$out/profile" >"$out/analyze.log" 2>&1 ||
 			wrong+=("analyze's exit status is $?: $(tail -n 1 "$out/analyze.log")")
+		sched=$(python3 -c 'import json, sys
+s = json.load(open(sys.argv[1]))["sched"]
+print(len(s["threads"]) if s["recorded"] else 0, "threads,", sum(t["runs"] for t in s["threads"]), "runs,", len(s["interrupts"]), "kinds of interrupts")' \
+			"$out/profile/summary.json" 2>/dev/null) || sched="no summary"
+		case $sched in 0\ * | "no summary") wrong+=("nothing of the scheduler level: $(grep -m 1 "scheduler level" "$out/doctor.txt")") ;; esac
 	fi
 	if [ "$*" = "${kernel[*]}" ]; then leave; else switch_off; fi || wrong+=("does not switch off")
 	[ ${#wrong[@]} = 0 ] || failed=$((failed + 1))
-	rows+=("$(printf '%-18s %3d s  %s' "${out##*/}" $((SECONDS - start)) "${summary:-nothing recorded}")")
+	rows+=("$(printf '%-18s %3d s  %s' "${out##*/}" $((SECONDS - start)) "${summary:-nothing recorded}${sched:+; scheduler: $sched}")")
 	[ ${#wrong[@]} = 0 ] || rows+=("$(printf '    FAILED: %s\n' "${wrong[@]}")")
 	note "${rows[-1]}"
 }

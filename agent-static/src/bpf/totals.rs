@@ -103,9 +103,13 @@ impl Bpf<'_> {
 
     /// Sets the totals to zero.
     pub fn reset_totals(&self) {
-        let zeros = libbpf_rs::num_possible_cpus().map(|n| vec![vec![0u8; size_of::<types::counters>()]; n]);
-        if let Ok(zeros) = zeros {
-            let _ = self.skel.maps.totals.update_percpu(&0u32.to_ne_bytes(), &zeros, MapFlags::ANY);
+        let zeros = |bytes: usize| vec![vec![0u8; bytes]; maps::possible_cpus()];
+        let key = 0u32.to_ne_bytes();
+        let all = zeros(size_of::<types::counters>());
+        let _ = self.skel.maps.totals.update_percpu(&key, &all, MapFlags::ANY);
+        if self.sched {
+            let all = zeros(size_of::<types::sched_counters>());
+            let _ = self.skel.maps.sched_totals.update_percpu(&key, &all, MapFlags::ANY);
         }
     }
 }

@@ -28,6 +28,7 @@ mod mishaps;
 mod nodes;
 mod promise;
 mod restart;
+mod sched;
 mod server;
 mod speed;
 mod standin;

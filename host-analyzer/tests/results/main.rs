@@ -12,6 +12,7 @@ mod health;
 mod invariants;
 mod models;
 mod requests;
+mod sched;
 mod small;
 mod tables;
 mod views;

@@ -188,6 +188,33 @@ fn facts(m: &mut Model) {
     }
 }
 
+/// One row in each table of the scheduler level.
+fn schedule(m: &mut Model) {
+    let thread = m.spans.thread[0];
+    let name = m.texts.intern("backup");
+    let none = Text::default();
+    m.sched = Sched {
+        recorded: true,
+        interrupts_recorded: true,
+        states: ThreadStates {
+            thread: vec![thread],
+            start_ns: vec![1_000],
+            duration_ns: vec![50],
+            state: vec![ThreadState::Preempted],
+            cpu: vec![0],
+        },
+        turns: Turns { cpu: vec![0], start_ns: vec![1_000], duration_ns: vec![50], task: vec![TaskId(0)] },
+        interrupts: Interrupts {
+            cpu: vec![0],
+            start_ns: vec![1_000],
+            duration_ns: vec![5],
+            kind: vec![InterruptKind::Soft],
+            name: vec![name],
+        },
+        tasks: vec![Task { tid: 9, pid: 9, name, command: none, cgroup: none }],
+    };
+}
+
 #[test]
 fn the_schema_page_lists_exactly_the_keys_that_are_written() {
     let page = include_str!("../../../docs/output-schema.md");
@@ -274,6 +301,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             })
             .into();
         facts(&mut m);
+        schedule(&mut m);
         m.health.damage.push(Damage { kind: DamageKind::Gap, count: 1, bytes: 0, first_offset: 0 });
         let mut written = BTreeSet::new();
         keys(&json_of(view, &m), &mut written);

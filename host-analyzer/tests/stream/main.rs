@@ -15,6 +15,7 @@ mod order;
 mod partial;
 mod real;
 mod received;
+mod sched;
 mod synth;
 mod weights;
 mod whole;

@@ -43,10 +43,15 @@ pub(super) fn levels(model: &Model, found: &mut Vec<Finding>) {
     if asked.is_empty() {
         return;
     }
-    // A model without experts misses nothing of them.
+    // A model without experts misses nothing of them. Recordings of earlier agents have no scheduler level, which nobody
+    // asked to leave out.
     let routed = experts::model_has_routers(model);
-    let off: Vec<Level> =
-        Level::ALL.into_iter().filter(|l| !asked.contains(l) && (*l != Level::Expert || routed)).collect();
+    let worth_a_word = |l: &Level| match l {
+        Level::Expert => routed,
+        Level::Sched => false,
+        _ => true,
+    };
+    let off: Vec<Level> = Level::ALL.into_iter().filter(|l| !asked.contains(l) && worth_a_word(l)).collect();
     if !off.is_empty() {
         found.push(Finding::Off(off));
     }

@@ -180,6 +180,8 @@ pub(crate) fn model() -> Model {
         refused: None,
         nested_received: 0,
         nested: None,
+        sched_received: 0,
+        sched: None,
     };
     m
 }
