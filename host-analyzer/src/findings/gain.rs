@@ -37,8 +37,8 @@ impl Gain {
         let speed = |gain: f64| Some(1e9 / (token_ns as f64 - gain).max(1.0));
         Self {
             of: Gains::Token,
-            low_ns: low as u64,
-            high_ns: high as u64,
+            low_ns: low.round() as u64,
+            high_ns: high.round() as u64,
             low_tokens_per_s: speed(low),
             high_tokens_per_s: speed(high),
         }
@@ -49,8 +49,8 @@ impl Gain {
         let (low, high) = within(ttft_ns, low_ns, high_ns);
         Self {
             of: Gains::Request,
-            low_ns: low as u64,
-            high_ns: high as u64,
+            low_ns: low.round() as u64,
+            high_ns: high.round() as u64,
             low_tokens_per_s: None,
             high_tokens_per_s: None,
         }

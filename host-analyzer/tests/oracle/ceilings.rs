@@ -22,7 +22,7 @@ fn summary(dir: &Path) -> Value {
 
 fn check(trace: &Model) {
     assert!(trace.health.perfect(), "{:?}", trace.health);
-    assert!(trace.spans.len() > 0, "the session itself is there");
+    assert!(!trace.spans.is_empty(), "the session itself is there");
     for kind in CeilingKind::ALL {
         let several = trace.session.cpus > 1 || kind != CeilingKind::Barrier;
         assert!(trace.ceilings.iter().any(|c| c.kind == kind) || !several, "{kind:?}");
