@@ -34,13 +34,13 @@ fn sums_hold(budget: &Budget) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Scheduler rows as anything might have written them: overlapping, out of the session, of threads that are not there.
+/// Scheduler rows as anything might have written them: overlapping, out of the session.
 fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
     m.sched.recorded = true;
     let mut rows = rows.to_vec();
     rows.sort_unstable();
     for (thread, start, length, state) in rows {
-        m.sched.states.thread.push(ThreadId(u32::from(thread)));
+        m.sched.states.thread.push(ThreadId(u32::from(thread) % m.threads.len() as u32));
         m.sched.states.start_ns.push(start);
         m.sched.states.duration_ns.push(length);
         m.sched.states.state.push(ThreadState::ALL[usize::from(state) % 6]);
