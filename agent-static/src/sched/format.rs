@@ -122,7 +122,7 @@ impl Format {
     }
 }
 
-/// `char prev_comm[16]; offset:8; size:16; signed:0;`
+/// `char prev_comm[16]; offset:8; size:16; signed:0;`, with tabs behind the semicolons.
 fn field(line: &str) -> Option<Field> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?;

@@ -38,11 +38,17 @@ fn accounts(pid: u32) -> (u64, BTreeMap<u32, Account>) {
 
 /// The process named `name` that `parent` or one of its children started.
 fn descendant(parent: u32, name: &str) -> Option<u32> {
-    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).ok()?;
-    let mut children = children.split_whitespace().filter_map(|c| c.parse().ok());
-    children.find_map(|child: u32| {
-        let comm = std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
-        if comm.trim() == name { Some(child) } else { descendant(child, name) }
+    let field = |pid: u32, field: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        status.lines().find_map(|l| Some(l.strip_prefix(field)?.trim().to_owned()))
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let children = processes
+        .filter_map(|p| p.file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| field(*pid, "PPid:") == Some(parent.to_string()));
+    children.into_iter().find_map(|child| match field(child, "Name:") {
+        Some(found) if found == name => Some(child),
+        _ => descendant(child, name),
     })
 }
 
@@ -63,6 +69,16 @@ impl Drop for Killed {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// The engine, which ends also when the test fails: its parent is the agent.
+struct Ended(u32);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let pid = nix::unistd::Pid::from_raw(self.0.cast_signed());
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM);
     }
 }
 
@@ -124,13 +140,13 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
         .spawn();
     let mut agent = Killed(agent.unwrap());
     let pid = wait_for("the engine", || descendant(agent.0.id(), "nodes"));
+    let engine = Ended(pid);
     wait_for("both threads", || (accounts(pid).1.len() >= 2).then_some(()));
     std::thread::sleep(Duration::from_millis(1500));
     let ((from, before), (_, planted_before)) = (accounts(pid), accounts(planted.0.id()));
     std::thread::sleep(Duration::from_secs(4));
     let ((to, after), (_, planted_after)) = (accounts(pid), accounts(planted.0.id()));
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid.cast_signed()), nix::sys::signal::Signal::SIGTERM)
-        .unwrap();
+    drop(engine);
     agent.0.wait().unwrap();
     let trace = read(&out);
     assert!(trace.sched.recorded && trace.health.perfect(), "{:?}", trace.health);
@@ -147,7 +163,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     // Whenever it ran, the engine wanted its only CPU: two threads that never sleep for long.
     let (culprit, turns) = (planted.0.id(), &trace.sched.turns);
     let of_culprit = (0..turns.len()).filter(|i| trace.sched.tasks[turns.task[*i].0 as usize].tid == culprit);
-    let time = of_culprit.map(|i| overlap(turns.start_ns[i], turns.duration_ns[i], from, to)).sum();
+    let time: u64 = of_culprit.map(|i| overlap(turns.start_ns[i], turns.duration_ns[i], from, to)).sum();
     let ran = planted_after[&culprit].ran_ns - planted_before[&culprit].ran_ns;
     agree("the planted task", time, ran, 20_000_000 + ran / 10);
 
@@ -157,10 +173,12 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     assert!(row.command.ends_with("planted-busy -c while :; do :; done"), "{}", row.command);
     assert!(row.cgroup.starts_with('/'), "{}", row.cgroup);
     assert_eq!(row.cpus.iter().map(|c| c.cpu).collect::<Vec<_>>(), [0]);
-    assert!(row.turns > 5 && row.decode_ns > row.time_ns / 2 && row.threads.len() >= 2, "{row:?}");
-    // Nothing is known of no time but of a thread's first moments.
+    assert!(row.turns > 5 && row.decode_ns > time / 2 && row.threads.len() >= 2, "{row:?}");
+    // While it computes, nothing of it is unknown; while it starts, the agent stops it and lets it go on again and again.
     for thread in &sched.threads {
-        assert!(thread.whole.unknown_ns <= 5_000_000, "{thread:?}");
+        let whole = &thread.whole;
+        assert!(thread.decode.unknown_ns + thread.prefill.unknown_ns <= 1_000_000, "{thread:?}");
+        assert!(whole.unknown_ns <= 10_000_000 + (whole.running_ns + whole.preempted_ns) / 50, "{thread:?}");
     }
 }
 
