@@ -6,9 +6,11 @@
 
 use serde::Serialize;
 
+use super::critical_path::{self, CriticalPath};
 use super::execution::Executions;
 use super::group::{Groups, context_name};
-use super::op::share;
+use super::op::{is_empty_op, share};
+use super::percentile::percentile;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
 use crate::model::{Buffer, GraphCallId, Model, Node, NodeIdx, Text, Topology};
@@ -40,6 +42,9 @@ pub struct Dag {
     pub n_leafs: u32,
     /// The whole topology arrived.
     pub complete: bool,
+    /// Its critical path, of graphs that generate and have times.
+    #[serde(skip)]
+    pub path: Option<CriticalPath>,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
     /// Who reads whom.
@@ -86,6 +91,8 @@ pub struct DagNode {
     pub wait_ns: Option<u64>,
     /// Part of the wall time of all operators of this graph, 0 to 1.
     pub share: f64,
+    /// On the critical path; `None` where that was not looked for.
+    pub critical: Option<bool>,
 }
 
 /// A node reads a tensor.
@@ -105,13 +112,6 @@ pub struct Edge {
     pub bytes: Option<u64>,
 }
 
-/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
-/// nodes; the list is that of its `ggml_op_is_empty`.
-#[must_use]
-pub fn is_empty_op(op: &str) -> bool {
-    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
-}
-
 /// The graphs of a session, by group.
 #[must_use]
 pub fn dags(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Vec<Dag> {
@@ -120,7 +120,12 @@ pub fn dags(model: &Model, groups: &Groups, executions: &Executions, tallies: &T
         .map(|c| dag(model, groups, executions, tallies, c))
         .collect();
     dags.sort_by_key(|d| d.phase);
-    (0..).zip(&mut dags).for_each(|(id, d)| d.id = id);
+    for (id, dag) in (0..).zip(&mut dags) {
+        dag.id = id;
+        if let Some(path) = &mut dag.path {
+            path.graph = id;
+        }
+    }
     dags
 }
 
@@ -135,6 +140,14 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let topology = model.topologies.get(c.topology);
     let last_call = c.last_call.0 as usize;
     let n_tokens = model.graph_calls.n_tokens[last_call];
+    let fused_with = fused_with(model, topology, tallies.cells(c));
+    let generates = matches!(group.phase, Phase::Decode | Phase::BatchDecode);
+    let found = (generates && topology.complete && c.fullest_call.is_some())
+        .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
+    let mut nodes = nodes(model, topology, tallies.cells(c), &order(executions, c, topology), &fused_with);
+    for (node, critical) in nodes.iter_mut().zip(found.iter().flat_map(|f| &f.critical)) {
+        node.critical = Some(*critical);
+    }
     Dag {
         id: 0,
         phase: group.phase,
@@ -148,14 +161,32 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
         n_nodes: topology.n_nodes,
         n_leafs: index(topology.nodes.len()).saturating_sub(topology.n_nodes),
         complete: topology.complete,
-        nodes: nodes(model, topology, tallies.cells(c), &order(executions, c, topology)),
+        path: found.map(|f| f.path),
+        nodes,
         edges: edges(model, topology),
     }
 }
 
-fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32>]) -> Vec<DagNode> {
+/// The median wall time of each node over the executions of this topology; 0 of those that are never run.
+fn medians(executions: &Executions, tallies: &Tallies, c: &Computed) -> Vec<u64> {
+    let cells = c.cell_range();
+    let mut times: Vec<Vec<u64>> = vec![Vec::new(); cells.len()];
+    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
+        if let Some(of_node) = (*cell as usize).checked_sub(cells.start).and_then(|i| times.get_mut(i)) {
+            of_node.push(*wall_ns);
+        }
+    }
+    times.iter_mut().map(|t| percentile(t, 50).unwrap_or(0)).collect()
+}
+
+fn nodes(
+    model: &Model,
+    topology: &Topology,
+    cells: &[Cell],
+    order: &[Option<u32>],
+    fused_with: &[Option<u32>],
+) -> Vec<DagNode> {
     let text = |t: Text| model.texts.get(t).to_owned();
-    let fused_with = fused_with(model, topology, cells);
     let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
     topology
         .nodes
@@ -181,6 +212,7 @@ fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32
             work_ns: mean(cell.work_ns, cell.executions),
             wait_ns: mean(cell.wait_ns, cell.executions),
             share: share(cell.wall_ns, whole),
+            critical: None,
         })
         .collect()
 }

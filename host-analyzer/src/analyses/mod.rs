@@ -8,6 +8,7 @@ pub mod budget;
 mod context;
 pub mod cost;
 pub mod counter;
+pub mod critical_path;
 pub mod dag;
 pub mod engine;
 pub mod excerpt;
@@ -17,6 +18,8 @@ pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
+pub mod kv;
+mod name;
 pub mod nested;
 pub mod op;
 pub mod percentile;
@@ -24,6 +27,7 @@ pub mod phase;
 mod rate;
 pub mod request;
 pub mod session;
+pub mod speculative;
 pub mod tally;
 pub mod thread;
 pub mod token;
@@ -47,10 +51,14 @@ pub struct Analysis {
     pub phases: phase::Phases,
     /// Token level.
     pub token: token::Token,
+    /// Speculative decoding, by draft and target.
+    pub speculative: Vec<speculative::Speculative>,
     /// Where every nanosecond of every token went.
     pub budget: budget::Budget,
     /// Graph level.
     pub graph: Vec<graph::Graph>,
+    /// What grows with the context.
+    pub kv: Vec<kv::Kv>,
     /// Operator level.
     pub op: op::Op,
     /// What operators had functions of backends do.
@@ -87,7 +95,9 @@ impl Analysis {
             engine: engine::engines(model),
             weight: weight::weights(model),
             token,
+            speculative: speculative::speculative(model, &phases),
             budget: budget::Budget::of(model, &phases),
+            kv: kv::kv(model, &phases, &executions),
             graph: graph::graphs(model),
             op: op::Op::of(model, &groups, &executions, &tallies),
             nested: nested::nested_calls(model, &phases, &executions),

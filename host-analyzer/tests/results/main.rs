@@ -3,12 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod budget;
+mod critical_path;
 mod experts;
 mod gauges;
 mod health;
 mod invariants;
+mod kv;
 mod models;
+mod phases;
 mod requests;
 mod small;
+mod speculative;
 mod tables;
 mod views;

@@ -6,10 +6,13 @@
 
 mod budget;
 mod counters;
+mod critical_path;
 mod experts;
 mod gauges;
+mod kv;
 mod nested;
 mod operators;
+mod speculative;
 mod speed;
 mod style;
 mod threads;
@@ -33,8 +36,12 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     speed::write(&analysis.token, out)?;
+    speculative::write(&analysis.speculative, out)?;
     budget::write(&analysis.budget, out)?;
     operators::write(&analysis.op, out)?;
+    let paths: Vec<_> = analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect();
+    critical_path::write(&paths, out)?;
+    kv::write(&analysis.kv, out)?;
     nested::write(&analysis.nested, out)?;
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;

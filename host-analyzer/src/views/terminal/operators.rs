@@ -7,7 +7,7 @@ use comfy_table::{Cell, Color};
 use super::style::{bar, cut, percent, table, write_table};
 use crate::analyses::op::{Op, OpType};
 use crate::analyses::phase::Phase;
-use crate::views::words::{count, duration, one_line};
+use crate::views::words::{count, duration, one_line, phase_name};
 
 /// Types shown; the others are in summary.json.
 const SHOWN: usize = 8;
@@ -18,14 +18,16 @@ const BAR: usize = 14;
 pub(super) fn write(op: &Op, out: &mut dyn Write) -> io::Result<()> {
     // The engine spends most of its life in decode, so that phase has the details and gives the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
-    let mut phases = [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().filter(seen);
+    let order =
+        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp];
+    let mut phases = order.into_iter().filter(seen);
     let Some(first) = phases.next() else { return Ok(()) };
     let second = phases.next();
     // A program without token calls has no phases.
-    let time = if first == Phase::Unknown { "time" } else { first.name() };
+    let time = if first == Phase::Unknown { "time" } else { phase_name(first) };
     let mut headers = vec!["operator", time, "runs", "mean", "share", ""];
     if let Some(second) = second {
-        headers.extend([second.name(), "share"]);
+        headers.extend([phase_name(second), "share"]);
     }
     let mut t = table(&headers);
     let types = || op.types.iter().filter(|t| t.phase == first);
