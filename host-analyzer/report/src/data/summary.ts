@@ -202,6 +202,8 @@ export interface Thread {
   prefill_wait_ns: Num;
   decode_work_ns: Num;
   decode_wait_ns: Num;
+  batch_decode_work_ns?: Num;
+  batch_decode_wait_ns?: Num;
 }
 
 export interface Counted {
@@ -302,6 +304,9 @@ export interface Summary {
   tokens: Maybe<{
     prefill: Maybe<PhaseTotals>;
     decode: Maybe<PhaseTotals>;
+    batch_decode?: Maybe<PhaseTotals>;
+    draft?: Maybe<PhaseTotals>;
+    warm_up?: Maybe<PhaseTotals>;
     failed_calls: Num;
     requests: Maybe<Request[]>;
     calls: Maybe<Call[]>;
