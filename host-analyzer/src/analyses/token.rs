@@ -6,7 +6,6 @@
 
 use serde::Serialize;
 
-use super::context::contexts;
 use super::execution::Executions;
 use super::group::context_name;
 use super::percentile::percentile;
@@ -117,7 +116,7 @@ impl Token {
 fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
     let d = &model.decodes;
     let graph_ns = graph_ns(model);
-    let contexts = contexts(model);
+    let contexts = &phases.contexts;
     let op_wall_ns = op_wall_ns(model, executions);
     (0..d.len())
         .map(|i| Call {

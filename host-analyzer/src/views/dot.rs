@@ -109,7 +109,8 @@ fn style(node: &DagNode, scale: &Scale) -> String {
         ("other", _) => "style=\"filled\", fillcolor=\"#ffffff\"".into(),
         (_, Some(wall)) => {
             let (fill, font) = scale.colour(wall);
-            format!("fillcolor=\"{fill}\", fontcolor=\"{font}\"")
+            let path = if node.critical == Some(true) { ", color=\"#d9822b\", penwidth=2" } else { "" };
+            format!("fillcolor=\"{fill}\", fontcolor=\"{font}\"{path}")
         }
         _ if is_empty_op(&node.op) => {
             "fillcolor=\"#e4e4e4\", color=\"#b0b0b0\", fontcolor=\"#707070\"".into()

@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { Dag, DagGraph } from "../data/dag.ts";
 import { h } from "../ui/dom.ts";
-import { count, plural, phaseName } from "../ui/format.ts";
+import { count, phaseName, plural } from "../ui/format.ts";
 import { absent, choice, section } from "../ui/parts.ts";
 import { onTheme } from "../ui/theme.ts";
 import { Viewer } from "./viewer.ts";

@@ -102,6 +102,7 @@ export interface PhaseTotals {
   tokens_per_s: Num;
   median_ns?: Num;
   p95_ns?: Num;
+  told_by_tokens?: Num;
 }
 
 export interface Request {

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::context::contexts;
 use super::execution::Executions;
 use super::group::context_name;
 use super::name::without_layer;
@@ -119,7 +118,7 @@ struct Sums {
 #[must_use]
 pub fn kv(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Kv> {
     let d = &model.decodes;
-    let cells = contexts(model);
+    let cells = &phases.contexts;
     let mut tokens: Vec<(Owner, BTreeMap<u64, Vec<usize>>)> = Vec::new();
     for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0) {
         let Some(n_kv) = cells[i].n_kv else { continue };

@@ -10,7 +10,7 @@ mod warm_up;
 
 use serde::Serialize;
 
-use super::context::contexts;
+use super::context::{Context, contexts};
 use crate::model::{DecodeId, Model};
 pub use draft::{Pair, Role};
 
@@ -112,6 +112,8 @@ pub struct Phases {
     pub decodes: Vec<Phase>,
     /// What each was told by.
     pub evidence: Vec<Evidence>,
+    /// By row of the token calls: what each attends to.
+    pub(super) contexts: Vec<Context>,
     /// By row of the token calls: how many of its tokens have logits; `None` when not known.
     pub logits: Vec<Option<u64>>,
     /// By row of the graph calls: the phase of the token call around each.
@@ -142,7 +144,7 @@ impl Phases {
         let (decodes, evidence): (Vec<Phase>, _) = (0..model.decodes.len()).map(told).unzip();
         let around = |d: &Option<DecodeId>| d.map_or(Phase::Unknown, |d| decodes[d.0 as usize]);
         let graph_calls = model.graph_calls.decode.iter().map(around).collect();
-        Self { decodes, evidence, logits, graph_calls, pairs, roles }
+        Self { decodes, evidence, contexts, logits, graph_calls, pairs, roles }
     }
 }
 

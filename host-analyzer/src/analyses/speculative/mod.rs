@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::context::contexts;
 use super::group::context_name;
 use super::percentile::percentile;
 use super::phase::{Phase, Phases};
@@ -105,8 +104,7 @@ pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     if phases.pairs.is_empty() {
         return all;
     }
-    let contexts = contexts(model);
-    for round in phases.pairs.iter().flat_map(|pair| rounds(model, phases, &contexts, pair)) {
+    for round in phases.pairs.iter().flat_map(|pair| rounds(model, phases, pair)) {
         all[round.call] = round.emitted;
     }
     all
@@ -115,12 +113,8 @@ pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
 /// Speculative decoding of a session, by pair.
 #[must_use]
 pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
-    if phases.pairs.is_empty() {
-        return Vec::new();
-    }
-    let contexts = contexts(model);
     let of = |pair| {
-        let rounds = rounds(model, phases, &contexts, pair);
+        let rounds = rounds(model, phases, pair);
         let d = &model.decodes;
         let ones: Vec<u64> = (0..d.len())
             .filter(|i| d.context[*i] == pair.target && model.threads.get(d.thread[*i]).pid == pair.pid)

@@ -1,6 +1,5 @@
 //! The rounds of speculative decoding: the draft guesses, the target verifies.
 
-use super::super::context::Context;
 use super::super::phase::{Pair, Phase, Phases, Role};
 use crate::model::Model;
 
@@ -24,8 +23,8 @@ pub(super) struct Round {
 /// What came out of a round is told by the next call of the target: it begins behind the tokens that are certain, so its
 /// position less the one of this call is the number of them. The last round before another prompt, and the last of a session, have
 /// no such call. A call of one token behind guesses is a round too: none of them was good enough to be verified.
-pub(super) fn rounds(model: &Model, phases: &Phases, contexts: &[Context], pair: &Pair) -> Vec<Round> {
-    let d = &model.decodes;
+pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> {
+    let (d, contexts) = (&model.decodes, &phases.contexts);
     let mut found: Vec<Round> = Vec::new();
     let (mut draft_calls, mut draft_ns) = (0_u32, 0_u64);
     let mut open = false;

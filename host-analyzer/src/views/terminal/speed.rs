@@ -30,6 +30,12 @@ pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     write_table(&t, out)?;
+    if token.prefill.told_by_tokens > 0 {
+        writeln!(
+            out,
+            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it"
+        )?;
+    }
     if token.failed_calls > 0 {
         writeln!(out, "{} calls failed and are counted nowhere above", count(token.failed_calls))?;
     }
