@@ -79,6 +79,19 @@ fn costs_are_medians_and_decide_whether_it_wins() {
 }
 
 #[test]
+fn reading_the_prompt_is_no_guessing() {
+    let mut c = Vec::new();
+    for _ in 0..2 {
+        c.extend([call(TARGET, 4, &[1], 0), call(DRAFT, 4, &[1], 0)]);
+        guesses(&mut c, 1, 4, 3);
+        verify(&mut c, 100, 4, 4);
+    }
+    let s = only(&c);
+    assert_eq!((s.rounds, s.open_rounds, s.draft_token_ns), (2, 2, Some(10)));
+    assert_eq!((s.accepted_share, s.emitted_per_round), (None, None));
+}
+
+#[test]
 fn without_a_plain_token_the_time_of_one_is_estimated_or_unknown() {
     // Rounds of 4 and of 2 guesses, which take 100 and 80 ns: a token without takes 60.
     let mut c = vec![call(TARGET, 4, &[1], 0)];
