@@ -1,28 +1,20 @@
 //! How many tokens of a call have logits: the rows of the graph's last product, with the model's head.
 //!
-//! Since early 2024 llama.cpp computes them only for the tokens of which they are wanted, and picks those by an input `out_ids`.
-//! Engines before that compute them for all, so that their rows tell nothing.
+//! Since early 2024 llama.cpp computes them only for the tokens of which they are wanted, and picks those by an input that has a
+//! name in some releases only. Engines before that compute them for all, so that their rows tell nothing.
 
 use std::collections::HashSet;
 
-use crate::model::{Layer, Model, Text, Topology};
+use crate::model::{Layer, Model, NodeIdx, Text, Topology};
 
 /// Names of the tensor with the logits, and of the weights of the product that gives them.
 const LOGITS: &str = "result_output";
 const HEAD: &str = "output.weight";
-/// The input that picks the tokens that have logits, under its older and its newer name.
-const PICKS: [&str; 2] = ["inp_out_ids", "out_ids"];
-
 /// By token call; `None` where a graph was not read whole, or has no head.
 pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
     let mut all = vec![None; model.decodes.len()];
-    let picks: Vec<Text> = PICKS.iter().filter_map(|name| model.texts.find(name)).collect();
-    let picking: HashSet<u32> = model
-        .topologies
-        .iter()
-        .filter(|(_, t)| t.nodes[t.n_nodes as usize..].iter().any(|leaf| picks.contains(&leaf.name)))
-        .map(|(_, t)| t.pid)
-        .collect();
+    let picking: HashSet<u32> =
+        model.topologies.iter().filter(|(_, t)| picks(model, t)).map(|(_, t)| t.pid).collect();
     let heads: Vec<Option<u64>> = model
         .topologies
         .iter()
@@ -50,6 +42,22 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
         *rows = (graphs > 0 && seen == graphs).then_some(sum);
     }
     all
+}
+
+/// Whether a graph picks tokens: rows of something that it computed, by an input. Rows of weights are embeddings, and rows of a
+/// cache the states of sequences.
+fn picks(model: &Model, topology: &Topology) -> bool {
+    let n = topology.n_nodes;
+    topology.nodes[..n as usize].iter().any(|node| {
+        let source = |slot| node.src.iter().find(|(s, _)| *s == slot).map(|(_, i)| *i);
+        let computed = |i: NodeIdx| {
+            let tensor = topology.node(i);
+            i.0 < n && tensor.view_of.is_none_or(|of| of.0 < n)
+        };
+        model.texts.get(node.op) == "GET_ROWS"
+            && source(0).is_some_and(computed)
+            && source(1).is_some_and(|i| i.0 >= n)
+    })
 }
 
 fn head_rows(model: &Model, topology: &Topology) -> Option<u64> {

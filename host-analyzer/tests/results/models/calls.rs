@@ -45,15 +45,19 @@ fn topology(texts: &mut Texts, c: &Call, rows: u64, picks: bool) -> Topology {
         node("cache_k_l0 (view)", "VIEW", Role::Node, [64, c.n_kv, 1, 1], &[], None),
         node("node_2", "FLASH_ATTN_EXT", Role::Node, [64, 1, 1, 1], &[0, 1], None),
         node("ffn_out-0", "MUL_MAT", Role::Node, [64, rows, 1, 1], &[0], None),
-        node("result_output", "MUL_MAT", Role::Node, [256, rows, 1, 1], &[3], None),
+        node("picked", "SCALE", Role::Node, [64, rows, 1, 1], &[3], None),
+        node("result_output", "MUL_MAT", Role::Node, [256, rows, 1, 1], &[4], None),
     ];
     if c.context >= LARGE {
-        nodes.insert(4, node("ffn_out-1", "MUL_MAT", Role::Node, [64, rows, 1, 1], &[3], None));
+        nodes.push(node("more", "SCALE", Role::Node, [256, rows, 1, 1], &[5], None));
     }
     let n_nodes = nodes.len() as u32;
     nodes.push(node("cache_k_l0", "NONE", Role::Cache, [64, CELLS, 1, 1], &[], None));
     if picks {
-        nodes.push(node("out_ids", "NONE", Role::Input, [rows, 1, 1, 1], &[], None));
+        // Some releases give this input no name.
+        nodes.push(node("leaf_7", "NONE", Role::Input, [rows, 1, 1, 1], &[], None));
+        nodes[4].op = texts.intern("GET_ROWS");
+        nodes[4].src.push((1, NodeIdx(n_nodes + 1)));
     }
     nodes[1].view_of = Some(NodeIdx(n_nodes));
     nodes[1].src = vec![(0, NodeIdx(n_nodes))];
@@ -104,7 +108,7 @@ pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
                 g.layer.push(layer);
                 g.backend.push(backend);
                 g.topology.push(topology);
-                g.n_nodes.push(if c.context >= LARGE { 6 } else { 5 });
+                g.n_nodes.push(if c.context >= LARGE { 7 } else { 6 });
                 g.n_tokens.push(c.n_tokens);
                 g.n_past.push((layer == Layer::Backend && topology.is_some()).then_some(c.n_past));
                 g.thread.push(thread);
