@@ -6,11 +6,13 @@
 
 use serde::Serialize;
 
+use super::critical_path::{self, CriticalPath};
 pub use super::empty::is_empty_op;
 use super::execution::Executions;
 use super::group::{Groups, context_name};
 use super::module::{Module, Places};
 use super::op::share;
+use super::percentile::percentile;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
 use crate::model::{Buffer, GraphCallId, Model, Node, NodeIdx, Text, Topology};
@@ -42,6 +44,9 @@ pub struct Dag {
     pub n_leafs: u32,
     /// The whole topology arrived.
     pub complete: bool,
+    /// Its critical path, of graphs that generate and have times.
+    #[serde(skip)]
+    pub path: Option<CriticalPath>,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
     /// Who reads whom.
@@ -92,6 +97,8 @@ pub struct DagNode {
     pub wait_ns: Option<u64>,
     /// Part of the wall time of all operators of this graph, 0 to 1.
     pub share: f64,
+    /// On the critical path; `None` where that was not looked for.
+    pub critical: Option<bool>,
 }
 
 /// A node reads a tensor.
@@ -132,7 +139,12 @@ pub fn dags(
         .map(|c| placed(c, dag(model, groups, executions, tallies, c)))
         .collect();
     dags.sort_by_key(|d| d.phase);
-    (0..).zip(&mut dags).for_each(|(id, d)| d.id = id);
+    for (id, dag) in (0..).zip(&mut dags) {
+        dag.id = id;
+        if let Some(path) = &mut dag.path {
+            path.graph = id;
+        }
+    }
     dags
 }
 
@@ -147,6 +159,14 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let topology = model.topologies.get(c.topology);
     let last_call = c.last_call.0 as usize;
     let n_tokens = model.graph_calls.n_tokens[last_call];
+    let fused_with = fused_with(model, topology, tallies.cells(c));
+    let generates = matches!(group.phase, Phase::Decode | Phase::BatchDecode);
+    let found = (generates && topology.complete && c.fullest_call.is_some())
+        .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
+    let mut nodes = nodes(model, topology, tallies.cells(c), &order(executions, c, topology), &fused_with);
+    for (node, critical) in nodes.iter_mut().zip(found.iter().flat_map(|f| &f.critical)) {
+        node.critical = Some(*critical);
+    }
     Dag {
         id: 0,
         phase: group.phase,
@@ -160,14 +180,32 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
         n_nodes: topology.n_nodes,
         n_leafs: index(topology.nodes.len()).saturating_sub(topology.n_nodes),
         complete: topology.complete,
-        nodes: nodes(model, topology, tallies.cells(c), &order(executions, c, topology)),
+        path: found.map(|f| f.path),
+        nodes,
         edges: edges(model, topology),
     }
 }
 
-fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32>]) -> Vec<DagNode> {
+/// The median wall time of each node over the executions of this topology; 0 of those that are never run.
+fn medians(executions: &Executions, tallies: &Tallies, c: &Computed) -> Vec<u64> {
+    let cells = c.cell_range();
+    let mut times: Vec<Vec<u64>> = vec![Vec::new(); cells.len()];
+    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
+        if let Some(of_node) = (*cell as usize).checked_sub(cells.start).and_then(|i| times.get_mut(i)) {
+            of_node.push(*wall_ns);
+        }
+    }
+    times.iter_mut().map(|t| percentile(t, 50).unwrap_or(0)).collect()
+}
+
+fn nodes(
+    model: &Model,
+    topology: &Topology,
+    cells: &[Cell],
+    order: &[Option<u32>],
+    fused_with: &[Option<u32>],
+) -> Vec<DagNode> {
     let text = |t: Text| model.texts.get(t).to_owned();
-    let fused_with = fused_with(model, topology, cells);
     let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
     topology
         .nodes
@@ -195,6 +233,7 @@ fn nodes(model: &Model, topology: &Topology, cells: &[Cell], order: &[Option<u32
             work_ns: mean(cell.work_ns, cell.executions),
             wait_ns: mean(cell.wait_ns, cell.executions),
             share: share(cell.wall_ns, whole),
+            critical: None,
         })
         .collect()
 }

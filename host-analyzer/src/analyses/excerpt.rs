@@ -81,7 +81,7 @@ fn call_ends(model: &Model, analysis: &Analysis, first: usize) -> Vec<u64> {
     let mut end = 0;
     let mut ends = Vec::new();
     for call in first..model.decodes.len() {
-        decodes += usize::from(analysis.phases.decodes[call] == Phase::Decode);
+        decodes += usize::from(matches!(analysis.phases.decodes[call], Phase::Decode | Phase::BatchDecode));
         if decodes > MAX_DECODES {
             break;
         }

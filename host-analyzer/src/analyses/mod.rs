@@ -10,6 +10,7 @@ pub mod ceiling;
 mod context;
 pub mod cost;
 pub mod counter;
+pub mod critical_path;
 pub mod dag;
 mod empty;
 pub mod engine;
@@ -21,7 +22,9 @@ pub mod gauge;
 pub mod graph;
 pub mod group;
 pub mod health;
+pub mod kv;
 pub mod module;
+mod name;
 pub mod nested;
 pub mod op;
 pub mod percentile;
@@ -31,6 +34,7 @@ pub mod request;
 pub mod roof;
 pub mod sched;
 pub mod session;
+pub mod speculative;
 pub mod tally;
 pub mod thread;
 pub mod token;
@@ -55,10 +59,14 @@ pub struct Analysis {
     pub phases: phase::Phases,
     /// Token level.
     pub token: token::Token,
+    /// Speculative decoding, by draft and target.
+    pub speculative: Vec<speculative::Speculative>,
     /// Where every nanosecond of every token went.
     pub budget: budget::Budget,
     /// Graph level.
     pub graph: Vec<graph::Graph>,
+    /// What grows with the context.
+    pub kv: Vec<kv::Kv>,
     /// Operator level.
     pub op: op::Op,
     /// Bytes and operations of every execution.
@@ -119,7 +127,9 @@ impl Analysis {
             engine: engine::engines(model),
             weight: weight::weights(model),
             token,
+            speculative: speculative::speculative(model, &phases),
             budget: budget::Budget::of(model, &phases),
+            kv: kv::kv(model, &phases, &executions),
             graph: graph::graphs(model),
             op,
             work,

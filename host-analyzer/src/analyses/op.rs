@@ -104,7 +104,7 @@ pub struct Op {
     /// Per phase, context and tensor; within a phase the longest wall time first.
     pub operators: Vec<Operator>,
     /// Operator wall time, summed over executions, by [`Phase::index`], ns.
-    pub wall_ns: [u64; 3],
+    pub wall_ns: [u64; Phase::COUNT],
     /// For each cell of the tallies its row in `operators`; `u32::MAX` where nothing was executed.
     pub operator_of_cell: Vec<u32>,
 }
@@ -148,7 +148,7 @@ impl Op {
     #[must_use]
     pub fn of(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Self {
         let (rows, row_of_cell) = rows(model, groups, tallies);
-        let mut wall_ns = [0_u64; 3];
+        let mut wall_ns = [0_u64; Phase::COUNT];
         let mut wholes: Wholes = HashMap::new();
         for row in &rows {
             let of_backend = wholes.entry((row.key.phase, row.key.backend)).or_default();
@@ -331,6 +331,13 @@ fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
             share: share(sum.wall_ns, wholes[&(phase, backend)]),
         })
         .collect()
+}
+
+/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
+/// nodes; the list is that of its `ggml_op_is_empty`.
+#[must_use]
+pub fn is_empty_op(op: &str) -> bool {
+    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
 }
 
 /// A part of a whole, 0 to 1; 0 of nothing.

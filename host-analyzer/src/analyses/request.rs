@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::group::context_name;
-use super::phase::{Phase, Phases};
+use super::phase::{Phase, Phases, Role};
 use super::rate::per_s;
 use crate::model::{Model, ThreadId, TopologyId};
 
@@ -25,10 +25,11 @@ pub struct Request {
     /// Time to first token: start of the first prefill call to the end of the last, ns; `None` when the
     /// request has no prefill call. What comes before (tokenising) and after (sampling) is not in it.
     pub ttft_ns: Option<u64>,
-    /// Decode calls: tokens that were evaluated one at a time.
+    /// Tokens that were generated: one for each decode call; for a call of several sequences the tokens that it has; for one that
+    /// verifies a draft those that were accepted, and one more. At least one where that is not known.
     pub generated: u64,
-    /// Time per output token: mean time from the end of one call to the end of the next decode call, ns, so
-    /// that sampling is in it; `None` when no decode call follows another call.
+    /// Time per output token: mean time from the end of one call to the end of the next that generates, ns, for each token
+    /// of it, so that sampling is in it; `None` when no such call follows another call.
     pub tpot_ns: Option<u64>,
     /// The same as tokens per second.
     pub decode_tokens_per_s: Option<f64>,
@@ -44,8 +45,10 @@ struct Open {
     /// Tokens and first graph of the last prefill call, as long as no other call came after it.
     last_prefill: Option<(u32, Option<TopologyId>)>,
     generated: u64,
-    /// End of the first and of the last decode call.
+    /// End of the first and of the last call that generated.
     decode_ends: Option<(u64, u64)>,
+    /// Tokens of the first of them.
+    first_generated: u64,
 }
 
 impl Open {
@@ -59,6 +62,7 @@ impl Open {
             last_prefill: None,
             generated: 0,
             decode_ends: None,
+            first_generated: 0,
         }
     }
 
@@ -79,8 +83,11 @@ impl Open {
         self.last_prefill = Some((n_tokens, topology));
     }
 
-    fn decode(&mut self, end: u64) {
-        self.generated += 1;
+    fn decode(&mut self, end: u64, tokens: u64) {
+        if self.decode_ends.is_none() {
+            self.first_generated = tokens;
+        }
+        self.generated = self.generated.saturating_add(tokens);
         self.decode_ends = Some((self.decode_ends.map_or(end, |d| d.0), end));
         self.last_prefill = None;
     }
@@ -89,7 +96,7 @@ impl Open {
         // From the end of the prompt; without one, from the end of the first decode call.
         let (from, tokens) = match (self.prefill, self.decode_ends) {
             (Some((_, end)), _) => (end, self.generated),
-            (None, Some((first, _))) => (first, self.generated - 1),
+            (None, Some((first, _))) => (first, self.generated.saturating_sub(self.first_generated)),
             (None, None) => (0, 0),
         };
         let passed = self.decode_ends.map_or(0, |(_, last)| last.saturating_sub(from));
@@ -106,8 +113,8 @@ impl Open {
     }
 }
 
-/// The requests of a session, by start.
-pub(super) fn requests(model: &Model, phases: &Phases) -> Vec<Request> {
+/// The requests of a session, by start. `emitted` is by token call: tokens that came out of a call that verified a draft.
+pub(super) fn requests(model: &Model, phases: &Phases, emitted: &[Option<u32>]) -> Vec<Request> {
     let d = &model.decodes;
     let topologies = first_topologies(model);
     let mut done = Vec::new();
@@ -116,14 +123,22 @@ pub(super) fn requests(model: &Model, phases: &Phases) -> Vec<Request> {
     let mut last_on: Vec<Option<u64>> = vec![None; model.threads.len()];
     for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
         let phase = phases.decodes[i];
+        // A draft works for the request of its target.
+        if matches!(phase, Phase::WarmUp | Phase::Draft) {
+            continue;
+        }
         let between = last_on[d.thread[i].0 as usize].replace(d.context[i]) != Some(d.context[i]);
         if phase == Phase::Unknown {
             continue;
         }
         let request = current(&mut open, pid(model, d.thread[i]), d.context[i], i);
         let end = d.start_ns[i].saturating_add(d.duration_ns[i]);
-        if phase == Phase::Decode {
-            request.decode(end);
+        if phase.generates() {
+            let tokens = match (phases.roles[i], emitted[i]) {
+                (Role::Verify, emitted) => emitted.unwrap_or(1),
+                _ => d.n_tokens[i],
+            };
+            request.decode(end, u64::from(tokens));
             continue;
         }
         let fresh = request.prefill.is_none() && request.generated == 0;

@@ -61,7 +61,7 @@ pub struct Utilisation {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roofs {
     /// By [`Phase::index`].
-    pub phases: [Roof; 3],
+    pub phases: [Roof; Phase::COUNT],
     /// `None` without decode calls whose operators were seen.
     pub decode: Option<Utilisation>,
 }

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::execution::known;
-use super::phase::Phases;
+use super::phase::{Phase, Phases};
 use crate::model::Model;
 
 /// One thread.
@@ -34,6 +34,10 @@ pub struct Thread {
     pub decode_work_ns: u64,
     /// Wait in decode calls, ns.
     pub decode_wait_ns: u64,
+    /// Work in calls that continue several sequences, or verify a draft, ns.
+    pub batch_decode_work_ns: u64,
+    /// Wait in those, ns.
+    pub batch_decode_wait_ns: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -41,7 +45,7 @@ struct Sum {
     spans: u64,
     migrated: u64,
     /// Work and wait by phase.
-    ns: [(u64, u64); 3],
+    ns: [(u64, u64); Phase::COUNT],
 }
 
 /// All threads, in order of first appearance; those that only called, too.
@@ -62,18 +66,25 @@ pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
         .threads
         .iter()
         .zip(sums)
-        .map(|((_, t), Sum { spans, migrated, ns: [prefill, decode, unknown] })| Thread {
-            tid: t.tid,
-            pid: t.pid,
-            name: model.texts.get(t.name).to_owned(),
-            spans,
-            migrated,
-            work_ns: prefill.0.saturating_add(decode.0).saturating_add(unknown.0),
-            wait_ns: prefill.1.saturating_add(decode.1).saturating_add(unknown.1),
-            prefill_work_ns: prefill.0,
-            prefill_wait_ns: prefill.1,
-            decode_work_ns: decode.0,
-            decode_wait_ns: decode.1,
+        .map(|((_, t), Sum { spans, migrated, ns })| {
+            let of = |phase: Phase| ns[phase.index()];
+            let (work_ns, wait_ns) =
+                ns.iter().fold((0_u64, 0_u64), |s, n| (s.0.saturating_add(n.0), s.1.saturating_add(n.1)));
+            Thread {
+                tid: t.tid,
+                pid: t.pid,
+                name: model.texts.get(t.name).to_owned(),
+                spans,
+                migrated,
+                work_ns,
+                wait_ns,
+                prefill_work_ns: of(Phase::Prefill).0,
+                prefill_wait_ns: of(Phase::Prefill).1,
+                decode_work_ns: of(Phase::Decode).0,
+                decode_wait_ns: of(Phase::Decode).1,
+                batch_decode_work_ns: of(Phase::BatchDecode).0,
+                batch_decode_wait_ns: of(Phase::BatchDecode).1,
+            }
         })
         .collect()
 }

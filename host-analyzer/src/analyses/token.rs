@@ -6,22 +6,28 @@
 
 use serde::Serialize;
 
-use super::context::contexts;
 use super::execution::Executions;
 use super::group::context_name;
 use super::percentile::percentile;
-use super::phase::{Phase, Phases};
+use super::phase::{Evidence, Phase, Phases};
 use super::rate::per_s;
 use super::request::{Request, requests};
+use super::speculative::emitted;
 use crate::model::Model;
 
 /// Token level of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Token {
-    /// Calls with several tokens.
+    /// Calls that read prompts.
     pub prefill: PhaseTotals,
     /// Calls with one token.
     pub decode: PhaseTotals,
+    /// Calls that continue several sequences, or verify a draft.
+    pub batch_decode: PhaseTotals,
+    /// Calls of draft models.
+    pub draft: PhaseTotals,
+    /// Trials of the engine's own.
+    pub warm_up: PhaseTotals,
     /// Calls that did not return success.
     pub failed_calls: u64,
     /// Requests, by start.
@@ -49,6 +55,8 @@ pub struct PhaseTotals {
     pub graph_ns: Option<u64>,
     /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
     pub op_wall_ns: Option<u64>,
+    /// Those of its calls whose phase was told by the number of tokens alone.
+    pub told_by_tokens: u64,
 }
 
 /// One token call.
@@ -58,6 +66,8 @@ pub struct Call {
     pub id: u32,
     /// Phase.
     pub phase: Phase,
+    /// What the phase was told by.
+    pub phase_by: Evidence,
     /// Function.
     pub function: &'static str,
     /// Address of the context in hex.
@@ -70,6 +80,8 @@ pub struct Call {
     pub duration_ns: u64,
     /// Tokens in the batch; `None` when not known.
     pub n_tokens: Option<u32>,
+    /// How many of them have logits; `None` when not known.
+    pub logits: Option<u64>,
     /// Position of the batch's first token, as the first graph's rotary embedding reads it: what its sequence had in the context
     /// before. `None` when not known.
     pub n_past: Option<u32>,
@@ -91,8 +103,11 @@ impl Token {
         Self {
             prefill: totals(&calls, Phase::Prefill),
             decode: totals(&calls, Phase::Decode),
+            batch_decode: totals(&calls, Phase::BatchDecode),
+            draft: totals(&calls, Phase::Draft),
+            warm_up: totals(&calls, Phase::WarmUp),
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
-            requests: requests(model, phases),
+            requests: requests(model, phases, &emitted(model, phases)),
             calls,
         }
     }
@@ -101,18 +116,20 @@ impl Token {
 fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
     let d = &model.decodes;
     let graph_ns = graph_ns(model);
-    let contexts = contexts(model);
+    let contexts = &phases.contexts;
     let op_wall_ns = op_wall_ns(model, executions);
     (0..d.len())
         .map(|i| Call {
             id: u32::try_from(i).unwrap_or(u32::MAX),
             phase: phases.decodes[i],
+            phase_by: phases.evidence[i],
             function: d.function[i].name(),
             context: context_name(d.context[i]),
             thread: model.threads.get(d.thread[i]).tid,
             start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
             duration_ns: d.duration_ns[i],
             n_tokens: (d.n_tokens[i] != 0).then_some(d.n_tokens[i]),
+            logits: phases.logits[i],
             n_past: contexts[i].n_past,
             n_kv: contexts[i].n_kv,
             graph_ns: graph_ns[i],
@@ -163,6 +180,7 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
         p95_ns: percentile(&mut lengths, 95),
         graph_ns: sum(calls().filter_map(|c| c.graph_ns)),
         op_wall_ns: sum(calls().filter_map(|c| c.op_wall_ns)),
+        told_by_tokens: calls().filter(|c| c.phase_by == Evidence::Tokens).map(|_| 1).sum(),
     }
 }
 

@@ -7,7 +7,8 @@
 use std::io::{self, Write};
 
 use crate::analyses::Analysis;
-use crate::analyses::dag::{Dag, DagNode, Edge, is_empty_op};
+use crate::analyses::dag::{Dag, DagNode, Edge};
+use crate::analyses::op::is_empty_op;
 use crate::model::Model;
 use crate::views::words::{self, count, duration, one_line};
 
@@ -108,7 +109,8 @@ fn style(node: &DagNode, scale: &Scale) -> String {
         ("other", _) => "style=\"filled\", fillcolor=\"#ffffff\"".into(),
         (_, Some(wall)) => {
             let (fill, font) = scale.colour(wall);
-            format!("fillcolor=\"{fill}\", fontcolor=\"{font}\"")
+            let path = if node.critical == Some(true) { ", color=\"#d9822b\", penwidth=2" } else { "" };
+            format!("fillcolor=\"{fill}\", fontcolor=\"{font}\"{path}")
         }
         _ if is_empty_op(&node.op) => {
             "fillcolor=\"#e4e4e4\", color=\"#b0b0b0\", fontcolor=\"#707070\"".into()

@@ -127,6 +127,9 @@ const fn phase_code(phase: Phase) -> i64 {
         Phase::Unknown => 0,
         Phase::Prefill => 1,
         Phase::Decode => 2,
+        Phase::BatchDecode => 3,
+        Phase::Draft => 4,
+        Phase::WarmUp => 5,
     }
 }
 

@@ -71,6 +71,11 @@ pub(crate) fn check_context(trace: &Model, calls: &[Call]) {
         let n_kv = cells.max();
         assert!(n_kv >= Some(past.into()) && n_kv <= Some(512), "cells of call {}: {n_kv:?}", ours.id);
         assert_eq!(ours.n_kv, n_kv, "cells of call {}", ours.id);
+        let head = call.nodes.iter().find(|n| n.name == "result_output");
+        if let (Some(rows), Some(head)) = (ours.logits, head) {
+            assert_eq!(rows, head.ne[1], "logits of call {}", ours.id);
+            assert_eq!(ours.phase.name(), if call.n_tokens > 1 { "prefill" } else { "decode" });
+        }
     }
 }
 

@@ -73,7 +73,8 @@ proptest! {
             let (work, wait) = a.thread.iter().fold((0, 0), |s, t| match p {
                 Phase::Prefill => (s.0 + t.prefill_work_ns, s.1 + t.prefill_wait_ns),
                 Phase::Decode => (s.0 + t.decode_work_ns, s.1 + t.decode_wait_ns),
-                Phase::Unknown => s,
+                Phase::BatchDecode => (s.0 + t.batch_decode_work_ns, s.1 + t.batch_decode_wait_ns),
+                _ => s,
             });
             prop_assert_eq!((work, wait), (want.2, want.3));
             // Shares of a phase that has operators add up to one.

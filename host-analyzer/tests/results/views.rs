@@ -11,7 +11,7 @@ use host_analyzer::views::{dag, dot, summary, terminal};
 use serde_json::{Value, json};
 
 use crate::models::synthetic::{self, Spec};
-use crate::models::{planted, routed, small};
+use crate::models::{calls, planted, routed, small};
 
 pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
@@ -307,6 +307,8 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         keys(&json_of(view, &m), &mut written);
         keys(&json_of(view, &routed::small()), &mut written);
         keys(&json_of(view, &planted::disturbed()), &mut written);
+        keys(&json_of(view, &calls::model(&crate::speculative::calls(), true)), &mut written);
+        keys(&json_of(view, &calls::model(&crate::kv::calls(3), true)), &mut written);
         let mut missing: Vec<_> = written.iter().filter(|k| !listed.contains(k.as_str())).collect();
         assert!(missing.is_empty(), "{section}: not on the page: {missing:?}");
         missing = written.iter().collect();
@@ -394,7 +396,9 @@ fn graphviz_shows_names_as_they_are() {
 fn terminal_begins_with_health_and_fits() {
     let mut big = synthetic::model(&Spec { contexts: 3, requests: 5, threads: 12, ..Spec::default() });
     big.session.cpu_model = "A CPU with a rather long name ".repeat(5);
-    for m in [small::model(), hostile(), routed::small(), routed::large(), big] {
+    let drafted = calls::model(&crate::speculative::calls(), true);
+    let grown = calls::model(&crate::kv::calls(6), true);
+    for m in [small::model(), hostile(), routed::small(), routed::large(), drafted, grown, big] {
         let coloured = text(terminal::terminal, &m);
         let plain = anstream::adapter::strip_str(&coloured).to_string();
         let health = &host_analyzer::views::words::health::lines(&Analysis::of(&m).health)[0];
@@ -404,6 +408,28 @@ fn terminal_begins_with_health_and_fits() {
         assert!(widest.chars().count() <= 100, "{} columns: {widest}", widest.chars().count());
         assert!(plain.chars().all(|c| c == '\n' || !c.is_control()), "{plain:?}");
     }
+}
+
+#[test]
+fn terminal_says_whether_a_draft_wins_and_what_cells_cost() {
+    let plain = |m: &Model| {
+        let coloured = text(terminal::terminal, m);
+        let plain = anstream::adapter::strip_str(&coloured).to_string();
+        plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let drafted = plain(&calls::model(&crate::speculative::calls(), true));
+    for words in [
+        "speculative 5 rounds · 14 guesses, 50.0 % accepted · 2.25 tokens a round",
+        "verifying 4 takes 110 ns, 1.83 of a plain token · a guess 10 ns · it wins: a round costs 2.07 plain tokens",
+        "warm-up 2 4",
+    ] {
+        assert!(drafted.contains(words), "{words}: {drafted}");
+    }
+    let grown = plain(&calls::model(&crate::kv::calls(6), true));
+    assert!(grown.contains("1,000 cells more cost 2.0"), "{grown}");
+    assert!(grown.contains("FLASH_ATTN_EXT 2.00 µs"), "{grown}");
+    assert!(!grown.contains("told by the number of tokens"), "{grown}");
+    assert!(plain(&small::model()).contains("prefill: told by the number of tokens alone"));
 }
 
 #[test]

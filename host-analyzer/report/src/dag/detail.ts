@@ -52,6 +52,7 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Wall, mean", leaf || n.wall_ns == null ? null : time(n.wall_ns)],
     ["Work, all threads", leaf || n.work_ns == null ? null : time(n.work_ns)],
     ["Barrier, all threads", leaf || n.wait_ns == null ? null : time(n.wait_ns)],
+    ["Critical path", n.critical == null || leaf ? null : n.critical ? "on it" : "beside it"],
     ["Share of the graph", leaf || n.share == null ? null : percent(n.share)],
   ];
   const facts = rows.filter((r): r is [string, string] => r[1] != null).flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]);

@@ -142,6 +142,9 @@ export class Painter {
     if (n.fused_with != null) {
       e.classList.add("fused");
     }
+    if (n.critical === true && !view) {
+      e.classList.add("critical");
+    }
     if (!view && n.wall_ns != null && n.wall_ns > 0) {
       const colour = this.heat.colour(n.wall_ns);
       rect.style.fill = colour;

@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { Dag, DagGraph } from "../data/dag.ts";
 import { h } from "../ui/dom.ts";
-import { count, plural } from "../ui/format.ts";
+import { count, phaseName, plural } from "../ui/format.ts";
 import { absent, choice, section } from "../ui/parts.ts";
 import { onTheme } from "../ui/theme.ts";
 import { Viewer } from "./viewer.ts";
@@ -20,7 +20,7 @@ function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGra
 function title(graph: DagGraph, all: DagGraph[]): string {
   const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
   const split = among(graph, all, "split", (g) => g.split);
-  return [graph.phase ?? "graph", context, split].filter(Boolean).join(", ");
+  return [graph.phase == null ? "graph" : phaseName(graph.phase), context, split].filter(Boolean).join(", ");
 }
 
 /** In and out; a browser may refuse, which changes nothing. */
@@ -55,7 +55,7 @@ function about(graph: DagGraph): string {
 
 export function dagSection(dag: Dag | null): HTMLElement {
   const graphs = list(dag?.graphs);
-  const order = ["decode", "prefill"];
+  const order = ["decode", "batch_decode", "prefill", "draft"];
   const rank = (g: DagGraph): number => (order.includes(g.phase ?? "") ? order.indexOf(g.phase ?? "") : order.length);
   graphs.sort((a, b) => rank(a) - rank(b));
   if (graphs.length === 0) {

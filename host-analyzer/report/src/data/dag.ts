@@ -23,6 +23,7 @@ export interface DagNode {
   work_ns: Num;
   wait_ns: Num;
   share: Num;
+  critical?: Maybe<boolean>;
 }
 
 export interface DagEdge {

@@ -105,6 +105,7 @@ export interface PhaseTotals {
   tokens_per_s: Num;
   median_ns?: Num;
   p95_ns?: Num;
+  told_by_tokens?: Num;
 }
 
 export interface Request {
@@ -271,6 +272,8 @@ export interface Thread {
   prefill_wait_ns: Num;
   decode_work_ns: Num;
   decode_wait_ns: Num;
+  batch_decode_work_ns?: Num;
+  batch_decode_wait_ns?: Num;
 }
 
 export interface Counted {
@@ -373,6 +376,9 @@ export interface Summary {
   tokens: Maybe<{
     prefill: Maybe<PhaseTotals>;
     decode: Maybe<PhaseTotals>;
+    batch_decode?: Maybe<PhaseTotals>;
+    draft?: Maybe<PhaseTotals>;
+    warm_up?: Maybe<PhaseTotals>;
     failed_calls: Num;
     requests: Maybe<Request[]>;
     calls: Maybe<Call[]>;

@@ -53,6 +53,7 @@ export function figures(summary: Summary): HTMLElement {
   const main = mainRequest(requests);
   const prefill = summary.tokens?.prefill;
   const decode = summary.tokens?.decode;
+  const batch = summary.tokens?.batch_decode;
   const which =
     requests.length > 1 && main ? `request ${(main.index ?? 0) + 1} of ${requests.length}` : "";
   const prompt = main?.prompt_tokens == null ? which : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
@@ -64,8 +65,9 @@ export function figures(summary: Summary): HTMLElement {
     { class: "cards", id: "figures" },
     card("TTFT", "Time to first token: start of the first prefill call to the end of the last", "ttft_ns", main?.ttft_ns, time(main?.ttft_ns), prompt),
     card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included", "tpot_ns", main?.tpot_ns, time(main?.tpot_ns), generated),
-    card("Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, rate(prefill?.tokens_per_s), prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
+    card(prefill?.told_by_tokens ? "Prefill, by token count" : "Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, rate(prefill?.tokens_per_s), prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
     card("Decode", "Tokens per second of all decode calls", "decode_tokens_per_s", decode?.tokens_per_s, rate(decode?.tokens_per_s), spread),
+    ...(batch?.calls ? [card("Batch decode", "Tokens per second of calls that continue several sequences, or verify a draft", "batch_decode_tokens_per_s", batch.tokens_per_s, rate(batch.tokens_per_s), `${plural(batch.tokens ?? 0, "token")} in ${time(batch.time_ns)}`)] : []),
     card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : DASH, summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
   );
 }

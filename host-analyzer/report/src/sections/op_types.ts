@@ -1,4 +1,4 @@
-// Time per operator type, prefill and decode side by side.
+// Time per operator type, phases side by side.
 
 import { list } from "../data/read.ts";
 import type { OpType, Summary } from "../data/summary.ts";
@@ -8,7 +8,13 @@ import { count, time } from "../ui/format.ts";
 import { panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
-const PHASES: [string, string][] = [["prefill", "Prefill"], ["decode", "Decode"]];
+const PHASES: [string, string][] = [
+  ["prefill", "Prefill"],
+  ["decode", "Decode"],
+  ["batch_decode", "Batch decode"],
+  ["draft", "Draft"],
+  ["warm_up", "Warm-up"],
+];
 
 /** Operator as the engine describes it, with the operator's own name where they differ. */
 export function opName(row: { op?: string | null | undefined; desc?: string | null | undefined }): string {
@@ -53,7 +59,8 @@ export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLE
   const unknown = rows.filter((r) => !PHASES.some(([key]) => key === r.phase));
   // A program without token calls has no phases.
   const phased = unknown.length < rows.length || rows.length === 0;
-  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) }));
+  // The first two are always there, so that one that is missing is seen.
+  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) })).filter((p, i) => i < 2 || p.rows.length > 0);
   const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours))) : [];
   if (unknown.length > 0) {
     panels.push(panel(phased ? "Phase unknown" : "All graphs", typeTable("unknown", unknown, colours)));

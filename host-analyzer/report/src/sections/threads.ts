@@ -16,6 +16,7 @@ interface Part {
 const PARTS: Part[] = [
   { title: "Prefill", key: "prefill", work: (t) => t.prefill_work_ns, wait: (t) => t.prefill_wait_ns },
   { title: "Decode", key: "decode", work: (t) => t.decode_work_ns, wait: (t) => t.decode_wait_ns },
+  { title: "Batch decode", key: "batch_decode", work: (t) => t.batch_decode_work_ns, wait: (t) => t.batch_decode_wait_ns },
 ];
 
 function bar(kind: string, ns: Num, max: number, key: string): Child {
@@ -49,6 +50,6 @@ export function threadSection(summary: Summary): HTMLElement {
   const threads = list(summary.threads);
   const spans = threads.reduce((sum, t) => sum + (t.spans ?? 0), 0);
   const legend = h("p", { class: "legend" }, h("span", { class: "swatch work" }), "work ", h("span", { class: "swatch wait" }), "wait at the barrier");
-  const body = threads.length > 0 ? h("div", { class: "halves" }, ...PARTS.map((p) => balance(p, threads))) : absent("No operator spans were recorded.");
+  const body = threads.length > 0 ? h("div", { class: "halves" }, ...PARTS.filter((p, i) => i < 2 || threads.some((t) => (p.work(t) ?? 0) > 0)).map((p) => balance(p, threads))) : absent("No operator spans were recorded.");
   return section("threads", "Threads", spans > 0 ? `Balance of ${count(threads.length)} threads over ${count(spans)} operator spans.` : "", legend, body);
 }

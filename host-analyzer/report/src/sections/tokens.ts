@@ -22,7 +22,7 @@ function columns(calls: Call[]): [number[], Point[], Point[], Point[], Point[]] 
     }
     const context = String(c.context);
     const end = c.start_ns + c.duration_ns;
-    if (c.phase === "decode") {
+    if (c.phase === "decode" || c.phase === "batch_decode") {
       const before = lastEnd.get(context);
       out[0].push(out[0].length + 1);
       out[1].push(before === undefined ? null : end - before);

@@ -1,7 +1,7 @@
 // From tracks to rows of the drawing: which slices stand in which row, and what each is.
 
 import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
-import { dims, plural } from "../ui/format.ts";
+import { dims, phaseName, plural } from "../ui/format.ts";
 
 export interface Slice {
   row: number;
@@ -9,7 +9,7 @@ export interface Slice {
   length: number;
   label: string;
   /** What the colour goes by: a phase, an operator's description, "graph", "barrier". */
-  kind: "prefill" | "decode" | "call" | "graph" | "op" | "barrier";
+  kind: "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "call" | "graph" | "op" | "barrier";
   op: string;
   /** Lines for the tooltip, after the label. */
   facts: () => string[];
@@ -22,7 +22,7 @@ export interface Row {
 
 type Numbers = [number, number, number, number];
 
-const PHASE = ["call", "prefill", "decode"] as const;
+const PHASE = ["call", "prefill", "decode", "batch_decode", "draft", "warm_up"] as const;
 
 function fours(track: Track): Numbers[] {
   const out: Numbers[] = [];
@@ -35,7 +35,7 @@ function fours(track: Track): Numbers[] {
 function tokenSlices(track: Track, row: number): Slice[] {
   return fours(track).map(([start, length, phase, tokens]) => {
     const kind = PHASE[phase] ?? "call";
-    const label = kind === "prefill" ? `prefill n=${tokens}` : kind;
+    const label = kind === "call" || tokens === 1 ? phaseName(kind) : `${phaseName(kind)} n=${tokens}`;
     return { row, start, length, kind, op: "", label, facts: () => (tokens > 0 ? [plural(tokens, "token")] : []) };
   });
 }

@@ -100,3 +100,8 @@ export function shorten(text: string, max: number): string {
   const tail = Math.floor((max - 1) / 3);
   return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
+
+/** A phase for people. */
+export function phaseName(phase: string | null | undefined): string {
+  return phase === "warm_up" ? "warm-up" : (phase ?? "unknown").replaceAll("_", " ");
+}

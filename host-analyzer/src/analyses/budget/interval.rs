@@ -10,7 +10,7 @@ use crate::model::{DecodeId, GraphCallId, Layer, Model};
 pub(super) struct Interval {
     pub(super) call: DecodeId,
     pub(super) phase: Phase,
-    /// From the end of the process's last call, if this one decodes, so that sampling is in it; otherwise from its own start. ns.
+    /// From the end of the process's last call, if this one generates, so that sampling is in it; otherwise from its own start. ns.
     pub(super) start: u64,
     /// Start of the call, ns.
     pub(super) entry: u64,
@@ -43,7 +43,7 @@ pub(super) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
         }
         let entry = before.map_or(d.start_ns[i], |b| d.start_ns[i].max(b));
         let start = match (phases.decodes[i], before) {
-            (Phase::Decode, Some(before)) => before,
+            (phase, Some(before)) if phase.generates() => before,
             _ => entry,
         };
         found.push(Interval {

@@ -171,7 +171,7 @@ struct Sum {
 }
 
 #[derive(Default)]
-struct Sums([Sum; 3]);
+struct Sums([Sum; Phase::COUNT]);
 
 impl Sums {
     fn token(&mut self, way: &Way<'_>) -> TokenBudget {

@@ -133,7 +133,7 @@ impl Modules {
         let mut modules: BTreeMap<(Phase, Module), Total> = BTreeMap::new();
         // What is in no layer comes last.
         let mut layers: BTreeMap<(Phase, bool, Option<u32>), Total> = BTreeMap::new();
-        let mut wholes = [0_u64; 3];
+        let mut wholes = [0_u64; Phase::COUNT];
         for computed in &tallies.computed {
             let phase = groups.get(computed.group).phase;
             let cells = tallies.cells(computed).iter().zip(&achieved.cells[computed.cell_range()]);

@@ -66,7 +66,7 @@ pub struct Achieved {
     /// By row of [`Op::types`].
     pub types: Vec<Done>,
     /// By [`Phase::index`], all backends together.
-    pub phases: [Work; 3],
+    pub phases: [Work; Phase::COUNT],
     /// By cell of the tallies.
     pub cells: Vec<Work>,
 }
@@ -87,7 +87,7 @@ impl Achieved {
             }
         }
         let mut types = vec![Work::default(); op.types.len()];
-        let mut phases = [Work::default(); 3];
+        let mut phases = [Work::default(); Phase::COUNT];
         for (operator, work) in op.operators.iter().zip(&sums) {
             phases[operator.phase.index()].add(work);
             let same = op.types.iter().position(|t| {

@@ -14,11 +14,14 @@ use crate::analyses::Analysis;
 use crate::analyses::ceiling::Ceilings;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
+use crate::analyses::critical_path::CriticalPath;
 use crate::analyses::engine::Engine;
 use crate::analyses::fact::Conditions;
 use crate::analyses::graph::Graph;
+use crate::analyses::kv::Kv;
 use crate::analyses::nested::Nested;
 use crate::analyses::sched::Sched;
+use crate::analyses::speculative::Speculative;
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
 use crate::analyses::track::Track;
@@ -36,6 +39,9 @@ struct Summary<'a> {
     engines: &'a [Engine],
     weights: &'a [Weights],
     tokens: &'a Token,
+    speculative: &'a [Speculative],
+    kv: &'a [Kv],
+    critical_paths: Vec<&'a CriticalPath>,
     budget: Budget<'a>,
     graphs: &'a [Graph],
     op_types: Vec<work::TypeRow<'a>>,
@@ -122,6 +128,9 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         engines: &analysis.engine,
         weights: &analysis.weight,
         tokens: &analysis.token,
+        speculative: &analysis.speculative,
+        kv: &analysis.kv,
+        critical_paths: analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect(),
         budget: Budget::of(&analysis.budget),
         graphs: &analysis.graph,
         op_types: work::types(analysis),

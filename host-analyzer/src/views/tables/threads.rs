@@ -38,6 +38,8 @@ impl Table for Threads<'_> {
             ("prefill_wait_ns", ns(threads().map(|t| t.prefill_wait_ns)), false),
             ("decode_work_ns", ns(threads().map(|t| t.decode_work_ns)), false),
             ("decode_wait_ns", ns(threads().map(|t| t.decode_wait_ns)), false),
+            ("batch_decode_work_ns", ns(threads().map(|t| t.batch_decode_work_ns)), false),
+            ("batch_decode_wait_ns", ns(threads().map(|t| t.batch_decode_wait_ns)), false),
         ])
     }
 }

@@ -5,13 +5,16 @@ use std::io::{self, Write};
 use super::style::{bar, percent, table, write_table};
 use crate::analyses::budget::{Budget, Class};
 use crate::analyses::phase::Phase;
-use crate::views::words::{budget::name, duration};
+use crate::views::words::{budget::name, duration, phase_name};
 
 /// A class with less than this part in every phase is not shown.
 const SMALL: f64 = 0.005;
 
 pub(super) fn write(budget: &Budget, out: &mut dyn Write) -> io::Result<()> {
-    let (decode, prefill) = (budget.phase(Phase::Decode), budget.phase(Phase::Prefill));
+    // Speculative decoding has calls of several tokens instead.
+    let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
+    let generating = generating.unwrap_or(Phase::Decode);
+    let (decode, prefill) = (budget.phase(generating), budget.phase(Phase::Prefill));
     if decode.is_none() && prefill.is_none() {
         return Ok(());
     }
@@ -22,7 +25,7 @@ pub(super) fn write(budget: &Budget, out: &mut dyn Write) -> io::Result<()> {
         Class::ALL.into_iter().map(|c| (c, part(decode, c), part(prefill, c))).collect();
     classes.retain(|(_, decode, prefill)| *decode >= SMALL || *prefill >= SMALL);
     classes.sort_by(|a, b| (b.1 + b.2 / 1e3).total_cmp(&(a.1 + a.2 / 1e3)));
-    let mut t = table(&["a token's time", "decode", "share", "", "a prefill call", "share"]);
+    let mut t = table(&["a token's time", phase_name(generating), "share", "", "a prefill call", "share"]);
     let a_call = |phase: Option<&crate::analyses::budget::PhaseBudget>, class| {
         phase.map_or("–".to_owned(), |p| duration(p.wall.get(class) / p.calls.max(1)))
     };

@@ -17,9 +17,10 @@ const COLUMNS: usize = 5;
 
 pub(super) fn write(counted: &[Counted], out: &mut dyn Write) -> io::Result<()> {
     // As the table of operators does: the engine spends most of its life in decode.
-    let phase = [Phase::Decode, Phase::Prefill, Phase::Unknown]
-        .into_iter()
-        .find(|p| counted.iter().any(|c| c.phase == *p));
+    let phase =
+        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp]
+            .into_iter()
+            .find(|p| counted.iter().any(|c| c.phase == *p));
     let Some(phase) = phase else { return Ok(()) };
     let rows = || counted.iter().filter(|c| c.phase == phase);
     let mut names: Vec<&str> = Vec::new();

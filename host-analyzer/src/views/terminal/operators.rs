@@ -9,7 +9,7 @@ use super::work::gb_per_s;
 use crate::analyses::Analysis;
 use crate::analyses::op::OpType;
 use crate::analyses::phase::Phase;
-use crate::views::words::{count, duration, one_line};
+use crate::views::words::{count, duration, one_line, phase_name};
 
 /// Types shown; the others are in summary.json.
 const SHOWN: usize = 8;
@@ -21,18 +21,20 @@ pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> 
     let op = &analysis.op;
     // The engine spends most of its life in decode, so that phase has the details and gives the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
-    let mut phases = [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().filter(seen);
+    let order =
+        [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp];
+    let mut phases = order.into_iter().filter(seen);
     let Some(first) = phases.next() else { return Ok(()) };
     let second = phases.next();
     // A program without token calls has no phases.
-    let time = if first == Phase::Unknown { "time" } else { first.name() };
+    let time = if first == Phase::Unknown { "time" } else { phase_name(first) };
     let read = analysis.roof.phase(first).read;
     let mut headers = vec!["operator", time, "runs", "mean", "share", "", "GB/s"];
     if read.is_some() {
         headers.push("of peak");
     }
     if let Some(second) = second {
-        headers.extend([second.name(), "share"]);
+        headers.extend([phase_name(second), "share"]);
     }
     let mut t = table(&headers);
     let types = || op.types.iter().zip(&analysis.achieved.types).filter(|(t, _)| t.phase == first);

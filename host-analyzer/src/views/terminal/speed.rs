@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use super::style::{percent, table, write_table};
+use crate::analyses::phase::Phase;
 use crate::analyses::request::Request;
 use crate::analyses::token::{PhaseTotals, Token};
-use crate::views::words::{count, duration};
+use crate::views::words::{count, duration, phase_name};
 
 /// Requests shown; the others are in summary.json.
 const SHOWN: usize = 4;
@@ -16,10 +17,25 @@ pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut t =
         table(&["", "calls", "tokens", "time", "tok/s", "median", "p95", "in graphs", "in operators"]);
-    for (name, totals) in [("prefill", &token.prefill), ("decode", &token.decode)] {
-        t.add_row(row(name, totals));
+    let phases = [
+        (Phase::Prefill, &token.prefill),
+        (Phase::Decode, &token.decode),
+        (Phase::BatchDecode, &token.batch_decode),
+        (Phase::Draft, &token.draft),
+        (Phase::WarmUp, &token.warm_up),
+    ];
+    for (phase, totals) in phases {
+        if totals.calls > 0 || matches!(phase, Phase::Prefill | Phase::Decode) {
+            t.add_row(row(phase_name(phase), totals));
+        }
     }
     write_table(&t, out)?;
+    if token.prefill.told_by_tokens > 0 {
+        writeln!(
+            out,
+            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it"
+        )?;
+    }
     if token.failed_calls > 0 {
         writeln!(out, "{} calls failed and are counted nowhere above", count(token.failed_calls))?;
     }

@@ -32,6 +32,10 @@ pub(crate) fn decode(model: &Model, phases: &Phases, DecodeId(id): DecodeId) -> 
     let (calls, i) = (&model.decodes, id as usize);
     let name = match phases.decodes[i] {
         Phase::Prefill => format!("prefill n={}", calls.n_tokens[i]),
+        Phase::BatchDecode => format!("batch decode n={}", calls.n_tokens[i]),
+        Phase::Draft if calls.n_tokens[i] > 1 => format!("draft n={}", calls.n_tokens[i]),
+        Phase::Draft => "draft".to_owned(),
+        Phase::WarmUp => format!("warm-up n={}", calls.n_tokens[i]),
         Phase::Decode => "decode".to_owned(),
         Phase::Unknown => calls.function[i].name().to_owned(),
     };

@@ -7,6 +7,17 @@ pub mod findings;
 pub mod health;
 
 use crate::analyses::gauge::Note;
+use crate::analyses::phase::Phase;
+
+/// A phase for people.
+#[must_use]
+pub const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::BatchDecode => "batch decode",
+        Phase::WarmUp => "warm-up",
+        other => other.name(),
+    }
+}
 
 /// Why a gauge has no values or no figures; empty when there is nothing to say.
 #[must_use]

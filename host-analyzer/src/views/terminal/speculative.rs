@@ -1,0 +1,56 @@
+//! Speculative decoding: what comes out of a round, and what it costs.
+
+use std::io::{self, Write};
+
+use super::style::{WIDTH, percent, wrapped};
+use crate::analyses::speculative::{Plain, Speculative};
+use crate::views::words::{count, duration};
+
+/// Columns before the lines behind the first.
+const INDENT: usize = 13;
+
+pub(super) fn write(all: &[Speculative], out: &mut dyn Write) -> io::Result<()> {
+    for s in all {
+        let mut line = format!("speculative  {} rounds · {} guesses", count(s.rounds), count(s.drafted));
+        if let Some(share) = s.accepted_share {
+            line.push_str(&format!(", {} accepted", percent(share)));
+        }
+        if let Some(emitted) = s.emitted_per_round {
+            line.push_str(&format!(" · {emitted:.2} tokens a round"));
+        }
+        writeln!(out, "\n{line}")?;
+        let mut costs = Vec::new();
+        if let Some(verified) = s.verified.iter().max_by_key(|v| v.rounds) {
+            let of_plain =
+                verified.verify_ratio.map_or(String::new(), |r| format!(", {r:.2} of a plain token"));
+            costs.push(format!(
+                "verifying {} takes {}{of_plain}",
+                verified.drafted,
+                duration(verified.median_ns)
+            ));
+        }
+        if let Some(ns) = s.draft_token_ns {
+            costs.push(format!("a guess {}", duration(ns)));
+        }
+        costs.push(verdict(s));
+        for line in wrapped(&costs.join(" · "), WIDTH - INDENT) {
+            writeln!(out, "{:INDENT$}{line}", "")?;
+        }
+    }
+    Ok(())
+}
+
+fn verdict(s: &Speculative) -> String {
+    let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} tok/s with the draft"));
+    match (s.plain, s.plain_tokens_per_s, s.wins, s.break_even_per_round) {
+        (Some(Plain { estimated, .. }), Some(plain), Some(wins), Some(cost)) => {
+            let about = if estimated { "about " } else { "" };
+            let verdict = if wins { "it wins" } else { "it loses" };
+            format!(
+                "{verdict}: a round costs {about}{cost:.2} plain tokens · {with}, {about}{plain:.2} without"
+            )
+        }
+        _ if with.is_empty() => "too few rounds to say whether it wins".to_owned(),
+        _ => format!("{with} · the target never ran one token alone, so the speed without is not known"),
+    }
+}

@@ -1,0 +1,71 @@
+//! What token calls were for, against the engine's own counts and timings.
+
+use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::phase::{Evidence, Phase};
+
+use crate::support::{model, parts, record, tool};
+
+/// Milliseconds and tokens (or runs) of one line of the engine's timings.
+fn timing(said: &str, name: &str) -> (f64, u64) {
+    let line = said.lines().find(|l| l.contains(&format!("{name} ="))).unwrap_or_else(|| panic!("{said}"));
+    let figures = line.split_once('=').unwrap().1;
+    let mut numbers = figures.split(|c: char| !c.is_ascii_digit() && c != '.').filter(|w| !w.is_empty());
+    (numbers.next().unwrap().parse().unwrap(), numbers.next().unwrap().parse().unwrap())
+}
+
+/// The engine forgets its timings behind the warm-up; so do our figures.
+#[test]
+fn the_warm_up_is_in_no_figure() {
+    let Some(parts) = parts() else { return };
+    let Some(program) = tool("llama-completion") else { return };
+    let gguf = model(&parts, "smollm2");
+    let prompt = "The capital of France is a city that lies on the river";
+    let command = [program.to_str().unwrap(), "-m", &gguf, "-t", "1", "-n", "16", "-p", prompt];
+    let command = [&command[..], &["--temp", "0", "-no-cnv", "--ignore-eos"]].concat();
+    let (trace, output) = record(&parts, &[], &command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let token = Analysis::of(&trace).token;
+    let (prompt_ms, prompt_tokens) = timing(&said, "prompt eval time");
+    let (_, runs) = timing(&said, "       eval time");
+    assert_eq!((token.warm_up.calls, token.warm_up.tokens), (1, 2), "begin and end of a text");
+    assert_eq!((token.prefill.tokens, token.decode.calls), (prompt_tokens, runs));
+    let ours = token.prefill.time_ns as f64 / 1e6;
+    println!("prompt: {ours:.2} ms traced, {prompt_ms:.2} ms by the engine");
+    assert!((ours / prompt_ms - 1.0).abs() < 0.02, "{ours} against {prompt_ms}");
+    assert_eq!(token.requests.len(), 1);
+    assert_eq!((token.requests[0].prompt_tokens, token.requests[0].generated), (prompt_tokens, runs));
+    assert!(token.calls.iter().all(|c| c.phase_by != Evidence::Tokens));
+}
+
+/// Four sequences go on at once: the tool counts their tokens.
+#[test]
+fn parallel_sequences_are_told_by_their_logits() {
+    let Some(parts) = parts() else { return };
+    let Some(program) = tool("llama-batched") else { return };
+    let gguf = model(&parts, "dense-q8");
+    let command = [
+        program.to_str().unwrap(),
+        "-m",
+        &gguf,
+        "-t",
+        "1",
+        "-np",
+        "4",
+        "-n",
+        "16",
+        "-p",
+        "a b c",
+        "-c",
+        "1024",
+        "-kvu",
+    ];
+    let (trace, output) = record(&parts, &[], &command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let decoded = said.split_once("decoded ").and_then(|(_, rest)| rest.split_once(" tokens in"));
+    let decoded: u64 = decoded.unwrap_or_else(|| panic!("{said}")).0.parse().unwrap();
+    let token = Analysis::of(&trace).token;
+    assert_eq!(token.batch_decode.tokens, decoded);
+    assert_eq!((token.prefill.calls, token.decode.calls, token.warm_up.calls), (1, 0, 0));
+    assert!(token.calls.iter().all(|c| c.phase != Phase::BatchDecode || c.logits == Some(4)));
+    assert_eq!(token.requests.iter().map(|r| r.generated).sum::<u64>(), decoded);
+}
