@@ -34,16 +34,26 @@ fn sums_hold(budget: &Budget) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Scheduler rows as anything might have written them: overlapping, out of the session.
+/// Scheduler rows at any time, of any state.
 fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
     m.sched.recorded = true;
-    let mut rows = rows.to_vec();
+    let threads = m.threads.len() as u8;
+    let mut rows: Vec<_> = rows
+        .iter()
+        .map(|(thread, start, length, state)| (thread % threads, *start, *length, state))
+        .collect();
     rows.sort_unstable();
+    let mut last = (0, 0);
     for (thread, start, length, state) in rows {
-        m.sched.states.thread.push(ThreadId(u32::from(thread) % m.threads.len() as u32));
+        // As the model promises: those of a thread do not overlap.
+        if (thread, start) < last {
+            continue;
+        }
+        last = (thread, start + length);
+        m.sched.states.thread.push(ThreadId(u32::from(thread)));
         m.sched.states.start_ns.push(start);
         m.sched.states.duration_ns.push(length);
-        m.sched.states.state.push(ThreadState::ALL[usize::from(state) % 6]);
+        m.sched.states.state.push(ThreadState::ALL[usize::from(*state) % 6]);
         m.sched.states.cpu.push(u16::from(thread));
     }
 }

@@ -32,6 +32,10 @@ pub struct Headline {
     pub prefill_tokens_per_s: Option<f64>,
     /// Threads that computed decode tokens.
     pub threads: u64,
+    /// Part of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for so many threads.
+    pub mbu: Option<f64>,
+    /// Part of a decode token that the probes take: without them it is shorter by that.
+    pub probes_share: f64,
 }
 
 /// Fewest decode tokens of which anything is said.
@@ -143,6 +147,11 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
         prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
+        mbu: analysis.roof.decode.and_then(|d| d.mbu),
+        probes_share: match sum {
+            0 => 0.0,
+            _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
+        },
         threads: decode.map_or(0, |d| d.threads.iter().filter(works).count() as u64),
     }
 }
