@@ -4,7 +4,7 @@ import { list } from "../data/read.ts";
 import type { Evidence, Finding, Findings, RuledOut } from "../data/findings.ts";
 import type { Maybe } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
-import { DASH, figureText, shorten, time } from "../ui/format.ts";
+import { DASH, figureText, plural, shorten, time } from "../ui/format.ts";
 
 /** Findings beyond these are folded, so that the budget is on the first screen too. */
 const SHOWN = 3;
@@ -79,20 +79,26 @@ function excluded(title: string, rows: RuledOut[]): Child {
   return h("details", {}, h("summary", {}, `${title} (${rows.length})`), h("ul", { class: "excluded" }, ...items));
 }
 
-function findingList(found: Finding[]): Child[] {
+/** What it means that nothing was found: little, where most causes could not be checked. */
+function nothing(findings: Findings): string {
+  const [out, unknown] = [list(findings.ruled_out).length, list(findings.not_known).length + list(findings.noisy).length];
+  const said = [out > 0 ? `${plural(out, "cause")} ${out === 1 ? "is" : "are"} ruled out` : "", unknown > 0 ? `${plural(unknown, "cause")} could not be checked with what was recorded` : ""].filter(Boolean);
+  return `Nothing was found that would make it faster here${said.length > 0 ? `: ${said.join(", ")}` : ""}.`;
+}
+
+function findingList(findings: Findings): Child[] {
+  const found = list(findings.found);
   if (found.length === 0) {
-    return [h("p", { class: "nothing" }, "Nothing was found that would make it faster here.")];
+    return [h("p", { class: "nothing" }, nothing(findings))];
   }
-  // One more that would be folded alone is shown.
-  const shown = found.length <= SHOWN + 1 ? found.length : SHOWN;
-  const first = h("ol", { class: "findings" }, ...found.slice(0, shown).map(finding));
-  const rest = found.slice(shown);
+  const first = h("ol", { class: "findings" }, ...found.slice(0, SHOWN).map(finding));
+  const rest = found.slice(SHOWN);
   if (rest.length === 0) {
     return [first];
   }
-  const more = h("ol", { class: "findings", start: shown + 1 }, ...rest.map(finding));
-  more.style.counterReset = `finding ${shown}`;
-  return [first, h("details", { class: "more-findings" }, h("summary", {}, `${rest.length} further findings`), more)];
+  const more = h("ol", { class: "findings", start: SHOWN + 1 }, ...rest.map(finding));
+  more.style.counterReset = `finding ${SHOWN}`;
+  return [first, h("details", { class: "more-findings" }, h("summary", {}, plural(rest.length, "further finding")), more)];
 }
 
 export function answer(findings: Maybe<Findings>): HTMLElement | null {
@@ -103,7 +109,7 @@ export function answer(findings: Maybe<Findings>): HTMLElement | null {
     "section",
     { id: "answer", "aria-label": "Findings" },
     h("p", { class: "headline" }, findings.sentence ?? ""),
-    ...findingList(list(findings.found)),
+    ...findingList(findings),
     h("div", { class: "others" }, excluded("Ruled out", list(findings.ruled_out)), excluded("Too noisy to tell", list(findings.noisy)), excluded("Not known", list(findings.not_known))),
   );
 }

@@ -20,7 +20,7 @@ function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
 }
 
 function rise(value: Maybe<Rise>, text: (n: Num) => string): string | null {
-  return value?.whole == null ? null : `${text(value.whole)}${value.decode == null ? "" : `, ${text(value.decode)} of it in decode`}`;
+  return value?.whole == null ? null : `${text(value.whole)}${!value.whole || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
 }
 
 const hertz = (n: Num): string => quantity(n, "hertz");
@@ -153,11 +153,13 @@ function absentList(rows: AbsentFact[]): Child {
 
 /** Null where the agent recorded no facts. */
 export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | null {
-  const top = [systemPanel(conditions?.system), ...list(conditions?.processes).map(processPanel)].filter(Boolean);
-  const tables = [cpuTable(list(conditions?.cpus)), threadTable(list(conditions?.threads))].filter(Boolean);
+  const system = [systemPanel(conditions?.system), threadTable(list(conditions?.threads))].filter(Boolean);
+  const processes = list(conditions?.processes).map(processPanel).filter(Boolean);
+  const cpus = cpuTable(list(conditions?.cpus));
   const unread = absentList(list(conditions?.absent));
-  if (top.length + tables.length === 0 && unread === null) {
+  if (system.length + processes.length === 0 && cpus === null && unread === null) {
     return null;
   }
-  return section("conditions", "Conditions", "What the system and the engine's processes were set to while it was recorded.", h("div", { class: "halves" }, ...top), h("div", { class: "halves" }, ...tables), unread);
+  const columns = [system, processes].filter((panels) => panels.length > 0).map((panels) => h("div", { class: "column" }, ...panels));
+  return section("conditions", "Conditions", "What the system and the engine's processes were set to while it was recorded.", h("div", { class: "halves" }, ...columns), cpus, unread);
 }

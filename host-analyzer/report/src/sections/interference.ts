@@ -47,7 +47,14 @@ function threadLine(thread: SchedThread, phase: Phase, longest: number): HTMLEle
     return piece;
   });
   const told = `${plural(thread.runs ?? 0, "turn")} on a CPU, ${plural(thread.preemptions ?? 0, "preemption")}, ${plural(thread.migrations ?? 0, "migration")} in the session`;
-  return h("div", { class: "budget-thread", title: told }, h("span", { class: "who mono" }, `thread ${thread.tid ?? "?"}`), h("div", { class: "budget-bar" }, ...pieces));
+  const label = STATES.flatMap(([key, name]) => (times?.[key] ? [`${name} ${time(times[key])}`] : [])).join(", ");
+  return h(
+    "div",
+    { class: "budget-thread counted", title: told },
+    h("span", { class: "who mono" }, `thread ${thread.tid ?? "?"}`),
+    h("div", { class: "budget-bar", role: "img", "aria-label": label }, ...pieces),
+    h("span", { class: "num muted" }, `${time(times?.running_ns)} on a CPU`),
+  );
 }
 
 function phasePanel(title: string, phase: Phase, threads: SchedThread[]): Child {

@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { PartSum, Summary } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
-import { bytes, count, time } from "../ui/format.ts";
+import { bytes, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar } from "../ui/parts.ts";
 import { quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
@@ -15,18 +15,17 @@ function sure(row: PartSum, text: string): string {
 
 /** Operations in the session, not a second: the unit's `/s` goes. */
 function operations(row: PartSum): string {
-  return quantity(row.operations, "ops_per_s").replace("/s", "");
+  return row.operations === 0 ? "0" : quantity(row.operations, "ops_per_s").replace("/s", "");
 }
 
 function columns(first: Column<PartSum>): Column<PartSum>[] {
   return [
     first,
     { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, "var(--work)") },
-    { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
+    { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => h("span", { title: plural(r.executions ?? 0, "execution") }, time(r.wall_ns)) },
     { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
     { key: "read_bytes", title: "Read", numeric: true, tip: "Bytes that the operators read, as their shapes tell", value: (r) => r.read_bytes, cell: (r) => h("span", { title: `weights ${bytes(r.weight_bytes)}, written ${bytes(r.written_bytes)}` }, sure(r, bytes(r.read_bytes))) },
     { key: "operations", title: "Operations", numeric: true, tip: "Additions and multiplications, as the shapes tell", value: (r) => r.operations, cell: (r) => sure(r, operations(r)) },
-    { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
   ];
 }
 

@@ -43,7 +43,7 @@ const SERIES: [string, string, string, number][] = [
   ["Operators", "operators", "--series-4", 1.25],
 ];
 /** Room for the names at the right end, and the least distance of two of them, CSS px. */
-const NAME_WIDTH = 72;
+const NAME_WIDTH = 84;
 const NAME_HEIGHT = 14;
 
 /** Where names go so that none lies on another: as near to their lines' ends as the frame allows. */
