@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::disturbed::{INTERRUPT_NS, TAKEN_NS, WORKER};
-use crate::session::DECODES;
+use crate::disturbed::{DISTURBED, INTERRUPT_NS, TAKEN_NS, WORKER};
 use crate::{HOSTILE, Shown, of_phase, rows_equal, same};
 
 fn codes(rows: &Value) -> Vec<&Value> {
@@ -79,14 +78,15 @@ pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
     rows_equal(&page["tables"]["interference"], &rows, &keys);
     let row = &page["tables"]["interference"][0];
     assert_eq!((&row["name"], &row["command"]), (&json!(HOSTILE), &json!(HOSTILE)));
-    assert_eq!((&row["time_ns"], &row["cpus"]), (&json!((DECODES * TAKEN_NS).to_string()), &json!("1")));
-    assert_eq!(row["preempted_ns"], (DECODES * TAKEN_NS).to_string());
-    assert_eq!(page["states"][format!("sched.decode.{WORKER}.preempted_ns")], DECODES * TAKEN_NS);
+    assert_eq!((&row["time_ns"], &row["cpus"]), (&json!((DISTURBED * TAKEN_NS).to_string()), &json!("1")));
+    assert_eq!(row["preempted_ns"], (DISTURBED * TAKEN_NS).to_string());
+    assert_eq!(page["states"][format!("sched.decode.{WORKER}.preempted_ns")], DISTURBED * TAKEN_NS);
     let interrupt = &page["tables"]["interrupts"][0];
     assert_eq!((&interrupt["name"], &interrupt["kind"]), (&json!("TIMER"), &json!("soft")));
-    assert_eq!(interrupt["time_ns"], (DECODES * INTERRUPT_NS).to_string());
+    assert_eq!(interrupt["time_ns"], (DISTURBED * INTERRUPT_NS).to_string());
     let navigation = page["navigation"].as_array().unwrap();
     assert!(navigation.contains(&json!("#interference")) && navigation.contains(&json!("#conditions")));
+    assert_eq!(page["answer"]["findings"][0], "preempted");
     assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
 }
 
