@@ -61,12 +61,12 @@ function perSecond(rate: number): string {
 function finding(f: Finding): HTMLElement {
   const { gain } = f;
   const what = gain?.of === "request" ? "a request" : "a token";
-  const saves = gain ? `${time(gain.low_ns)} to ${time(gain.high_ns)} ${what}` : "not told in time";
+  const saves = gain ? `${time(gain.low_ns)} to ${time(gain.high_ns)} ${what}` : "not known in time";
   const speed = gain?.low_tokens_per_s != null && gain.high_tokens_per_s != null ? `${perSecond(gain.low_tokens_per_s)} to ${perSecond(gain.high_tokens_per_s)} tok/s` : "";
   return h(
     "li",
     { data: { code: f.code, low: gain?.low_ns ?? "", high: gain?.high_ns ?? "" } },
-    h("div", { class: "gain" }, h("span", { class: "muted" }, "saves "), h("b", {}, saves), speed ? h("span", { class: "muted" }, speed) : null),
+    h("div", { class: "gain" }, h("span", { class: "muted" }, gain ? "saves " : "gain "), h("b", {}, saves), speed ? h("span", { class: "muted" }, speed) : null),
     h("div", { class: "what" }, h("b", {}, f.title || DASH), h("p", { class: "says", title: f.sentence }, sentence(f)), h("p", { class: "muted" }, h("span", {}, `confidence: ${f.confidence ?? "not told"}`), links(f.evidence))),
   );
 }
