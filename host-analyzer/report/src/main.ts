@@ -10,7 +10,6 @@ import "./style/roofline.css";
 import "./style/answer.css";
 import { dagSection } from "./dag/section.ts";
 import type { Dag } from "./data/dag.ts";
-import { hasTokenLevel } from "./data/levels.ts";
 import { list, readJson } from "./data/read.ts";
 import type { Summary } from "./data/summary.ts";
 import type { Timeline } from "./data/timeline.ts";
@@ -18,6 +17,8 @@ import { expertSection } from "./experts/section.ts";
 import { about } from "./sections/about.ts";
 import { answer } from "./sections/answer.ts";
 import { budgetSection } from "./sections/budget.ts";
+import { ceilingSection } from "./sections/ceilings.ts";
+import { conditionSection } from "./sections/conditions.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
 import { figures } from "./sections/figures.ts";
@@ -25,6 +26,8 @@ import { gaugeSection } from "./sections/gauges.ts";
 import { graphSection } from "./sections/graphs.ts";
 import { sessionSection, title } from "./sections/header.ts";
 import { healthBanner } from "./sections/health.ts";
+import { interferenceSection } from "./sections/interference.ts";
+import { moduleSection } from "./sections/modules.ts";
 import { opName, opTypeSection } from "./sections/op_types.ts";
 import { nestedSection } from "./sections/nested.ts";
 import { operatorSection } from "./sections/operators.ts";
@@ -35,6 +38,8 @@ import { tokenSection } from "./sections/tokens.ts";
 import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
+import { liveLinks } from "./ui/links.ts";
+import { programs } from "./ui/program.ts";
 
 const KNOWN_SCHEMA = 2;
 
@@ -56,15 +61,34 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-function navigation(tokens: boolean, routers: boolean): HTMLElement {
-  const links: [string, string][] = [
-    ...(tokens ? [["answer", "Findings"], ["budget", "Budget"], ["tokens", "Tokens"]] as [string, string][] : []), ["session", "Session"], ["op-types", "Operators"], ["profdag", "Graph"], ["proftime", "Timeline"], ...(routers ? [["experts", "Experts"] as [string, string]] : []), ["threads", "Threads"], ["cost", "Cost"], ["probes", "Probes"],
-  ];
+/** In the order of the page; `liveLinks` removes those of sections that this recording has nothing for. */
+const SECTIONS: [string, string][] = [
+  ["answer", "Findings"],
+  ["budget", "Budget"],
+  ["tokens", "Tokens"],
+  ["interference", "Interference"],
+  ["session", "Session"],
+  ["conditions", "Conditions"],
+  ["op-types", "Operators"],
+  ["modules", "Modules"],
+  ["roofline", "Roofline"],
+  ["ceilings", "Ceilings"],
+  ["profdag", "Graph"],
+  ["proftime", "Timeline"],
+  ["counters", "Counters"],
+  ["gauges", "Board"],
+  ["experts", "Experts"],
+  ["threads", "Threads"],
+  ["cost", "Cost"],
+  ["probes", "Probes"],
+];
+
+function navigation(): HTMLElement {
   return h(
     "nav",
     { class: "top", "aria-label": "Sections" },
     h("a", { href: "#top", class: "brand" }, "Prof", h("b", {}, "Infer")),
-    h("div", { class: "links" }, ...links.map(([id, name]) => h("a", { href: `#${id}` }, name))),
+    h("div", { class: "links" }, ...SECTIONS.map(([id, name]) => h("a", { href: `#${id}` }, name))),
   );
 }
 
@@ -78,13 +102,17 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("health", () => healthBanner(summary.health)),
     guarded("title", () => title(summary)),
     guarded("findings", () => answer(summary.findings)),
-    guarded("key figures", () => figures(summary)),
     guarded("budget", () => budgetSection(summary.budget)),
-    guarded("session", () => sessionSection(summary)),
+    guarded("key figures", () => figures(summary)),
     guarded("token statistics", () => tokenSection(summary)),
+    guarded("interference", () => interferenceSection(summary.sched)),
+    guarded("session", () => sessionSection(summary)),
+    guarded("conditions", () => conditionSection(summary.conditions)),
     guarded("operator types", () => opTypeSection(summary, colours)),
     guarded("operators", () => operatorSection(summary, colours)),
+    guarded("modules", () => moduleSection(summary)),
     guarded("roofline", () => rooflineSection(summary, colours)),
+    guarded("ceilings", () => ceilingSection(summary.ceilings)),
     guarded("nested calls", () => nestedSection(summary, colours)),
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),
@@ -96,7 +124,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("cost", () => costSection(summary)),
     guarded("probes", () => probeSection(summary.session)),
   );
-  return [navigation(hasTokenLevel(summary), list(summary.experts).length > 0), main, about(summary.session?.agent)];
+  return [navigation(), main, about(summary.session?.agent)];
 }
 
 const summary = readJson<Summary>("summary");
@@ -106,6 +134,7 @@ document.body.replaceChildren(
     ? page(summary, readJson<Dag>("dag"), readJson<Timeline>("timeline"))
     : [h("p", { class: "warning" }, "This page holds no summary, or a damaged one: write it again with analyze.")]),
 );
-const command = list(summary?.session?.processes)[0]?.name;
+liveLinks(document.body);
+const command = summary && programs(summary)[0];
 document.title = command ? `${command} · ProfInfer` : "ProfInfer report";
 document.documentElement.dataset.ready = "true";

@@ -150,6 +150,26 @@ const facts = await page.evaluate(() => {
     threads: [...document.querySelectorAll("#threads .work, #threads .wait")].filter((e) => e.dataset.key).map((e) => ({
       tid: e.closest("[data-tid]").dataset.tid, key: e.dataset.key, value: e.dataset.value,
     })),
+    // The first screen: what is said, each finding and what was ruled out by its code, folded ones too.
+    answer: {
+      headline: document.querySelector("#answer .headline")?.textContent ?? null,
+      findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),
+      excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
+      links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
+      // Lower edge of the budget's whole bars, without scrolling.
+      budget_ends: Math.max(0, ...[...document.querySelectorAll('[data-bar$=".wall"]')].map((e) => e.getBoundingClientRect().bottom)),
+    },
+    bars: Object.fromEntries([...document.querySelectorAll("[data-bar]")].map((e) => [e.dataset.bar, {
+      whole: Number(e.dataset.whole), parts: [...e.children].map((part) => Number(part.dataset.value)),
+      filled: [...e.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0),
+    }])),
+    states: Object.fromEntries([...document.querySelectorAll('[data-key^="sched."]')].map((e) => [e.dataset.key, Number(e.dataset.value)])),
+    conditions: Object.fromEntries([...document.querySelectorAll("#conditions dt")].map((e) => [e.textContent, e.nextElementSibling.textContent])),
+    environment: [...document.querySelectorAll(".environment li")].map((e) => e.textContent),
+    absent: [...document.querySelectorAll(".not-read li")].map((e) => e.textContent),
+    navigation: [...document.querySelectorAll("nav .links a")].map((e) => e.hash),
+    // Links that lead nowhere.
+    dead: [...document.querySelectorAll('a[href^="#"]')].map((e) => e.hash).filter((hash) => !document.getElementById(hash.slice(1))),
     timeline: { ...document.querySelector(".time-view")?.dataset },
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };

@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod answer;
 mod browser;
+mod disturbed;
 mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +91,9 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
     // Of a model without routers nothing is said of experts.
     assert_eq!(shown.page["experts"], json!({}));
+    answer::first_screen(&shown);
+    answer::links_lead_somewhere(&shown.page);
+    answer::modules(&shown);
     key_figures(&shown);
     tables(&shown);
     graph(&shown);
@@ -102,6 +107,8 @@ fn the_page_of_a_real_recording_shows_its_data() {
     let Some(shown) = show(model) else { return };
     complains_about_nothing(&shown.page);
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
+    answer::first_screen(&shown);
+    answer::links_lead_somewhere(&shown.page);
     graph(&shown);
 }
 
@@ -287,6 +294,21 @@ fn names_from_the_traced_process_stay_text() {
     assert!(operators.iter().any(|o| o["name"] == hostile));
     assert_eq!(page["overflow"]["1280"], 0);
     assert_eq!(page["overflow"]["800"], 0);
+}
+
+/// Another task, with a name that tries to become part of the page, takes a CPU of the engine in every decode call.
+#[test]
+fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
+    let Some(shown) = show(disturbed::disturbed(HOSTILE)) else { return };
+    complains_about_nothing(&shown.page);
+    assert_eq!(shown.page["hostile"]["executed"], "undefined");
+    assert_eq!(shown.page["hostile"]["images"], 0);
+    assert_eq!((&shown.page["overflow"]["1280"], &shown.page["overflow"]["800"]), (&json!(0), &json!(0)));
+    answer::first_screen(&shown);
+    answer::links_lead_somewhere(&shown.page);
+    answer::interference(&shown);
+    answer::conditions(&shown);
+    answer::ceilings(&shown);
 }
 
 #[test]

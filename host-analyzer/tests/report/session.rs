@@ -140,6 +140,11 @@ fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, topology: Topolog
 
 /// A prompt of four tokens and nine generated ones, nothing lost.
 pub(crate) fn perfect() -> Model {
+    with_decodes(DECODES)
+}
+
+/// The same with any number of generated tokens.
+pub(crate) fn with_decodes(decodes: u64) -> Model {
     let mut m = Model::default();
     let main = m.threads.find_or_add(4711);
     let worker = m.threads.find_or_add(4712);
@@ -173,7 +178,7 @@ pub(crate) fn perfect() -> Model {
     let mut start = m.session.start_ns + 3_000_000;
     call(&mut m, start, PREFILL_NS, 4, TopologyId(0), [main, worker]);
     start += PREFILL_NS + PAUSE_NS;
-    for _ in 0..DECODES {
+    for _ in 0..decodes {
         call(&mut m, start, DECODE_NS, 1, TopologyId(1), [main, worker]);
         start += DECODE_NS + PAUSE_NS;
     }

@@ -5,6 +5,8 @@ import type { Maybe, Num, Str } from "./summary.ts";
 export interface Evidence {
   key: Str;
   unit: Str;
+  /** In the unit: a number, a name, or a list of CPUs. */
+  value: unknown;
   place: Str;
 }
 

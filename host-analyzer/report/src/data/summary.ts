@@ -2,7 +2,10 @@
 // go through the optional types below, and a missing value is shown as a dash, never as zero.
 
 import type { Budget } from "./budget.ts";
+import type { Ceiling } from "./ceiling.ts";
+import type { Conditions } from "./conditions.ts";
 import type { Findings } from "./findings.ts";
+import type { Sched } from "./sched.ts";
 
 export type Maybe<T> = T | null | undefined;
 export type Num = Maybe<number>;
@@ -392,5 +395,8 @@ export interface Summary {
   threads: Maybe<Thread[]>;
   counters: Maybe<Counted[]>;
   gauges: Maybe<Gauge[]>;
+  sched?: Maybe<Sched>;
+  conditions?: Maybe<Conditions>;
+  ceilings?: Maybe<Ceiling[]>;
   cost: Maybe<Record<string, Num>>;
 }

@@ -4,7 +4,12 @@ import { list } from "../data/read.ts";
 import type { Evidence, Finding, Findings, RuledOut } from "../data/findings.ts";
 import type { Maybe } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
-import { time } from "../ui/format.ts";
+import { DASH, figureText, plural, shorten, time } from "../ui/format.ts";
+
+/** Findings beyond these are folded, so that the budget is on the first screen too. */
+const SHOWN = 3;
+/** The longest name, for example a task's command line, that a sentence holds. */
+const LONGEST_NAME = 60;
 
 /** The section that shows a kind of evidence. */
 const SECTION: Record<string, string> = {
@@ -25,22 +30,44 @@ const SECTION: Record<string, string> = {
   graphs: "graphs",
 };
 
-/** Links to the places that show the evidence, each once. */
-function links(evidence: Maybe<Evidence[]>): Child[] {
-  const places = [...new Set(list(evidence).map((e) => e.place ?? ""))].filter((place) => SECTION[place]);
-  return places.map((place) => h("a", { class: "where", href: `#${SECTION[place]}` }, place));
+/** Links to the places that show the evidence, each once. `liveLinks` removes those whose section is not in the page. */
+function links(evidence: Maybe<Evidence[]>): Child {
+  const targets = new Map<string, string>();
+  for (const { place } of list(evidence)) {
+    const target = SECTION[place ?? ""];
+    if (place && target && !targets.has(target)) {
+      targets.set(target, place);
+    }
+  }
+  const to = [...targets].map(([target, place]) => h("a", { class: "where", href: `#${target}` }, place));
+  return to.length > 0 ? h("span", { class: "shown-in" }, "shown in ", ...to) : null;
+}
+
+/** What the title and the gain beside it do not say yet, with long names shortened. */
+function sentence(f: Finding): string {
+  const whole = f.sentence ?? "";
+  const after = f.title && whole.startsWith(`${f.title}: `) ? whole.slice(f.title.length + 2) : whole;
+  const gain = f.gain ? after.lastIndexOf(" Gain: ") : -1;
+  const said = gain < 0 ? after : after.slice(0, gain);
+  const names = list(f.evidence).flatMap(({ unit, value }) => (unit === "name" && typeof value === "string" && value.length > LONGEST_NAME ? [value] : []));
+  const short = names.reduce((text, name) => text.split(name).join(shorten(name, LONGEST_NAME)), said);
+  return short.charAt(0).toUpperCase() + short.slice(1);
+}
+
+function perSecond(rate: number): string {
+  return rate < 10 ? rate.toFixed(1) : rate < 100 ? figureText(rate) : String(Math.round(rate));
 }
 
 function finding(f: Finding): HTMLElement {
   const { gain } = f;
   const what = gain?.of === "request" ? "a request" : "a token";
-  const saves = gain ? `${time(gain.low_ns)} to ${time(gain.high_ns)} ${what}` : "not told in time";
-  const speed = gain?.low_tokens_per_s != null && gain.high_tokens_per_s != null ? `${gain.low_tokens_per_s.toFixed(1)} to ${gain.high_tokens_per_s.toFixed(1)} tok/s` : "";
+  const saves = gain ? `${time(gain.low_ns)} to ${time(gain.high_ns)} ${what}` : "not known in time";
+  const speed = gain?.low_tokens_per_s != null && gain.high_tokens_per_s != null ? `${perSecond(gain.low_tokens_per_s)} to ${perSecond(gain.high_tokens_per_s)} tok/s` : "";
   return h(
     "li",
     { data: { code: f.code, low: gain?.low_ns ?? "", high: gain?.high_ns ?? "" } },
-    h("div", { class: "gain" }, h("span", { class: "muted" }, "saves "), h("b", {}, saves), speed ? h("span", { class: "muted" }, speed) : null),
-    h("div", { class: "what" }, h("b", {}, f.title ?? ""), h("p", {}, f.sentence ?? ""), h("p", { class: "muted" }, `confidence: ${f.confidence ?? "not told"} · shown in `, ...links(f.evidence))),
+    h("div", { class: "gain" }, h("span", { class: "muted" }, gain ? "saves " : "gain "), h("b", {}, saves), speed ? h("span", { class: "muted" }, speed) : null),
+    h("div", { class: "what" }, h("b", {}, f.title || DASH), h("p", { class: "says", title: f.sentence }, sentence(f)), h("p", { class: "muted" }, h("span", {}, `confidence: ${f.confidence ?? "not told"}`), links(f.evidence))),
   );
 }
 
@@ -48,20 +75,41 @@ function excluded(title: string, rows: RuledOut[]): Child {
   if (rows.length === 0) {
     return null;
   }
-  const items = rows.map((r) => h("li", { data: { code: r.code } }, r.sentence ?? "", " ", ...links(r.evidence)));
-  return h("details", { open: rows.length <= 4 }, h("summary", {}, `${title} (${rows.length})`), h("ul", { class: "excluded" }, ...items));
+  const items = rows.map((r) => h("li", { data: { code: r.code } }, r.sentence ?? "", " ", links(r.evidence)));
+  return h("details", {}, h("summary", {}, `${title} (${rows.length})`), h("ul", { class: "excluded" }, ...items));
+}
+
+/** What it means that nothing was found: little, where most causes could not be checked. */
+function nothing(findings: Findings): string {
+  const [out, unknown] = [list(findings.ruled_out).length, list(findings.not_known).length + list(findings.noisy).length];
+  const said = [out > 0 ? `${plural(out, "cause")} ${out === 1 ? "is" : "are"} ruled out` : "", unknown > 0 ? `${plural(unknown, "cause")} could not be checked with what was recorded` : ""].filter(Boolean);
+  return `Nothing was found that would make it faster here${said.length > 0 ? `: ${said.join(", ")}` : ""}.`;
+}
+
+function findingList(findings: Findings): Child[] {
+  const found = list(findings.found);
+  if (found.length === 0) {
+    return [h("p", { class: "nothing" }, nothing(findings))];
+  }
+  const first = h("ol", { class: "findings" }, ...found.slice(0, SHOWN).map(finding));
+  const rest = found.slice(SHOWN);
+  if (rest.length === 0) {
+    return [first];
+  }
+  const more = h("ol", { class: "findings", start: SHOWN + 1 }, ...rest.map(finding));
+  more.style.counterReset = `finding ${SHOWN}`;
+  return [first, h("details", { class: "more-findings" }, h("summary", {}, plural(rest.length, "further finding")), more)];
 }
 
 export function answer(findings: Maybe<Findings>): HTMLElement | null {
   if (!findings?.headline?.token_ns) {
     return null;
   }
-  const found = list(findings.found);
   return h(
     "section",
     { id: "answer", "aria-label": "Findings" },
     h("p", { class: "headline" }, findings.sentence ?? ""),
-    found.length > 0 ? h("ol", { class: "findings" }, ...found.map(finding)) : h("p", { class: "nothing" }, "Nothing was found that would make it faster here."),
+    ...findingList(findings),
     h("div", { class: "others" }, excluded("Ruled out", list(findings.ruled_out)), excluded("Too noisy to tell", list(findings.noisy)), excluded("Not known", list(findings.not_known))),
   );
 }

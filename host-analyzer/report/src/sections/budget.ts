@@ -4,7 +4,7 @@ import { list } from "../data/read.ts";
 import type { Budget, PhaseBudget } from "../data/budget.ts";
 import type { Maybe } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
-import { percent, time } from "../ui/format.ts";
+import { percent, plural, time } from "../ui/format.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 
@@ -40,7 +40,8 @@ function bar(classes: Classes, parts: number[], whole: number, key: string): HTM
     piece.style.background = `var(${variable(classes.keys[i] ?? "")})`;
     return piece;
   });
-  return h("div", { class: "budget-bar" }, ...pieces);
+  const label = parts.flatMap((ns, i) => (ns > 0 ? [`${classes.names[i]} ${percent(ns / whole)}`] : [])).join(", ");
+  return h("div", { class: "budget-bar", role: "img", "aria-label": label, data: { bar: key, whole } }, ...pieces);
 }
 
 /** The classes with time, the largest first, with their time in a call. */
@@ -77,7 +78,7 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
   const calls = phase.calls ?? 0;
   const a = phase.phase === "decode" ? "a token" : "a call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${calls} calls`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
     threads.length > 0 ? h("h5", {}, "The same time on each thread") : null,

@@ -27,12 +27,18 @@ function number(value: number | null): string {
   return value == null ? "–" : value >= 100 ? count(Math.round(value)) : figureText(value);
 }
 
+/** What a mean that is next to nothing is shown as. */
+const ZERO = number(0);
+
 export function counterSection(summary: Summary): HTMLElement | null {
   const rows = list(summary.counters);
   const names = [...new Set(rows.flatMap((r) => list(r.values).map((v) => v.name ?? "")))].filter(Boolean);
   if (rows.length === 0) {
     return null;
   }
+  // A counter that counts nothing here would only push the others out of the window.
+  const nothing = names.filter((name) => rows.some((r) => mean(r, name) != null) && rows.every((r) => number(mean(r, name) ?? 0) === ZERO));
+  const shown = names.filter((name) => !nothing.includes(name));
   const least = (r: Counted): number | null => (r.spans ? Math.min(...names.map((n) => valueOf(r, n)?.spans ?? 0)) / r.spans : null);
   const grid = table<Counted>({
     name: "counters",
@@ -44,7 +50,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
       { key: "pmu", title: "Core", value: (r) => r.pmu, cell: (r) => r.pmu || "–" },
       { key: "work_ns", title: "Work", numeric: true, value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
       ...(rows.some((r) => ipc(r) != null) ? [{ key: "ipc", title: "IPC", numeric: true, tip: "Instructions per cycle", value: ipc, cell: (r: Counted) => number(ipc(r)) }] : []),
-      ...names.map((name) => ({
+      ...shown.map((name) => ({
         key: name,
         title: name,
         numeric: true,
@@ -57,5 +63,5 @@ export function counterSection(summary: Summary): HTMLElement | null {
     ],
   });
   const lead = "Means of a span, in user mode, the thread's own: what others counted while it was off its CPU is not in them.";
-  return section("counters", "Counters", lead, panel("", grid.element));
+  return section("counters", "Counters", lead, panel("", grid.element, nothing.length > 0 ? h("p", { class: "hint" }, `${ZERO} in every row: ${nothing.join(", ")}.`) : null));
 }

@@ -1,38 +1,12 @@
 // What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
 
 import { list } from "../data/read.ts";
-import type { Gauge, Maybe, Num, Summary } from "../data/summary.ts";
+import type { Gauge, Num, Summary } from "../data/summary.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
+import { quantity } from "../ui/quantity.ts";
 import { table } from "../ui/table.ts";
-
-const PREFIXES: Record<string, [number, string[]]> = {
-  hertz: [1000, ["Hz", "kHz", "MHz", "GHz", "THz"]],
-  bytes: [1024, ["B", "KiB", "MiB", "GiB", "TiB"]],
-  bytes_per_s: [1024, ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"]],
-  microwatts: [1000, ["µW", "mW", "W", "kW", "MW"]],
-};
-
-/** A value with a unit for people. */
-function quantity(value: Num, unit: Maybe<string>): string {
-  if (value == null) {
-    return "–";
-  }
-  if (unit === "millidegrees") {
-    return `${(value / 1000).toFixed(1)} °C`;
-  }
-  if (unit === "percent") {
-    return `${value.toFixed(1)} %`;
-  }
-  const [step, names] = PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]];
-  let [scaled, i] = [value, 0];
-  while (scaled >= Math.min(step, 999.5) && i + 1 < names.length) {
-    scaled /= step;
-    i += 1;
-  }
-  return `${scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0)} ${names[i]}`;
-}
 
 export function gaugeSection(summary: Summary): HTMLElement | null {
   const rows = list(summary.gauges);

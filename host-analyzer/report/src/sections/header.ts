@@ -4,6 +4,7 @@ import { list } from "../data/read.ts";
 import type { Summary } from "../data/summary.ts";
 import { cpuBackend, weightLine } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
+import { programs } from "../ui/program.ts";
 import { date, DASH, time } from "../ui/format.ts";
 import { section } from "../ui/parts.ts";
 
@@ -13,8 +14,7 @@ function field(name: string, value: string | null | undefined, wide = false): HT
 
 /** The program that was traced. */
 export function title(summary: Summary): HTMLElement {
-  const processes = list(summary.session?.processes);
-  const names = [...new Set(processes.map((p) => p.name).filter(Boolean))].join(", ");
+  const names = programs(summary).join(", ");
   const session = summary.session;
   const where = [session?.board, session?.cpu_model, date(session?.start_unix_ns)].filter(Boolean).join(" · ");
   return h("header", { class: "head" }, h("h1", {}, names || "Recording"), h("p", { class: "muted" }, where));

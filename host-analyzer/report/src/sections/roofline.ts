@@ -183,5 +183,6 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
   const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
   const picker = phases.length > 1 ? choice("Phase", names, draw) : null;
   const lead = "Operators by what they do with each byte; the larger, the more time. Near the slanted line memory is the bound, near a level one arithmetic. Copies, which compute nothing, are not drawn.";
-  return section("roofline", "Roofline", lead, picker, panel("", body));
+  const measured = h("p", { class: "hint shown-in" }, "The lines are the ceilings of as many threads as the phase had; ", h("a", { href: "#ceilings" }, "all that were measured"), ".");
+  return section("roofline", "Roofline", lead, picker ? h("div", { class: "tools" }, picker) : null, panel("", body, measured));
 }

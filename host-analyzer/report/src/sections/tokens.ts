@@ -35,12 +35,64 @@ function columns(calls: Call[]): [number[], Point[], Point[], Point[], Point[]] 
   return out;
 }
 
-const SERIES: [string, string, number][] = [
-  ["Token to token (TPOT)", "--series-1", 1.75],
-  ["Decode call", "--series-2", 1.25],
-  ["Graphs", "--series-3", 1.25],
-  ["Operators", "--series-4", 1.25],
+/** Name in the legend, name at the line, colour, width. */
+const SERIES: [string, string, string, number][] = [
+  ["Token to token (TPOT)", "TPOT", "--series-1", 1.75],
+  ["Decode call", "call", "--series-2", 1.25],
+  ["Graphs", "graphs", "--series-3", 1.25],
+  ["Operators", "operators", "--series-4", 1.25],
 ];
+/** Room for the names at the right end, and the least distance of two of them, CSS px. */
+const NAME_WIDTH = 84;
+const NAME_HEIGHT = 14;
+
+/** Where names go so that none lies on another: as near to their lines' ends as the frame allows. */
+function apart(wanted: number[], distance: number, top: number, bottom: number): number[] {
+  const order = wanted.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]!);
+  const at = [...wanted];
+  order.forEach((i, n) => {
+    const above = n === 0 ? top : at[order[n - 1]!]! + distance;
+    at[i] = Math.max(at[i]!, above);
+  });
+  [...order].reverse().forEach((i, n, turned) => {
+    const below = n === 0 ? bottom : at[turned[n - 1]!]! - distance;
+    at[i] = Math.min(at[i]!, below);
+  });
+  return at;
+}
+
+/** Writes each line's name where the line ends. */
+function nameLines(u: uPlot): void {
+  const scale = uPlot.pxRatio;
+  const { left, top, width, height } = u.bbox;
+  const ends = SERIES.flatMap(([, name, colour], i) => {
+    const values = u.data[i + 1] ?? [];
+    let last = values.length - 1;
+    while (last >= 0 && values[last] == null) {
+      last -= 1;
+    }
+    const value = values[last];
+    return u.series[i + 1]?.show && value != null ? [{ name, colour: cssVar(colour), y: u.valToPos(value, "y", true) }] : [];
+  });
+  const places = apart(ends.map((e) => e.y), NAME_HEIGHT * scale, top, top + height);
+  const c = u.ctx;
+  c.save();
+  c.font = `600 ${11.5 * scale}px system-ui, sans-serif`;
+  c.textAlign = "left";
+  c.textBaseline = "middle";
+  c.lineWidth = scale;
+  ends.forEach(({ name, colour, y }, i) => {
+    const x = left + width;
+    c.strokeStyle = colour;
+    c.fillStyle = colour;
+    c.beginPath();
+    c.moveTo(x + scale, y);
+    c.lineTo(x + 8 * scale, places[i]!);
+    c.stroke();
+    c.fillText(name, x + 11 * scale, places[i]!);
+  });
+  c.restore();
+}
 
 function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
   const axis = (): Partial<uPlot.Axis> => ({
@@ -57,6 +109,8 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
       height: 300,
       scales: { x: { time: false }, y: { range: (_, min, max) => [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1] } },
       legend: { live: true },
+      padding: [null, NAME_WIDTH, null, null],
+      hooks: { draw: [nameLines] },
       cursor: { points: { size: 6 } },
       axes: [
         { ...axis(), ...whole, label: "decode call", size: 34, labelSize: 22 },
@@ -64,7 +118,7 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
       ],
       series: [
         { label: "Decode call no.", value: (_, v) => (v == null ? "–" : String(v)) },
-        ...SERIES.map(([label, colour, width]): uPlot.Series => ({
+        ...SERIES.map(([label, , colour, width]): uPlot.Series => ({
           label,
           stroke: cssVar(colour),
           width,

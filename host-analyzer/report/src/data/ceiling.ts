@@ -1,0 +1,19 @@
+// What the board can do at best, as summary.json has it.
+
+import type { Maybe, Num, Str } from "./summary.ts";
+
+export interface Ceiling {
+  /** `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`. */
+  kind: Str;
+  /** `bytes_per_s`, `ops_per_s` or `ns`. */
+  unit: Str;
+  core: Str;
+  threads: Num;
+  cpus: Maybe<number[]>;
+  how: Str;
+  repeats: Num;
+  median: Num;
+  min: Num;
+  max: Num;
+  note: Str;
+}

@@ -1,0 +1,62 @@
+// Time, bytes and operations by part of the model: modules, and layers.
+
+import { list } from "../data/read.ts";
+import type { PartSum, Summary } from "../data/summary.ts";
+import { h, type Child } from "../ui/dom.ts";
+import { bytes, plural, time } from "../ui/format.ts";
+import { choice, panel, section, shareBar } from "../ui/parts.ts";
+import { quantity } from "../ui/quantity.ts";
+import { table, type Column } from "../ui/table.ts";
+
+/** `at most 3 KiB` where the work is not exactly known. */
+function sure(row: PartSum, text: string): string {
+  return row.accuracy === "at_most" ? `≤ ${text}` : row.accuracy === "estimated" ? `≈ ${text}` : text;
+}
+
+/** Operations in the session, not a second: the unit's `/s` goes. */
+function operations(row: PartSum): string {
+  return row.operations === 0 ? "0" : quantity(row.operations, "ops_per_s").replace("/s", "");
+}
+
+function columns(first: Column<PartSum>): Column<PartSum>[] {
+  return [
+    first,
+    { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, "var(--work)") },
+    { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => h("span", { title: plural(r.executions ?? 0, "execution") }, time(r.wall_ns)) },
+    { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
+    { key: "read_bytes", title: "Read", numeric: true, tip: "Bytes that the operators read, as their shapes tell", value: (r) => r.read_bytes, cell: (r) => h("span", { title: `weights ${bytes(r.weight_bytes)}, written ${bytes(r.written_bytes)}` }, sure(r, bytes(r.read_bytes))) },
+    { key: "operations", title: "Operations", numeric: true, tip: "Additions and multiplications, as the shapes tell", value: (r) => r.operations, cell: (r) => sure(r, operations(r)) },
+  ];
+}
+
+function byModule(rows: PartSum[]): HTMLElement {
+  const first: Column<PartSum> = { key: "module", title: "Module", value: (r) => r.module };
+  return table<PartSum>({ name: "modules", rows, columns: columns(first), sort: { key: "wall_ns", down: true } }).element;
+}
+
+function byLayer(rows: PartSum[]): HTMLElement {
+  const first: Column<PartSum> = { key: "layer", title: "Layer", numeric: true, value: (r) => r.layer, cell: (r) => (r.layer == null ? "outside of layers" : String(r.layer)) };
+  return table<PartSum>({ name: "layers", rows, columns: columns(first), sort: { key: "layer", down: false }, limit: 10 }).element;
+}
+
+/** Null where no operator was told to belong to a part. */
+export function moduleSection(summary: Summary): HTMLElement | null {
+  const [modules, layers] = [list(summary.work?.modules), list(summary.work?.layers)];
+  const phases = ["decode", "prefill", "unknown"].filter((phase) => [...modules, ...layers].some((r) => r.phase === phase));
+  if (phases.length === 0) {
+    return null;
+  }
+  const body = h("div", { class: "halves" });
+  const draw = (index: number): void => {
+    const of = (rows: PartSum[]): PartSum[] => rows.filter((r) => r.phase === phases[index]);
+    const parts: Child[] = [
+      of(modules).length > 0 ? panel("By module", byModule(of(modules))) : null,
+      of(layers).length > 0 ? panel("By layer", byLayer(of(layers))) : null,
+    ];
+    body.replaceChildren(...parts.filter((p): p is Node => p instanceof Node));
+  };
+  draw(0);
+  const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
+  const picker = phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
+  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to.", picker, body);
+}

@@ -1,0 +1,112 @@
+//! The first screen against the summary, and the sections that its links lead to.
+
+use serde_json::{Value, json};
+
+use crate::disturbed::{DISTURBED, INTERRUPT_NS, TAKEN_NS, WORKER};
+use crate::{HOSTILE, Shown, of_phase, rows_equal, same};
+
+fn codes(rows: &Value) -> Vec<&Value> {
+    rows.as_array().unwrap().iter().map(|row| &row["code"]).collect()
+}
+
+/// Speed, every finding, everything ruled out, and bars that add up; all of it within 900 px.
+pub(crate) fn first_screen(Shown { page, summary, .. }: &Shown) {
+    let (shown, findings) = (&page["answer"], &summary["findings"]);
+    assert!(findings["headline"]["token_ns"].as_u64().is_some(), "{findings}");
+    assert_eq!(shown["headline"], findings["sentence"]);
+    assert_eq!(shown["findings"].as_array().unwrap().iter().collect::<Vec<_>>(), codes(&findings["found"]));
+    let excluded = ["ruled_out", "noisy", "not_known"].iter().flat_map(|list| codes(&findings[*list]));
+    assert_eq!(
+        shown["excluded"].as_array().unwrap().iter().collect::<Vec<_>>(),
+        excluded.collect::<Vec<_>>()
+    );
+    bars(page, &summary["budget"]);
+    assert!(shown["budget_ends"].as_f64().unwrap() > 0.0);
+    assert!(shown["budget_ends"].as_f64().unwrap() < 900.0, "{shown}");
+}
+
+/// The pieces of each bar are the summary's times, and fill it.
+fn bars(page: &Value, budget: &Value) {
+    let phases = budget["phases"].as_array().unwrap();
+    assert!(!phases.is_empty());
+    for phase in phases {
+        let name = phase["phase"].as_str().unwrap();
+        one_bar(&page["bars"][format!("budget.{name}.wall")], &phase["wall"], &phase["time_ns"]);
+        for thread in phase["threads"].as_array().unwrap() {
+            let key = format!("budget.{name}.{}", thread["tid"]);
+            one_bar(&page["bars"][key], &thread["parts"], &thread["time_ns"]);
+        }
+    }
+}
+
+fn one_bar(bar: &Value, parts: &Value, time: &Value) {
+    let shown: Vec<u64> =
+        bar["parts"].as_array().unwrap().iter().map(|part| part.as_u64().unwrap()).collect();
+    let wanted = parts.as_array().unwrap().iter().map(|part| part.as_u64().unwrap());
+    assert_eq!(shown, wanted.filter(|part| *part > 0).collect::<Vec<_>>());
+    assert_eq!(shown.iter().sum::<u64>(), time.as_u64().unwrap());
+    assert_eq!(bar["whole"], *time);
+    let filled = bar["filled"].as_f64().unwrap();
+    assert!((filled - 100.0).abs() < 0.1, "{filled} % of the bar is filled");
+}
+
+/// Neither the evidence nor the navigation leads to a section that this recording has not.
+pub(crate) fn links_lead_somewhere(page: &Value) {
+    assert_eq!(page["dead"], json!([]));
+    let navigation = page["navigation"].as_array().unwrap();
+    for section in ["#answer", "#budget", "#tokens", "#op-types", "#modules", "#threads", "#probes"] {
+        assert!(navigation.contains(&json!(section)), "{section} is not in {navigation:?}");
+    }
+}
+
+pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
+    let keys = ["share", "wall_ns", "wait_ns", "read_bytes", "operations"];
+    let modules = of_phase(&summary["work"]["modules"], "decode");
+    assert!(modules.len() > 2);
+    rows_equal(&page["tables"]["modules"], &modules, &["module"]);
+    rows_equal(&page["tables"]["modules"], &modules, &keys);
+    let mut layers = of_phase(&summary["work"]["layers"], "decode");
+    layers.sort_by_key(|row| row["layer"].as_u64().unwrap_or(u64::MAX));
+    rows_equal(&page["tables"]["layers"], &layers, &keys);
+}
+
+/// By hand: a task has the worker's CPU for the same time in each decode call.
+pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
+    let rows: Vec<&Value> = summary["sched"]["interference"].as_array().unwrap().iter().collect();
+    assert_eq!(rows.len(), 1);
+    let keys = ["name", "tid", "pid", "time_ns", "decode_ns", "turns", "command"];
+    rows_equal(&page["tables"]["interference"], &rows, &keys);
+    let row = &page["tables"]["interference"][0];
+    assert_eq!((&row["name"], &row["command"]), (&json!(HOSTILE), &json!(HOSTILE)));
+    assert_eq!((&row["time_ns"], &row["cpus"]), (&json!((DISTURBED * TAKEN_NS).to_string()), &json!("1")));
+    assert_eq!(row["preempted_ns"], (DISTURBED * TAKEN_NS).to_string());
+    assert_eq!(page["states"][format!("sched.decode.{WORKER}.preempted_ns")], DISTURBED * TAKEN_NS);
+    let interrupt = &page["tables"]["interrupts"][0];
+    assert_eq!((&interrupt["name"], &interrupt["kind"]), (&json!("TIMER"), &json!("soft")));
+    assert_eq!(interrupt["time_ns"], (DISTURBED * INTERRUPT_NS).to_string());
+    let navigation = page["navigation"].as_array().unwrap();
+    assert!(navigation.contains(&json!("#interference")) && navigation.contains(&json!("#conditions")));
+    assert_eq!(page["answer"]["findings"][0], "preempted");
+    assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
+}
+
+pub(crate) fn conditions(Shown { page, .. }: &Shown) {
+    let shown = &page["conditions"];
+    assert_eq!(shown["Page size"], "16.0 KiB");
+    assert_eq!(shown["CPU quota"], "1.50 CPUs: 150 ms in 100 ms");
+    assert_eq!(page["environment"], json!([format!("OMP_NUM_THREADS={HOSTILE}")]));
+    // Both CPUs in a line.
+    assert_eq!(page["absent"], json!(["cpu.governor of CPUs 0-1: there is no such file"]));
+    let cpus = page["tables"]["cpus"].as_array().unwrap();
+    assert_eq!(cpus.len(), 2);
+    // A column that nothing is known in is not there.
+    assert_eq!((&cpus[1]["capacity"], &cpus[1]["governor"]), (&json!("1024"), &Value::Null));
+}
+
+pub(crate) fn ceilings(Shown { page, summary, .. }: &Shown) {
+    let rows: Vec<&Value> = summary["ceilings"].as_array().unwrap().iter().collect();
+    assert_eq!(rows.len(), 3);
+    let keys = ["kind", "core", "threads", "median", "min", "max", "repeats", "how", "note"];
+    rows_equal(&page["tables"]["ceilings"], &rows, &keys);
+    assert!(same(&page["tables"]["ceilings"][0]["median"], &json!(12_000_000_000_u64)));
+}
