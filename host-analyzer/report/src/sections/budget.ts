@@ -13,7 +13,7 @@ const FAMILY: [RegExp, string][] = [
   [/^work$/, "--class-work"],
   [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],
   [/^wait_/, "--class-wait"],
-  [/^(preempted|throttled|interrupted|blocked)$/, "--class-outside"],
+  [/^(preempted|throttled|interrupted|blocked|waking)$/, "--class-outside"],
   [/^between_operators$/, "--class-between"],
   [/^graph_preparation$/, "--class-preparation"],
   [/^application$/, "--class-application"],

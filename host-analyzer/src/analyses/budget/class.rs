@@ -29,6 +29,8 @@ pub enum Class {
     Preempted,
     /// Ready to run, and the CPU was idle or not there: a quota was used up, or a hypervisor had it.
     Throttled,
+    /// Woken, and the CPU on its way out of idleness: nobody had it.
+    Waking,
     /// Interrupts ran on its CPU.
     Interrupted,
     /// Asleep where it should compute: a page was read from disk, a lock, a signal.
@@ -50,7 +52,7 @@ pub enum Class {
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Work,
         Self::WaitPreempted,
         Self::WaitThrottled,
@@ -63,6 +65,7 @@ impl Class {
         Self::WaitOneThread,
         Self::Preempted,
         Self::Throttled,
+        Self::Waking,
         Self::Interrupted,
         Self::Blocked,
         Self::BetweenOperators,
@@ -89,6 +92,7 @@ impl Class {
             Self::WaitOneThread => "wait_one_thread",
             Self::Preempted => "preempted",
             Self::Throttled => "throttled",
+            Self::Waking => "waking",
             Self::Interrupted => "interrupted",
             Self::Blocked => "blocked",
             Self::BetweenOperators => "between_operators",

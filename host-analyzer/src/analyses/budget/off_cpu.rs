@@ -10,20 +10,23 @@ use crate::model::{Model, ThreadId, ThreadState};
 pub(super) struct OffCpu {
     pub(super) preempted: u64,
     pub(super) throttled: u64,
+    pub(super) waking: u64,
     pub(super) blocked: u64,
 }
 
 impl OffCpu {
-    pub(super) const fn claims(self) -> [(Class, u64); 3] {
+    pub(super) const fn claims(self) -> [(Class, u64); 4] {
         [
             (Class::Preempted, self.preempted),
             (Class::Throttled, self.throttled),
+            (Class::Waking, self.waking),
             (Class::Blocked, self.blocked),
         ]
     }
 
     pub(super) const fn total(self) -> u64 {
-        self.preempted.saturating_add(self.throttled).saturating_add(self.blocked)
+        let [a, b, c, d] = self.claims();
+        a.1.saturating_add(b.1).saturating_add(c.1).saturating_add(d.1)
     }
 }
 
@@ -84,7 +87,12 @@ impl<'a> Scheduler<'a> {
                 ThreadState::Running => {}
                 ThreadState::Preempted | ThreadState::Woken => {
                     let idle = self.idle(states.cpu[i], start, end).min(ns);
-                    off.throttled = off.throttled.saturating_add(idle);
+                    // A thread that is woken on an idle CPU waits for that one only.
+                    let of_idle = match states.state[i] {
+                        ThreadState::Woken => &mut off.waking,
+                        _ => &mut off.throttled,
+                    };
+                    *of_idle = of_idle.saturating_add(idle);
                     off.preempted = off.preempted.saturating_add(ns - idle);
                 }
                 ThreadState::Sleeping | ThreadState::Blocked | ThreadState::Stopped => {

@@ -113,8 +113,8 @@ impl Way<'_> {
                 true => 0,
                 false => scheduler.interrupts(spans.cpu[i], start, stop),
             };
-            let [a, b, c] = off.claims();
-            let claims = [a, b, c, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
+            let [a, b, c, d] = off.claims();
+            let claims = [a, b, c, d, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
             fill.until(stop, &claims, Class::Work);
             let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
             if spans.wait_ns[i] == WAIT_UNKNOWN {
@@ -131,8 +131,8 @@ impl Way<'_> {
     /// From the release of a barrier to the next start.
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
-        let [a, b, c] = off.claims();
-        fill.until(until, &[a, b, c, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
+        let [a, b, c, d] = off.claims();
+        fill.until(until, &[a, b, c, d, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
     }
 }
 

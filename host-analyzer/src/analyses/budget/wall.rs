@@ -20,8 +20,8 @@ pub(super) fn cpu(
     let mut probes = 0;
     for m in call.meetings.in_order() {
         let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
-        let [a, b, c] = off.claims();
-        fill.until(m.start, &[a, b, c, (Class::Probes, probes)], Class::BetweenOperators);
+        let [a, b, c, d] = off.claims();
+        fill.until(m.start, &[a, b, c, d, (Class::Probes, probes)], Class::BetweenOperators);
         probes = costs.outside;
         operator(&mut fill, causes, costs, topology, m, worked);
     }
@@ -43,6 +43,7 @@ fn operator(
     let mut claims = vec![
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
         (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
+        (Class::Waking, inside.waking),
         (Class::Blocked, inside.blocked),
         (Class::Interrupted, causes.last_interrupts(m)),
         (Class::Probes, costs.inside),
@@ -52,7 +53,7 @@ fn operator(
         let late = late.saturating_sub(before.preempted.saturating_add(before.throttled));
         claims.push((Class::WaitStartedLate, late));
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
-        let external = claims[..4].iter().fold(late, |sum, (_, ns)| sum.saturating_add(*ns));
+        let external = claims[..5].iter().fold(late, |sum, (_, ns)| sum.saturating_add(*ns));
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
         let n = u64::from(m.threads);
         claims.push((causes.uneven(topology, m), uneven / n * (n - 1)));

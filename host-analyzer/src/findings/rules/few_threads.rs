@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     title: "CPUs are idle that could compute",
     question: "Would more threads help?",
     condition: "Fewer threads compute than there are CPUs of the speed of those that are used, none of these is taken by others, and the memory has bandwidth left: less than 70 % of the read ceiling is used, where that was measured.",
-    formula: "The work of a token, divided among all those CPUs. With 0.3 to 1 of that gain: memory and cache are shared.",
+    formula: "The work of a token, divided among all those CPUs. 0.05 to 1 of that gain: memory, caches and sibling threads of one core are shared.",
     remedy: "Give the engine as many threads as there are fast CPUs (-t).",
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
     needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("affinity")],
@@ -48,7 +48,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Threads { threads: n },
-        gain: Some(Gain::of(case.token_ns(), work.low() * saved * 0.3, work.high() * saved)),
+        gain: Some(Gain::of(case.token_ns(), work.low() * saved * 0.05, work.high() * saved)),
         confidence: if mbu.is_some() { Confidence::Medium } else { Confidence::Low },
     })
 }

@@ -1,6 +1,6 @@
 //! Other tasks take the CPUs of the engine's threads.
 
-use super::super::case::{MIN_TOKENS, SCHED, WORTH};
+use super::super::case::{MIN_TOKENS, SCHED};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     code: "preempted",
     title: "Other tasks take the engine's CPUs",
     question: "Why is it slower while something else runs?",
-    condition: "A thread that arrived last at a barrier had been ready to run while another task had its CPU. Needs the scheduler level.",
+    condition: "A thread that arrived last at a barrier had been ready to run while another task had its CPU. At least 3 % of a token, the agent's own part not counted.",
     formula: "The class `preempted` of a decode token, with its 95 % interval by blocks of tokens. At least 0.6 of the lower end, as a task may \
               come back elsewhere, and at most 1.2 of the upper one, as caches stay warm without it.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
@@ -19,6 +19,9 @@ pub(super) const RULE: Rule = Rule {
     judge,
 };
 
+/// From this part of a token on: there is always some housekeeping.
+const MUCH: f64 = 0.03;
+
 /// Tasks that are named.
 const NAMED: usize = 3;
 
@@ -26,8 +29,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let lost = case.wall(&[Class::Preempted]);
     // The engine's own threads are another matter: there are too many of them.
     let takers = || case.analysis.sched.interference.iter().filter(|t| !t.idle && t.decode_ns > 0);
+    // What the agent takes belongs to the cost of measuring.
+    let is_agent = |name: &str| name == "profinfer-agent";
     let all: u64 = takers().map(|t| t.decode_ns).sum();
-    let mut others: Vec<_> = takers().filter(|t| !t.engine).collect();
+    let mut others: Vec<_> = takers().filter(|t| !t.engine && !is_agent(&t.name)).collect();
     others.sort_by_key(|t| std::cmp::Reverse(t.decode_ns));
     let foreign: u64 = others.iter().map(|t| t.decode_ns).sum();
     let part = if all == 0 { 1.0 } else { foreign as f64 / all as f64 };
@@ -36,7 +41,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("preempted_ns_per_token", Value::Nanoseconds((lost.mean * part) as u64), Place::Budget),
         Evidence::new("preempted_share", Value::Share(case.share(lost.mean * part)), Place::Budget),
     ];
-    if case.share(lost.mean * part) < WORTH {
+    if case.share(lost.mean * part) < MUCH {
         return Verdict::RuledOut(evidence);
     }
     if let Some(first) = others.first() {

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why do more threads make it slower? Why do two threads run on one CPU?",
     condition: "More threads compute than the CPUs that the engine may use (affinity mask, online CPUs).",
     formula: "With a thread a CPU the token takes what lies outside of operators, and the threads' work divided by the CPUs. Its work becomes \
-              0.75 to 1.15 of what it is, as threads no longer share caches and the barrier no longer waits for threads without a CPU.",
+              0.5 to 1.15 of what it is, as threads no longer share caches and the barrier no longer waits for threads without a CPU.",
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
     needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("affinity")],
@@ -42,7 +42,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let outside: f64 = outside.iter().map(|c| per_call(decode.wall.get(*c))).sum();
     let token = case.token_ns() as f64;
     let becomes = |factor: f64| (outside + work / n as f64 * factor) / token;
-    let gain = Gain::to_share(case.token_ns(), becomes(0.75), becomes(1.15));
+    let gain = Gain::to_share(case.token_ns(), becomes(0.5), becomes(1.15));
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Threads { threads: n },

@@ -18,6 +18,7 @@ pub const fn name(class: Class) -> &'static str {
         Class::WaitOneThread => "waiting for operators of one thread",
         Class::Preempted => "preempted",
         Class::Throttled => "throttled",
+        Class::Waking => "waking up",
         Class::Interrupted => "interrupts",
         Class::Blocked => "blocked",
         Class::BetweenOperators => "between operators",

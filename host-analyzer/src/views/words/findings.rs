@@ -102,7 +102,7 @@ fn value(value: &Value) -> String {
         Value::Millidegrees(n) => quantity(*n as f64, "millidegrees"),
         Value::Cpus(cpus) => cpu_list(cpus),
         Value::MilliCpus(n) => format!("{:.2} CPUs", *n as f64 / 1000.0),
-        Value::Name(name) => one_line(name),
+        Value::Name(name) => short(name),
     }
 }
 
@@ -110,8 +110,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
     match remedy {
         Remedy::Threads { threads } => format!("Give the engine {threads} threads (-t {threads})."),
         Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
-            let names: Vec<_> =
-                tasks.iter().map(|(tid, name)| format!("{} ({tid})", one_line(name))).collect();
+            let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
             format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
         }
         Remedy::Quota { cpus, threads } => {
@@ -144,4 +143,16 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
 
 fn cpu_list(cpus: &[u16]) -> String {
     cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Longest name in a sentence, letters: a command line may have thousands.
+const LONGEST_NAME: usize = 60;
+
+fn short(name: &str) -> String {
+    let mut letters = name.chars();
+    let mut text: String = letters.by_ref().take(LONGEST_NAME).collect();
+    if letters.next().is_some() {
+        text.push('…');
+    }
+    one_line(&text)
 }

@@ -21,6 +21,8 @@ use crate::support::{Parts, read};
 pub(super) struct Run {
     pub(super) command: Vec<String>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
+    /// Commands that run to their end before it.
+    pub(super) before: Vec<Vec<String>>,
     /// Commands that run as long as the engine does.
     pub(super) beside: Vec<Vec<String>>,
     /// A control group, by the file to which a process writes itself.
@@ -34,6 +36,7 @@ impl Run {
         Self {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             environment: Vec::new(),
+            before: Vec::new(),
             beside: Vec::new(),
             group: None,
             options: Vec::new(),
@@ -55,6 +58,9 @@ impl Drop for Beside {
 pub(super) fn trace(parts: &Parts, run: &Run) -> Model {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
+    for words in &run.before {
+        assert!(Command::new(&words[0]).args(&words[1..]).stderr(Stdio::null()).status().unwrap().success());
+    }
     let beside: Vec<Beside> = run
         .beside
         .iter()
