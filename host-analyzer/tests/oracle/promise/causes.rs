@@ -30,6 +30,7 @@ fn on(cpus: &str, run: &Run) -> Run {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn a_busy_task_on_one_cpu() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let Some(run) = generate(&parts, "2", "96") else { return };
@@ -39,6 +40,7 @@ fn a_busy_task_on_one_cpu() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn another_engine_beside_it() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let Some(run) = generate(&parts, "2", "96") else { return };
@@ -48,6 +50,7 @@ fn another_engine_beside_it() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn two_threads_on_one_cpu() {
     let Some(parts) = parts() else { return };
     let (Some(two), Some(one)) = (generate(&parts, "2", "32"), generate(&parts, "1", "32")) else { return };
@@ -55,6 +58,7 @@ fn two_threads_on_one_cpu() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn more_threads_than_cpus() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let (Some(four), Some(two)) = (generate(&parts, "4", "48"), generate(&parts, "2", "48")) else { return };
@@ -62,6 +66,7 @@ fn more_threads_than_cpus() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn fewer_threads_than_cpus() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let (Some(one), Some(two)) = (generate(&parts, "1", "96"), generate(&parts, "2", "96")) else { return };
@@ -79,6 +84,7 @@ fn a_quota_below_the_threads() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn threads_that_sleep_at_barriers() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let Some(run) = generate(&parts, "2", "64") else { return };
@@ -119,6 +125,7 @@ fn sampling_of_the_whole_vocabulary() {
 /// The engine's own memory fits, the file that it maps does not: its pages are read again for every token. They belong to the group of
 /// whoever reads them first, so the file is put out of the cache before.
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn a_memory_limit_below_the_model() {
     let Some(parts) = parts() else { return };
     let Some(mut run) = generate(&parts, "1", "24") else { return };
