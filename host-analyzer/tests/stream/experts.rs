@@ -124,7 +124,7 @@ fn selections_arrive_in_any_order_and_pieces() {
         first.health.experts,
         Some(ExpertLedger { at_ns: 8_000, chosen: 16, sent: 16, received: 16, ..Default::default() })
     );
-    assert!(Analysis::of(&first).health.perfect, "{:?}", Analysis::of(&first).health.findings);
+    assert!(Analysis::of(&first).health.perfect, "{:?}", Analysis::of(&first).health.remarks);
     // Records in the opposite order, one position each.
     let mut pieces: Vec<Record> = vec![told];
     for node in [5, 1] {

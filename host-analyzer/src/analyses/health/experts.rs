@@ -1,6 +1,6 @@
 //! What was lost of experts.
 
-use super::finding::{Finding, Of};
+use super::remark::{Of, Remark};
 use super::stream;
 use super::sums::Health;
 use crate::model::Model;
@@ -11,7 +11,7 @@ pub(super) fn model_has_routers(model: &Model) -> bool {
     model.topologies.rows.iter().any(|topology| !selections(&model.texts, topology).is_empty())
 }
 
-pub(super) fn lost(model: &Model, health: &Health, found: &mut Vec<Finding>) {
+pub(super) fn lost(model: &Model, health: &Health, found: &mut Vec<Remark>) {
     let Some(e) = health.experts else { return };
     let (of, seen, before) = (Of::Experts, e.chosen.unwrap_or(0), found.len());
     if let Some(ledger) = &model.health.experts {
@@ -19,18 +19,18 @@ pub(super) fn lost(model: &Model, health: &Health, found: &mut Vec<Finding>) {
     }
     let dropped = found.len() > before;
     match e.unaccounted {
-        None if e.chosen.is_none() => found.push(Finding::TotalsMissing { of, received: e.kept }),
-        Some(n) if n > 0 => found.push(Finding::NotHere { of, n: n.unsigned_abs(), seen }),
+        None if e.chosen.is_none() => found.push(Remark::TotalsMissing { of, received: e.kept }),
+        Some(n) if n > 0 => found.push(Remark::NotHere { of, n: n.unsigned_abs(), seen }),
         Some(0) => {}
         // While a session runs, more may come after the last totals.
         _ if health.cut_short => {}
-        _ => found.push(Finding::TooMany(of)),
+        _ => found.push(Remark::TooMany(of)),
     }
     if !health.cut_short && model.health.experts.is_some_and(|l| !l.balances()) {
-        found.push(Finding::NotBalanced(of));
+        found.push(Remark::NotBalanced(of));
     }
     if e.missing > 0 {
         let counted = dropped || e.unaccounted.is_some_and(|n| n > 0);
-        found.push(Finding::Incomplete { n: e.missing, counted });
+        found.push(Remark::Incomplete { n: e.missing, counted });
     }
 }

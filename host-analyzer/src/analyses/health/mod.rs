@@ -5,25 +5,25 @@
 //! `kernel = received + dropped + no_start + unaccounted`.
 
 mod experts;
-mod finding;
+mod remark;
 mod session;
 mod stream;
 mod sums;
 
 use crate::model::Model;
-pub use finding::{Finding, Of, Severity};
+pub use remark::{Of, Remark, Severity};
 pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
 #[must_use]
 pub fn health(model: &Model) -> Health {
     let mut health = Health::sums(model);
-    health.findings = findings(model, &health);
+    health.remarks = remarks(model, &health);
     health
 }
 
-/// All findings; a single one when there is nothing to report.
-fn findings(model: &Model, health: &Health) -> Vec<Finding> {
+/// All remarks; a single one when there is nothing to report.
+fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
     let mut found = Vec::new();
     let totals = &model.health;
     stream::refused(model, &mut found);
@@ -40,7 +40,7 @@ fn findings(model: &Model, health: &Health) -> Vec<Finding> {
     if health.perfect {
         let experts = health.experts.map_or(0, |e| e.kept);
         let (spans, calls) = (health.spans.received, model.decodes.len() as u64);
-        found.push(Finding::Complete { spans, calls, experts });
+        found.push(Remark::Complete { spans, calls, experts });
     }
     session::counters(model, &mut found);
     session::levels(model, &mut found);

@@ -1,43 +1,38 @@
 //! What of the plan did not come about: probes, counters, levels.
 
 use super::experts;
-use super::finding::Finding;
+use super::remark::Remark;
 use crate::analyses::counter::Absent;
 use crate::model::{Counter, Level, Model, Probe};
 
-pub(super) fn probes(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn probes(model: &Model, found: &mut Vec<Remark>) {
     for level in Level::ALL.map(Some).into_iter().chain([None]) {
         let of_level = || model.session.probes.iter().filter(|p| p.level == level);
         let missing: Vec<&Probe> = of_level().filter(|p| !p.attached).collect();
         if let Some(first) = missing.first() {
             let first = Box::new((*first).clone());
-            found.push(Finding::NotAttached {
-                level,
-                missing: missing.len(),
-                all: of_level().count(),
-                first,
-            });
+            found.push(Remark::NotAttached { level, missing: missing.len(), all: of_level().count(), first });
         }
     }
 }
 
 /// Counters that do not count, and spans for which those that do cannot be told.
-pub(super) fn counters(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     let all = &model.session.counters;
     // A profile for many boards asks for types of core that this one has not: what became of the counter on the
     // cores that it has is enough.
     let elsewhere =
         |c: &Counter| c.cpus.is_empty() && all.iter().any(|o| o.name == c.name && !o.cpus.is_empty());
     let off = all.iter().filter(|c| !c.attached && !elsewhere(c)).cloned();
-    found.extend(off.map(|Counter { name, pmu, note, .. }| Finding::CounterOff { name, pmu, note }));
+    found.extend(off.map(|Counter { name, pmu, note, .. }| Remark::CounterOff { name, pmu, note }));
     let why = &model.spans.counts.why;
     let absent = Absent::of(why);
     let all = why.len() as u64;
     let some = absent.iter().filter(|(_, n)| *n > 0);
-    found.extend(some.map(|(reason, n)| Finding::Uncounted { reason, n, all }));
+    found.extend(some.map(|(reason, n)| Remark::Uncounted { reason, n, all }));
 }
 
-pub(super) fn levels(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn levels(model: &Model, found: &mut Vec<Remark>) {
     let asked = &model.session.levels;
     // Without a session record nothing is known of the levels.
     if asked.is_empty() {
@@ -53,7 +48,7 @@ pub(super) fn levels(model: &Model, found: &mut Vec<Finding>) {
     };
     let off: Vec<Level> = Level::ALL.into_iter().filter(|l| !asked.contains(l) && worth_a_word(l)).collect();
     if !off.is_empty() {
-        found.push(Finding::Off(off));
+        found.push(Remark::Off(off));
     }
     let nothing = [
         (Level::Token, model.decodes.is_empty()),
@@ -67,7 +62,7 @@ pub(super) fn levels(model: &Model, found: &mut Vec<Finding>) {
         let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
         let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
         if nothing && attached && asked.contains(&level) {
-            found.push(Finding::NothingSeen(level));
+            found.push(Remark::NothingSeen(level));
         }
     }
 }

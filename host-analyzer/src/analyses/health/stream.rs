@@ -1,31 +1,31 @@
 //! What the totals and the stream itself say, worst first.
 
-use super::finding::{Finding, Of};
+use super::remark::{Of, Remark};
 use super::sums::Health;
 use crate::model::totals::Totals;
 use crate::model::{DamageKind, EndReason, Model};
 
 /// What `ledger` counted as lost.
-pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<Finding>) {
+pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<Remark>) {
     let lost = ledger.losses().filter(|(_, n, _)| *n > 0);
-    found.extend(lost.map(|(reason, n, bytes)| Finding::Dropped { of, reason, n, seen, bytes }));
+    found.extend(lost.map(|(reason, n, bytes)| Remark::Dropped { of, reason, n, seen, bytes }));
 }
 
-pub(super) fn refused(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn refused(model: &Model, found: &mut Vec<Remark>) {
     if let Some(reason) = &model.health.refused {
-        found.push(Finding::Refused(reason.clone()));
+        found.push(Remark::Refused(reason.clone()));
     }
     if model.health.end.is_some_and(|e| e.reason == EndReason::Error) {
-        found.push(Finding::AgentError);
+        found.push(Remark::AgentError);
     }
 }
 
 /// Nested calls that were lost, wherever it was.
-pub(super) fn nested(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Nested, model.health.nested_received);
     let Some(l) = model.health.nested else {
         if received > 0 {
-            found.push(Finding::TotalsMissing { of, received });
+            found.push(Remark::TotalsMissing { of, received });
         }
         return;
     };
@@ -34,20 +34,20 @@ pub(super) fn nested(model: &Model, found: &mut Vec<Finding>) {
         return;
     }
     if !l.balances() {
-        found.push(Finding::NotBalanced(of));
+        found.push(Remark::NotBalanced(of));
     } else if l.sent > received {
-        found.push(Finding::NotHere { of, n: l.sent - received, seen: l.ends });
+        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.ends });
     } else if l.sent < received {
-        found.push(Finding::TooMany(of));
+        found.push(Remark::TooMany(of));
     }
 }
 
 /// What of the scheduler level was lost, wherever it was.
-pub(super) fn sched(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Sched, model.health.sched_received);
     let Some(l) = model.health.sched else {
         if received > 0 {
-            found.push(Finding::TotalsMissing { of, received });
+            found.push(Remark::TotalsMissing { of, received });
         }
         return;
     };
@@ -56,15 +56,15 @@ pub(super) fn sched(model: &Model, found: &mut Vec<Finding>) {
         return;
     }
     if !l.balances() {
-        found.push(Finding::NotBalanced(of));
+        found.push(Remark::NotBalanced(of));
     } else if l.sent > received {
-        found.push(Finding::NotHere { of, n: l.sent - received, seen: l.seen() });
+        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.seen() });
     } else if l.sent < received {
-        found.push(Finding::TooMany(of));
+        found.push(Remark::TooMany(of));
     }
 }
 
-pub(super) fn damaged(model: &Model, found: &mut Vec<Finding>) {
+pub(super) fn damaged(model: &Model, found: &mut Vec<Remark>) {
     let dropped_frames = model.health.ledger.map_or(0, |l| l.frames_queue_full);
     for d in &model.health.damage {
         // Frames dropped at the agent's queue leave the same gap in the numbers, and are named already.
@@ -73,42 +73,42 @@ pub(super) fn damaged(model: &Model, found: &mut Vec<Finding>) {
             _ => d.count,
         };
         if n > 0 {
-            found.push(Finding::Damaged { kind: d.kind, n, first_offset: d.first_offset });
+            found.push(Remark::Damaged { kind: d.kind, n, first_offset: d.first_offset });
         }
     }
     let n = model.topologies.rows.iter().filter(|s| !s.complete).count() as u64;
     if n > 0 {
-        found.push(Finding::PartialTopologies { n, all: model.topologies.rows.len() as u64 });
+        found.push(Remark::PartialTopologies { n, all: model.topologies.rows.len() as u64 });
     }
 }
 
-pub(super) fn cut_short(model: &Model, health: &Health, found: &mut Vec<Finding>) {
+pub(super) fn cut_short(model: &Model, health: &Health, found: &mut Vec<Remark>) {
     let h = &model.health;
     if health.cut_short && h.refused.is_none() {
-        found.push(Finding::CutShort { bytes: h.bytes, cut_bytes: h.cut_bytes });
+        found.push(Remark::CutShort { bytes: h.bytes, cut_bytes: h.cut_bytes });
     }
     if h.ledger.is_none() && h.refused.is_none() {
-        found.push(Finding::TotalsMissing { of: Of::Spans, received: h.spans_received });
+        found.push(Remark::TotalsMissing { of: Of::Spans, received: h.spans_received });
     }
 }
 
-pub(super) fn unaccounted(model: &Model, health: &Health, found: &mut Vec<Finding>) {
+pub(super) fn unaccounted(model: &Model, health: &Health, found: &mut Vec<Remark>) {
     let Some(ledger) = model.health.ledger else { return };
     let of = Of::Spans;
     if let Some(n) = health.spans.unaccounted.filter(|n| *n > 0) {
-        found.push(Finding::NotHere { of, n: n.unsigned_abs(), seen: ledger.span_ends });
+        found.push(Remark::NotHere { of, n: n.unsigned_abs(), seen: ledger.span_ends });
     }
     // While a session runs, spans may be between the kernel and the queue, and more may come after the last totals;
     // at its end neither is so.
     if !health.cut_short && !ledger.balances() {
-        found.push(Finding::NotBalanced(of));
+        found.push(Remark::NotBalanced(of));
     } else if !health.cut_short && health.spans.unaccounted.is_none_or(|n| n < 0) {
-        found.push(Finding::TooMany(of));
+        found.push(Remark::TooMany(of));
     }
 }
 
 /// Operators that ran across the edges of the session: not lost, only not whole.
-pub(super) fn edges<L: Totals>(of: Of, ledger: Option<&L>, found: &mut Vec<Finding>) {
+pub(super) fn edges<L: Totals>(of: Of, ledger: Option<&L>, found: &mut Vec<Remark>) {
     let edges = ledger.into_iter().flat_map(L::edges).filter(|(_, n)| *n > 0);
-    found.extend(edges.map(|(edge, n)| Finding::Edge { of, when: edge.when, n }));
+    found.extend(edges.map(|(edge, n)| Remark::Edge { of, when: edge.when, n }));
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::finding::Finding;
+use super::remark::Remark;
 use crate::model::totals::{RowRole, Totals};
 use crate::model::{EndReason, ExpertLedger, Ledger, Model};
 
@@ -14,7 +14,7 @@ pub struct Health {
     pub perfect: bool,
     /// What there is to say, worst first; never empty.
     #[serde(skip)]
-    pub findings: Vec<Finding>,
+    pub remarks: Vec<Remark>,
     /// Lost at the source; `None` when the agent's totals did not arrive.
     pub dropped: Option<Dropped>,
     /// Damaged on the way, by kind, worst first.
@@ -102,7 +102,7 @@ pub struct ExpertSum {
 }
 
 impl Health {
-    /// The sums, without findings.
+    /// The sums, without remarks.
     pub(super) fn sums(model: &Model) -> Self {
         let h = &model.health;
         let spans = span_sum(model);
@@ -112,7 +112,7 @@ impl Health {
                 && h.refused.is_none()
                 && spans.unaccounted == Some(0)
                 && experts.is_none_or(|e| e.missing == 0 && e.unaccounted == Some(0)),
-            findings: Vec::new(),
+            remarks: Vec::new(),
             dropped: dropped(model),
             damaged: h
                 .damage

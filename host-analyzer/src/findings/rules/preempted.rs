@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is it slower while something else runs?",
     condition: "A thread that arrived last at a barrier had been ready to run while another task had its CPU. At least 3 % of a token, the agent's own part not counted.",
     formula: "The class `preempted` of a decode token, with its 95 % interval by blocks of tokens. At least 0.6 of the lower end, as a task may \
-              come back elsewhere. At most 1.2 of the upper end together with what follows from it: threads that begin late, fall asleep and have to be woken.",
+              come back elsewhere. At most 1.6 of the upper end together with what follows from it: threads that begin late, fall asleep and have to be woken; a task that computes takes caches and memory bandwidth, too.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
     needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Level(SCHED)],
@@ -65,7 +65,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         Class::WaitUneven,
         Class::WaitMoreRows,
     ];
-    let high = (lost.high() * part + case.wall(&follows).high()) * 1.2;
+    let high = (lost.high() * part + case.wall(&follows).high()) * 1.6;
     let gain = Gain::of(case.token_ns(), lost.low() * part * 0.6, high);
     Verdict::Found(Found {
         evidence,

@@ -62,14 +62,14 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 }
 
 fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    for finding in &analysis.health.findings {
-        let colour = match finding.severity() {
+    for remark in &analysis.health.remarks {
+        let colour = match remark.severity() {
             Severity::Good => Colour::Good,
             Severity::Note => Colour::Dim,
             Severity::Warning => Colour::Warn,
             Severity::Loss => Colour::Bad,
         };
-        for (i, part) in wrapped(&words::health::line(finding), WIDTH - 2).iter().enumerate() {
+        for (i, part) in wrapped(&words::health::line(remark), WIDTH - 2).iter().enumerate() {
             writeln!(out, "{}", colour.paint(&format!("{} {part}", if i == 0 { "●" } else { " " })))?;
         }
     }

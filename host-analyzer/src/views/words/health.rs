@@ -1,66 +1,66 @@
 //! The sentences of health: what happened, how much of it, what to do.
 
 use super::{count, one_line};
-use crate::analyses::health::{Finding, Health, Of};
+use crate::analyses::health::{Health, Of, Remark};
 use crate::model::totals::{Lost, Reason, When};
 use crate::model::{Absence, DamageKind, Level, Probe};
 
 /// All sentences, worst first.
 #[must_use]
 pub fn lines(health: &Health) -> Vec<String> {
-    health.findings.iter().map(line).collect()
+    health.remarks.iter().map(line).collect()
 }
 
-/// The sentence of one finding.
+/// The sentence of one remark.
 #[must_use]
-pub fn line(finding: &Finding) -> String {
-    match finding {
-        Finding::Refused(reason) => {
+pub fn line(remark: &Remark) -> String {
+    match remark {
+        Remark::Refused(reason) => {
             format!("refused: the agent could not carry out the plan: {}", one_line(reason))
         }
-        Finding::AgentError => {
+        Remark::AgentError => {
             "error: the agent ended with an error; its terminal or the probes below say which".into()
         }
-        Finding::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
-        Finding::TotalsMissing { of, received } => totals_missing(*of, *received),
-        Finding::NotHere { of, n, seen } => not_here(*of, *n, *seen),
-        Finding::NotBalanced(of) => {
+        Remark::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
+        Remark::TotalsMissing { of, received } => totals_missing(*of, *received),
+        Remark::NotHere { of, n, seen } => not_here(*of, *n, *seen),
+        Remark::NotBalanced(of) => {
             format!("unsound: the agent's own totals{} do not add up; {REPORT}", totals_of(*of))
         }
-        Finding::TooMany(of) => too_many(*of),
-        Finding::Incomplete { n, counted } => incomplete(*n, *counted),
-        Finding::Damaged { kind, n, first_offset } => format!(
+        Remark::TooMany(of) => too_many(*of),
+        Remark::Incomplete { n, counted } => incomplete(*n, *counted),
+        Remark::Damaged { kind, n, first_offset } => format!(
             "damaged: {}, {} times, first at byte {}: {}",
             kind.name(),
             count(*n),
             count(*first_offset),
             advice(*kind)
         ),
-        Finding::PartialTopologies { n, all } => format!(
+        Remark::PartialTopologies { n, all } => format!(
             "damaged: {} of {} graph topologies arrived in part; their lost tensors have no name here",
             count(*n),
             count(*all)
         ),
-        Finding::CutShort { bytes, cut_bytes } => cut_short(*bytes, *cut_bytes),
-        Finding::NotAttached { level, missing, all, first } => not_attached(*level, *missing, *all, first),
-        Finding::Complete { spans, calls, experts } => complete(*spans, *calls, *experts),
-        Finding::CounterOff { name, pmu, note } => {
+        Remark::CutShort { bytes, cut_bytes } => cut_short(*bytes, *cut_bytes),
+        Remark::NotAttached { level, missing, all, first } => not_attached(*level, *missing, *all, first),
+        Remark::Complete { spans, calls, experts } => complete(*spans, *calls, *experts),
+        Remark::CounterOff { name, pmu, note } => {
             let pmu = if pmu.is_empty() { "no PMU" } else { pmu };
             format!("not counted: {} ({}): {}", one_line(name), one_line(pmu), one_line(note))
         }
-        Finding::Uncounted { reason, n, all } => {
+        Remark::Uncounted { reason, n, all } => {
             format!("not counted: {}: {}", part(*n, *all, "operator spans"), absence(*reason))
         }
-        Finding::Off(levels) => {
+        Remark::Off(levels) => {
             let names: Vec<_> = levels.iter().map(|l| l.name()).collect();
             format!("off: the {} level, as asked", names.join(" and the "))
         }
-        Finding::NothingSeen(level) => format!(
+        Remark::NothingSeen(level) => format!(
             "nothing seen: no event of the {} level. The engine computed nothing while the probes were attached, \
              or computes elsewhere",
             level.name()
         ),
-        Finding::Edge { of, when, n } => edge(*of, *when, *n),
+        Remark::Edge { of, when, n } => edge(*of, *when, *n),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::model::totals::{Reason, When};
 use crate::model::{Absence, DamageKind, Level, Probe};
 
-/// Whose totals or rows a finding is about.
+/// Whose totals or rows a remark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// Operator spans.
@@ -18,7 +18,7 @@ pub enum Of {
 
 /// One thing to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum Remark {
     /// The agent could not carry out the plan; in its words.
     Refused(String),
     /// The agent ended with an error.
@@ -60,7 +60,7 @@ pub enum Finding {
     Incomplete {
         /// How many.
         n: u64,
-        /// Another finding counts them, too.
+        /// Another remark counts them, too.
         counted: bool,
     },
     /// Damaged on the way.
@@ -139,7 +139,7 @@ pub enum Finding {
     },
 }
 
-/// How much a finding matters.
+/// How much a remark matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// All is well.
@@ -152,7 +152,7 @@ pub enum Severity {
     Loss,
 }
 
-impl Finding {
+impl Remark {
     /// How much it matters.
     #[must_use]
     pub const fn severity(&self) -> Severity {
