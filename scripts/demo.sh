@@ -80,7 +80,7 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 [ -n "$port" ] || die "the agent did not start" "$(tail -n 3 "$log")"
-"$analyze" --board host "tcp:127.0.0.1:$port" --out "$out"
+"$analyze" --bench --board host "tcp:127.0.0.1:$port" --out "$out"
 wait $agent_pid || die "the engine or the agent failed" "$(tail -n 5 "$log")" "All of its output: $log"
 trap - EXIT
 say "done: open $out/report.html; the engine's output is in $log"

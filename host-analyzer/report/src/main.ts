@@ -18,12 +18,14 @@ import { about } from "./sections/about.ts";
 import { answer } from "./sections/answer.ts";
 import { budgetSection } from "./sections/budget.ts";
 import { ceilingSection } from "./sections/ceilings.ts";
+import { contextSection } from "./sections/context.ts";
 import { conditionSection } from "./sections/conditions.ts";
 import { costSection } from "./sections/cost.ts";
 import { counterSection } from "./sections/counters.ts";
 import { figures } from "./sections/figures.ts";
 import { gaugeSection } from "./sections/gauges.ts";
 import { graphSection } from "./sections/graphs.ts";
+import { speculativeSection } from "./sections/speculative.ts";
 import { sessionSection, title } from "./sections/header.ts";
 import { healthBanner } from "./sections/health.ts";
 import { interferenceSection } from "./sections/interference.ts";
@@ -66,6 +68,8 @@ const SECTIONS: [string, string][] = [
   ["answer", "Findings"],
   ["budget", "Budget"],
   ["tokens", "Tokens"],
+  ["context", "Context"],
+  ["speculative", "Draft"],
   ["interference", "Interference"],
   ["session", "Session"],
   ["conditions", "Conditions"],
@@ -105,6 +109,8 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("budget", () => budgetSection(summary.budget)),
     guarded("key figures", () => figures(summary)),
     guarded("token statistics", () => tokenSection(summary)),
+    guarded("context", () => contextSection(summary.kv)),
+    guarded("speculative decoding", () => speculativeSection(summary.speculative)),
     guarded("interference", () => interferenceSection(summary.sched)),
     guarded("session", () => sessionSection(summary)),
     guarded("conditions", () => conditionSection(summary.conditions)),

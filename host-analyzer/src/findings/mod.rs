@@ -98,6 +98,10 @@ pub enum Missing {
     Counter(&'static str),
     /// A gauge.
     Gauge(&'static str),
+    /// At least three steps of the KV cache's cells with eight tokens each.
+    ContextSteps,
+    /// Calls of a draft's target with one token.
+    PlainCalls,
 }
 
 /// A finding.

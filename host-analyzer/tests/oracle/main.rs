@@ -11,6 +11,7 @@ mod attach;
 mod backends;
 mod board;
 mod board_counters;
+mod budget;
 mod ceilings;
 mod cost;
 mod counters;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use host_analyzer::analyses::budget::Budget;
+use host_analyzer::analyses::phase::Phases;
 use host_analyzer::model::Model;
 use profinfer_skip::{can_trace, needed_path, skip};
 
@@ -50,9 +52,18 @@ pub(crate) fn record(parts: &Parts, options: &[&str], command: &[&str]) -> (Mode
     (read(&out), output)
 }
 
-/// Reads a recording.
+/// Reads a recording. Of every one that a test makes the budget must be right to the nanosecond.
 pub(crate) fn read(path: &Path) -> Model {
-    host_analyzer::read(&std::fs::read(path).unwrap()).unwrap()
+    let model = host_analyzer::read(&std::fs::read(path).unwrap()).unwrap();
+    let budget = Budget::of(&model, &Phases::of(&model));
+    for token in &budget.tokens {
+        assert_eq!(token.wall.total(), token.time_ns, "call {}", token.call);
+    }
+    for phase in &budget.phases {
+        assert_eq!(phase.wall.total(), phase.time_ns);
+        assert!(phase.threads.iter().all(|t| t.parts.total() == t.time_ns), "{:?}", phase.threads);
+    }
+    model
 }
 
 /// Path of a model as text.

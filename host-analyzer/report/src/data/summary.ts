@@ -4,6 +4,7 @@
 import type { Budget } from "./budget.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { Conditions } from "./conditions.ts";
+import type { Kv, Speculative } from "./context.ts";
 import type { Findings } from "./findings.ts";
 import type { Sched } from "./sched.ts";
 
@@ -369,6 +370,8 @@ export interface Routing {
 }
 
 export interface Summary {
+  kv?: Maybe<Kv[]>;
+  speculative?: Maybe<Speculative[]>;
   findings?: Maybe<Findings>;
   budget?: Maybe<Budget>;
   schema: Num;

@@ -88,6 +88,8 @@ impl<'a> Case<'a> {
                 model.facts.rows.iter().any(|f| f.name == name && !matches!(f.value, FactValue::Absent(_)))
             }),
             Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
+            // Rules that need these look themselves.
+            Missing::ContextSteps | Missing::PlainCalls => true,
             Missing::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }

@@ -2,12 +2,16 @@
 
 mod bandwidth;
 mod clock_limit;
+mod context_growth;
 mod cpu_variant;
 mod double_copy;
+mod draft;
+mod experts;
 mod fake_numa;
 mod few_threads;
 mod heat;
 mod huge_pages;
+mod kernels;
 mod memory_clock;
 mod migrations;
 mod mixed_cores;
@@ -17,6 +21,7 @@ mod polling;
 mod preempted;
 mod prefix;
 mod quota;
+mod repacking;
 mod sampling;
 mod splits;
 mod too_many_threads;
@@ -36,7 +41,9 @@ pub const RULES: &[&Rule] = &[
     &passive_wait::RULE,
     &polling::RULE,
     &bandwidth::RULE,
+    &kernels::RULE,
     &cpu_variant::RULE,
+    &repacking::RULE,
     &clock_limit::RULE,
     &heat::RULE,
     &memory_clock::RULE,
@@ -44,8 +51,11 @@ pub const RULES: &[&Rule] = &[
     &double_copy::RULE,
     &huge_pages::RULE,
     &fake_numa::RULE,
+    &experts::RULE,
+    &context_growth::RULE,
     &sampling::RULE,
     &prefix::RULE,
+    &draft::RULE,
     &splits::RULE,
 ];
 
@@ -107,6 +117,19 @@ pub enum Remedy {
     Cooling,
     /// Make sampling cheaper.
     Sampling,
+    /// Keep fewer cells in the KV cache.
+    ShorterContext {
+        /// Half of those that are there now.
+        cells: u64,
+    },
+    /// Decode without the draft model, or with a better one.
+    NoDraft,
+    /// Keep the most used experts in memory.
+    PinExperts,
+    /// Use a type whose products cost less.
+    CheaperArithmetic,
+    /// Use a type that the engine repacks.
+    RepackedType,
     /// Use weights of fewer bits.
     SmallerWeights,
     /// Use a build for this processor.

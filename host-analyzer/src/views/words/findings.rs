@@ -77,6 +77,8 @@ pub fn needed(missing: &Missing) -> String {
         Missing::Fact(name) => format!("the fact {name}"),
         Missing::Counter(name) => format!("the counter {name}"),
         Missing::Gauge(name) => format!("the sensor of {name}"),
+        Missing::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
+        Missing::PlainCalls => "calls of the target with one token".to_owned(),
     }
 }
 
@@ -120,6 +122,7 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
             let cpus = cpu_list(cpus);
             format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
         }
+        Remedy::ShorterContext { cells } => format!("Keep {cells} cells or fewer. {}", rule.remedy),
         Remedy::Clock { hertz } => format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy),
         Remedy::MemoryClock { hertz } => {
             format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
@@ -133,6 +136,10 @@ fn remedy(rule: &Rule, remedy: &Remedy) -> String {
         | Remedy::Cooling
         | Remedy::Sampling
         | Remedy::SmallerWeights
+        | Remedy::NoDraft
+        | Remedy::PinExperts
+        | Remedy::CheaperArithmetic
+        | Remedy::RepackedType
         | Remedy::BetterVariant
         | Remedy::FakeNuma
         | Remedy::HugePages

@@ -1,0 +1,60 @@
+//! Attention over a long context takes its share.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+
+pub(super) const RULE: Rule = Rule {
+    code: "context_growth",
+    title: "The context costs its share",
+    question: "Why does it become slower the longer the text is?",
+    condition: "The time of a token grows with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost by now is at least 10 % of a token.",
+    formula: "Half of the cells that are there now, by the slope: its low and its high end.",
+    remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
+    source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    judge,
+};
+
+/// From this part of a token on.
+const MUCH: f64 = 0.1;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let of_process = case.analysis.kv.iter().filter(|kv| kv.pid == case.pid);
+    let longest =
+        of_process.filter(|kv| kv.token.is_some()).max_by_key(|kv| kv.steps.last().map(|s| s.cells));
+    let Some((kv, growth)) = longest.and_then(|kv| Some((kv, kv.token?))) else {
+        return Verdict::NotEnoughData(vec![Missing::ContextSteps]);
+    };
+    let cells = kv.steps.last().map_or(0, |s| s.cells);
+    let of_cells = |ns_per_1000: i64| ns_per_1000.max(0) as f64 * cells as f64 / 1000.0;
+    let now = of_cells(growth.ns_per_1000_cells);
+    let mut evidence = vec![
+        Evidence::new("context_ns_per_token", Value::Nanoseconds(now as u64), Place::Context),
+        Evidence::new("context_share", Value::Share(case.share(now)), Place::Context),
+        Evidence::new("cells", Value::Count(cells), Place::Context),
+        Evidence::new(
+            "ns_per_1000_cells",
+            Value::Nanoseconds(growth.ns_per_1000_cells.max(0).unsigned_abs()),
+            Place::Context,
+        ),
+    ];
+    if let Some(limit) = kv.at_limit {
+        evidence.push(Evidence::new(
+            "token_ns_with_full_context",
+            Value::Nanoseconds(limit.token_ns),
+            Place::Context,
+        ));
+    }
+    if !growth.grows || case.share(now) < MUCH {
+        return Verdict::RuledOut(evidence);
+    }
+    let gain = Gain::of(case.token_ns(), of_cells(growth.low_ns) / 2.0, of_cells(growth.high_ns) / 2.0);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::ShorterContext { cells: cells / 2 },
+        gain: Some(gain),
+        confidence: Confidence::High,
+    })
+}

@@ -1,0 +1,84 @@
+//! The budget of real runs: what is planted from outside appears in its class, and little is unknown.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use host_analyzer::analyses::budget::{Budget, Class};
+use host_analyzer::analyses::phase::{Phase, Phases};
+use host_analyzer::model::Model;
+
+use crate::support::{engine, model, parts, read, record};
+
+fn budget(m: &Model) -> Budget {
+    Budget::of(m, &Phases::of(m))
+}
+
+/// Part of the decode time in a class.
+fn share(b: &Budget, class: Class) -> f64 {
+    let decode = b.phase(Phase::Decode).expect("tokens were decoded");
+    decode.wall.get(class) as f64 / decode.time_ns as f64
+}
+
+/// At most 5 % of a small real model's decode time is unknown.
+#[test]
+fn little_is_unknown() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
+    let command = [driver.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "8", "-n", "48"];
+    let (trace, _) = record(&parts, &[], &command);
+    let b = budget(&trace);
+    println!("unknown: {:.3} %", share(&b, Class::Unknown) * 100.0);
+    assert!(b.scheduler && share(&b, Class::Unknown) < 0.05, "{:?}", b.phases);
+}
+
+const STOPS: u32 = 40;
+const STOP: Duration = Duration::from_millis(5);
+
+/// Stops the whole engine again and again while it decodes: the time for which it was stopped is `blocked`, and nothing else grows by it.
+#[test]
+fn stops_are_blocked_time() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("trace.pfi");
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
+    let mut agent = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
+        .args(["-t", "1", "-p", "8", "-n", "400"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // It decodes: the recording grows.
+    let begun = Instant::now();
+    while std::fs::metadata(&out).map_or(0, |m| m.len()) < 200_000 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
+    let pid = String::from_utf8_lossy(&children).trim().to_owned();
+    let kill = |signal: &str| Command::new("kill").args([signal, &pid]).status().unwrap().success();
+    let mut stopped = Duration::ZERO;
+    for _ in 0..STOPS {
+        assert!(kill("-STOP"), "the engine was gone before the last stop");
+        let since = Instant::now();
+        std::thread::sleep(STOP);
+        assert!(kill("-CONT"));
+        stopped += since.elapsed();
+        std::thread::sleep(STOP);
+    }
+    assert!(agent.wait().unwrap().success());
+    let b = budget(&read(&out));
+    let decode = b.phase(Phase::Decode).unwrap();
+    let blocked = decode.wall.get(Class::Blocked) as f64;
+    let planted = stopped.as_nanos() as f64;
+    println!("stopped for {:.1} ms, blocked {:.1} ms", planted / 1e6, blocked / 1e6);
+    // What `kill` itself takes lies at both ends of each stop.
+    assert!((0.7..1.3).contains(&(blocked / planted)), "{blocked} of {planted}: {decode:?}");
+    // No other class has anything like it: the stops would be two thirds of it.
+    let others = [Class::Throttled, Class::Waking, Class::Unknown, Class::Application];
+    for class in others {
+        assert!((decode.wall.get(class) as f64) < planted / 3.0, "{class:?}: {decode:?}");
+    }
+}
