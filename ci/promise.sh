@@ -3,7 +3,7 @@
 #
 # A real engine runs with a cause (a busy task on one of its CPUs, a quota, more threads than CPUs, threads that sleep at barriers, a
 # memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval that
-# was promised. Twenty quiet runs must raise no alarm. Two of the causes are in the test command, all of them are here: they
+# was promised. Twenty quiet runs must raise no alarm. One of the causes is in the test command, all of them are here: they
 # take about four minutes and need a machine on which nothing else runs. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"

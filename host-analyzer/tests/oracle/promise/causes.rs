@@ -74,6 +74,7 @@ fn fewer_threads_than_cpus() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn a_quota_below_the_threads() {
     let (Some(parts), true) = (parts(), two_cpus()) else { return };
     let Some(run) = generate(&parts, "2", "96") else { return };
