@@ -8,6 +8,7 @@
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
+. "$REPO/ci/variant_folder.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
@@ -16,5 +17,12 @@ cd "$REPO"
 PROFINFER_ENGINE_DIR=$(scripts/engine.sh)
 scripts/model.sh "${TEST_MODELS[@]}" >/dev/null
 export PROFINFER_ENGINE_DIR PROFINFER_MODELS_DIR=$CACHE/models
+# The same engine with code for old processors only.
+case $(uname -m) in
+x86_64) generic=sse42 ;;
+*) generic=armv8.0_1 ;;
+esac
+PROFINFER_GENERIC_ENGINE_DIR=$(variant_folder "$generic" "${PROFINFER_ENGINE_DIR%/bin}")
+export PROFINFER_GENERIC_ENGINE_DIR
 tests_build
 tests_of oracle --include-ignored --nocapture --test-threads 1 promise::

@@ -12,6 +12,7 @@
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
+. "$REPO/ci/variant_folder.sh"
 list='' only=()
 for arg; do
 	case $arg in
@@ -24,34 +25,6 @@ done
 engine=$("$REPO/scripts/engine.sh")
 engine=${engine%/bin}
 model=$("$REPO/scripts/model.sh" dense-q4)
-dir=$CACHE/engine-variants
-
-# variant_folder VARIANT ENGINE: makes a folder of the engine with that CPU backend only, and prints that of its launchers
-variant_folder() {
-	local engine=$2 to=$dir/${2##*/}-$1 file name
-	rm -rf "$to"
-	mkdir -p "$to/exe" "$to/bin"
-	for file in "$engine"/exe/*; do
-		name=${file##*/}
-		case $name in
-		"libggml-cpu-$1.so") ln -s "$(realpath "$file")" "$to/exe/" ;;
-		libggml-cpu-*.so) ;;
-		*.so*) ln -s "$(realpath "$file")" "$to/exe/" ;;
-		# The engine looks for backends beside the running program: that must be this one.
-		*) ln "$file" "$to/exe/" 2>/dev/null || cp "$file" "$to/exe/" ;;
-		esac
-	done
-	for file in "$engine"/bin/*; do
-		if [ -L "$file" ]; then cp -P "$file" "$to/bin/"
-		else
-			sed "s|^exec '[^']*/exe/|exec '$to/exe/|" "$file" >"$to/bin/${file##*/}"
-			chmod +x "$to/bin/${file##*/}"
-		fi
-	done
-	[ ! -d "$engine/root" ] || ln -s "$engine/root" "$to/root"
-	echo "$to/bin"
-}
-
 # loaded BIN: the name of the CPU backend that the engine loads, and how many MiB of a model that most repack lie where
 loaded() {
 	"$1/nodes" -m "$model" -t 1 -p 1 -n 1 --verbose 2>&1 >/dev/null | awk '

@@ -88,8 +88,14 @@ fn list(evidence: &[Evidence]) -> String {
 
 /// A piece of evidence: its key is its name.
 fn piece(e: &Evidence) -> String {
-    let name = e.key.replace("_ns_per_token", " a token").replace("_per_token", " a token").replace('_', " ");
-    format!("{name} {}", value(&e.value))
+    let words = |key: &str| key.replace('_', " ");
+    if let Some(name) = e.key.strip_suffix("_ns_per_token") {
+        format!("{} {} a token", words(name), value(&e.value))
+    } else if let Some(name) = e.key.strip_suffix("_per_token") {
+        format!("{} {} a token", value(&e.value), words(name))
+    } else {
+        format!("{} {}", words(e.key), value(&e.value))
+    }
 }
 
 fn value(value: &Value) -> String {

@@ -1,5 +1,7 @@
 //! The causes that can be provoked on any machine with two CPUs.
 
+use std::path::Path;
+
 use profinfer_skip::skip;
 
 use super::group::Group;
@@ -7,12 +9,16 @@ use super::{Run, kept};
 use crate::support::{Parts, model, parts, tool};
 
 /// A run of a real model that generates `n` tokens with `threads` threads.
-fn generate(parts: &Parts, threads: &str, n: &str) -> Option<Run> {
-    let program = tool("llama-completion")?;
+pub(super) fn generate(parts: &Parts, threads: &str, n: &str) -> Option<Run> {
+    Some(generate_by(&tool("llama-completion")?, parts, threads, n))
+}
+
+/// The same with another engine's program.
+pub(super) fn generate_by(program: &Path, parts: &Parts, threads: &str, n: &str) -> Run {
     let gguf = model(parts, "smollm2");
-    let words = [program.to_str()?, "-m", &gguf, "-t", threads, "-n", n, "-p", "Once upon a time"];
+    let words = [program.to_str().unwrap(), "-m", &gguf, "-t", threads, "-n", n, "-p", "Once upon a time"];
     let more = ["--temp", "0", "-no-cnv", "--ignore-eos"];
-    Some(Run::of(&[words.as_slice(), &more].concat()))
+    Run::of(&[words.as_slice(), &more].concat())
 }
 
 fn two_cpus() -> bool {

@@ -4,9 +4,13 @@
 //! Both runs are traced alike, so that the probes' cost is in neither gain. Machines are shared: a pair that fails is run again, and
 //! the median of the gains is held against the median of the intervals.
 
+mod builds;
 mod causes;
+mod clocks;
+mod context;
 mod group;
 mod quiet;
+mod requests;
 
 use std::process::{Child, Command, Stdio};
 
@@ -112,9 +116,14 @@ const PAIRS: usize = 3;
 
 /// Runs pairs until the promise holds, at most three; then the medians are compared.
 pub(super) fn kept(parts: &Parts, code: &str, cause: &Run, remedied: &Run) {
+    kept_by(code, &|| trace(parts, cause), &|| trace(parts, remedied));
+}
+
+/// The same with any way to make the two traces.
+pub(super) fn kept_by(code: &str, cause: &dyn Fn() -> Model, remedied: &dyn Fn() -> Model) {
     let mut pairs: Vec<Pair> = Vec::new();
     while pairs.len() < PAIRS {
-        let (with, without) = (trace(parts, cause), trace(parts, remedied));
+        let (with, without) = (cause(), remedied());
         let (f, gone) = (findings(&with), findings(&without));
         let finding = find(&f, code).unwrap_or_else(|| panic!("{code} is not found: {f:#?}"));
         assert!(find(&gone, code).is_none(), "{code} is found with the remedy: {gone:#?}");

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# An engine that has one CPU backend only. Sourced, after scripts/lib.sh.
+
+# variant_folder VARIANT ENGINE: makes a folder of the engine with that CPU backend only, and prints that of its launchers
+variant_folder() {
+	local engine=$2 to=$CACHE/engine-variants/${2##*/}-$1 file name
+	rm -rf "$to"
+	mkdir -p "$to/exe" "$to/bin"
+	for file in "$engine"/exe/*; do
+		name=${file##*/}
+		case $name in
+		"libggml-cpu-$1.so") ln -s "$(realpath "$file")" "$to/exe/" ;;
+		libggml-cpu-*.so) ;;
+		*.so*) ln -s "$(realpath "$file")" "$to/exe/" ;;
+		# The engine looks for backends beside the running program: that must be this one.
+		*) ln "$file" "$to/exe/" 2>/dev/null || cp "$file" "$to/exe/" ;;
+		esac
+	done
+	for file in "$engine"/bin/*; do
+		if [ -L "$file" ]; then cp -P "$file" "$to/bin/"
+		else
+			sed "s|^exec '[^']*/exe/|exec '$to/exe/|" "$file" >"$to/bin/${file##*/}"
+			chmod +x "$to/bin/${file##*/}"
+		fi
+	done
+	[ ! -d "$engine/root" ] || ln -s "$engine/root" "$to/root"
+	echo "$to/bin"
+}
