@@ -118,7 +118,8 @@ impl Analysis {
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
         let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved);
         let counted = bound::Counted::of(model, &op, &groups, &tallies);
-        let bound = bound::bounds(&op, &achieved, &roof, &counted, &[], &cost);
+        let disturbed = budget::disturbed(model, &executions, &tallies, &op);
+        let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::of(model);
         let module = module::Modules::of(&groups, &tallies, &op, &achieved, &places);
         Self {

@@ -261,3 +261,17 @@ fn what_is_not_seen_is_unknown() {
     let b = budget(&m);
     assert_eq!(more_by_thread(&b)[1], [(Class::BetweenOperators, -80), (Class::Unknown, 80)]);
 }
+
+#[test]
+fn an_operator_whose_thread_is_preempted_is_bound_by_interference() {
+    let bound = |m: &Model| {
+        let a = Analysis::of(m);
+        let row = a.op.operators.iter().position(|o| o.op == "MUL_MAT").unwrap();
+        a.bound[row].by
+    };
+    assert_eq!(
+        bound(&crate::models::planted::disturbed()),
+        host_analyzer::analyses::bound::Kind::Interference
+    );
+    assert_ne!(bound(&tokens(0, 0, 0, false)), host_analyzer::analyses::bound::Kind::Interference);
+}

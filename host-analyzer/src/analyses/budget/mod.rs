@@ -3,13 +3,14 @@
 //! Stage: analysis. From: token calls, graph calls, spans, the scheduler level, what the probes cost. To: [`Budget`]. Promises:
 //! the classes of a token sum to its time to the nanosecond, and so do those of each thread in it.
 //!
-//! A token is the time from the end of one token call to the end of the next ([`interval`]). What a thread does in it is told from
+//! A token is the time from the end of one token call to the end of the next (`interval`). What a thread does in it is told from
 //! its spans: work, then waiting until the last thread has arrived at the barrier, then whatever passes until its next span.
-//! Waiting is split by why the last one was late ([`arrival`]). The token's own time goes along the last arrivers ([`wall`]): a
+//! Waiting is split by why the last one was late (`arrival`). The token's own time goes along the last arrivers (`wall`): a
 //! delay of any other thread costs nothing, as it would have waited anyway.
 
 mod arrival;
 mod class;
+mod disturbed;
 mod interval;
 mod off_cpu;
 mod thread;
@@ -25,6 +26,7 @@ use crate::model::{FactScope, FactValue, GraphCallId, Model, NodeIdx, Text, Thre
 use arrival::{Causes, Habits, Meetings};
 use class::Fill;
 pub use class::{Class, Parts};
+pub use disturbed::disturbed;
 use off_cpu::Scheduler;
 use thread::{Call, Way};
 

@@ -4,7 +4,7 @@
 //! too few steps gets no figure; an interval is one of 95 %.
 //!
 //! An engine pads the cells over which attention goes, so that they grow in steps. Of each step the median over its tokens is
-//! taken, and a line fitted through those medians ([`fit`]).
+//! taken, and a line fitted through those medians (`fit`).
 
 mod fit;
 
