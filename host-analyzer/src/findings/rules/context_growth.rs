@@ -9,8 +9,8 @@ pub(super) const RULE: Rule = Rule {
     code: "context_growth",
     title: "The context costs its share",
     question: "Why does it become slower the longer the text is?",
-    condition: "The time of a token grows with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost by now is at least 10 % of a token.",
-    formula: "Half of the cells that are there now, by the slope: its low and its high end.",
+    condition: "The time of a token grows with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost in the mean is at least 10 % of a token.",
+    formula: "Half of the cells that tokens had in the mean, by the slope: 0.8 of its low end to 1.2 of its high end.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     needs: &[Missing::DecodeCalls(MIN_TOKENS)],
@@ -27,7 +27,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let Some((kv, growth)) = longest.and_then(|kv| Some((kv, kv.token?))) else {
         return Verdict::NotEnoughData(vec![Missing::ContextSteps]);
     };
-    let cells = kv.steps.last().map_or(0, |s| s.cells);
+    let tokens: u64 = kv.steps.iter().map(|s| s.tokens).sum();
+    let cells = kv.steps.iter().map(|s| s.cells.saturating_mul(s.tokens)).sum::<u64>() / tokens.max(1);
     let of_cells = |ns_per_1000: i64| ns_per_1000.max(0) as f64 * cells as f64 / 1000.0;
     let now = of_cells(growth.ns_per_1000_cells);
     let mut evidence = vec![
@@ -50,7 +51,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if !growth.grows || case.share(now) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), of_cells(growth.low_ns) / 2.0, of_cells(growth.high_ns) / 2.0);
+    let gain = Gain::of(case.token_ns(), of_cells(growth.low_ns) * 0.4, of_cells(growth.high_ns) * 0.6);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     question: "Why is it slower while something else runs?",
     condition: "A thread that arrived last at a barrier had been ready to run while another task had its CPU. At least 3 % of a token, the agent's own part not counted.",
     formula: "The class `preempted` of a decode token, with its 95 % interval by blocks of tokens. At least 0.6 of the lower end, as a task may \
-              come back elsewhere. At most 1.6 of the upper end together with what follows from it: threads that begin late, fall asleep and have to be woken; a task that computes takes caches and memory bandwidth, too.",
+              come back elsewhere. At most everything but 0.75 of the operators' work, preparation, application and probes: threads that wait too long fall asleep, and the task takes caches and bandwidth, too.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
     needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Level(SCHED)],
@@ -56,16 +56,11 @@ fn judge(case: &Case<'_>) -> Verdict {
         evidence.push(Evidence::new("task_cpus", Value::Cpus(cpus), Place::Interference));
     }
     let tasks = others.iter().take(NAMED).map(|t| (t.tid, t.name.clone())).collect();
-    // Threads that wait too long for the delayed one fall asleep, and have to be woken.
-    let follows = [
-        Class::Waking,
-        Class::Blocked,
-        Class::BetweenOperators,
-        Class::WaitStartedLate,
-        Class::WaitUneven,
-        Class::WaitMoreRows,
-    ];
-    let high = (lost.high() * part + case.wall(&follows).high()) * 1.6;
+    // Threads that wait too long for the delayed one fall asleep and have to be woken, and a task that computes takes caches and bandwidth:
+    // without it the token takes what lies in its own work, and that shrinks too.
+    let own = case.wall(&[Class::Work]).low() * 0.75
+        + case.wall(&[Class::GraphPreparation, Class::Application, Class::Probes]).low();
+    let high = (case.token_ns() as f64 - own).max(lost.high() * part);
     let gain = Gain::of(case.token_ns(), lost.low() * part * 0.6, high);
     Verdict::Found(Found {
         evidence,

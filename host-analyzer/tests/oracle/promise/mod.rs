@@ -93,13 +93,14 @@ fn find<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding> {
     findings.found.iter().find(|f| f.rule.code == code)
 }
 
-/// What a decode token takes, or the time to the first token of the last request, ns.
+/// What a decode token takes, or the mean time to the first token of the requests behind the first one, ns.
 fn time_ns(model: &Model, findings: &Findings, of: Gains) -> f64 {
     match of {
         Gains::Token => findings.headline.token_ns.unwrap() as f64,
         Gains::Request => {
             let requests = Analysis::of(model).token.requests;
-            requests.iter().rev().find_map(|r| r.ttft_ns).unwrap() as f64
+            let ttft: Vec<u64> = requests.iter().skip(1).filter_map(|r| r.ttft_ns).collect();
+            ttft.iter().sum::<u64>() as f64 / ttft.len() as f64
         }
     }
 }
