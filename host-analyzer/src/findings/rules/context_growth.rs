@@ -9,8 +9,8 @@ pub(super) const RULE: Rule = Rule {
     code: "context_growth",
     title: "The context costs its share",
     question: "Why does it become slower the longer the text is?",
-    condition: "The time of a token grows with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost in the mean is at least 10 % of a token.",
-    formula: "Half of the cells that tokens had in the mean, by the slope: 0.8 of its low end to 1.2 of its high end.",
+    condition: "Operators grow with the cells of the KV cache (the whole 95 % interval of the slope is above 0), and what the cells cost in the mean is at least 10 % of a token.",
+    formula: "Half of the cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
     needs: &[Missing::DecodeCalls(MIN_TOKENS)],
@@ -24,22 +24,23 @@ fn judge(case: &Case<'_>) -> Verdict {
     let of_process = case.analysis.kv.iter().filter(|kv| kv.pid == case.pid);
     let longest =
         of_process.filter(|kv| kv.token.is_some()).max_by_key(|kv| kv.steps.last().map(|s| s.cells));
-    let Some((kv, growth)) = longest.and_then(|kv| Some((kv, kv.token?))) else {
+    let Some(kv) = longest else {
         return Verdict::NotEnoughData(vec![Missing::ContextSteps]);
     };
     let tokens: u64 = kv.steps.iter().map(|s| s.tokens).sum();
     let cells = kv.steps.iter().map(|s| s.cells.saturating_mul(s.tokens)).sum::<u64>() / tokens.max(1);
+    // Of the operators that grow: a whole token's time has all disturbances in it.
+    let growing = || kv.types.iter().map(|t| t.growth).filter(|g| g.grows);
+    let slope: i64 = growing().map(|g| g.ns_per_1000_cells).sum();
+    let (low, high): (i64, i64) =
+        growing().map(|g| (g.low_ns, g.high_ns)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     let of_cells = |ns_per_1000: i64| ns_per_1000.max(0) as f64 * cells as f64 / 1000.0;
-    let now = of_cells(growth.ns_per_1000_cells);
+    let now = of_cells(slope);
     let mut evidence = vec![
         Evidence::new("context_ns_per_token", Value::Nanoseconds(now as u64), Place::Context),
         Evidence::new("context_share", Value::Share(case.share(now)), Place::Context),
         Evidence::new("cells", Value::Count(cells), Place::Context),
-        Evidence::new(
-            "ns_per_1000_cells",
-            Value::Nanoseconds(growth.ns_per_1000_cells.max(0).unsigned_abs()),
-            Place::Context,
-        ),
+        Evidence::new("ns_per_1000_cells", Value::Nanoseconds(slope.max(0).unsigned_abs()), Place::Context),
     ];
     if let Some(limit) = kv.at_limit {
         evidence.push(Evidence::new(
@@ -48,10 +49,10 @@ fn judge(case: &Case<'_>) -> Verdict {
             Place::Context,
         ));
     }
-    if !growth.grows || case.share(now) < MUCH {
+    if case.share(now) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), of_cells(growth.low_ns) * 0.4, of_cells(growth.high_ns) * 0.6);
+    let gain = Gain::of(case.token_ns(), of_cells(low) * 0.4, of_cells(high) * 0.6);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },
