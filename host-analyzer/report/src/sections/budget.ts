@@ -129,7 +129,8 @@ function overTime(classes: Classes, budget: Budget): Child {
 }
 
 export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
-  const phases = list(budget?.phases).filter((p) => (p.time_ns ?? 0) > 0);
+  // The engine's trial call is of no interest here; summary.json has it.
+  const phases = list(budget?.phases).filter((p) => (p.time_ns ?? 0) > 0 && p.phase !== "warm_up");
   if (!budget || phases.length === 0) {
     return null;
   }

@@ -12,15 +12,15 @@ pub fn headline(h: &Headline) -> String {
     if let Some(ns) = h.token_ns {
         text += &format!(", {} a token", duration(ns));
     }
-    if let Some(prefill) = h.prefill_tokens_per_s {
-        text += &format!(". Prefill: {prefill:.1} tok/s");
-    }
     if let Some(mbu) = h.mbu {
         text += &format!(
-            ". That is {:.0} % of what this memory can deliver to {}",
+            ", {:.0} % of what this memory can deliver to {}",
             mbu * 100.0,
             if h.threads == 1 { "it" } else { "them" }
         );
+    }
+    if let Some(prefill) = h.prefill_tokens_per_s {
+        text += &format!(". Prefill: {prefill:.1} tok/s");
     }
     if h.probes_share >= 0.01 {
         text += &format!(". The probes took {:.1} % of a token", h.probes_share * 100.0);
