@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use super::empty::is_empty_op;
 use super::name::without_layer;
-use super::op::is_empty_op;
 use crate::model::{Model, Node, NodeIdx, Topology};
 
 /// The critical path of one graph.

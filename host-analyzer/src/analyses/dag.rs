@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::critical_path::{self, CriticalPath};
-pub use super::empty::is_empty_op;
+use super::empty::is_empty_op;
 use super::execution::Executions;
 use super::group::{Groups, context_name};
 use super::module::{Module, Places};

@@ -12,7 +12,7 @@ pub mod cost;
 pub mod counter;
 pub mod critical_path;
 pub mod dag;
-mod empty;
+pub mod empty;
 pub mod engine;
 pub mod excerpt;
 pub mod execution;

@@ -333,13 +333,6 @@ fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
         .collect()
 }
 
-/// Whether an operator computes nothing: it only gives a tensor another shape. The engine never runs such
-/// nodes; the list is that of its `ggml_op_is_empty`.
-#[must_use]
-pub fn is_empty_op(op: &str) -> bool {
-    matches!(op, "NONE" | "RESHAPE" | "VIEW" | "PERMUTE" | "TRANSPOSE")
-}
-
 /// A part of a whole, 0 to 1; 0 of nothing.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use crate::analyses::Analysis;
 use crate::analyses::dag::{Dag, DagNode, Edge};
-use crate::analyses::op::is_empty_op;
+use crate::analyses::empty::is_empty_op;
 use crate::model::Model;
 use crate::views::words::{self, count, duration, one_line};
 
