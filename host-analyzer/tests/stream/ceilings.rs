@@ -1,26 +1,12 @@
 //! Ceilings: each arrives with its CPUs and figures; what makes no sense is damage or harmless.
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::model::{Ceiling, CeilingKind, DamageKind, Model};
+use host_analyzer::model::{Ceiling, CeilingKind, DamageKind};
 
-use crate::synth::bytes::{Fields, frame, hello};
-use crate::synth::records::{self, Record, ceiling};
-use crate::{read, write_views};
-
-fn model(middle: &[Record]) -> Model {
-    let mut all = vec![records::session(1_000)];
-    all.extend(middle.iter().cloned());
-    all.push(records::end(9_000, 0, all.len() as u32));
-    let mut bytes = hello(1);
-    for (seq, (kind, payload)) in (0..).zip(&all) {
-        bytes.extend(frame(*kind, seq, payload));
-    }
-    read(&bytes, 7).unwrap()
-}
-
-fn damage(model: &Model) -> Vec<(DamageKind, u64)> {
-    model.health.damage.iter().map(|d| (d.kind, d.count)).collect()
-}
+use crate::synth::bytes::Fields;
+use crate::synth::records::{Record, ceiling};
+use crate::whole_session::{damage, model};
+use crate::write_views;
 
 #[test]
 fn ceilings_arrive() {

@@ -1,25 +1,10 @@
 //! Gauges: the samples arrive, each at its gauge and time; what belongs to none is damage.
 
-use host_analyzer::model::{DamageKind, GaugeKind, GaugeUnit, Model};
+use host_analyzer::model::{DamageKind, GaugeKind, GaugeUnit};
 
-use crate::read;
-use crate::synth::bytes::{Fields, frame, hello};
-use crate::synth::records::{self, Record, gauge, gauge_batch};
-
-fn model(middle: &[Record]) -> Model {
-    let mut all = vec![records::session(1_000)];
-    all.extend(middle.iter().cloned());
-    all.push(records::end(9_000, 0, all.len() as u32));
-    let mut bytes = hello(1);
-    for (seq, (kind, payload)) in (0..).zip(&all) {
-        bytes.extend(frame(*kind, seq, payload));
-    }
-    read(&bytes, 7).unwrap()
-}
-
-fn damage(model: &Model) -> Vec<(DamageKind, u64)> {
-    model.health.damage.iter().map(|d| (d.kind, d.count)).collect()
-}
+use crate::synth::bytes::Fields;
+use crate::synth::records::{gauge, gauge_batch};
+use crate::whole_session::{damage, model};
 
 #[test]
 fn gauges_arrive_in_any_order() {

@@ -19,6 +19,7 @@ mod sched;
 mod synth;
 mod weights;
 mod whole;
+mod whole_session;
 
 use host_analyzer::decode::{Decoder, Found, OpenError};
 use host_analyzer::ingest::Ingest;

@@ -8,6 +8,7 @@ use crate::synth::bytes::{Fields, frame, hello};
 use crate::synth::records::{self, CallIds, Record, buffer, placement_batch};
 use crate::synth::session::{PID, SMALL, session};
 use crate::synth::truth::{Call, Tensor, Topology};
+use crate::whole_session::damage;
 
 const OTHER: u32 = PID + 1;
 
@@ -54,10 +55,6 @@ fn model(middle: &[Record]) -> Model {
 fn kinds(m: &Model) -> Vec<Option<&str>> {
     let nodes = &m.topologies.rows[0].nodes;
     nodes.iter().map(|n| n.buffer.map(|b| m.buffers[b.0 as usize].kind.as_str())).collect()
-}
-
-fn damage(model: &Model) -> Vec<(DamageKind, u64)> {
-    model.health.damage.iter().map(|d| (d.kind, d.count)).collect()
 }
 
 #[test]
