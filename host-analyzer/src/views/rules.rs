@@ -12,7 +12,8 @@ const HEAD: &str = "\
 
 What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. It is *found*, *ruled out* by a number, or
 *not known* because what it needs was not recorded. A gain is an interval in which the effect of the remedy lies: for a decode token, or for the time to the first
-token of a request. Tests apply the remedies on a real engine and hold the gains to their intervals (`host-analyzer/tests/oracle/promise`). A cause that costs less than 2 % of a
+token of a request. Where a cause can be provoked, a test applies the
+remedy on a real engine and holds the gain to its interval (`host-analyzer/tests/oracle/promise`, `ci/promise.sh`). A cause that costs less than 2 % of a
 decode token is ruled out. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.
 
 `analyze findings` prints this page; it is generated from the rules.
