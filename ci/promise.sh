@@ -3,8 +3,8 @@
 #
 # A real engine runs with a cause (a busy task on one of its CPUs, a quota, more threads than CPUs, threads that sleep at barriers, a
 # memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval that
-# was promised. Twenty quiet runs must raise no alarm. One of the causes is in the test command, all of them are here: they
-# take about four minutes and need a machine on which nothing else runs. Run by hand.
+# was promised. Twenty quiet runs must raise no alarm. They compare times, so they take a machine on which nothing else
+# runs, about six minutes of it, and are no part of the test command. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

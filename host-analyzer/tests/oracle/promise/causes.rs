@@ -102,6 +102,7 @@ fn threads_that_sleep_at_barriers() {
 }
 
 #[test]
+#[ignore = "ci/promise.sh runs it"]
 fn sampling_of_the_whole_vocabulary() {
     let Some(parts) = parts() else { return };
     let Some(mut run) = generate(&parts, "1", "64") else { return };
