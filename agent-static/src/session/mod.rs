@@ -96,9 +96,17 @@ impl Summary {
     #[must_use]
     pub fn line(&self) -> String {
         let l = &self.end.loss;
-        let lost = l.spans_ring_full + l.spans_queue_full + l.spans_no_graph;
+        let reasons = [
+            (l.spans_ring_full, "for want of room in the ring buffer"),
+            (l.spans_queue_full, "because the link was slow"),
+            (l.spans_no_graph, "without their graph"),
+        ];
+        let lost: u64 = reasons.iter().map(|(n, _)| n).sum();
+        let reasons: Vec<String> =
+            reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
+        let reasons = if lost > 0 { format!(" ({})", reasons.join(", ")) } else { String::new() };
         format!(
-            "{} spans sent, {lost} lost, {} frames; agent: {:.1} MB, {:.2} s CPU",
+            "{} spans sent, {lost} lost{reasons}, {} frames; agent: {:.1} MB, {:.2} s CPU",
             l.spans_sent,
             self.end.frames,
             self.end.agent_rss_bytes as f64 / 1e6,

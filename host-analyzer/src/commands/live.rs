@@ -73,27 +73,27 @@ impl Capture<'_> {
         let (begun, mut requested) = (Instant::now(), Instant::now());
         self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
         let mut bytes = vec![0; 1 << 18];
-        let (mut stopped, mut heard) = (false, Instant::now());
+        let mut stopped = None;
         loop {
             let asked = interrupts.load(Ordering::Relaxed);
-            if asked > 0 && !stopped {
+            if asked > 0 && stopped.is_none() {
                 progress.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
                 self.send(&WireRecord::Stop(Stop {}))?;
-                (stopped, heard) = (true, Instant::now());
+                stopped = Some(Instant::now());
             }
-            if asked > 1 || (stopped && heard.elapsed() > STOP_PATIENCE) {
+            let silent = |since: Instant| since.max(self.receiver.heard()).elapsed();
+            if asked > 1 || stopped.is_some_and(|since| silent(since) > STOP_PATIENCE) {
                 break;
             }
             let next = match self.link.read(&mut bytes) {
                 Ok(0) => self.receiver.ask(Instant::now()),
                 Ok(n) => {
-                    heard = Instant::now();
-                    let recording = &mut self.recording;
-                    let next = self.receiver.take(&bytes[..n], heard, &mut |clean| recording.take(clean));
+                    let (now, recording) = (Instant::now(), &mut self.recording);
+                    let next = self.receiver.take(&bytes[..n], now, &mut |clean| recording.take(clean));
                     self.recording.check(self.address)?;
                     next
                 }
-                Err(e) if stopped => {
+                Err(e) if stopped.is_some() => {
                     said.push(format!("the link broke while the agent was stopping: {e}"));
                     break;
                 }
@@ -116,7 +116,7 @@ impl Capture<'_> {
                     break;
                 }
             }
-            if self.receiver.nonce().is_none() && self.address.is_serial() && !stopped {
+            if self.receiver.nonce().is_none() && self.address.is_serial() && stopped.is_none() {
                 if begun.elapsed() > Duration::from_secs(self.options.wait) {
                     return Err(self.nobody());
                 }
@@ -125,9 +125,10 @@ impl Capture<'_> {
                     self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
                 }
             }
-            if self.receiver.nonce().is_some() && self.address.is_serial() && heard.elapsed() > SILENCE {
+            let serial = self.receiver.nonce().is_some() && self.address.is_serial();
+            if serial && self.receiver.heard().elapsed() > SILENCE {
                 said.push(format!(
-                    "the line has been silent for {} s: the agent has ended or the line is cut",
+                    "the line has carried nothing of the agent for {} s: it has ended or the line is cut",
                     SILENCE.as_secs()
                 ));
                 break;

@@ -83,6 +83,12 @@ impl Receiver {
         self.nonce
     }
 
+    /// When the stream was last heard: on a serial line its last frame, because the kernel's messages come there also without an
+    /// agent.
+    pub(super) fn heard(&self) -> Instant {
+        self.heard
+    }
+
     /// The connection broke and there is a new one: a hello comes again.
     pub(super) fn reconnected(&mut self) {
         self.greeting = Some(Vec::with_capacity(HELLO_LEN));
@@ -100,6 +106,7 @@ impl Receiver {
             if !self.first && nonce != self.nonce {
                 return Next::OtherSession;
             }
+            self.heard = now;
             if std::mem::take(&mut self.first) {
                 self.nonce = nonce;
                 sink(&hello);
@@ -108,6 +115,7 @@ impl Receiver {
             return if behind.is_empty() { Next::Listen } else { self.take(&behind, now, sink) };
         }
         if !self.serial {
+            self.heard = now;
             sink(bytes);
             return Next::Listen;
         }
