@@ -22,7 +22,7 @@ static __always_inline int sched_room(struct sched_cpu *c, __u64 now)
 {
 	struct event_gap *g;
 
-	if (!c)
+	if (!c || !ring_below(3))
 		return 0;
 	if (!c->lost_since)
 		return 1;
@@ -327,10 +327,11 @@ static __always_inline int interrupted(void)
 
 static __always_inline void sched_interrupt(__u64 start, __u32 soft, __u32 vec, const char *name)
 {
-	struct event_interrupt *e;
+	struct event_interrupt *e = 0;
 
 	SCHED_COUNT(interrupts);
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	if (ring_below(2))
+		e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
 		SCHED_COUNT(interrupts_ring_full);
 		return;

@@ -285,6 +285,14 @@ static __always_inline struct thread *thread_of(__u64 id)
 /* The agent looks at the ring buffer by its own clock; it is woken only when a quarter of it is full. */
 const volatile __u64 wakeup_bytes = 256 * 1024;
 
+/* Whether at most so many quarters of the ring wait for the agent. What explains the engine's time comes behind what the engine did:
+ * a flood of interrupts, of the very line perhaps that carries the stream, must cost no operator.
+ */
+static __always_inline int ring_below(__u64 quarters)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) <= quarters * wakeup_bytes;
+}
+
 static __always_inline __u64 wakeup(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > wakeup_bytes ? BPF_RB_FORCE_WAKEUP :
