@@ -17,6 +17,10 @@ say "a board whose console is the link"
 boot --kernel 6.12 --serial "$dir/console" --model smollm2 || die "the board does not boot"
 python3 ci/board/throttle.py "$dir/console" "$dir/line" 150000 &
 throttle=$!
+until [ -e "$dir/line" ]; do
+	kill -0 "$throttle" 2>/dev/null || die "the line in front of the console does not work"
+	sleep 0.1
+done
 
 out=$dir/boards/serial
 mkdir -p "$out"

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use host_analyzer::analyses::work::Works;
 use host_analyzer::model::{Absence, Model, Role};
 
-use crate::support::read;
+use crate::support::{read, whole};
 
 /// Bytes of a cache line, on Cortex-A76 and in the emulator's model of it.
 const LINE: u64 = 64;
@@ -67,13 +67,6 @@ fn products(trace: &Model) -> Vec<Product> {
 
 /// Part by which a product may differ that nothing disturbed, and so does all that is not disturbed together.
 const NEAR: f64 = 0.02;
-
-/// Nothing of the operators was lost. What the scheduler did is no part of what is compared.
-fn whole(trace: &Model) {
-    let health = &trace.health;
-    assert!(health.damage.is_empty() && !health.cut_short(), "{health:#?}");
-    assert!(health.ledger.is_some_and(|ledger| ledger.nothing_lost()), "{health:#?}");
-}
 
 /// A machine with other load disturbs some of them: a thread loses its CPU, and interrupts and other tasks fetch lines in its time. So
 /// what most of them do is held against the formula; a systematic error moves the median.

@@ -247,6 +247,30 @@ fn a_serial_line_with_noise() {
     served.wait_until("0 lost");
 }
 
+/// The agent is gone and the kernel goes on writing on its console: that is no sign of life.
+#[test]
+fn a_console_whose_agent_is_gone() {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let mut passed = 0;
+    let line = Line::new(move |bytes, host_port| {
+        passed += bytes.len();
+        let printk = b"[   12.345678] mmc0: new high speed SDXC card at address 0007\r\n";
+        host_port.write_all(if passed < 100_000 { bytes } else { printk }).unwrap();
+    });
+    let command = ["-n", "200", "-r", "40", "--fresh", "-t", "1"];
+    let Some(served) = Served::start(&parts, dir.path(), &format!("serial:{}@1500000", line.agent), &command)
+    else {
+        return;
+    };
+    let begun = Instant::now();
+    let (trace, said) = capture(&format!("serial:{}@1500000", line.host), dir.path(), &["--wait", "30"]);
+    assert!(said.contains("has carried nothing of the agent"), "{said}");
+    assert!(trace.health.cut_short(), "{:#?}", trace.health);
+    assert!(begun.elapsed() < Duration::from_secs(60), "it waited for {:?}", begun.elapsed());
+    drop(served);
+}
+
 /// A line that does not carry all of the stream: what was dropped is counted where it was dropped, to the span.
 #[test]
 fn a_serial_line_that_stands_still() {

@@ -5,7 +5,7 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::model::{GraphCallId, Layer, Model, Topology};
 
 use crate::engine_list::{Call, Listed, parse};
-use crate::support::{Parts, engine, model, parts, record};
+use crate::support::{Parts, engine, model, parts, record, whole};
 
 /// Operators that only describe memory.
 pub(crate) const VIEWS: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
@@ -19,13 +19,14 @@ fn check(parts: &Parts, engine_variable: &str, name: &str) {
     let (trace, output) = record(parts, &[], &command);
     let calls = parse(&String::from_utf8_lossy(&output.stdout));
     assert_eq!(calls.len(), 4, "prefill and three decodes");
+    assert!(trace.health.perfect(), "{:#?}", trace.health);
     check_trace(&trace, &calls, name);
     check_context(&trace, &calls);
 }
 
 /// The trace of a run says what the engine's own list of that run says.
 pub(crate) fn check_trace(trace: &Model, calls: &[Call], name: &str) {
-    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    whole(trace);
     check_calls(trace, calls);
     for (i, call) in calls.iter().enumerate() {
         let graphs: Vec<GraphCallId> = backend_calls(trace, i);

@@ -40,10 +40,16 @@ fn the_warm_up_is_in_no_figure() {
 /// Tokens that the tool says it decoded, and how long each sequence was in the end, prompt included. Sequences end early where the
 /// sampler, whose seed is another in each run, takes an end of text.
 fn batched(said: &str) -> Option<(u64, Vec<u64>)> {
-    let figure = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().ok();
-    let decoded = figure(said.split_once("decoded ")?.1)?;
-    let lengths: Vec<u64> = said.split("finished at n_cur = ").skip(1).filter_map(figure).collect();
-    (lengths.len() == SEQUENCES).then_some((decoded, lengths))
+    let digits = |text: &'_ str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let decoded = said.split_once("decoded ")?.1;
+    let lengths = said.split("finished at n_cur = ").skip(1).filter_map(|rest| {
+        let figure = &rest[..digits(rest)];
+        // The line may lack its end. Then the next one's time follows, whose minutes have one digit: `16` and `0.00.167.699`.
+        let joined = rest[figure.len()..].starts_with('.');
+        figure[..figure.len() - usize::from(joined)].parse().ok()
+    });
+    let lengths: Vec<u64> = lengths.collect();
+    (lengths.len() == SEQUENCES).then_some((decoded[..digits(decoded)].parse().ok()?, lengths))
 }
 
 const SEQUENCES: usize = 4;
