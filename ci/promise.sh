@@ -2,9 +2,10 @@
 # promise.sh      findings keep their promises: each cause that can be provoked here, its remedy, and quiet runs
 #
 # A real engine runs with a cause (a busy task on one of its CPUs, a quota, more threads than CPUs, threads that sleep at barriers, a
-# memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval that
-# was promised. Twenty quiet runs must raise no alarm. They compare times, so they take a machine on which nothing else
-# runs, about six minutes of it, and are no part of the test command. Run by hand.
+# memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval
+# that was promised. Twenty quiet runs must raise no alarm, and of a model of a billion weights at most 2 % of the decode time may
+# be unknown. They compare times, so they take a machine on which nothing else runs, about six minutes of it, and are no part of the
+# test command. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -15,7 +16,7 @@ esac
 cd "$REPO"
 ! cannot_trace "promises of findings" || exit 0
 PROFINFER_ENGINE_DIR=$(scripts/engine.sh)
-scripts/model.sh "${TEST_MODELS[@]}" >/dev/null
+scripts/model.sh "${TEST_MODELS[@]}" big-1b-q4km >/dev/null
 export PROFINFER_ENGINE_DIR PROFINFER_MODELS_DIR=$CACHE/models
 # The same engine with code for old processors only.
 case $(uname -m) in
@@ -25,4 +26,4 @@ esac
 PROFINFER_GENERIC_ENGINE_DIR=$(variant_folder "$generic" "${PROFINFER_ENGINE_DIR%/bin}")
 export PROFINFER_GENERIC_ENGINE_DIR
 tests_build
-tests_of oracle --include-ignored --nocapture --test-threads 1 promise::
+tests_of oracle --include-ignored --nocapture --test-threads 1 promise:: budget::little_is_unknown_of

@@ -21,7 +21,7 @@ pub(super) fn sets(types: &[CoreType], threads: Option<&[usize]>) -> Result<Vec<
     if let Some(n) = threads.and_then(|t| t.iter().find(|n| **n > all)) {
         return Err(Diagnostic::new(
             format!("choosing CPUs for {n} threads"),
-            format!("only {all} CPUs are to be used"),
+            format!("so many CPUs are to be used: {all}"),
             "each thread needs a CPU of its own: name smaller numbers with --threads, or more CPUs with --cpus",
         ));
     }
