@@ -12,6 +12,17 @@ const requests = [];
 
 async function open(options) {
   const context = await browser.newContext(options);
+  // What is written into the timeline, which is a canvas.
+  await context.addInitScript(() => {
+    window.__written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      if (this.canvas.closest(".time-view")) {
+        window.__written.push(text);
+      }
+      return write.call(this, text, ...rest);
+    };
+  });
   const page = await context.newPage();
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => problems.push(`uncaught: ${e.message}`));
@@ -38,8 +49,17 @@ async function tables(page) {
   });
 }
 
+/** What is one box of the graph from now on; nothing happens where the model's parts are not known. */
+async function foldInto(page, level) {
+  const button = page.locator("#profdag .choice[aria-label=Fold] button", { hasText: level });
+  if ((await button.count()) > 0) {
+    await button.click();
+  }
+}
+
 /** Each graph as drawn, by switching through them. */
 async function graphs(page) {
+  await foldInto(page, "Nodes");
   const names = await page.locator("#profdag .choice[aria-label=Graph] button").allTextContents();
   const out = [];
   for (const name of names.length > 0 ? names : [null]) {
@@ -106,6 +126,52 @@ async function experts(page) {
     out[name] = { layers: shown.experts, pins: shown.pins, figures, sentence, cells, most };
   }
   return out;
+}
+
+/** The rows of threads' states: what is told of some slices, and what is written into one that fills the view. */
+async function threadStates(page) {
+  const view = page.locator(".time-view");
+  const hint = await page.locator("#proftime .hint").first().textContent();
+  if ((await view.count()) === 0) {
+    return { hint, tracks: [] };
+  }
+  const rows = await page.evaluate(() => {
+    const t = JSON.parse(document.getElementById("timeline").textContent);
+    const g = document.querySelector(".time-view").dataset;
+    const places = JSON.parse(g.places);
+    const tall = Math.max(...places.map((p) => p.height));
+    const thin = places.filter((p) => p.height < tall);
+    const width = document.querySelector(".time-view canvas").clientWidth - Number(g.gutter);
+    const scale = width / (t.end_ns - t.start_ns);
+    return t.tracks.filter((track) => track.kind === "state").map((track, i) => {
+      const slices = [];
+      for (let k = 0; k < track.slices.length; k += 4) {
+        const [start, length, state] = track.slices.slice(k, k + 3);
+        slices.push({ state: t.states[state][0], length, x: Number(g.gutter) + (start + length / 2) * scale, y: thin[i].top + thin[i].height / 2 });
+      }
+      // The window begins before anything of some threads is known.
+      return { track: track.track, slices, first: { x: Number(g.gutter) + 2, y: thin[i].top + thin[i].height / 2 } };
+    });
+  });
+  const told = async ({ x, y }) => {
+    await view.hover({ position: { x, y } });
+    return page.locator(".time-view .tip > *").allTextContents();
+  };
+  const tracks = [];
+  for (const { track, slices, first } of rows) {
+    const taken = slices.find((s) => s.state === "preempted");
+    const out = { track, states: slices.map((s) => s.state), begins: await told(first), taken: taken ? await told(taken) : null, written: [] };
+    if (taken) {
+      await page.evaluate(() => (window.__written = []));
+      await view.dblclick({ position: { x: taken.x, y: taken.y } });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      out.written = await page.evaluate(() => window.__written);
+      await view.focus();
+      await page.keyboard.press("0");
+    }
+    tracks.push(out);
+  }
+  return { hint, tracks };
 }
 
 /** Goes through the page as a person would, so that code behind clicks and keys runs too. */
@@ -182,6 +248,7 @@ for (const phase of ["decode", "prefill"]) {
 }
 facts.graphs = await graphs(page);
 facts.experts = await experts(page);
+facts.thread_states = await threadStates(page);
 facts.exercise = await exercise(page);
 // Nothing wider than the window, at the two widths that the page is made for.
 facts.overflow = {};

@@ -90,6 +90,25 @@ pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
     assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
 }
 
+/// Below the worker's operators stands who took its CPU; of the other thread nothing is known, which is said.
+pub(crate) fn thread_states(page: &Value) {
+    let tracks = page["thread_states"]["tracks"].as_array().unwrap();
+    let [main, worker] = &tracks[..] else { panic!("{tracks:?}") };
+    assert_eq!((&main["track"], &worker["track"]), (&json!("4711 state"), &json!(format!("{WORKER} state"))));
+    assert_eq!(main["states"], json!([]));
+    for row in [main, worker] {
+        assert_eq!(row["begins"][0], "not known", "{row}");
+    }
+    // Of four decode calls.
+    assert_eq!(worker["states"], json!(["running", "preempted", "running"].repeat(4)));
+    let by = format!("preempted by {HOSTILE}");
+    let told = json!([by, "3.00 ms", format!("by {HOSTILE}, thread 999 of process 998"), "CPU 1"]);
+    assert_eq!(worker["taken"].as_array().unwrap()[..4], told.as_array().unwrap()[..]);
+    // It is written into the slice, as far as there is room.
+    let written = worker["written"].as_array().unwrap();
+    assert!(written.iter().any(|text| text.as_str().unwrap().starts_with(&by[..60])), "{written:?}");
+}
+
 pub(crate) fn conditions(Shown { page, .. }: &Shown) {
     let shown = &page["conditions"];
     assert_eq!(shown["Page size"], "16.0 KiB");

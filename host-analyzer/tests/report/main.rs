@@ -264,6 +264,10 @@ fn timeline(Shown { page, summary, model, .. }: &Shown) {
     assert!(slices < of("token") + of("graph") + of("thread"));
     assert_eq!(page["timeline"]["rows"], "5");
     assert_eq!(page["timeline"]["slices"], slices.to_string());
+    // Without the scheduler level nothing is claimed of the threads.
+    assert_eq!((&page["timeline"]["stretches"], &page["thread_states"]["tracks"]), (&json!("0"), &json!([])));
+    let hint = page["thread_states"]["hint"].as_str().unwrap();
+    assert!(hint.contains("The scheduler level was not recorded"), "{hint}");
     assert_eq!(page["exercise"]["slice"], "prefill n=4");
 }
 
@@ -307,6 +311,7 @@ fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
     answer::interference(&shown);
+    answer::thread_states(&shown.page);
     answer::conditions(&shown);
     answer::ceilings(&shown);
 }

@@ -7,18 +7,12 @@ import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
 import { absent, panel, section, swatch } from "../ui/parts.ts";
 import { cpuRanges } from "../ui/quantity.ts";
+import { stateColour, stateName } from "../ui/states.ts";
 import { table } from "../ui/table.ts";
 
-/** States of a thread: the colours are those of the budget's classes that they become. */
-const STATES: [keyof StateTimes, string, string][] = [
-  ["running_ns", "on a CPU", "--class-work"],
-  ["preempted_ns", "preempted", "--class-outside"],
-  ["woken_ns", "woken, no CPU yet", "--class-wait-outside"],
-  ["sleeping_ns", "asleep", "--class-wait"],
-  ["blocked_ns", "blocked", "--class-application"],
-  ["stopped_ns", "stopped", "--class-between"],
-  ["unknown_ns", "not known", "--class-unknown"],
-];
+const STATES = (["running", "preempted", "woken", "sleeping", "blocked", "stopped", "unknown"] as const).map(
+  (state): [keyof StateTimes, string, string] => [`${state}_ns`, stateName(state), stateColour(state)],
+);
 /** An engine can have hundreds of threads; these had or wanted CPUs the most. */
 const MOST_THREADS = 16;
 const LONGEST_COMMAND = 56;
