@@ -91,6 +91,43 @@ async function graphs(page) {
   return out;
 }
 
+/** The graph folded in each way, and a box that is opened and closed again, by mouse and by keys. Null where nothing can be folded. */
+async function folding(page) {
+  const buttons = page.locator("#profdag .choice[aria-label=Fold] button");
+  if ((await buttons.count()) === 0) {
+    return null;
+  }
+  const drawn = () => page.evaluate(() => [...document.querySelectorAll(".dag-view [data-node]")].map((e) => {
+    const folded = e.dataset.part !== undefined;
+    return { index: Number(e.dataset.node), name: folded ? e.querySelector("text").textContent : null, count: Number(e.dataset.count ?? 1), wall: folded ? Number(e.dataset.wall) : null };
+  }));
+  const press = async (key) => {
+    await page.locator(".dag-view").focus();
+    await page.keyboard.press(key);
+    return (await drawn()).length;
+  };
+  const out = { first: await page.locator("#profdag .choice[aria-label=Fold] button[aria-pressed=true]").textContent(), levels: {} };
+  for (const level of ["Modules", "Layers"]) {
+    await foldInto(page, level);
+    out.levels[level] = await drawn();
+  }
+  await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".dag-view .folded")];
+    boxes.find((b) => b.querySelector("text").textContent === "layer 0").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+  });
+  out.opened = (await drawn()).length;
+  out.deeper = await press("Enter");
+  out.back = await press("Enter");
+  out.closed = await press("Shift+Enter");
+  // A tensor that is hidden is found, and its box opens.
+  await page.locator("#dag-search").fill("ffn_out");
+  await page.locator("#dag-search").press("Enter");
+  out.found = await page.locator("#profdag .detail h4").textContent();
+  await page.locator("#dag-search").fill("");
+  await foldInto(page, "Nodes");
+  return out;
+}
+
 /** Experts: what each choice shows, and every cell of the heat map as it is told and coloured. */
 async function experts(page) {
   const names = await page.locator('#experts .choice[aria-label="Experts of"] button').allTextContents();
@@ -195,9 +232,18 @@ async function exercise(page) {
   await page.locator("#operator-filter").fill("ffn_out-0");
   const filtered = await page.locator('[data-table="operators"] tbody tr').count();
   await page.locator("#operator-filter").fill("");
+  const part = page.locator('[data-table="modules"] tbody tr a').first();
+  let of = null;
+  if ((await part.count()) > 0) {
+    const name = await part.textContent();
+    await part.click();
+    const rows = (await tables(page)).operators;
+    of = { name, operators: rows, wall: rows.reduce((sum, r) => sum + Number(r.wall_ns), 0) };
+    await page.locator("#operator-filter").fill("");
+  }
   await page.emulateMedia({ colorScheme: "dark" });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-  return { found, without_weights: withoutWeights, slice, filtered };
+  return { part: of, found, without_weights: withoutWeights, slice, filtered };
 }
 
 const page = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
@@ -236,6 +282,9 @@ const facts = await page.evaluate(() => {
     navigation: [...document.querySelectorAll("nav .links a")].map((e) => e.hash),
     // Links that lead nowhere.
     dead: [...document.querySelectorAll('a[href^="#"]')].map((e) => e.hash).filter((hash) => !document.getElementById(hash.slice(1))),
+    // Each statement of the first screen, and where its links lead.
+    statements: ["#answer .summed-up", "#answer .findings > li", "#answer .excluded > li", "#budget .lead", "#budget h5", "#budget .budget-legend > li"].flatMap((kind) =>
+      [...document.querySelectorAll(kind)].map((e) => ({ kind, text: e.textContent, links: [...e.querySelectorAll("a")].map((a) => a.hash) }))),
     timeline: { ...document.querySelector(".time-view")?.dataset },
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };
@@ -246,6 +295,7 @@ for (const phase of ["decode", "prefill"]) {
   await page.locator("#operators .choice button", { hasText: phase }).click();
   facts.operators[phase] = (await tables(page)).operators;
 }
+facts.folding = await folding(page);
 facts.graphs = await graphs(page);
 facts.experts = await experts(page);
 facts.thread_states = await threadStates(page);

@@ -59,6 +59,20 @@ pub(crate) fn links_lead_somewhere(page: &Value) {
     }
 }
 
+/// Whatever the first screen states leads to what it was told from. `dead` says whether the places are there.
+pub(crate) fn statements_have_evidence(Shown { page, summary, .. }: &Shown) {
+    let statements = page["statements"].as_array().unwrap();
+    for statement in statements {
+        assert!(!statement["links"].as_array().unwrap().is_empty(), "nothing shows: {statement}");
+    }
+    let of = |kind: &str| statements.iter().filter(|s| s["kind"] == kind).count();
+    let rows = |list: &str| summary["findings"][list].as_array().unwrap().len();
+    assert_eq!(of("#answer .findings > li"), rows("found"));
+    assert_eq!(of("#answer .excluded > li"), rows("ruled_out") + rows("noisy") + rows("not_known"));
+    assert_eq!((of("#answer .summed-up"), of("#budget .lead")), (1, 1));
+    assert!(of("#budget .budget-legend > li") > 2);
+}
+
 pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
     let keys = ["share", "wall_ns", "wait_ns", "read_bytes", "operations"];
     let modules = of_phase(&summary["work"]["modules"], "decode");
@@ -68,6 +82,10 @@ pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
     let mut layers = of_phase(&summary["work"]["layers"], "decode");
     layers.sort_by_key(|row| row["layer"].as_u64().unwrap_or(u64::MAX));
     rows_equal(&page["tables"]["layers"], &layers, &keys);
+    // A module's name leads to its operators, all of them.
+    let part = &page["exercise"]["part"];
+    assert_eq!(part["name"], modules[0]["module"]);
+    assert_eq!(part["wall"], modules[0]["wall_ns"]);
 }
 
 /// By hand: a task has the worker's CPU for the same time in each decode call.

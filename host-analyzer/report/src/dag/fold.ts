@@ -68,7 +68,7 @@ export class Folding {
   }
 
   /** The parts around a node that could be folded, from the inside. */
-  around_of(index: number): Part[] {
+  partsAround(index: number): Part[] {
     const a = this.around.get(index);
     return [a?.module, a?.layer].filter((p): p is Part => p != null);
   }
@@ -76,7 +76,7 @@ export class Folding {
   /** Opens whatever hides a tensor. */
   reveal(index: number): void {
     const node = this.around.has(index) ? index : this.inside.get(index);
-    for (const part of node === undefined ? [] : this.around_of(node)) {
+    for (const part of node === undefined ? [] : this.partsAround(node)) {
       if (this.folded(part)) {
         this.turn(part);
       }

@@ -1,6 +1,6 @@
 // One graph on the screen: drawing, tooltip, selection, search.
 
-import { isLeaf, type DagGraph } from "../data/dag.ts";
+import { isLeaf, type DagGraph, type DagNode } from "../data/dag.ts";
 import { list } from "../data/read.ts";
 import { h, s } from "../ui/dom.ts";
 import { count, plural } from "../ui/format.ts";
@@ -172,8 +172,7 @@ export class Viewer {
     const close = h("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => { this.select(null); this.element.focus(); } } }, "×");
     const show = (i: number): void => this.find(i);
     const turn = (part: Part): void => this.turn(part);
-    const around = isFolded(node) ? [] : this.folding!.around_of(index);
-    this.panel.replaceChildren(close, ...(isFolded(node) ? foldedDetail(node, show, turn) : detail(this.p!, node, show)), ...foldButtons(around, turn));
+    this.panel.replaceChildren(close, ...(isFolded(node) ? foldedDetail(node, show, turn) : detail(this.p!, node, show)), ...foldButtons(this.foldable(node), turn));
     this.panel.scrollTop = 0;
   }
 
@@ -211,11 +210,20 @@ export class Viewer {
     }
   }
 
-  /** Unfolds the selected box, or folds the part around the selected node. */
-  private turnSelected(layer: boolean): void {
-    const node = this.selected == null ? null : this.p?.node.get(this.selected);
-    const parts = node && !isFolded(node) ? this.folding!.around_of(node.index) : [];
-    const part = node && isFolded(node) ? node.part : (parts.find((p) => p.kind === (layer ? "layer" : "module")) ?? parts[0]);
+  /** The parts around what is drawn at an index that can still be folded. */
+  private foldable(node: DagNode): Part[] {
+    return this.folding!.partsAround(node.index).filter((p) => !isFolded(node) || (p.kind === "layer" && node.part.kind === "module"));
+  }
+
+  /** Unfolds the selected box, or folds the part around the selected node; with Shift, the layer around either. */
+  private turnSelected(shift: boolean): void {
+    const node = this.selected == null ? undefined : this.p?.node.get(this.selected);
+    if (!node) {
+      return;
+    }
+    const parts = this.foldable(node);
+    const layer = shift ? parts.find((p) => p.kind === "layer") : undefined;
+    const part = layer ?? (isFolded(node) ? node.part : parts[0]);
     if (part) {
       this.turn(part);
     }

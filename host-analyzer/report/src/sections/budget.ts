@@ -93,7 +93,7 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
   const calls = phase.calls ?? 0;
   const a = phase.phase === "decode" ? "a token" : "a call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
     threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread")) : null,
