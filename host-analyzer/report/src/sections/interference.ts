@@ -118,7 +118,8 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
   const tasks = list(sched.interference);
   const phases = [phasePanel("In decode", "decode", threads), phasePanel("In prefill", "prefill", threads)].filter(Boolean);
   const bars = phases.length > 0 ? phases : [phasePanel("Whole session", "whole", threads)];
-  const others = tasks.filter((t) => !t.engine && !t.idle).length;
+  const rest = sched.left_out?.tasks ?? 0;
+  const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
   const lead = others > 0 ? `${plural(others, "task")} had a CPU that a thread of the engine wanted.` : "No other task had a CPU that a thread of the engine wanted.";
   return section(
     "interference",
@@ -126,7 +127,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     lead,
     legend(threads),
     h("div", { class: "halves" }, ...bars),
-    tasks.length > 0 ? panel("Who had the CPUs that the engine wanted", taskTable(tasks)) : null,
+    tasks.length > 0 ? panel("Who had the CPUs that the engine wanted", taskTable(tasks), rest > 0 ? h("p", { class: "hint" }, `${plural(rest, "further task")} had such CPUs for ${time(sched.left_out?.time_ns)} together and ${rest === 1 ? "is" : "are"} not listed.`) : null) : null,
     sched.interrupts_recorded ? panel("Interrupts on the engine's CPUs", list(sched.interrupts).length > 0 ? interruptTable(list(sched.interrupts)) : absent("None was seen.")) : null,
   );
 }
