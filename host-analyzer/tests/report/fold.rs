@@ -17,8 +17,7 @@ pub(crate) fn by_module_and_layer(Shown { page, dag, .. }: &Shown, first: &str) 
     let nodes = &graph["nodes"].as_array().unwrap()[..n_nodes as usize];
     for level in ["Modules", "Layers"] {
         let drawn = folding["levels"][level].as_array().unwrap();
-        let computed: Vec<&Value> =
-            drawn.iter().filter(|b| b["index"].as_u64().unwrap() < n_nodes).collect();
+        let computed: Vec<&Value> = drawn.iter().filter(|b| b["index"].as_u64().unwrap() < n_nodes).collect();
         let count: u64 = computed.iter().map(|b| b["count"].as_u64().unwrap()).sum();
         let time = |b: &&Value| {
             b["wall"].as_u64().unwrap_or_else(|| wall(&nodes[b["index"].as_u64().unwrap() as usize]))
@@ -37,7 +36,9 @@ pub(crate) fn by_module_and_layer(Shown { page, dag, .. }: &Shown, first: &str) 
         let of_layer = nodes.iter().filter(|n| n["layer"] == layer).map(wall).sum::<u64>();
         assert_eq!(found["wall"], of_layer);
     }
-    assert!(folding["levels"]["Modules"].as_array().unwrap().iter().any(|b| b["name"] == "attention, layer 1"));
+    assert!(
+        folding["levels"]["Modules"].as_array().unwrap().iter().any(|b| b["name"] == "attention, layer 1")
+    );
     // Opened twice, and closed twice.
     let boxes = |key: &str| folding[key].as_u64().unwrap();
     assert!(layers.len() < boxes("opened") as usize && boxes("opened") < boxes("deeper"), "{folding}");

@@ -36,7 +36,8 @@ fn table(rows: Vec<Value>) -> Value {
             columns.entry(name).or_insert_with(|| Vec::with_capacity(n)).push(value);
         }
     }
-    let columns: Map<String, Value> = columns.into_iter().map(|(name, values)| (name, column(values))).collect();
+    let columns: Map<String, Value> =
+        columns.into_iter().map(|(name, values)| (name, column(values))).collect();
     json!({ "~": n, "c": columns })
 }
 

@@ -89,7 +89,8 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
     };
     let with_slices: Vec<_> =
         analysis.track.iter().zip(&excerpt.slices).filter(|(_, range)| !range.is_empty()).collect();
-    let threads = if model.sched.recorded { threads(with_slices.iter().map(|(t, _)| *t)) } else { Vec::new() };
+    let threads =
+        if model.sched.recorded { threads(with_slices.iter().map(|(t, _)| *t)) } else { Vec::new() };
     let shown = Shown::of(model, &threads, excerpt.start_ns, excerpt.end_ns, MAX_SHOWN);
     let mut states = States::new(model);
     let mut tracks = Vec::new();
@@ -97,7 +98,7 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         let slices = &track.order[(*range).clone()];
         tracks.push(row(&mut tables, analysis, track, slices, excerpt.start_ns));
         // What a thread did stands below all that it computed.
-        if with_slices[n + 1..].iter().all(|(later, _)| later.thread != track.thread)
+        if !with_slices[n + 1..].iter().any(|(later, _)| later.thread == track.thread)
             && let Some(at) = threads.iter().position(|t| *t == track.thread)
         {
             tracks.push(states.row(track, &shown.threads[at], excerpt.start_ns));
