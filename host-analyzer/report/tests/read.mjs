@@ -12,6 +12,17 @@ const requests = [];
 
 async function open(options) {
   const context = await browser.newContext(options);
+  // What is written into the timeline, which is a canvas.
+  await context.addInitScript(() => {
+    window.__written = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      if (this.canvas.closest(".time-view")) {
+        window.__written.push(text);
+      }
+      return write.call(this, text, ...rest);
+    };
+  });
   const page = await context.newPage();
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`));
   page.on("pageerror", (e) => problems.push(`uncaught: ${e.message}`));
@@ -38,8 +49,17 @@ async function tables(page) {
   });
 }
 
+/** What is one box of the graph from now on; nothing happens where the model's parts are not known. */
+async function foldInto(page, level) {
+  const button = page.locator("#profdag .choice[aria-label=Fold] button", { hasText: level });
+  if ((await button.count()) > 0) {
+    await button.click();
+  }
+}
+
 /** Each graph as drawn, by switching through them. */
 async function graphs(page) {
+  await foldInto(page, "Nodes");
   const names = await page.locator("#profdag .choice[aria-label=Graph] button").allTextContents();
   const out = [];
   for (const name of names.length > 0 ? names : [null]) {
@@ -68,6 +88,43 @@ async function graphs(page) {
       };
     }));
   }
+  return out;
+}
+
+/** The graph folded in each way, and a box that is opened and closed again, by mouse and by keys. Null where nothing can be folded. */
+async function folding(page) {
+  const buttons = page.locator("#profdag .choice[aria-label=Fold] button");
+  if ((await buttons.count()) === 0) {
+    return null;
+  }
+  const drawn = () => page.evaluate(() => [...document.querySelectorAll(".dag-view [data-node]")].map((e) => {
+    const folded = e.dataset.part !== undefined;
+    return { index: Number(e.dataset.node), name: folded ? e.querySelector("text").textContent : null, count: Number(e.dataset.count ?? 1), wall: folded ? Number(e.dataset.wall) : null };
+  }));
+  const press = async (key) => {
+    await page.locator(".dag-view").focus();
+    await page.keyboard.press(key);
+    return (await drawn()).length;
+  };
+  const out = { first: await page.locator("#profdag .choice[aria-label=Fold] button[aria-pressed=true]").textContent(), levels: {} };
+  for (const level of ["Modules", "Layers"]) {
+    await foldInto(page, level);
+    out.levels[level] = await drawn();
+  }
+  await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".dag-view .folded")];
+    boxes.find((b) => b.querySelector("text").textContent === "layer 0").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+  });
+  out.opened = (await drawn()).length;
+  out.deeper = await press("Enter");
+  out.back = await press("Enter");
+  out.closed = await press("Shift+Enter");
+  // A tensor that is hidden is found, and its box opens.
+  await page.locator("#dag-search").fill("ffn_out");
+  await page.locator("#dag-search").press("Enter");
+  out.found = await page.locator("#profdag .detail h4").textContent();
+  await page.locator("#dag-search").fill("");
+  await foldInto(page, "Nodes");
   return out;
 }
 
@@ -108,6 +165,52 @@ async function experts(page) {
   return out;
 }
 
+/** The rows of threads' states: what is told of some slices, and what is written into one that fills the view. */
+async function threadStates(page) {
+  const view = page.locator(".time-view");
+  const hint = await page.locator("#proftime .hint").first().textContent();
+  if ((await view.count()) === 0) {
+    return { hint, tracks: [] };
+  }
+  const rows = await page.evaluate(() => {
+    const t = JSON.parse(document.getElementById("timeline").textContent);
+    const g = document.querySelector(".time-view").dataset;
+    const places = JSON.parse(g.places);
+    const tall = Math.max(...places.map((p) => p.height));
+    const thin = places.filter((p) => p.height < tall);
+    const width = document.querySelector(".time-view canvas").clientWidth - Number(g.gutter);
+    const scale = width / (t.end_ns - t.start_ns);
+    return t.tracks.filter((track) => track.kind === "state").map((track, i) => {
+      const slices = [];
+      for (let k = 0; k < track.slices.length; k += 4) {
+        const [start, length, state] = track.slices.slice(k, k + 3);
+        slices.push({ state: t.states[state][0], length, x: Number(g.gutter) + (start + length / 2) * scale, y: thin[i].top + thin[i].height / 2 });
+      }
+      // The window begins before anything of some threads is known.
+      return { track: track.track, slices, first: { x: Number(g.gutter) + 2, y: thin[i].top + thin[i].height / 2 } };
+    });
+  });
+  const told = async ({ x, y }) => {
+    await view.hover({ position: { x, y } });
+    return page.locator(".time-view .tip > *").allTextContents();
+  };
+  const tracks = [];
+  for (const { track, slices, first } of rows) {
+    const taken = slices.find((s) => s.state === "preempted");
+    const out = { track, states: slices.map((s) => s.state), begins: await told(first), taken: taken ? await told(taken) : null, written: [] };
+    if (taken) {
+      await page.evaluate(() => (window.__written = []));
+      await view.dblclick({ position: { x: taken.x, y: taken.y } });
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      out.written = await page.evaluate(() => window.__written);
+      await view.focus();
+      await page.keyboard.press("0");
+    }
+    tracks.push(out);
+  }
+  return { hint, tracks };
+}
+
 /** Goes through the page as a person would, so that code behind clicks and keys runs too. */
 async function exercise(page) {
   await page.locator("#dag-search").fill("ffn_out");
@@ -129,9 +232,18 @@ async function exercise(page) {
   await page.locator("#operator-filter").fill("ffn_out-0");
   const filtered = await page.locator('[data-table="operators"] tbody tr').count();
   await page.locator("#operator-filter").fill("");
+  const part = page.locator('[data-table="modules"] tbody tr a').first();
+  let of = null;
+  if ((await part.count()) > 0) {
+    const name = await part.textContent();
+    await part.click();
+    const rows = (await tables(page)).operators;
+    of = { name, operators: rows, wall: rows.reduce((sum, r) => sum + Number(r.wall_ns), 0) };
+    await page.locator("#operator-filter").fill("");
+  }
   await page.emulateMedia({ colorScheme: "dark" });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
-  return { found, without_weights: withoutWeights, slice, filtered };
+  return { part: of, found, without_weights: withoutWeights, slice, filtered };
 }
 
 const page = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
@@ -170,6 +282,9 @@ const facts = await page.evaluate(() => {
     navigation: [...document.querySelectorAll("nav .links a")].map((e) => e.hash),
     // Links that lead nowhere.
     dead: [...document.querySelectorAll('a[href^="#"]')].map((e) => e.hash).filter((hash) => !document.getElementById(hash.slice(1))),
+    // Each statement of the first screen, and where its links lead.
+    statements: ["#answer .summed-up", "#answer .findings > li", "#answer .excluded > li", "#budget .lead", "#budget h5", "#budget .budget-legend > li"].flatMap((kind) =>
+      [...document.querySelectorAll(kind)].map((e) => ({ kind, text: e.textContent, links: [...e.querySelectorAll("a")].map((a) => a.hash) }))),
     timeline: { ...document.querySelector(".time-view")?.dataset },
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };
@@ -180,8 +295,10 @@ for (const phase of ["decode", "prefill"]) {
   await page.locator("#operators .choice button", { hasText: phase }).click();
   facts.operators[phase] = (await tables(page)).operators;
 }
+facts.folding = await folding(page);
 facts.graphs = await graphs(page);
 facts.experts = await experts(page);
+facts.thread_states = await threadStates(page);
 facts.exercise = await exercise(page);
 // Nothing wider than the window, at the two widths that the page is made for.
 facts.overflow = {};

@@ -11,7 +11,7 @@ use crate::analyses::Analysis;
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
-use crate::views;
+use crate::views::{self, terminal::WIDTH};
 
 /// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
@@ -48,9 +48,14 @@ pub(super) fn record(options: &Record) -> Result<()> {
     let analysis = Analysis::of(&model);
     write::views(&model, &analysis, &options.out, options.csv)?;
     let mut out = anstream::stdout().lock();
-    let _ = views::terminal::terminal(&model, &analysis, &mut out);
+    let _ = views::terminal::within(&model, &analysis, columns(), &mut out);
     let _ = writeln!(out, "\nwritten to {}: open report.html", options.out.display());
     Ok(())
+}
+
+/// Columns of the terminal; those of the summary where there is none.
+fn columns() -> usize {
+    comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
 fn read(name: &str, input: &mut dyn Read) -> Result<Model> {

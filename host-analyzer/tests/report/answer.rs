@@ -59,6 +59,20 @@ pub(crate) fn links_lead_somewhere(page: &Value) {
     }
 }
 
+/// Whatever the first screen states leads to what it was told from. `dead` says whether the places are there.
+pub(crate) fn statements_have_evidence(Shown { page, summary, .. }: &Shown) {
+    let statements = page["statements"].as_array().unwrap();
+    for statement in statements {
+        assert!(!statement["links"].as_array().unwrap().is_empty(), "nothing shows: {statement}");
+    }
+    let of = |kind: &str| statements.iter().filter(|s| s["kind"] == kind).count();
+    let rows = |list: &str| summary["findings"][list].as_array().unwrap().len();
+    assert_eq!(of("#answer .findings > li"), rows("found"));
+    assert_eq!(of("#answer .excluded > li"), rows("ruled_out") + rows("noisy") + rows("not_known"));
+    assert_eq!((of("#answer .summed-up"), of("#budget .lead")), (1, 1));
+    assert!(of("#budget .budget-legend > li") > 2);
+}
+
 pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
     let keys = ["share", "wall_ns", "wait_ns", "read_bytes", "operations"];
     let modules = of_phase(&summary["work"]["modules"], "decode");
@@ -68,6 +82,10 @@ pub(crate) fn modules(Shown { page, summary, .. }: &Shown) {
     let mut layers = of_phase(&summary["work"]["layers"], "decode");
     layers.sort_by_key(|row| row["layer"].as_u64().unwrap_or(u64::MAX));
     rows_equal(&page["tables"]["layers"], &layers, &keys);
+    // A module's name leads to its operators, all of them.
+    let part = &page["exercise"]["part"];
+    assert_eq!(part["name"], modules[0]["module"]);
+    assert_eq!(part["wall"], modules[0]["wall_ns"]);
 }
 
 /// By hand: a task has the worker's CPU for the same time in each decode call.
@@ -88,6 +106,25 @@ pub(crate) fn interference(Shown { page, summary, .. }: &Shown) {
     assert!(navigation.contains(&json!("#interference")) && navigation.contains(&json!("#conditions")));
     assert_eq!(page["answer"]["findings"][0], "preempted");
     assert!(page["answer"]["links"].as_array().unwrap().contains(&json!("#interference")));
+}
+
+/// Below the worker's operators stands who took its CPU; of the other thread nothing is known, which is said.
+pub(crate) fn thread_states(page: &Value) {
+    let tracks = page["thread_states"]["tracks"].as_array().unwrap();
+    let [main, worker] = &tracks[..] else { panic!("{tracks:?}") };
+    assert_eq!((&main["track"], &worker["track"]), (&json!("4711 state"), &json!(format!("{WORKER} state"))));
+    assert_eq!(main["states"], json!([]));
+    for row in [main, worker] {
+        assert_eq!(row["begins"][0], "not known", "{row}");
+    }
+    // Of four decode calls.
+    assert_eq!(worker["states"], json!(["running", "preempted", "running"].repeat(4)));
+    let by = format!("preempted by {HOSTILE}");
+    let told = json!([by, "3.00 ms", format!("by {HOSTILE}, thread 999 of process 998"), "CPU 1"]);
+    assert_eq!(worker["taken"].as_array().unwrap()[..4], told.as_array().unwrap()[..]);
+    // It is written into the slice, as far as there is room.
+    let written = worker["written"].as_array().unwrap();
+    assert!(written.iter().any(|text| text.as_str().unwrap().starts_with(&by[..60])), "{written:?}");
 }
 
 pub(crate) fn conditions(Shown { page, .. }: &Shown) {

@@ -6,7 +6,11 @@
 mod answer;
 mod browser;
 mod disturbed;
+mod fold;
 mod session;
+mod size;
+#[path = "../results/models/synthetic.rs"]
+mod synthetic;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +97,9 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     assert_eq!(shown.page["experts"], json!({}));
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
+    answer::statements_have_evidence(&shown);
     answer::modules(&shown);
+    fold::by_module_and_layer(&shown, "Nodes");
     key_figures(&shown);
     tables(&shown);
     graph(&shown);
@@ -109,6 +115,9 @@ fn the_page_of_a_real_recording_shows_its_data() {
     assert_eq!(shown.page["health"]["lines"], shown.summary["health"]["lines"]);
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
+    answer::statements_have_evidence(&shown);
+    // More nodes than can be read in one view.
+    fold::by_module_and_layer(&shown, "Modules");
     graph(&shown);
 }
 
@@ -174,11 +183,13 @@ fn the_page_of_a_routed_session_shows_its_experts() {
 }
 
 fn key_figures(Shown { page, summary, .. }: &Shown) {
-    let request = &summary["tokens"]["requests"][0];
+    let (request, headline) = (&summary["tokens"]["requests"][0], &summary["findings"]["headline"]);
     let figures = &page["figures"];
     for (key, expected) in [
         ("ttft_ns", &request["ttft_ns"]),
-        ("tpot_ns", &request["tpot_ns"]),
+        // Of the tokens of the first line of the page.
+        ("tpot_ns", &headline["token_ns"]),
+        ("tokens_per_s", &headline["tokens_per_s"]),
         ("prefill_tokens_per_s", &summary["tokens"]["prefill"]["tokens_per_s"]),
         ("decode_tokens_per_s", &summary["tokens"]["decode"]["tokens_per_s"]),
         ("spans.received", &summary["health"]["spans"]["received"]),
@@ -193,7 +204,9 @@ fn key_figures(Shown { page, summary, .. }: &Shown) {
     assert_eq!(figures["ttft_ns"]["text"], "40.0 ms");
     assert_eq!(figures["tpot_ns"]["text"], "12.5 ms");
     assert_eq!(figures["prefill_tokens_per_s"]["text"], "100 tok/s");
+    // Calls alone, and with the pauses between them.
     assert_eq!(figures["decode_tokens_per_s"]["text"], "83.3 tok/s");
+    assert_eq!(figures["tokens_per_s"]["text"], "80.0 tok/s");
     assert_eq!(figures["calls"]["value"], (1 + DECODES).to_string());
     assert_eq!(page["chart"], DECODES);
 }
@@ -264,6 +277,10 @@ fn timeline(Shown { page, summary, model, .. }: &Shown) {
     assert!(slices < of("token") + of("graph") + of("thread"));
     assert_eq!(page["timeline"]["rows"], "5");
     assert_eq!(page["timeline"]["slices"], slices.to_string());
+    // Without the scheduler level nothing is claimed of the threads.
+    assert_eq!((&page["timeline"]["stretches"], &page["thread_states"]["tracks"]), (&json!("0"), &json!([])));
+    let hint = page["thread_states"]["hint"].as_str().unwrap();
+    assert!(hint.contains("The scheduler level was not recorded"), "{hint}");
     assert_eq!(page["exercise"]["slice"], "prefill n=4");
 }
 
@@ -306,7 +323,9 @@ fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
     assert_eq!((&shown.page["overflow"]["1280"], &shown.page["overflow"]["800"]), (&json!(0), &json!(0)));
     answer::first_screen(&shown);
     answer::links_lead_somewhere(&shown.page);
+    answer::statements_have_evidence(&shown);
     answer::interference(&shown);
+    answer::thread_states(&shown.page);
     answer::conditions(&shown);
     answer::ceilings(&shown);
 }

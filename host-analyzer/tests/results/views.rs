@@ -392,6 +392,20 @@ fn graphviz_shows_names_as_they_are() {
     assert!(svg.contains("é漢🦀"));
 }
 
+fn in_80_columns(m: &Model) -> String {
+    let mut out = Vec::new();
+    terminal::within(m, &Analysis::of(m), 80, &mut out).unwrap();
+    anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+}
+
+/// Tables lose columns, and it is said how many tables did.
+#[test]
+fn a_narrow_terminal_says_what_is_not_there() {
+    let narrow = in_80_columns(&routed::large());
+    assert!(narrow.trim_end().ends_with("shortened to 80 columns"), "{narrow}");
+    assert!(!text(terminal::terminal, &routed::large()).contains("shortened"));
+}
+
 #[test]
 fn terminal_begins_with_health_and_fits() {
     let mut big = synthetic::model(&Spec { contexts: 3, requests: 5, threads: 12, ..Spec::default() });
@@ -399,6 +413,9 @@ fn terminal_begins_with_health_and_fits() {
     let drafted = calls::model(&crate::speculative::calls(), true);
     let grown = calls::model(&crate::kv::calls(6), true);
     for m in [small::model(), hostile(), routed::small(), routed::large(), drafted, grown, big] {
+        let narrow = in_80_columns(&m);
+        let widest = narrow.lines().max_by_key(|l| l.chars().count()).unwrap();
+        assert!(widest.chars().count() <= 80, "{} columns: {widest}", widest.chars().count());
         let coloured = text(terminal::terminal, &m);
         let plain = anstream::adapter::strip_str(&coloured).to_string();
         let health = &host_analyzer::views::words::health::lines(&Analysis::of(&m).health)[0];
@@ -461,7 +478,7 @@ fn terminal_shows_the_figures_of_the_small_session() {
     };
     has(&["prefill", "1", "3", "1.00", "µs", "3000000.00"]);
     has(&["decode", "2", "2", "820", "ns"]);
-    has(&["0", "3", "1.00", "µs", "2", "510", "ns"]);
+    has(&["1", "3", "1.00", "µs", "2", "510", "ns"]);
     has(&["MUL_MAT", "235", "ns", "2", "117", "ns", "72.8", "%"]);
     has(&["101", "engine", "9", "800", "ns", "41", "ns", "95.1", "%"]);
 }

@@ -5,6 +5,7 @@ import { isLeaf, isView, type DagNode } from "../data/dag.ts";
 import { HeatScale, inkOn } from "../ui/colour.ts";
 import { s } from "../ui/dom.ts";
 import { dims, shorten, time } from "../ui/format.ts";
+import { isFolded } from "./fold.ts";
 import type { Layout, Line, Rect } from "./layout.ts";
 import type { Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";
@@ -66,6 +67,9 @@ function shortName(n: DagNode): string {
 
 /** Name of the operator and the time, the second line of a node. */
 function subtitle(n: DagNode): string {
+  if (isFolded(n)) {
+    return `${n.part.nodes.length} nodes · ${time(n.wall_ns)}`;
+  }
   const what = n.desc || n.op || "?";
   if (n.fused_with != null) {
     return `${what} · fused`;
@@ -127,7 +131,8 @@ export class Painter {
     if (l.edge) {
       path.dataset.edge = `${l.edge.from}-${l.edge.to}-${l.edge.slot ?? 0}`;
       this.touch(l.edge.to, path);
-      if (this.p.kind.get(l.edge) === "flow") {
+      // Of several tensors between two folded parts there is no one shape.
+      if (this.p.kind.get(l.edge) === "flow" && l.edge.ne != null) {
         const at = middle(l.points);
         this.labels.append(s("text", { x: at.x + 3, y: at.y + 3 }, dims(l.edge.ne)));
       }
@@ -149,6 +154,11 @@ export class Painter {
       const colour = this.heat.colour(n.wall_ns);
       rect.style.fill = colour;
       e.style.setProperty("--ink", inkOn(colour));
+    }
+    if (isFolded(n)) {
+      e.classList.add("folded");
+      Object.assign(e.dataset, { part: n.part.key, count: String(n.part.nodes.length), wall: String(n.wall_ns ?? "") });
+      e.append(s("rect", { class: "under", x: 4, y: 4, width: box.width, height: box.height, rx: 6 }));
     }
     e.append(rect);
     const name = n.name || "(lost)";

@@ -1,4 +1,4 @@
-// Tells from tensor names which layer of the model a run of nodes belongs to.
+// Tells which layer of the model a run of nodes belongs to: by what the analyzer found, else by tensor names.
 
 import type { Prepared } from "./prepare.ts";
 
@@ -10,7 +10,8 @@ export function layerOf(p: Prepared, nodes: number[]): string | null {
   const votes = new Map<string, number>();
   let named = 0;
   for (const n of nodes) {
-    const number = LAYER.exec(p.node.get(n)?.name ?? "")?.[1];
+    const node = p.node.get(n);
+    const number = node?.layer == null ? LAYER.exec(node?.name ?? "")?.[1] : String(node.layer);
     if (number !== undefined) {
       named += 1;
       votes.set(number, (votes.get(number) ?? 0) + 1);

@@ -31,6 +31,6 @@ export function legend(scale: HeatScale): HTMLElement {
     "div",
     { class: "dag-legend" },
     h("div", { class: "scale" }, h("span", { class: "num" }, time(scale.min)), h("div", { class: "bar" }, bar, marks), h("span", { class: "num" }, time(scale.max)), h("span", { class: "muted" }, "mean wall time of a run, log scale")),
-    h("div", { class: "keys" }, key("weight", "weight"), key("cache", "cache"), key("input", "input"), key("ref", "reference to a far tensor"), key("view", "view, never run"), key("fused", "fused"), key("critical", "critical path")),
+    h("div", { class: "keys" }, key("weight", "weight"), key("cache", "cache"), key("input", "input"), key("ref", "reference to a far tensor"), key("view", "view, never run"), key("fused", "fused"), key("critical", "critical path"), key("folded", "part of the model, folded")),
   );
 }

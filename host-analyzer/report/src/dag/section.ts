@@ -6,6 +6,7 @@ import { h } from "../ui/dom.ts";
 import { count, phaseName, plural } from "../ui/format.ts";
 import { absent, choice, section } from "../ui/parts.ts";
 import { onTheme } from "../ui/theme.ts";
+import { LEVELS, type Level } from "./fold.ts";
 import { Viewer } from "./viewer.ts";
 
 const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
@@ -64,6 +65,8 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const viewer = new Viewer();
   let current = graphs[0]!;
   let weights = true;
+  // Null: what suits each graph's size.
+  let level: Level | null = null;
   let hits: number[] = [];
   let at = -1;
   const frame = h("div", { class: "panel flush" });
@@ -72,7 +75,9 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const matches = h("span", { class: "muted", "aria-live": "polite" });
 
   function show(): void {
-    viewer.show(current, weights);
+    viewer.show(current, weights, level);
+    const now = viewer.level();
+    fold.replaceChildren(...(now === null ? [] : [choice("Fold", LEVELS.map(([, name]) => name), (i) => { level = LEVELS[i]![0]; show(); }, LEVELS.findIndex(([l]) => l === now))]));
     caption.textContent = `${about(current)} ${viewer.caption()}.`;
     warning.hidden = current.complete !== false;
     warning.textContent = "Parts of this graph were lost on the way: some tensors or edges are missing.";
@@ -86,10 +91,11 @@ export function dagSection(dag: Dag | null): HTMLElement {
   function next(by: number): void {
     if (hits.length > 0) {
       at = (at + by + hits.length) % hits.length;
-      viewer.go(hits[at]!);
+      viewer.find(hits[at]!);
       matches.textContent = `${at + 1} of ${count(hits.length)}`;
     }
   }
+  const fold = h("span", { title: "What is one box: single nodes, modules of each layer, or whole layers. A double click opens a box." });
   const search = h("input", {
     type: "search",
     id: "dag-search",
@@ -108,7 +114,7 @@ export function dagSection(dag: Dag | null): HTMLElement {
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
   const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()), button("Full screen", "Full screen, Escape leaves it", () => void fullScreen(frame)));
-  const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
+  const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), fold, search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
   frame.append(tools, viewer.element, viewer.legend);
   frame.addEventListener("fullscreenchange", show);
   const element = section("profdag", "Graph", LEAD, warning, frame, h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));

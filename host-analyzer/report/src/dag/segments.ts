@@ -2,6 +2,7 @@
 // (in a transformer the residual stream) crosses. Each segment is laid out alone, which is quick, gives
 // equal layers equal pictures, and lets a long graph run over several columns.
 
+import { isFolded } from "./fold.ts";
 import type { Prepared } from "./prepare.ts";
 
 export interface Segment {
@@ -13,6 +14,10 @@ export interface Segment {
 }
 
 const MIN_NODES = 6;
+/** Of a graph with folded parts a segment is a layer, if that has at least so many boxes … */
+const MIN_BOXES = 3;
+/** … and no more than about so many: where layers are not known. */
+const MANY_BOXES = 24;
 /** When a segment is larger than this, more values may cross a waist. */
 const LARGE = 220;
 const MAX_CROSSING = 6;
@@ -38,9 +43,19 @@ function crossings(p: Prepared, position: Map<number, number>): { count: number[
 function cut(p: Prepared, count: number[], allowed: number): number[][] {
   const parts: number[][] = [];
   let part: number[] = [];
+  const layer = (index: number | undefined): number | null => (index === undefined ? null : (p.node.get(index)?.layer ?? null));
+  const folded = p.computed.some((index) => isFolded(p.node.get(index)!));
+  // A chain of whole layers runs on, as one of single nodes does.
+  const layers = folded && p.computed.filter((index, i) => layer(index) !== layer(p.computed[i + 1])).length * 2 > p.computed.length;
+  const enough = (i: number): boolean => {
+    if (!folded || layers) {
+      return part.length >= MIN_NODES;
+    }
+    return (part.length >= MIN_BOXES && layer(p.computed[i]) !== layer(p.computed[i + 1])) || part.length >= MANY_BOXES;
+  };
   p.computed.forEach((index, i) => {
     part.push(index);
-    if (part.length >= MIN_NODES && count[i]! <= allowed) {
+    if (enough(i) && count[i]! <= allowed) {
       parts.push(part);
       part = [];
     }

@@ -1,9 +1,13 @@
 // One graph on the screen: drawing, tooltip, selection, search.
 
-import type { DagGraph } from "../data/dag.ts";
+import { isLeaf, type DagGraph, type DagNode } from "../data/dag.ts";
+import { list } from "../data/read.ts";
 import { h, s } from "../ui/dom.ts";
 import { count, plural } from "../ui/format.ts";
 import { detail, tip } from "./detail.ts";
+import { foldButtons, foldedDetail, foldedTip } from "./folded_detail.ts";
+import { Folding, isFolded, type Level } from "./fold.ts";
+import type { Part } from "./parts.ts";
 import { heatOf, Painter, type Drawing } from "./draw.ts";
 import { layoutGraph, type Layout } from "./layout.ts";
 import { legend } from "./legend.ts";
@@ -27,9 +31,11 @@ export class Viewer {
   private selected: number | null = null;
   private lit: Element[] = [];
   private stale = false;
+  private folding: Folding | null = null;
+  private weights = true;
 
   constructor() {
-    this.element = h("div", { class: "dag-view", tabindex: 0, role: "application", "aria-label": "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order." }, this.svg, this.tooltip, this.panel);
+    this.element = h("div", { class: "dag-view", tabindex: 0, role: "application", "aria-label": "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order, Enter unfolds a box or folds the part around a node." }, this.svg, this.tooltip, this.panel);
     this.pan = panZoom(this.element, (v) => {
       this.drawing?.root.setAttribute("transform", `translate(${v.x.toFixed(2)} ${v.y.toFixed(2)}) scale(${v.k.toFixed(4)})`);
       this.svg.dataset.lod = LOD.find(([k]) => v.k >= k)![1];
@@ -44,24 +50,45 @@ export class Viewer {
     }).observe(this.element);
   }
 
-  /** Draws a graph, whole. */
-  show(graph: DagGraph, weights: boolean): void {
-    const began = performance.now();
-    const p = prepare(graph);
-    const aspect = Math.max(0.5, this.element.clientWidth / Math.max(1, this.element.clientHeight));
-    this.p = p;
-    this.layout = layoutGraph(p, { weights, aspect });
-    this.paint();
+  /** Draws a graph, whole. `level`: what is folded; null for what suits its size. */
+  show(graph: DagGraph, weights: boolean, level: Level | null): void {
+    if (this.folding?.graph !== graph || (level !== null && this.folding.level !== level)) {
+      this.folding = new Folding(graph, level);
+    }
+    this.weights = weights;
+    this.draw();
     this.select(null);
     this.fit();
     // Drawn before its place on the page is known: fitted again when it is.
     this.stale = this.element.clientWidth === 0;
+  }
+
+  /** What is folded; null where nothing can be. */
+  level(): Level | null {
+    return this.folding?.possible() ? this.folding.level : null;
+  }
+
+  private draw(): void {
+    const began = performance.now();
+    const p = prepare(this.folding!.apply());
+    const aspect = Math.max(0.5, this.element.clientWidth / Math.max(1, this.element.clientHeight));
+    this.p = p;
+    this.layout = layoutGraph(p, { weights: this.weights, aspect });
+    this.paint();
     Object.assign(this.element.dataset, {
-      phase: graph.phase ?? "",
+      phase: p.graph.phase ?? "",
       nodes: String(this.drawing!.nodes.size),
       edges: String(this.svg.querySelectorAll("[data-edge]").length),
       layoutMs: String(Math.round(performance.now() - began)),
     });
+  }
+
+  /** Folds a part or unfolds it, and stays where it is. */
+  private turn(part: Part): void {
+    this.folding!.turn(part);
+    this.draw();
+    this.go(part.nodes[0]!.index);
+    this.element.focus({ preventScroll: true });
   }
 
   /** Draws again in the colours of the scheme. */
@@ -83,30 +110,43 @@ export class Viewer {
     this.pan.zoom(factor);
   }
 
-  /** Nodes whose name, operator or index match; they are marked in the drawing. */
+  /** Tensors whose name, operator or index match; they, or the boxes that hide them, are marked in the drawing. */
   search(text: string): number[] {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const hits: number[] = [];
-    this.drawing?.nodes.forEach((element, index) => {
-      const n = this.p!.node.get(index)!;
-      const hay = `${n.name ?? ""} ${n.op ?? ""} ${n.desc ?? ""} #${index}`.toLowerCase();
-      const hit = words.length > 0 && words.every((w) => hay.includes(w));
-      element.classList.toggle("hit", hit);
-      if (hit) {
-        hits.push(index);
-      }
+    this.drawing?.nodes.forEach((element) => element.classList.remove("hit"));
+    const hits = words.length === 0 ? [] : list(this.folding?.graph.nodes).filter((n) => {
+      const element = this.elementOf(n.index);
+      const hay = `${n.name ?? ""} ${n.op ?? ""} ${n.desc ?? ""} #${n.index}`.toLowerCase();
+      const hit = element !== undefined && words.every((w) => hay.includes(w));
+      element?.classList.toggle("hit", hit || element.classList.contains("hit"));
+      return hit;
     });
     this.svg.classList.toggle("searching", words.length > 0);
-    return hits.sort((a, b) => a - b);
+    return hits.map((n) => n.index).sort((a, b) => a - b);
   }
 
-  /** Selects a tensor and brings it into sight. */
-  go(index: number): void {
-    const box = this.layout?.boxes.get(index);
+  /** The element of a tensor, or of the box that hides it. */
+  private elementOf(index: number): SVGGElement | undefined {
+    return this.drawing?.nodes.get(this.folding?.boxOf(index) ?? index);
+  }
+
+  /** Shows a tensor, out of the box that hides it. */
+  find(index: number): void {
+    if (this.folding?.boxOf(index) !== undefined) {
+      this.folding.reveal(index);
+      this.draw();
+    }
+    this.go(index);
+  }
+
+  /** Selects what is drawn for a tensor and brings it into sight. */
+  private go(index: number): void {
+    const target = this.folding?.boxOf(index) ?? index;
+    const box = this.layout?.boxes.get(target);
     if (box) {
       this.pan.centre(box.x + box.width / 2, box.y + box.height / 2, READABLE);
     }
-    this.select(index);
+    this.select(target);
   }
 
   private paint(): void {
@@ -130,7 +170,9 @@ export class Viewer {
     this.lit = [...(element ? [element] : []), ...(this.drawing?.touching.get(index) ?? [])];
     this.drawing?.touching.get(index)?.forEach((e) => e.classList.add("lit"));
     const close = h("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => { this.select(null); this.element.focus(); } } }, "×");
-    this.panel.replaceChildren(close, ...detail(this.p!, node, (i) => this.go(i)));
+    const show = (i: number): void => this.find(i);
+    const turn = (part: Part): void => this.turn(part);
+    this.panel.replaceChildren(close, ...(isFolded(node) ? foldedDetail(node, show, turn) : detail(this.p!, node, show)), ...foldButtons(this.foldable(node), turn));
     this.panel.scrollTop = 0;
   }
 
@@ -149,7 +191,7 @@ export class Viewer {
     const node = hit && this.p?.node.get(hit.index);
     this.tooltip.hidden = !node || e.buttons > 0;
     if (node && !this.tooltip.hidden) {
-      this.tooltip.replaceChildren(...tip(this.p!, node));
+      this.tooltip.replaceChildren(...(isFolded(node) ? foldedTip(node) : tip(this.p!, node)));
       const box = this.element.getBoundingClientRect();
       const x = e.clientX - box.left;
       const y = e.clientY - box.top;
@@ -168,7 +210,33 @@ export class Viewer {
     }
   }
 
+  /** The parts around what is drawn at an index that can still be folded. */
+  private foldable(node: DagNode): Part[] {
+    return this.folding!.partsAround(node.index).filter((p) => !isFolded(node) || (p.kind === "layer" && node.part.kind === "module"));
+  }
+
+  /** Unfolds the selected box, or folds the part around the selected node; with Shift, the layer around either. */
+  private turnSelected(shift: boolean): void {
+    const node = this.selected == null ? undefined : this.p?.node.get(this.selected);
+    if (!node) {
+      return;
+    }
+    const parts = this.foldable(node);
+    const layer = shift ? parts.find((p) => p.kind === "layer") : undefined;
+    const part = layer ?? (isFolded(node) ? node.part : parts[0]);
+    if (part) {
+      this.turn(part);
+    }
+  }
+
   private listen(): void {
+    this.svg.addEventListener("dblclick", (e) => {
+      const hit = this.under(e);
+      const node = hit && !hit.jump ? this.p?.node.get(hit.index) : null;
+      if (node && isFolded(node)) {
+        this.turn(node.part);
+      }
+    });
     this.svg.addEventListener("click", (e) => {
       const hit = this.under(e);
       if (hit?.jump) {
@@ -187,17 +255,24 @@ export class Viewer {
         this.fit();
       } else if (e.target === this.element && (e.key === "," || e.key === ".")) {
         this.step(e.key === "." ? 1 : -1);
+      } else if (e.target === this.element && e.key === "Enter") {
+        e.preventDefault();
+        this.turnSelected(e.shiftKey);
       }
     });
   }
 
   /** What is shown, in words. */
   caption(): string {
-    const g = this.p?.graph;
-    if (!g) {
+    const g = this.folding?.graph;
+    if (!g || !this.p) {
       return "";
     }
-    const hidden = this.p!.node.size - this.drawing!.nodes.size;
-    return `${plural(this.p!.computed.length, "node")}, ${plural(this.p!.leafs.length, "leaf", "leafs")}${hidden > 0 ? ` (${count(hidden)} hidden)` : ""}, ${plural(this.p!.kind.size, "edge")}`;
+    const leafs = list(g.nodes).filter((n) => isLeaf(g, n)).length;
+    const boxes = [...this.p.node.values()].filter(isFolded);
+    const folded = boxes.reduce((sum, b) => sum + b.part.nodes.length, 0);
+    const hidden = this.p.node.size - this.drawing!.nodes.size;
+    const how = boxes.length > 0 ? `, ${count(folded)} of them in ${plural(boxes.length, "box", "boxes")} (a double click or Enter opens one)` : "";
+    return `${plural(list(g.nodes).length - leafs, "node")}${how}, ${plural(leafs, "leaf", "leafs")}${hidden > 0 ? ` (${count(hidden)} hidden)` : ""}, ${plural(list(g.edges).length, "edge")}`;
   }
 }

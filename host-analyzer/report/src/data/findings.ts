@@ -31,10 +31,23 @@ export interface RuledOut {
   code: Str;
   sentence: Str;
   evidence?: Maybe<Evidence[]>;
+  /** Of what could not be told: what that would need. */
+  missing?: Maybe<{ kind: Str }[]>;
+}
+
+/** The decode tokens of the process that decodes most, without the first, sampling included. */
+export interface Headline {
+  tokens: Num;
+  token_ns: Num;
+  tokens_per_s: Num;
+  median_ns: Num;
+  p95_ns: Num;
+  mbu: Num;
+  probes_share: Num;
 }
 
 export interface Findings {
-  headline: Maybe<{ token_ns: Num }>;
+  headline: Maybe<Headline>;
   sentence: Str;
   found: Maybe<Finding[]>;
   ruled_out: Maybe<RuledOut[]>;

@@ -1,5 +1,7 @@
 // Reads the JSON that the analyzer put into the page.
 
+import { unpack } from "./unpack.ts";
+
 /** The parsed content of `<script type="application/json" id="...">`; null when absent or not JSON. */
 export function readJson<T>(id: string): T | null {
   const text = document.getElementById(id)?.textContent?.trim();
@@ -7,7 +9,7 @@ export function readJson<T>(id: string): T | null {
     return null;
   }
   try {
-    return JSON.parse(text) as T;
+    return unpack(JSON.parse(text)) as T;
   } catch {
     return null;
   }

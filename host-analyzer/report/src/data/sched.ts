@@ -59,5 +59,7 @@ export interface Sched {
   interrupts_recorded: Maybe<boolean>;
   threads: Maybe<SchedThread[]>;
   interference: Maybe<Interferer[]>;
+  /** Tasks that are not listed: they had CPUs for less time. */
+  left_out?: Maybe<{ tasks: Num; time_ns: Num }>;
   interrupts: Maybe<Interrupt[]>;
 }

@@ -1,9 +1,10 @@
 // The answer, before any table: how fast, what would help and by how much, what was ruled out. Each line leads to its evidence.
 
 import { list } from "../data/read.ts";
-import type { Evidence, Finding, Findings, RuledOut } from "../data/findings.ts";
+import type { Evidence, Finding, Findings, Headline, RuledOut } from "../data/findings.ts";
 import type { Maybe } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
+import { evidenceLink } from "../ui/links.ts";
 import { DASH, figureText, plural, shorten, time } from "../ui/format.ts";
 
 /** Findings beyond these are folded, so that the budget is on the first screen too. */
@@ -43,6 +44,34 @@ function links(evidence: Maybe<Evidence[]>): Child {
   return to.length > 0 ? h("span", { class: "shown-in" }, "shown in ", ...to) : null;
 }
 
+/** The sections that show a missing piece where it is recorded, or else what was recorded. */
+const WHERE_MISSING: Record<string, string[]> = {
+  decode_calls: ["tokens"],
+  ceiling: ["ceilings"],
+  fact: ["conditions"],
+  counter: ["counters"],
+  gauge: ["gauges"],
+  context_steps: ["context", "tokens"],
+  plain_calls: ["speculative", "tokens"],
+};
+
+function whatWasRecorded(row: RuledOut): Child {
+  const kind = list(row.missing)[0]?.kind;
+  return kind == null ? null : h("span", { class: "shown-in" }, evidenceLink([...(WHERE_MISSING[kind] ?? []), "session"], "what was recorded"));
+}
+
+/** The sections that the headline sums up. */
+function summedUp(headline: Headline): HTMLElement {
+  const of: [string, string[]][] = [["tokens", ["tokens"]], ["time by class", ["budget"]]];
+  if (headline.mbu != null) {
+    of.push(["ceilings", ["ceilings", "roofline"]]);
+  }
+  if ((headline.probes_share ?? 0) >= 0.01) {
+    of.push(["cost of the probes", ["cost"]]);
+  }
+  return h("p", { class: "summed-up muted" }, ...of.flatMap(([text, sections], i) => [i > 0 ? " · " : null, evidenceLink(sections, text)]));
+}
+
 /** What the title and the gain beside it do not say yet, with long names shortened. */
 function sentence(f: Finding): string {
   const whole = f.sentence ?? "";
@@ -75,7 +104,7 @@ function excluded(title: string, rows: RuledOut[]): Child {
   if (rows.length === 0) {
     return null;
   }
-  const items = rows.map((r) => h("li", { data: { code: r.code } }, r.sentence ?? "", " ", links(r.evidence)));
+  const items = rows.map((r) => h("li", { data: { code: r.code } }, r.sentence ?? "", " ", links(r.evidence) ?? whatWasRecorded(r)));
   return h("details", {}, h("summary", {}, `${title} (${rows.length})`), h("ul", { class: "excluded" }, ...items));
 }
 
@@ -109,6 +138,7 @@ export function answer(findings: Maybe<Findings>): HTMLElement | null {
     "section",
     { id: "answer", "aria-label": "Findings" },
     h("p", { class: "headline" }, findings.sentence ?? ""),
+    summedUp(findings.headline),
     ...findingList(findings),
     h("div", { class: "others" }, excluded("Ruled out", list(findings.ruled_out)), excluded("Too noisy to tell", list(findings.noisy)), excluded("Not known", list(findings.not_known))),
   );

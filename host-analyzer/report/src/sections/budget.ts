@@ -5,6 +5,7 @@ import type { Budget, PhaseBudget } from "../data/budget.ts";
 import type { Maybe } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { percent, plural, time } from "../ui/format.ts";
+import { evidenceLink } from "../ui/links.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 
@@ -20,6 +21,20 @@ const FAMILY: [RegExp, string][] = [
   [/^other_backend$/, "--class-backend"],
   [/^probes$/, "--class-probes"],
 ];
+
+/** The sections that show what a class is made of, the best first. */
+const SHOWN_IN: [RegExp, string[]][] = [
+  [/^work$/, ["op-types"]],
+  [/^(wait_)?(preempted|throttled|interrupted|blocked)$|^waking$/, ["interference", "proftime"]],
+  [/^wait_/, ["threads", "proftime"]],
+  [/^(graph_preparation|other_backend)$/, ["graphs", "proftime"]],
+  [/^application$/, ["tokens", "proftime"]],
+  [/^probes$/, ["cost"]],
+];
+
+function shownIn(key: string): string[] {
+  return SHOWN_IN.find(([pattern]) => pattern.test(key))?.[1] ?? ["proftime"];
+}
 
 function variable(key: string): string {
   return FAMILY.find(([pattern]) => pattern.test(key))?.[1] ?? "--class-unknown";
@@ -57,7 +72,7 @@ function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
         "li",
         {},
         swatch(`var(${variable(classes.keys[i] ?? "")})`),
-        h("span", { class: "name" }, classes.names[i] ?? ""),
+        h("span", { class: "name" }, evidenceLink(shownIn(classes.keys[i] ?? ""), classes.names[i] ?? "")),
         h("span", { class: "num" }, time(ns / calls)),
         h("span", { class: "num muted" }, percent(ns / whole)),
       ),
@@ -78,10 +93,10 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
   const calls = phase.calls ?? 0;
   const a = phase.phase === "decode" ? "a token" : "a call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
-    threads.length > 0 ? h("h5", {}, "The same time on each thread") : null,
+    threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread")) : null,
     ...threads,
   );
 }
@@ -138,6 +153,7 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
   const classes = { keys, names: keys.map((key, i) => list(budget.names)[i] ?? key) };
   const order = ["decode", "prefill"];
   phases.sort((a, b) => (order.indexOf(a.phase ?? "") + 9) % 9 - (order.indexOf(b.phase ?? "") + 9) % 9);
-  const lead = budget.scheduler ? "Every nanosecond of a token, in one class." : "Every nanosecond of a token, in one class. The scheduler level was not recorded: what others took is in these classes unseen.";
+  const unseen = budget.scheduler ? [] : [" ", evidenceLink(["session"], "The scheduler level was not recorded"), ": what others took is in these classes unseen."];
+  const lead = h("span", {}, evidenceLink(["tokens", "proftime"], "Every nanosecond of a token"), ", in one class.", ...unseen);
   return section("budget", "Where the time goes", lead, h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))), overTime(classes, budget));
 }

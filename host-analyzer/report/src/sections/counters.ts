@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { Counted, Summary } from "../data/summary.ts";
 import { h } from "../ui/dom.ts";
-import { count, figureText, percent, time } from "../ui/format.ts";
+import { count, figureText, percent, phaseName, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
@@ -31,7 +31,9 @@ function number(value: number | null): string {
 const ZERO = number(0);
 
 export function counterSection(summary: Summary): HTMLElement | null {
-  const rows = list(summary.counters);
+  const order = ["decode", "batch_decode", "prefill"];
+  const rank = (r: Counted): number => (order.indexOf(r.phase ?? "") + order.length + 1) % (order.length + 1);
+  const rows = [...list(summary.counters)].sort((a, b) => rank(a) - rank(b));
   const names = [...new Set(rows.flatMap((r) => list(r.values).map((v) => v.name ?? "")))].filter(Boolean);
   if (rows.length === 0) {
     return null;
@@ -45,9 +47,9 @@ export function counterSection(summary: Summary): HTMLElement | null {
     rows,
     limit: 20,
     columns: [
-      { key: "phase", title: "Phase", value: (r) => r.phase },
+      { key: "phase", title: "Phase", value: (r) => r.phase, cell: (r) => phaseName(r.phase) },
       { key: "desc", title: "Operator", value: (r) => r.desc || r.op },
-      { key: "pmu", title: "Core", value: (r) => r.pmu, cell: (r) => r.pmu || "–" },
+      ...(rows.some((r) => r.pmu) ? [{ key: "pmu", title: "Core", value: (r: Counted) => r.pmu, cell: (r: Counted) => r.pmu || "–" }] : []),
       { key: "work_ns", title: "Work", numeric: true, value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
       ...(rows.some((r) => ipc(r) != null) ? [{ key: "ipc", title: "IPC", numeric: true, tip: "Instructions per cycle", value: ipc, cell: (r: Counted) => number(ipc(r)) }] : []),
       ...shown.map((name) => ({

@@ -57,16 +57,20 @@ export function figures(summary: Summary): HTMLElement {
   const which =
     requests.length > 1 && main ? `request ${(main.index ?? 0) + 1} of ${requests.length}` : "";
   const prompt = main?.prompt_tokens == null ? which : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
-  const generated = main?.generated == null ? which : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
-  const spread = decode?.median_ns == null ? "" : `median ${time(decode.median_ns)} · p95 ${time(decode.p95_ns)}`;
+  // The same tokens as the headline's, so that a number of one name has one value in the page.
+  const told = summary.findings?.headline;
+  const tpot = told?.token_ns ?? main?.tpot_ns;
+  const of = told?.token_ns != null ? `mean of ${plural(told.tokens ?? 0, "token")}` : main?.generated == null ? which : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
+  const spread = told?.median_ns == null ? "" : `median ${time(told.median_ns)} · p95 ${time(told.p95_ns)}`;
   const calls = (prefill?.calls ?? 0) + (decode?.calls ?? 0);
   return h(
     "div",
     { class: "cards", id: "figures" },
     card("TTFT", "Time to first token: start of the first prefill call to the end of the last", "ttft_ns", main?.ttft_ns, time(main?.ttft_ns), prompt),
-    card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included", "tpot_ns", main?.tpot_ns, time(main?.tpot_ns), generated),
+    card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included. The first decode token is left out: it warms caches up", "tpot_ns", tpot, time(tpot), of),
     card(prefill?.told_by_tokens ? "Prefill, by token count" : "Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, rate(prefill?.tokens_per_s), prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
-    card("Decode", "Tokens per second of all decode calls", "decode_tokens_per_s", decode?.tokens_per_s, rate(decode?.tokens_per_s), spread),
+    card("Decode", "Tokens per second, sampling included: one divided by the TPOT, as in the first line of the page", "tokens_per_s", told?.tokens_per_s, rate(told?.tokens_per_s), spread),
+    card("Decode calls alone", "Tokens per second of all decode calls, without the time between them and with the first token: what the engine calls eval time", "decode_tokens_per_s", decode?.tokens_per_s, rate(decode?.tokens_per_s), "without sampling"),
     ...(batch?.calls ? [card("Batch decode", "Tokens per second of calls that continue several sequences, or verify a draft", "batch_decode_tokens_per_s", batch.tokens_per_s, rate(batch.tokens_per_s), `${plural(batch.tokens ?? 0, "token")} in ${time(batch.time_ns)}`)] : []),
     card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : DASH, summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
   );

@@ -7,18 +7,12 @@ import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
 import { absent, panel, section, swatch } from "../ui/parts.ts";
 import { cpuRanges } from "../ui/quantity.ts";
+import { stateColour, stateName } from "../ui/states.ts";
 import { table } from "../ui/table.ts";
 
-/** States of a thread: the colours are those of the budget's classes that they become. */
-const STATES: [keyof StateTimes, string, string][] = [
-  ["running_ns", "on a CPU", "--class-work"],
-  ["preempted_ns", "preempted", "--class-outside"],
-  ["woken_ns", "woken, no CPU yet", "--class-wait-outside"],
-  ["sleeping_ns", "asleep", "--class-wait"],
-  ["blocked_ns", "blocked", "--class-application"],
-  ["stopped_ns", "stopped", "--class-between"],
-  ["unknown_ns", "not known", "--class-unknown"],
-];
+const STATES = (["running", "preempted", "woken", "sleeping", "blocked", "stopped", "unknown"] as const).map(
+  (state): [keyof StateTimes, string, string] => [`${state}_ns`, stateName(state), stateColour(state)],
+);
 /** An engine can have hundreds of threads; these had or wanted CPUs the most. */
 const MOST_THREADS = 16;
 const LONGEST_COMMAND = 56;
@@ -124,7 +118,8 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
   const tasks = list(sched.interference);
   const phases = [phasePanel("In decode", "decode", threads), phasePanel("In prefill", "prefill", threads)].filter(Boolean);
   const bars = phases.length > 0 ? phases : [phasePanel("Whole session", "whole", threads)];
-  const others = tasks.filter((t) => !t.engine && !t.idle).length;
+  const rest = sched.left_out?.tasks ?? 0;
+  const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
   const lead = others > 0 ? `${plural(others, "task")} had a CPU that a thread of the engine wanted.` : "No other task had a CPU that a thread of the engine wanted.";
   return section(
     "interference",
@@ -132,7 +127,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     lead,
     legend(threads),
     h("div", { class: "halves" }, ...bars),
-    tasks.length > 0 ? panel("Who had the CPUs that the engine wanted", taskTable(tasks)) : null,
+    tasks.length > 0 ? panel("Who had the CPUs that the engine wanted", taskTable(tasks), rest > 0 ? h("p", { class: "hint" }, `${plural(rest, "further task")} had such CPUs for ${time(sched.left_out?.time_ns)} together and ${rest === 1 ? "is" : "are"} not listed.`) : null) : null,
     sched.interrupts_recorded ? panel("Interrupts on the engine's CPUs", list(sched.interrupts).length > 0 ? interruptTable(list(sched.interrupts)) : absent("None was seen.")) : null,
   );
 }

@@ -5,6 +5,7 @@ import type { PartSum, Summary } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar } from "../ui/parts.ts";
+import { partLink } from "../ui/part_link.ts";
 import { quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
 
@@ -30,12 +31,12 @@ function columns(first: Column<PartSum>): Column<PartSum>[] {
 }
 
 function byModule(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = { key: "module", title: "Module", value: (r) => r.module };
+  const first: Column<PartSum> = { key: "module", title: "Module", value: (r) => r.module, cell: (r) => partLink(r.module ?? "–", { phase: r.phase ?? "", filter: `module:${r.module ?? "other"}` }) };
   return table<PartSum>({ name: "modules", rows, columns: columns(first), sort: { key: "wall_ns", down: true } }).element;
 }
 
 function byLayer(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = { key: "layer", title: "Layer", numeric: true, value: (r) => r.layer, cell: (r) => (r.layer == null ? "outside of layers" : String(r.layer)) };
+  const first: Column<PartSum> = { key: "layer", title: "Layer", numeric: true, value: (r) => r.layer, cell: (r) => partLink(r.layer == null ? "outside of layers" : String(r.layer), { phase: r.phase ?? "", filter: `layer:${r.layer ?? "none"}` }) };
   return table<PartSum>({ name: "layers", rows, columns: columns(first), sort: { key: "layer", down: false }, limit: 10 }).element;
 }
 
@@ -58,5 +59,5 @@ export function moduleSection(summary: Summary): HTMLElement | null {
   draw(0);
   const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
   const picker = phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
-  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to.", picker, body);
+  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to; a part's name leads to its operators.", picker, body);
 }

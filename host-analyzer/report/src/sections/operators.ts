@@ -5,8 +5,9 @@ import type { Operator, Summary } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { contextColumn } from "../ui/contexts.ts";
-import { count, dims, plural, time } from "../ui/format.ts";
+import { count, dims, phaseName, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
+import { onPart } from "../ui/part_link.ts";
 import { table } from "../ui/table.ts";
 import { backendTag, opName } from "./op_types.ts";
 
@@ -14,8 +15,13 @@ function sources(row: Operator): string {
   return list(row.src).map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`).join("\n");
 }
 
+/** The part of the model, as it can be typed into the filter. */
+function part(row: Operator): string {
+  return `module:${row.module ?? "other"} layer:${row.layer ?? "none"}`;
+}
+
 function haystack(row: Operator): string {
-  return [row.name, row.op, row.desc, row.dtype, row.backend, ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
+  return [row.name, row.op, row.desc, row.dtype, row.backend, part(row), ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
 }
 
 export function operatorSection(summary: Summary, colours: OperatorColours): HTMLElement {
@@ -35,6 +41,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
       ...contextColumn(rows),
       { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r), backendTag(r)) },
+      ...(rows.some((r) => r.module && r.module !== "other") ? [{ key: "module", title: "Part", tip: "Part of the model", value: (r: Operator) => r.module, cell: (r: Operator) => `${r.module ?? "–"}${r.layer == null ? "" : ` ${r.layer}`}` }] : []),
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },
       { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
@@ -47,18 +54,27 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
   });
   function show(): void {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const hits = rows.filter((r) => r.phase === phase && words.every((w) => text.get(r)!.includes(w)));
+    const hits = rows.filter((r) => r.phase === phase && words.every((w) => (/^(module|layer):/.test(w) ? ` ${text.get(r)} `.includes(` ${w} `) : text.get(r)!.includes(w))));
     found.textContent = plural(hits.length, "operator");
     grid.show(hits);
   }
   const filter = h("input", {
     type: "search",
     id: "operator-filter",
-    placeholder: "Filter by tensor, operator, type or source",
+    placeholder: "Filter by tensor, operator, source, or layer:3",
     "aria-label": "Filter operators",
     on: { input: (e: Event) => { query = (e.target as HTMLInputElement).value; show(); } },
   });
   show();
-  const pick = phases.length > 1 ? choice("Phase", phases, (i) => { phase = phases[i]!; show(); }) : null;
-  return section("operators", "Operators", "Each operator by the tensor it computes.", panel("", h("div", { class: "tools" }, pick, filter, found), grid.element));
+  const buttons = phases.length > 1 ? choice("Phase", phases.map(phaseName), (i) => { phase = phases[i]!; show(); }) : null;
+  onPart(({ phase: wanted, filter: words }) => {
+    query = filter.value = words;
+    const at = phases.indexOf(wanted);
+    if (at >= 0 && buttons) {
+      buttons.querySelectorAll("button")[at]?.click();
+    } else {
+      show();
+    }
+  });
+  return section("operators", "Operators", "Each operator by the tensor it computes.", panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element));
 }

@@ -5,7 +5,7 @@ import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Call, Summary } from "../data/summary.ts";
 import { h } from "../ui/dom.ts";
-import { time } from "../ui/format.ts";
+import { plural, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 import { requestTable } from "./figures.ts";
@@ -94,7 +94,14 @@ function nameLines(u: uPlot): void {
   c.restore();
 }
 
+/** Upper end of the times that are drawn: a few long tokens must not flatten the others. */
+function topOf(data: uPlot.AlignedData): number {
+  const times = [...(data[1] ?? []), ...(data[2] ?? [])].filter((v): v is number => v != null).sort((a, b) => a - b);
+  return Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
+}
+
 function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
+  const top = topOf(data);
   const axis = (): Partial<uPlot.Axis> => ({
     stroke: cssVar("--muted"),
     grid: { stroke: cssVar("--line"), width: 1 },
@@ -107,7 +114,7 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
     {
       width: Math.max(320, host.clientWidth),
       height: 300,
-      scales: { x: { time: false }, y: { range: (_, min, max) => [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1] } },
+      scales: { x: { time: false }, y: { range: (_, min, all) => { const max = Math.min(all, top); return [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1]; } } },
       legend: { live: true },
       padding: [null, NAME_WIDTH, null, null],
       hooks: { draw: [nameLines] },
@@ -138,6 +145,9 @@ function tokenChart(calls: Call[]): HTMLElement {
   if (data[0].length === 0) {
     return absent("No decode call was recorded.");
   }
+  const top = topOf(data);
+  const longer = data[1].filter((v) => v != null && v > top).length;
+  const note = longer > 0 ? h("p", { class: "hint" }, `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "runs" : "run"} out of the picture.`) : null;
   const host = h("div", { class: "chart", data: { chart: "tpot", count: data[0].length } });
   let plot: uPlot | null = null;
   const build = (): void => {
@@ -152,7 +162,7 @@ function tokenChart(calls: Call[]): HTMLElement {
       build();
     }
   }).observe(host);
-  return host;
+  return note ? h("div", {}, host, note) : host;
 }
 
 export function tokenSection(summary: Summary): HTMLElement | null {

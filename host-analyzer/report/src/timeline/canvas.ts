@@ -3,20 +3,15 @@
 import type { OperatorColours } from "../ui/colour.ts";
 import { inkOn } from "../ui/colour.ts";
 import { time } from "../ui/format.ts";
+import { stateColour } from "../ui/states.ts";
 import { cssVar } from "../ui/theme.ts";
+import { GEOMETRY, heightOf, placesOf, type Place } from "./place.ts";
 import type { Row, Slice } from "./rows.ts";
 
 export interface Window {
   /** ns at the left and right edge. */
   from: number;
   to: number;
-}
-
-export const GEOMETRY = { axis: 26, row: 26, gap: 4, gutter: 132 };
-
-/** Height of the drawing. */
-export function heightOf(rows: Row[]): number {
-  return GEOMETRY.axis + rows.length * (GEOMETRY.row + GEOMETRY.gap) + GEOMETRY.gap;
 }
 
 /** A step of 1, 2 or 5 times a power of ten that gives about `n` ticks. */
@@ -42,6 +37,15 @@ export function firstVisible(slices: Slice[], from: number): number {
   return low;
 }
 
+/** What is written into a slice with room for so many letters: its label, or what matters most of it, whole or cut. */
+function textFor(s: Slice, room: number): string {
+  if (room < 4) {
+    return "";
+  }
+  const text = s.short && s.label.length > room ? s.short : s.label;
+  return text.length > room ? `${text.slice(0, room - 1)}…` : text;
+}
+
 function hatch(c: CanvasRenderingContext2D): CanvasPattern | string {
   const size = 6;
   const tile = document.createElement("canvas");
@@ -64,13 +68,15 @@ function hatch(c: CanvasRenderingContext2D): CanvasPattern | string {
 
 export class TimelineCanvas {
   readonly element = document.createElement("canvas");
+  readonly places: Place[];
   private readonly c: CanvasRenderingContext2D | null;
   private width = 0;
-  private height = 0;
+  private readonly height: number;
 
   constructor(private readonly rows: Row[], private readonly colours: OperatorColours) {
     this.c = this.element.getContext("2d");
-    this.height = heightOf(rows);
+    this.places = placesOf(rows);
+    this.height = heightOf(this.places);
   }
 
   /** Width in which time is drawn. */
@@ -90,7 +96,7 @@ export class TimelineCanvas {
 
   /** The slice at a place of the canvas. */
   at(w: Window, x: number, y: number): Slice | null {
-    const row = this.rows[Math.floor((y - GEOMETRY.axis) / (GEOMETRY.row + GEOMETRY.gap))];
+    const row = this.rows[this.places.findIndex((p) => p.top <= y && y < p.top + p.height)];
     if (!row || x < GEOMETRY.gutter) {
       return null;
     }
@@ -120,19 +126,19 @@ export class TimelineCanvas {
     this.axis(c, w);
     const pattern = hatch(c);
     this.rows.forEach((row, i) => {
-      const y = GEOMETRY.axis + i * (GEOMETRY.row + GEOMETRY.gap);
+      const place = this.places[i]!;
       c.save();
       c.beginPath();
-      c.rect(GEOMETRY.gutter, y, this.span, GEOMETRY.row);
+      c.rect(GEOMETRY.gutter, place.top, this.span, place.height);
       c.clip();
       c.fillStyle = cssVar("--row");
-      c.fillRect(GEOMETRY.gutter, y, this.span, GEOMETRY.row);
-      this.slices(c, row, y, w, pattern, marked);
+      c.fillRect(GEOMETRY.gutter, place.top, this.span, place.height);
+      this.slices(c, row, place, w, pattern, marked);
       c.restore();
-      c.fillStyle = cssVar("--text");
-      c.font = "12px system-ui, sans-serif";
+      c.fillStyle = cssVar(row.thin ? "--muted" : "--text");
+      c.font = `${row.thin ? 11 : 12}px system-ui, sans-serif`;
       c.textAlign = "left";
-      c.fillText(row.title, 10, y + GEOMETRY.row / 2, GEOMETRY.gutter - 18);
+      c.fillText(row.title, 10, place.top + place.height / 2, GEOMETRY.gutter - 18);
     });
   }
 
@@ -150,23 +156,25 @@ export class TimelineCanvas {
   }
 
   private fill(s: Slice, pattern: CanvasPattern | string): { colour: string | CanvasPattern; ink: string } {
-    if (s.kind === "barrier") {
+    if (s.kind === "barrier" || (s.kind === "state" && s.op === "unknown")) {
       return { colour: pattern, ink: cssVar("--muted") };
     }
-    const colour = s.kind === "op" ? this.colours.of(s.op) : cssVar(`--slice-${s.kind}`);
+    const state = s.kind === "state" ? stateColour(s.op) : `--slice-${s.kind}`;
+    const colour = s.kind === "op" ? this.colours.of(s.op) : cssVar(state);
     return { colour, ink: inkOn(colour) };
   }
 
-  private slices(c: CanvasRenderingContext2D, row: Row, y: number, w: Window, pattern: CanvasPattern | string, marked: Slice | null): void {
+  private slices(c: CanvasRenderingContext2D, row: Row, { top, height }: Place, w: Window, pattern: CanvasPattern | string, marked: Slice | null): void {
     const scale = this.span / (w.to - w.from);
-    const place = (s: Slice): [number, number] => [GEOMETRY.gutter + (s.start - w.from) * scale, s.length * scale];
-    c.font = "11px ui-monospace, monospace";
+    c.font = `${row.thin ? 10 : 11}px ui-monospace, monospace`;
     c.textAlign = "left";
+    const letter = row.thin ? 6.1 : 6.7;
     const plain = cssVar("--wait");
     const fills = new Map<string, ReturnType<TimelineCanvas["fill"]>>();
     for (let i = firstVisible(row.slices, w.from); i < row.slices.length; i++) {
       const s = row.slices[i]!;
-      const [x, width] = place(s);
+      const x = GEOMETRY.gutter + (s.start - w.from) * scale;
+      const width = s.length * scale;
       if (x > this.width) {
         break;
       }
@@ -179,20 +187,17 @@ export class TimelineCanvas {
       // The hatching of a short wait would only flicker.
       c.fillStyle = s.kind === "barrier" && width < 7 ? plain : look.colour;
       // A hair of the row's ground between neighbours once there is room for it.
-      c.fillRect(x, y, Math.max(0.4, width > 4 ? width - 1 : width), GEOMETRY.row);
-      if (width > 34) {
-        const left = Math.max(x, GEOMETRY.gutter) + 5;
-        const room = x + width - left - 5;
-        const fit = Math.floor(room / 6.7);
-        if (fit >= 4) {
-          c.fillStyle = look.ink;
-          c.fillText(s.label.length > fit ? `${s.label.slice(0, fit - 1)}…` : s.label, left, y + GEOMETRY.row / 2 + 0.5);
-        }
+      c.fillRect(x, top, Math.max(0.4, width > 4 ? width - 1 : width), height);
+      const left = Math.max(x, GEOMETRY.gutter) + 5;
+      const text = textFor(s, Math.floor((Math.min(x + width, this.width) - left - 5) / letter));
+      if (width > 34 && text) {
+        c.fillStyle = look.ink;
+        c.fillText(text, left, top + height / 2 + 0.5);
       }
       if (s === marked) {
         c.strokeStyle = cssVar("--text");
         c.lineWidth = 1.5;
-        c.strokeRect(x + 0.75, y + 0.75, Math.max(1, width - 2.5), GEOMETRY.row - 1.5);
+        c.strokeRect(x + 0.75, top + 0.75, Math.max(1, width - 2.5), height - 1.5);
       }
     }
   }

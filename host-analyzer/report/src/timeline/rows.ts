@@ -2,14 +2,18 @@
 
 import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
 import { dims, phaseName, plural } from "../ui/format.ts";
+import { stateSlices } from "./states.ts";
 
 export interface Slice {
   row: number;
   start: number;
   length: number;
   label: string;
-  /** What the colour goes by: a phase, an operator's description, "graph", "barrier". */
-  kind: "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "call" | "graph" | "op" | "barrier";
+  /** What is written where the label has no room. */
+  short?: string;
+  /** What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's state. */
+  kind: "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "call" | "graph" | "op" | "barrier" | "state";
+  /** The operator's description, or the state. */
   op: string;
   /** Lines for the tooltip, after the label. */
   facts: () => string[];
@@ -18,6 +22,8 @@ export interface Slice {
 export interface Row {
   title: string;
   slices: Slice[];
+  /** Drawn lower, close below the row before it. */
+  thin: boolean;
 }
 
 type Numbers = [number, number, number, number];
@@ -70,10 +76,10 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;
-  const add = (track: Track, title: string, slices: (row: number) => Slice[]): void => {
+  const add = (track: Track, title: string, slices: (row: number) => Slice[], thin = false): void => {
     const found = slices(rows.length);
     if (found.length > 0) {
-      rows.push({ title: several ? `${track.process} ${title}` : title, slices: found });
+      rows.push({ title: several ? `${track.process} ${title}` : title, slices: found, thin });
     }
   };
   for (const track of t.tracks) {
@@ -82,6 +88,8 @@ export function rowsOf(t: Timeline): Row[] {
     } else if (track.kind === "graph") {
       add(track, track.track, (row) => graphSlices(t, track, row, true));
       add(track, `${track.track}, backends`, (row) => graphSlices(t, track, row, false));
+    } else if (track.kind === "state") {
+      add(track, track.track, (row) => stateSlices(t, track, row), true);
     } else {
       add(track, track.track, (row) => threadSlices(t, track, row));
     }

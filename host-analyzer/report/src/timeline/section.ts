@@ -5,11 +5,15 @@ import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, plural, time } from "../ui/format.ts";
 import { absent, section, swatch } from "../ui/parts.ts";
+import { stateColour, stateName } from "../ui/states.ts";
 import { onTheme } from "../ui/theme.ts";
-import { GEOMETRY, TimelineCanvas, type Window } from "./canvas.ts";
+import { TimelineCanvas, type Window } from "./canvas.ts";
+import { GEOMETRY } from "./place.ts";
 import { rowsOf, type Slice } from "./rows.ts";
+import { statesIn, statesMissing } from "./states.ts";
 
-const LEAD = "ProfTime: threads over time, operators and the waits between them.";
+const LEAD = "ProfTime: threads over time, operators and the waits between them; below each thread what the scheduler did with it.";
+const LEAD_WITHOUT = "ProfTime: threads over time, operators and the waits between them.";
 
 function pointer(): HTMLElement {
   return h(
@@ -30,6 +34,8 @@ class View {
   private readonly canvas: TimelineCanvas;
   private readonly tooltip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   private readonly end: number;
+  /** The states that threads are shown in. */
+  readonly states: string[];
   private window: Window;
   private marked: Slice | null = null;
   private drag: { x: number; w: Window } | null = null;
@@ -40,8 +46,10 @@ class View {
     this.end = Math.max(1, t.end_ns - t.start_ns);
     this.window = { from: 0, to: this.end };
     this.canvas = new TimelineCanvas(rows, colours);
-    const slices = rows.reduce((n, r) => n + r.slices.length, 0);
-    this.element = h("div", { class: "time-view", tabindex: 0, role: "application", "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.", data: { rows: rows.length, slices } }, this.canvas.element, this.tooltip);
+    this.states = statesIn(rows.flatMap((r) => r.slices));
+    const slices = rows.reduce((n, r) => n + (r.thin ? 0 : r.slices.length), 0);
+    const stretches = rows.reduce((n, r) => n + (r.thin ? r.slices.length : 0), 0);
+    this.element = h("div", { class: "time-view", tabindex: 0, role: "application", "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.", data: { rows: rows.length, slices, stretches, gutter: GEOMETRY.gutter, places: JSON.stringify(this.canvas.places) } }, this.canvas.element, this.tooltip);
     this.listen();
     new ResizeObserver(() => {
       if (this.element.clientWidth > 0) {
@@ -91,7 +99,7 @@ class View {
     if (this.marked) {
       const m = this.marked;
       const lines = m.facts().map((f) => h("span", { class: "muted" }, f));
-      this.tooltip.replaceChildren(h("strong", { class: "mono" }, m.label), h("span", {}, time(m.length)), ...lines, h("span", { class: "muted" }, `at ${time(m.start)}`));
+      this.tooltip.replaceChildren(h("strong", { class: "mono" }, m.label), h("span", {}, time(m.length)), ...lines, h("span", { class: "muted" }, m.start < 0 ? `began ${time(-m.start)} before this window` : `at ${time(m.start)}`));
       const left = x + 14 + this.tooltip.offsetWidth > this.element.clientWidth ? x - 14 - this.tooltip.offsetWidth : x + 14;
       const below = y + 16 + this.tooltip.offsetHeight > this.element.clientHeight ? y - 12 - this.tooltip.offsetHeight : y + 16;
       this.tooltip.style.transform = `translate(${Math.max(2, left)}px, ${below}px)`;
@@ -169,13 +177,16 @@ class View {
 
 export function timelineSection(t: Timeline | null, colours: OperatorColours): HTMLElement {
   if (!t || t.tracks.every((track) => track.slices.length === 0)) {
-    return section("proftime", "Timeline", LEAD, absent("No call was recorded."), pointer());
+    return section("proftime", "Timeline", LEAD_WITHOUT, absent("No call was recorded."), pointer());
   }
   const view = new View(t, colours);
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
   const legend = colours.legend().map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name));
   const barrier = h("span", { class: "key" }, h("span", { class: "swatch wait" }), "barrier");
+  const known = view.states.filter((s) => s !== "unknown").map((s) => h("span", { class: "key" }, swatch(`var(${stateColour(s)})`), stateName(s)));
+  const gaps = view.states.includes("unknown") ? h("span", { class: "key" }, h("span", { class: "swatch wait" }), stateName("unknown")) : null;
+  const states = view.states.length > 0 ? h("p", { class: "keys states" }, "Below each thread, its state:", ...known, gaps) : null;
   const tools = h(
     "div",
     { class: "tools" },
@@ -184,6 +195,8 @@ export function timelineSection(t: Timeline | null, colours: OperatorColours): H
     h("div", { class: "choice" }, button("−", "Zoom out", () => view.zoom(1 / 1.6)), button("+", "Zoom in", () => view.zoom(1.6)), button("Fit", "Show all", () => view.fit())),
   );
   onTheme(() => view.redraw());
-  const hint = h("p", { class: "hint" }, view.caption(), " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.");
-  return section("proftime", "Timeline", LEAD, h("div", { class: "panel flush" }, tools, view.element), hint, pointer());
+  const missing = statesMissing(t);
+  const hint = h("p", { class: "hint" }, view.caption(), missing ? ` ${missing}` : null, " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.");
+  const lead = states ? LEAD : LEAD_WITHOUT;
+  return section("proftime", "Timeline", lead, h("div", { class: "panel flush" }, tools, states, view.element), hint, pointer());
 }

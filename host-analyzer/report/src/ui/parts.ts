@@ -5,7 +5,7 @@ import { percent } from "./format.ts";
 import type { Num } from "../data/summary.ts";
 
 /** A section of the page with its heading. */
-export function section(id: string, title: string, lead: string, ...children: Child[]): HTMLElement {
+export function section(id: string, title: string, lead: Child, ...children: Child[]): HTMLElement {
   const head = h("header", {}, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, lead) : null);
   return h("section", { id, "aria-labelledby": `${id}-title` }, head, ...children);
 }

@@ -7,6 +7,7 @@
 mod interference;
 mod interrupt;
 pub mod pieces;
+pub mod shown;
 mod thread;
 mod windows;
 

@@ -1,8 +1,8 @@
 //! Where a token's time goes, phase by phase, the largest classes first.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::style::{bar, percent, table, write_table};
+use super::style::{Sheet, bar, percent, table, write_table};
 use crate::analyses::budget::{Budget, Class};
 use crate::analyses::phase::Phase;
 use crate::views::words::{budget::name, duration, phase_name};
@@ -10,7 +10,7 @@ use crate::views::words::{budget::name, duration, phase_name};
 /// A class with less than this part in every phase is not shown.
 const SMALL: f64 = 0.005;
 
-pub(super) fn write(budget: &Budget, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(budget: &Budget, out: &mut Sheet<'_>) -> io::Result<()> {
     // Speculative decoding has calls of several tokens instead.
     let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
     let generating = generating.unwrap_or(Phase::Decode);
@@ -39,5 +39,5 @@ pub(super) fn write(budget: &Budget, out: &mut dyn Write) -> io::Result<()> {
             percent(of_prefill),
         ]);
     }
-    write_table(&t, out)
+    write_table(&mut t, out)
 }

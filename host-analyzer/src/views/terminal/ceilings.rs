@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::{Colour, WIDTH, cut, table, wrapped, write_table};
+use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::analyses::ceiling::{Ceiling, Ceilings};
 use crate::views::words::{self, one_line};
 
@@ -12,7 +12,7 @@ const CORE: usize = 24;
 const HOW: usize = 20;
 
 /// Of each kind and core type the one with the most threads and, of several ways, the first, which is the widest.
-pub(super) fn write(ceilings: &Ceilings, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> {
     if ceilings.all.is_empty() {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut dyn Write) -> io::Result<()> 
             cut(&one_line(&c.how), HOW),
         ]);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     if let n @ 1.. = ceilings.all.len().saturating_sub(rows.len().min(SHOWN)) {
         writeln!(out, "and {n} others")?;
     }
@@ -45,7 +45,7 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut dyn Write) -> io::Result<()> 
     notes.sort_unstable();
     notes.dedup();
     for note in notes.iter().take(3) {
-        for part in wrapped(&format!("ceilings: {}", one_line(note)), WIDTH) {
+        for part in wrapped(&format!("ceilings: {}", one_line(note)), out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::{Colour, WIDTH, cut, wrapped};
+use super::style::{Colour, Sheet, cut, wrapped};
 use crate::analyses::fact::Conditions;
 use crate::views::words::{conditions, one_line};
 
@@ -11,7 +11,7 @@ const SHOWN: usize = 3;
 /// Longest part of a line: a variable's value may be long.
 const PART: usize = 60;
 
-pub(super) fn write(c: &Conditions, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(c: &Conditions, out: &mut Sheet<'_>) -> io::Result<()> {
     let mut lines = vec![conditions::system(c)];
     for process in c.processes.iter().take(SHOWN) {
         let mut parts = conditions::process(process);
@@ -22,7 +22,7 @@ pub(super) fn write(c: &Conditions, out: &mut dyn Write) -> io::Result<()> {
     }
     for parts in lines.into_iter().filter(|parts| !parts.is_empty()) {
         let parts: Vec<String> = parts.iter().map(|part| cut(&one_line(part), PART)).collect();
-        for line in wrapped(&parts.join(" · "), WIDTH) {
+        for line in wrapped(&parts.join(" · "), out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&line))?;
         }
     }

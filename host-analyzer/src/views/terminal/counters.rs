@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 
-use super::style::{cut, table, write_table};
+use super::style::{Sheet, cut, table, write_table};
 use crate::analyses::counter::{Counted, Value};
 use crate::analyses::phase::Phase;
 use crate::views::words::{count, one_line};
@@ -12,10 +12,12 @@ use crate::views::words::{count, one_line};
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 8;
 const NAME: usize = 16;
+/// What a mean of next to nothing is written as.
+const ZERO: &str = "0.00";
 /// Counters shown: more do not fit a line.
 const COLUMNS: usize = 5;
 
-pub(super) fn write(counted: &[Counted], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(counted: &[Counted], out: &mut Sheet<'_>) -> io::Result<()> {
     // As the table of operators does: the engine spends most of its life in decode.
     let phase =
         [Phase::Decode, Phase::BatchDecode, Phase::Prefill, Phase::Unknown, Phase::Draft, Phase::WarmUp]
@@ -29,6 +31,10 @@ pub(super) fn write(counted: &[Counted], out: &mut dyn Write) -> io::Result<()> 
             names.push(&value.name);
         }
     }
+    // A counter that counted nothing here would only push others out.
+    let (nothing, mut names): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| {
+        rows().flat_map(|c| &c.values).filter(|v| v.name == *name).all(|v| mean(v) == ZERO)
+    });
     names.truncate(COLUMNS);
     let pmus = rows().any(|c| rows().any(|d| d.pmu != c.pmu));
     let first = format!("{}, mean of a span", phase.name());
@@ -55,7 +61,7 @@ pub(super) fn write(counted: &[Counted], out: &mut dyn Write) -> io::Result<()> 
             cells.push(Cell::new(of(name).map_or("–".to_owned(), mean)));
         }
         cells.push(Cell::new(count(row.switches)));
-        let least = names.iter().map(|n| of(n).map_or(0, |v| v.spans)).min().unwrap_or(0);
+        let least = names.iter().chain(&nothing).map(|n| of(n).map_or(0, |v| v.spans)).min().unwrap_or(0);
         cells.push(Cell::new(match row.spans {
             0 => "–".to_owned(),
             all => format!("{:.1} %", least as f64 * 100.0 / all as f64),
@@ -63,7 +69,10 @@ pub(super) fn write(counted: &[Counted], out: &mut dyn Write) -> io::Result<()> 
         t.add_row(cells);
     }
     writeln!(out)?;
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
+    if !nothing.is_empty() {
+        out.say(&format!("{ZERO} in every row: {}", one_line(&nothing.join(", "))))?;
+    }
     match rows().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other rows"),

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::style::{WIDTH, percent, wrapped};
+use super::style::{Sheet, percent, wrapped};
 use crate::analyses::critical_path::{Branch, CriticalPath};
 use crate::views::words::{duration, one_line};
 
 /// Branches named.
 const SHOWN: usize = 3;
 
-pub(super) fn write(all: &[&CriticalPath], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[&CriticalPath], out: &mut Sheet<'_>) -> io::Result<()> {
     let Some(path) = all.iter().max_by_key(|p| p.sum_ns).filter(|p| p.sum_ns > 0) else { return Ok(()) };
     let part = path.path_ns as f64 / path.sum_ns as f64;
     let mut line = format!(
@@ -26,7 +26,7 @@ pub(super) fn write(all: &[&CriticalPath], out: &mut dyn Write) -> io::Result<()
         line.push_str(&format!(": {}", branches.join(", ")));
     }
     writeln!(out)?;
-    for (i, part) in wrapped(&line, WIDTH - 10).iter().enumerate() {
+    for (i, part) in wrapped(&line, out.width() - 10).iter().enumerate() {
         writeln!(out, "{:9} {part}", if i == 0 { "graph" } else { "" })?;
     }
     Ok(())

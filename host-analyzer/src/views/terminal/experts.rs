@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::style::{WIDTH, percent, table, wrapped, write_table};
+use super::style::{Sheet, percent, table, write_table};
 use crate::analyses::expert::{Figures, Routing};
 use crate::views::words::{self, count, size};
 
 /// Rows shown; the others are in summary.json.
 const SHOWN: usize = 4;
 
-pub(super) fn write(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
     if all.is_empty() {
         return Ok(());
     }
@@ -27,14 +27,12 @@ pub(super) fn write(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
     for r in all.iter().take(SHOWN) {
         t.add_row(row(r));
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     if let Some(n) = all.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         writeln!(out, "and {n} other rows")?;
     }
     for sentence in all.iter().take(SHOWN).filter_map(words::experts::sentence) {
-        for line in wrapped(&sentence, WIDTH) {
-            writeln!(out, "{line}")?;
-        }
+        out.say(&sentence)?;
     }
     notes(all, out)
 }
@@ -45,7 +43,7 @@ fn row(r: &Routing) -> Vec<String> {
     let none = || "–".to_owned();
     let tokens = |n: Option<u64>| n.map_or_else(none, count);
     vec![
-        r.phase.name().into(),
+        words::phase_name(r.phase).into(),
         count(r.layers.len() as u64),
         format!("{} of {}", count(f.n_expert - f.never_used), count(f.n_expert)),
         f.distinct_per_batch.map_or_else(none, |n| format!("{n:.1}")),
@@ -58,22 +56,20 @@ fn row(r: &Routing) -> Vec<String> {
 }
 
 /// What is not in the figures.
-fn notes(all: &[Routing], out: &mut dyn Write) -> io::Result<()> {
+fn notes(all: &[Routing], out: &mut Sheet<'_>) -> io::Result<()> {
     let sum = |field: fn(&Figures) -> u64| all.iter().map(|r| field(&r.whole)).sum::<u64>();
     let (left_out, warm_up) = (sum(|f| f.left_out), sum(|f| f.all_used));
     if left_out > 0 {
-        writeln!(
-            out,
+        out.say(&format!(
             "{} selections of a layer came in part only and are counted nowhere above",
             count(left_out)
-        )?;
+        ))?;
     }
     if warm_up > 0 {
-        writeln!(
-            out,
+        out.say(&format!(
             "{} selections of a layer are of all its experts (warming up), in no figure",
             count(warm_up)
-        )?;
+        ))?;
     }
     Ok(())
 }

@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use super::style::{Colour, WIDTH, wrapped};
+use super::style::{Colour, Sheet, wrapped};
 use crate::findings::Findings;
 use crate::views::words::findings as words;
 
 /// Findings shown; the others are in summary.json.
 const SHOWN: usize = 5;
 
-pub(super) fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> {
     if findings.headline.token_ns.is_none() {
         return Ok(());
     }
-    writeln!(out, "{}", words::headline(&findings.headline))?;
+    out.say(&words::headline(&findings.headline))?;
     for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
         lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
     }
@@ -29,8 +29,8 @@ pub(super) fn write(findings: &Findings, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out)
 }
 
-fn lines(first: &str, text: &str, colour: Colour, out: &mut dyn Write) -> io::Result<()> {
-    for line in wrapped(&format!("{first}{text}"), WIDTH) {
+fn lines(first: &str, text: &str, colour: Colour, out: &mut Sheet<'_>) -> io::Result<()> {
+    for line in wrapped(&format!("{first}{text}"), out.width()) {
         writeln!(out, "{}", colour.paint(&line))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::{Colour, WIDTH, cut, table, wrapped, write_table};
+use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::analyses::gauge::{Figures, Gauge};
 use crate::views::words::{self, count, one_line, quantity};
 
@@ -10,7 +10,7 @@ use crate::views::words::{self, count, one_line, quantity};
 const SHOWN: usize = 8;
 const NAME: usize = 30;
 
-pub(super) fn write(gauges: &[Gauge], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(gauges: &[Gauge], out: &mut Sheet<'_>) -> io::Result<()> {
     let read = || gauges.iter().filter(|g| g.whole.is_some());
     if read().next().is_none() {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn write(gauges: &[Gauge], out: &mut dyn Write) -> io::Result<()> {
         });
         t.add_row(row);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     if let n @ 1.. = read().count().saturating_sub(SHOWN) {
         writeln!(out, "and {n} others")?;
     }
@@ -50,7 +50,7 @@ pub(super) fn write(gauges: &[Gauge], out: &mut dyn Write) -> io::Result<()> {
             continue;
         }
         let line = format!("{}: {}", one_line(&g.name), one_line(note));
-        for part in wrapped(&line, WIDTH) {
+        for part in wrapped(&line, out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }
     }

@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use super::style::{WIDTH, wrapped};
+use super::style::{Sheet, wrapped};
 use crate::analyses::kv::Kv;
 use crate::views::words::{count, duration, one_line};
 
 /// Contexts and operators shown; the others are in summary.json.
 const SHOWN: usize = 2;
 
-pub(super) fn write(all: &[Kv], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[Kv], out: &mut Sheet<'_>) -> io::Result<()> {
     let mut shown: Vec<&Kv> = all.iter().filter(|k| k.token.is_some()).collect();
     shown.sort_by_key(|k| std::cmp::Reverse(k.steps.iter().map(|s| s.tokens).sum::<u64>()));
     for kv in shown.into_iter().take(SHOWN) {
         writeln!(out)?;
-        for (i, line) in wrapped(&sentence(kv), WIDTH - 10).iter().enumerate() {
+        for (i, line) in wrapped(&sentence(kv), out.width() - 10).iter().enumerate() {
             writeln!(out, "{:9} {line}", if i == 0 { "KV cache" } else { "" })?;
         }
     }

@@ -1,5 +1,5 @@
 //! The summary on the terminal: health first, then what the session was, its speed, where the time went, and
-//! what the measuring cost; at most about 80 lines of 100 columns.
+//! what the measuring cost; at most about 80 lines of 100 columns, or of as many as the terminal has.
 //!
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
@@ -31,13 +31,25 @@ use crate::analyses::health::Severity;
 use crate::findings::Findings;
 use crate::model::{Model, Session};
 use crate::views::words::{self, count, duration, one_line, size};
-use style::{Colour, WIDTH, cut, wrapped};
+use style::{Colour, Sheet, cut, wrapped};
 
-/// Writes the summary.
+/// Columns of the summary where nobody asks for fewer.
+pub const WIDTH: usize = 100;
+
+/// Writes the summary in [`WIDTH`] columns.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    within(model, analysis, WIDTH, out)
+}
+
+/// Writes the summary in at most `width` columns. Tables that are wider lose their last columns, which is said.
+///
+/// # Errors
+/// Those of `out`.
+pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let out = &mut Sheet::new(out, width);
     health(analysis, out)?;
     findings::write(&Findings::of(model, analysis), out)?;
     session(&model.session, analysis.duration_ns, out)?;
@@ -58,10 +70,11 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     sched::write(&analysis.sched, out)?;
     gauges::write(&analysis.gauge, out)?;
     ceilings::write(&analysis.ceiling, out)?;
-    cost(&analysis.cost, analysis.duration_ns, out)
+    cost(&analysis.cost, analysis.duration_ns, out)?;
+    out.left_out()
 }
 
-fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+fn health(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     for remark in &analysis.health.remarks {
         let colour = match remark.severity() {
             Severity::Good => Colour::Good,
@@ -69,14 +82,14 @@ fn health(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
             Severity::Warning => Colour::Warn,
             Severity::Loss => Colour::Bad,
         };
-        for (i, part) in wrapped(&words::health::line(remark), WIDTH - 2).iter().enumerate() {
+        for (i, part) in wrapped(&words::health::line(remark), out.width() - 2).iter().enumerate() {
             writeln!(out, "{}", colour.paint(&format!("{} {part}", if i == 0 { "●" } else { " " })))?;
         }
     }
     writeln!(out)
 }
 
-fn session(s: &Session, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+fn session(s: &Session, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     let machine = match (s.cpus, s.machine.as_str()) {
         (0, machine) => machine.to_owned(),
         (1, machine) => format!("1 CPU {machine}"),
@@ -85,19 +98,19 @@ fn session(s: &Session, duration_ns: u64, out: &mut dyn Write) -> io::Result<()>
     let kernel = if s.kernel.is_empty() { String::new() } else { format!("Linux {}", s.kernel) };
     let parts = [&s.board, &s.cpu_model, &machine, &kernel, &duration(duration_ns)];
     let parts: Vec<_> = parts.iter().filter(|p| !p.is_empty()).map(|p| one_line(p)).collect();
-    writeln!(out, "{}", cut(&parts.join(" · "), WIDTH))?;
+    writeln!(out, "{}", cut(&parts.join(" · "), out.width()))?;
     // A process that runs another program is told again; the last word holds.
     let later = |i: usize, pid: u32| s.processes[i + 1..].iter().any(|p| p.pid == pid);
     let processes = s.processes.iter().enumerate().filter(|(i, p)| !later(*i, p.pid));
     for (_, p) in processes.take(3) {
         let version = if p.engine_version.is_empty() { "" } else { &format!(" {}", p.engine_version) };
         let line = format!("{}{version}, process {}: {}", p.name, p.pid, p.command);
-        writeln!(out, "{}", Colour::Dim.paint(&cut(&one_line(&line), WIDTH)))?;
+        writeln!(out, "{}", Colour::Dim.paint(&cut(&one_line(&line), out.width())))?;
     }
     Ok(())
 }
 
-fn cost(cost: &Cost, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     let share = |ns: u64| match duration_ns {
         0 => String::new(),
         whole => format!(" ({:.2} % of one CPU)", ns as f64 * 100.0 / whole as f64),
@@ -122,7 +135,7 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut dyn Write) -> io::Result<()> {
         parts.push(format!("memory {}", size(bytes)));
     }
     writeln!(out)?;
-    for (i, line) in wrapped(&parts.join(" · "), WIDTH - 6).iter().enumerate() {
+    for (i, line) in wrapped(&parts.join(" · "), out.width() - 6).iter().enumerate() {
         writeln!(out, "{}", Colour::Dim.paint(&format!("{:5} {line}", if i == 0 { "cost" } else { "" })))?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 
-use super::style::{cut, percent, table, write_table};
+use super::style::{Sheet, cut, percent, table, write_table};
 use crate::analyses::nested::Nested;
 use crate::views::words::{count, duration, one_line};
 
@@ -13,7 +13,7 @@ const SHOWN: usize = 8;
 const NAME: usize = 20;
 const FUNCTION: usize = 24;
 
-pub(super) fn write(nested: &[Nested], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(nested: &[Nested], out: &mut Sheet<'_>) -> io::Result<()> {
     if nested.is_empty() {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub(super) fn write(nested: &[Nested], out: &mut dyn Write) -> io::Result<()> {
             Cell::new(row.share.map_or_else(|| "–".to_owned(), percent)),
         ]);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     match nested.len().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other kinds of nested calls"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
-use super::style::{bar, cut, percent, table, write_table};
+use super::style::{Sheet, bar, cut, percent, table, write_table};
 use super::work::gb_per_s;
 use crate::analyses::Analysis;
 use crate::analyses::op::OpType;
@@ -17,7 +17,7 @@ const SHOWN: usize = 8;
 const NAME: usize = 20;
 const BAR: usize = 10;
 
-pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     let op = &analysis.op;
     // The engine spends most of its life in decode, so that phase has the details and gives the order.
     let seen = |p: &Phase| op.wall_ns[p.index()] > 0;
@@ -55,16 +55,15 @@ pub(super) fn write(analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> 
         }
         t.add_row(row);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     let mut host_side: Vec<&str> =
         op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
     host_side.dedup();
     if let Some(backend) = host_side.first() {
         let backend = one_line(backend);
-        writeln!(
-            out,
+        out.say(&format!(
             "{backend}: host side, the time to hand operators over; its kernels run later, in no operator's time"
-        )?;
+        ))?;
     }
     match types().count().saturating_sub(SHOWN) {
         0 => Ok(()),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 
-use super::style::{WIDTH, cut, table, write_table};
+use super::style::{Sheet, cut, table, write_table};
 use crate::analyses::sched::{Interference, Sched, StateTimes};
 use crate::views::words::{count, duration, one_line};
 
@@ -12,7 +12,7 @@ use crate::views::words::{count, duration, one_line};
 const SHOWN: usize = 5;
 const NAME: usize = 34;
 
-pub(super) fn write(sched: &Sched, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(sched: &Sched, out: &mut Sheet<'_>) -> io::Result<()> {
     if !sched.recorded || sched.threads.is_empty() {
         return Ok(());
     }
@@ -27,7 +27,8 @@ pub(super) fn write(sched: &Sched, out: &mut dyn Write) -> io::Result<()> {
         duration(sum(|t| t.blocked_ns)),
         duration(sum(|t| t.unknown_ns)),
     );
-    writeln!(out, "\n{}", cut(&line, WIDTH))?;
+    writeln!(out)?;
+    out.say(&line)?;
     if sched.interference.is_empty() {
         return Ok(());
     }
@@ -42,7 +43,7 @@ pub(super) fn write(sched: &Sched, out: &mut dyn Write) -> io::Result<()> {
             Cell::new(cut(&cpus.join(" "), 16)),
         ]);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     match sched.interference.len().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other tasks"),

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::style::{WIDTH, percent, wrapped};
+use super::style::{Sheet, percent, wrapped};
 use crate::analyses::speculative::{Plain, Speculative};
 use crate::views::words::{count, duration};
 
 /// Columns before the lines behind the first.
 const INDENT: usize = 13;
 
-pub(super) fn write(all: &[Speculative], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> {
     for s in all {
         let mut line = format!("speculative  {} rounds · {} guesses", count(s.rounds), count(s.drafted));
         if let Some(share) = s.accepted_share {
@@ -33,7 +33,7 @@ pub(super) fn write(all: &[Speculative], out: &mut dyn Write) -> io::Result<()> 
             costs.push(format!("a guess {}", duration(ns)));
         }
         costs.push(verdict(s));
-        for line in wrapped(&costs.join(" · "), WIDTH - INDENT) {
+        for line in wrapped(&costs.join(" · "), out.width() - INDENT) {
             writeln!(out, "{:INDENT$}{line}", "")?;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::{percent, table, write_table};
+use super::style::{Sheet, percent, table, write_table};
 use crate::analyses::phase::Phase;
 use crate::analyses::request::Request;
 use crate::analyses::token::{PhaseTotals, Token};
@@ -11,12 +11,12 @@ use crate::views::words::{count, duration, phase_name};
 /// Requests shown; the others are in summary.json.
 const SHOWN: usize = 4;
 
-pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
     if token.calls.is_empty() {
         return Ok(());
     }
     let mut t =
-        table(&["", "calls", "tokens", "time", "tok/s", "median", "p95", "in graphs", "in operators"]);
+        table(&["", "calls", "tokens", "time", "call tok/s", "median", "p95", "in graphs", "in operators"]);
     let phases = [
         (Phase::Prefill, &token.prefill),
         (Phase::Decode, &token.decode),
@@ -29,11 +29,10 @@ pub(super) fn write(token: &Token, out: &mut dyn Write) -> io::Result<()> {
             t.add_row(row(phase_name(phase), totals));
         }
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     if token.prefill.told_by_tokens > 0 {
-        writeln!(
-            out,
-            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it"
+        out.say(
+            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it",
         )?;
     }
     if token.failed_calls > 0 {
@@ -61,7 +60,7 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
 }
 
 /// The longest requests, in order of time.
-fn requests(all: &[Request], out: &mut dyn Write) -> io::Result<()> {
+fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
     if all.is_empty() {
         return Ok(());
     }
@@ -72,7 +71,7 @@ fn requests(all: &[Request], out: &mut dyn Write) -> io::Result<()> {
     let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "tok/s"]);
     for r in shown {
         t.add_row(vec![
-            format!("{}", r.index),
+            count(u64::from(r.index) + 1),
             count(r.prompt_tokens),
             maybe(r.ttft_ns),
             count(r.generated),
@@ -80,7 +79,7 @@ fn requests(all: &[Request], out: &mut dyn Write) -> io::Result<()> {
             per_s(r.decode_tokens_per_s),
         ]);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     if all.len() > SHOWN {
         writeln!(out, "and {} shorter ones", count((all.len() - SHOWN) as u64))?;
     }

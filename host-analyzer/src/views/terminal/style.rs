@@ -2,10 +2,58 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, Table, presets};
 
-/// Columns that the summary fills at most.
-pub(super) const WIDTH: usize = 100;
+/// Columns below which nothing sensible can be written.
+const NARROWEST: usize = 40;
+
+/// What is written on, as wide as the terminal.
+pub(super) struct Sheet<'a> {
+    out: &'a mut dyn Write,
+    width: usize,
+    /// Tables that lost columns.
+    cut_tables: usize,
+}
+
+impl<'a> Sheet<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, width: usize) -> Self {
+        Self { out, width: width.max(NARROWEST), cut_tables: 0 }
+    }
+
+    /// Columns.
+    pub(super) const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Writes a sentence in as many lines as it needs.
+    pub(super) fn say(&mut self, sentence: &str) -> io::Result<()> {
+        for line in wrapped(sentence, self.width) {
+            writeln!(self, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// Says which tables are not whole.
+    pub(super) fn left_out(&mut self) -> io::Result<()> {
+        let (n, width) = (self.cut_tables, self.width);
+        if n == 0 {
+            return Ok(());
+        }
+        let tables = if n == 1 { "1 table".to_owned() } else { format!("{n} tables") };
+        let line = format!("{tables} shortened to {width} columns");
+        writeln!(self, "{}", Colour::Dim.paint(&line))
+    }
+}
+
+impl Write for Sheet<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
 
 /// What a colour says.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +91,20 @@ pub(super) fn table(headers: &[&str]) -> Table {
     table
 }
 
-/// Writes a table behind an empty line.
-pub(super) fn write_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a table behind an empty line, without the last columns where they do not fit.
+pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<()> {
+    // The lines have colours in them.
+    let mut widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
+    let columns = widths.len();
+    widths.iter_mut().take(columns.saturating_sub(1)).for_each(|width| *width += 2);
+    let mut kept = columns;
+    while kept > 1 && widths[..kept].iter().sum::<usize>() > out.width {
+        kept -= 1;
+    }
+    for column in table.column_iter_mut().skip(kept) {
+        column.set_constraint(ColumnConstraint::Hidden);
+    }
+    out.cut_tables += usize::from(kept < columns);
     writeln!(out)?;
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
-use super::style::{bar, cut, percent, table, write_table};
+use super::style::{Sheet, bar, cut, percent, table, write_table};
 use crate::analyses::thread::Thread;
 use crate::views::words::{count, duration, one_line};
 
@@ -13,7 +13,7 @@ const SHOWN: usize = 6;
 const NAME: usize = 20;
 const BAR: usize = 14;
 
-pub(super) fn write(threads: &[Thread], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(threads: &[Thread], out: &mut Sheet<'_>) -> io::Result<()> {
     // Threads that only called ran no operator.
     let workers = || threads.iter().filter(|t| t.spans > 0);
     if workers().next().is_none() {
@@ -34,7 +34,7 @@ pub(super) fn write(threads: &[Thread], out: &mut dyn Write) -> io::Result<()> {
             Cell::new(bar(busy, BAR)).fg(Color::DarkCyan),
         ]);
     }
-    write_table(&t, out)?;
+    write_table(&mut t, out)?;
     match workers().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other threads"),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::{Colour, WIDTH, wrapped};
+use super::style::{Colour, Sheet, wrapped};
 use crate::analyses::engine::{CpuBackend, Engine};
 use crate::analyses::weight::{Buffer, Weights};
 use crate::model::Memory;
@@ -11,7 +11,7 @@ use crate::views::words::{one_line, size};
 /// Contexts shown; the others are in summary.json.
 const SHOWN: usize = 3;
 
-pub(super) fn write(engines: &[Engine], weights: &[Weights], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(engines: &[Engine], weights: &[Weights], out: &mut Sheet<'_>) -> io::Result<()> {
     let mut lines: Vec<String> = Vec::new();
     // A process that runs another program is told again; the last word holds.
     let later = |i: usize, pid: u32| engines[i + 1..].iter().any(|e| e.pid == pid);
@@ -29,7 +29,7 @@ pub(super) fn write(engines: &[Engine], weights: &[Weights], out: &mut dyn Write
     lines
         .extend(weights.len().checked_sub(SHOWN + 1).map(|n| format!("weights of {} other contexts", n + 1)));
     for line in lines {
-        for part in wrapped(&one_line(&line), WIDTH) {
+        for part in wrapped(&one_line(&line), out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }
     }

@@ -1,8 +1,8 @@
 //! How much of the memory's bandwidth decode used, and which modules took the time.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::style::{WIDTH, cut, percent};
+use super::style::{Sheet, percent};
 use crate::analyses::module::{Module, Sum};
 use crate::analyses::phase::Phase;
 use crate::analyses::roof::{Roofs, Utilisation};
@@ -14,13 +14,13 @@ const LEAST: f64 = 0.005;
 /// Modules shown at most, so that they fit into a line.
 const MOST: usize = 5;
 
-pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::Result<()> {
     let lines = [
         roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode).threads)),
         by_module(modules),
     ];
     for line in lines.into_iter().flatten() {
-        writeln!(out, "{}", cut(&line, WIDTH))?;
+        out.say(&line)?;
     }
     Ok(())
 }

@@ -4,6 +4,8 @@
 //! JSON in which no `<` occurs, so that no text from the traced process can end its element or open another;
 //! the page loads nothing. Its program is in `report/`, built into `report/dist/report.html`.
 
+mod pack;
+
 use std::io::{self, Write};
 
 use super::report_timeline;
@@ -11,7 +13,7 @@ use crate::analyses::Analysis;
 use crate::model::Model;
 
 /// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
-const PAGE: &str = include_str!("../../report/dist/report.html");
+const PAGE: &str = include_str!("../../../report/dist/report.html");
 const MARK: &str = "<!--profinfer:data-->";
 
 /// One of the JSON views.
@@ -24,14 +26,21 @@ type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
     out.write_all(head.as_bytes())?;
-    let blocks: [(&str, View); 3] = [
-        ("summary", super::summary::summary),
-        ("dag", super::dag::dag),
-        ("timeline", report_timeline::report_timeline),
+    // The timeline is as short as it can be already.
+    let blocks: [(&str, View, bool); 3] = [
+        ("summary", super::summary::summary, true),
+        ("dag", super::dag::dag, true),
+        ("timeline", report_timeline::report_timeline, false),
     ];
-    for (id, view) in blocks {
+    for (id, view, tables) in blocks {
         write!(out, "<script type=\"application/json\" id=\"{id}\">")?;
-        view(model, analysis, &mut Embedded(out))?;
+        if tables {
+            let mut bytes = Vec::new();
+            view(model, analysis, &mut bytes)?;
+            serde_json::to_writer(Embedded(out), &pack::pack(serde_json::from_slice(&bytes)?))?;
+        } else {
+            view(model, analysis, &mut Embedded(out))?;
+        }
         out.write_all(b"</script>\n")?;
     }
     out.write_all(tail.as_bytes())

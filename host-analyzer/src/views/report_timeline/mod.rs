@@ -1,18 +1,22 @@
 //! The timeline inside the report: the excerpt's slices as short arrays.
 //!
-//! Stage: view. From: tracks, the excerpt. To: one JSON object, of which docs/output-schema.md tells.
+//! Stage: view. From: tracks, the excerpt, stretches of threads. To: one JSON object, of which docs/output-schema.md tells.
+
+mod state;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+use self::state::{State, States, Task};
 use super::SCHEMA;
 use crate::analyses::Analysis;
 use crate::analyses::excerpt::Excerpt;
 use crate::analyses::phase::Phase;
+use crate::analyses::sched::shown::{MAX_SHOWN, Shown};
 use crate::analyses::track::{Slice, Track, TrackKind};
-use crate::model::{Layer, Model, NodeIdx, SpanId, Text, TopologyId};
+use crate::model::{Layer, Model, NodeIdx, SpanId, Text, ThreadId, TopologyId};
 
 #[derive(Serialize)]
 struct Timeline<'a> {
@@ -26,14 +30,34 @@ struct Timeline<'a> {
     complete: bool,
     texts: Vec<&'a str>,
     nodes: Vec<Node>,
-    tracks: Vec<Row<'a>>,
+    scheduler: Scheduler,
+    tasks: Vec<Task<'a>>,
+    states: Vec<State>,
+    tracks: Vec<Row>,
+}
+
+/// How much the tracks of states tell.
+#[derive(Serialize)]
+struct Scheduler {
+    recorded: bool,
+    left_out: usize,
+    left_out_longest_ns: u64,
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
-    kind: TrackKind,
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Token,
+    Graph,
+    Thread,
+    State,
+}
+
+#[derive(Serialize)]
+struct Row {
+    kind: Kind,
     process: u32,
-    track: &'a str,
+    track: String,
     slices: Vec<i64>,
 }
 
@@ -63,15 +87,23 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         nodes: Vec::new(),
         node_ids: BTreeMap::new(),
     };
-    let tracks = analysis
-        .track
-        .iter()
-        .zip(&excerpt.slices)
-        .filter(|(_, range)| !range.is_empty())
-        .map(|(track, range)| {
-            row(&mut tables, analysis, track, &track.order[range.clone()], excerpt.start_ns)
-        })
-        .collect();
+    let with_slices: Vec<_> =
+        analysis.track.iter().zip(&excerpt.slices).filter(|(_, range)| !range.is_empty()).collect();
+    let threads =
+        if model.sched.recorded { threads(with_slices.iter().map(|(t, _)| *t)) } else { Vec::new() };
+    let shown = Shown::of(model, &threads, excerpt.start_ns, excerpt.end_ns, MAX_SHOWN);
+    let mut states = States::new(model);
+    let mut tracks = Vec::new();
+    for (n, (track, range)) in with_slices.iter().enumerate() {
+        let slices = &track.order[(*range).clone()];
+        tracks.push(row(&mut tables, analysis, track, slices, excerpt.start_ns));
+        // What a thread did stands below all that it computed.
+        if !with_slices[n + 1..].iter().any(|(later, _)| later.thread == track.thread)
+            && let Some(at) = threads.iter().position(|t| *t == track.thread)
+        {
+            tracks.push(states.row(track, &shown.threads[at], excerpt.start_ns));
+        }
+    }
     let timeline = Timeline {
         schema: SCHEMA,
         start_ns: excerpt.start_ns.saturating_sub(model.session.start_ns),
@@ -83,19 +115,31 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         complete: excerpt.whole_calls,
         texts: tables.texts,
         nodes: tables.nodes,
+        scheduler: Scheduler {
+            recorded: model.sched.recorded,
+            left_out: shown.left_out,
+            left_out_longest_ns: shown.left_out_longest_ns,
+        },
+        tasks: states.tasks,
+        states: states.rows,
         tracks,
     };
     serde_json::to_writer(&mut *out, &timeline)?;
     out.write_all(b"\n")
 }
 
-fn row<'a>(
-    tables: &mut Tables<'a>,
-    analysis: &Analysis,
-    track: &'a Track,
-    slices: &[Slice],
-    origin: u64,
-) -> Row<'a> {
+/// The threads of some tracks, in order of first appearance.
+fn threads<'a>(tracks: impl Iterator<Item = &'a Track>) -> Vec<ThreadId> {
+    let mut threads = Vec::new();
+    for track in tracks {
+        if !threads.contains(&track.thread) {
+            threads.push(track.thread);
+        }
+    }
+    threads
+}
+
+fn row(tables: &mut Tables<'_>, analysis: &Analysis, track: &Track, slices: &[Slice], origin: u64) -> Row {
     let model = tables.model;
     let mut numbers = Vec::with_capacity(slices.len() * 4);
     for slice in slices {
@@ -119,7 +163,12 @@ fn row<'a>(
         };
         numbers.extend([number(start - origin), number(end - start), a, b]);
     }
-    Row { kind: track.kind, process: track.process, track: &track.track, slices: numbers }
+    let kind = match track.kind {
+        TrackKind::Token => Kind::Token,
+        TrackKind::Graph => Kind::Graph,
+        TrackKind::Thread => Kind::Thread,
+    };
+    Row { kind, process: track.process, track: track.track.clone(), slices: numbers }
 }
 
 const fn phase_code(phase: Phase) -> i64 {
