@@ -25,4 +25,4 @@ PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
 export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR GGML_VK_VISIBLE_DEVICES=0
-tests_of oracle --ignored --nocapture backends:: planted:: standin:: weights::layers
+tests_of oracle --ignored --nocapture backends:: planted::application planted::backend standin:: weights::layers

@@ -143,7 +143,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
     let n = tokens.len() as u64;
     let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
     let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
-    let drafted = if n == 0 { drafted(analysis) } else { None };
+    let drafted = drafted_ns(analysis).filter(|_| n == 0);
     let phase = if drafted.is_some() { Phase::BatchDecode } else { Phase::Decode };
     let works = |t: &&crate::analyses::budget::ThreadBudget| t.parts.get(Class::Work) > 0;
     let threads = analysis.budget.phase(phase).map_or(0, |d| d.threads.iter().filter(works).count() as u64);
@@ -169,7 +169,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
 }
 
 /// Mean time of the tokens that came out of speculative decoding, sampling included, ns.
-fn drafted(analysis: &Analysis) -> Option<u64> {
+pub(in crate::findings) fn drafted_ns(analysis: &Analysis) -> Option<u64> {
     let row = analysis.speculative.iter().max_by_key(|s| s.rounds)?;
     let of_target = analysis.token.requests.iter().filter(|r| r.context == row.target);
     let (n, ns) = of_target.filter_map(|r| Some((r.generated, r.tpot_ns?))).fold((0_u64, 0_u64), |sum, r| {
