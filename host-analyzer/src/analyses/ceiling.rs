@@ -103,7 +103,9 @@ impl Ceilings {
         };
         let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
         let higher = kind.unit() != CeilingUnit::Nanoseconds;
-        let of_kind = self.all.iter().filter(|c| c.kind == kind && c.threads == threads && c.note.is_empty());
+        // One without any CPU was measured nowhere.
+        let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0 && c.note.is_empty();
+        let of_kind = self.all.iter().filter(fits);
         let measured = of_kind.filter_map(|c| Some((c, c.median.filter(|m| *m > 0)?)));
         measured.map(|(ceiling, value)| Fitting { ceiling, value, fit: fit(ceiling) }).min_by_key(|f| {
             let value = if higher { u64::MAX - f.value } else { f.value };
