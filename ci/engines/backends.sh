@@ -4,7 +4,8 @@
 #
 # Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
 # and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs), and the calls that the
-# stand-ins count themselves (host-analyzer/tests/oracle/standin.rs).
+# stand-ins count themselves (host-analyzer/tests/oracle/standin.rs). A delay that is planted in a backend, or between two token calls,
+# must appear in its class of the budget (host-analyzer/tests/oracle/planted).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -24,4 +25,4 @@ PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
 export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR GGML_VK_VISIBLE_DEVICES=0
-tests_of oracle --ignored --nocapture backends:: standin:: weights::layers
+tests_of oracle --ignored --nocapture backends:: planted::application planted::backend standin:: weights::layers

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # standin.sh      compile the stand-ins for backends whose hardware is not here, and print their folder
 #
-# libggml-opencl.so and libggml-rknn.so are for GGML_BACKEND_PATH, bin/clblast runs by itself; each says in its source what
+# libggml-opencl.so and libggml-rknn.so are for GGML_BACKEND_PATH, bin/clblast runs by itself, libdelay.so is for LD_PRELOAD; each says in its source what
 # is real about it and what is not. They are made for Debian's engine (scripts/engine.sh debian), with its own headers.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -12,7 +12,7 @@ engine=$("$REPO/scripts/engine.sh" debian)
 engine=${engine%/bin}
 lib=usr/lib/x86_64-linux-gnu
 dir=$CACHE/standin
-made=$(cat "$REPO"/ci/drivers/{standin,clblast}.cpp "$0" "$engine/VERSION" | sha256sum | cut -c1-16)
+made=$(cat "$REPO"/ci/drivers/{standin.cpp,clblast.cpp,delay.c} "$0" "$engine/VERSION" | sha256sum | cut -c1-16)
 
 build() {
 	[ "$(cat "$dir/.made" 2>/dev/null)" != "$made" ] || return 0 # another run was faster
@@ -29,6 +29,7 @@ build() {
 	g++ -std=c++17 -O2 -Wall "-I$root/usr/include" "$REPO/ci/drivers/clblast.cpp" -o "$new/clblast" -Wl,--allow-shlib-undefined \
 		-Wl,--no-as-needed "$root/$lib/libggml.so" "$root/$lib/libggml-base.so" >&2 ||
 		die "ci/drivers/clblast.cpp does not compile against Debian's engine"
+	gcc -O2 -Wall -shared -fPIC "$REPO/ci/drivers/delay.c" -o "$new/libdelay.so" -ldl >&2 || die "ci/drivers/delay.c does not compile"
 	# As the engine's own tools are started, see scripts/engine/debian.sh.
 	for l in "$root/$lib"/ggml/backends0/*.so; do ln -s "$l" "$new/exe/"; done
 	ln "$root/$lib/ld-linux-x86-64.so.2" "$new/exe/clblast"

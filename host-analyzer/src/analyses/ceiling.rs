@@ -1,7 +1,7 @@
 //! Which ceiling holds for an engine that ran on certain CPUs.
 //!
-//! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`], which answers questions. Promises: what was not measured
-//! fits nothing; a ceiling of other CPUs than asked for says so.
+//! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`], which answers questions. Promises: what was not measured,
+//! or with another number of threads, fits nothing; a ceiling of other CPUs than asked for says so.
 
 use std::collections::BTreeMap;
 
@@ -48,15 +48,15 @@ pub struct Ceilings {
     cores: BTreeMap<u16, String>,
 }
 
-/// How well a ceiling fits the CPUs that were asked for.
+/// How well a ceiling fits the CPUs that were asked for, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     /// It was measured on these very CPUs.
     SameCpus,
     /// On as many CPUs of the same core types.
     SameCores,
-    /// On another number of CPUs or on other core types: the nearest that there is.
-    Approximate,
+    /// On as many others.
+    AsMany,
 }
 
 /// A ceiling for certain CPUs.
@@ -68,14 +68,6 @@ pub struct Fitting<'a> {
     pub value: u64,
     /// How well it fits.
     pub fit: Fit,
-}
-
-impl Fitting<'_> {
-    /// The ceiling of other CPUs than were asked for.
-    #[must_use]
-    pub fn approximate(&self) -> bool {
-        self.fit == Fit::Approximate
-    }
 }
 
 impl Ceilings {
@@ -91,67 +83,34 @@ impl Ceilings {
         Self { all: model.ceilings.iter().map(ceiling).collect(), cores }
     }
 
-    /// Bytes per second that an engine on these CPUs can read, a thread on each; `None` when nothing was measured.
+    /// The ceiling of a kind for so many threads on these CPUs, which may be more than there are threads: on the same CPUs, else on as
+    /// many of the same core types, else on those that have most of these CPUs among them. Of several ways to compute, the fastest. One
+    /// of another number of threads fits nothing, nor does one whose figures are doubtful.
     #[must_use]
-    pub fn read(&self, cpus: &[u16]) -> Option<Fitting<'_>> {
-        self.on(CeilingKind::Read, cpus)
-    }
-
-    /// The ceiling of a kind for threads on these CPUs (at least one): on the same CPUs, else on as many of the same core
-    /// types, else the nearest number of threads, of the same core types if there are any. Of several ways to compute,
-    /// the fastest.
-    #[must_use]
-    pub fn on(&self, kind: CeilingKind, cpus: &[u16]) -> Option<Fitting<'_>> {
+    pub fn on(&self, kind: CeilingKind, threads: usize, cpus: &[u16]) -> Option<Fitting<'_>> {
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
         cpus.dedup();
         let cores = self.cores_of(&cpus);
         let fit = |c: &Ceiling| {
-            if c.cpus == cpus {
+            if c.cpus.len() == cpus.len() && c.cpus.iter().all(|cpu| cpus.contains(cpu)) {
                 Fit::SameCpus
             } else if cores.is_some() && cores == self.cores_of(&c.cpus) {
                 Fit::SameCores
             } else {
-                Fit::Approximate
+                Fit::AsMany
             }
         };
-        self.best(kind, cpus.len(), fit, |c| self.same_types(&cpus, &c.cpus))
-    }
-
-    /// The ceiling of a kind for so many threads on CPUs that are not known: the fastest that was measured with as many, else
-    /// with the nearest number. It is approximate unless all ceilings with as many threads are of the same core types.
-    #[must_use]
-    pub fn with_threads(&self, kind: CeilingKind, threads: usize) -> Option<Fitting<'_>> {
-        let mut of_kind = self.measured(kind).filter(|(c, _)| c.threads == threads).map(|(c, _)| &c.core);
-        let first = of_kind.next();
-        let one_type = of_kind.all(|core| Some(core) == first);
-        let fit = |c: &Ceiling| {
-            if c.threads == threads && one_type { Fit::SameCores } else { Fit::Approximate }
-        };
-        self.best(kind, threads, fit, |_| true)
-    }
-
-    /// The best fit; among equal ones the nearest number of threads, then the best value.
-    fn best(
-        &self,
-        kind: CeilingKind,
-        threads: usize,
-        fit: impl Fn(&Ceiling) -> Fit,
-        same_types: impl Fn(&Ceiling) -> bool,
-    ) -> Option<Fitting<'_>> {
+        let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
         let higher = kind.unit() != CeilingUnit::Nanoseconds;
-        let fitting = |(ceiling, value)| Fitting { ceiling, value, fit: fit(ceiling) };
-        self.measured(kind).map(fitting).min_by_key(|f| {
-            let distance = f.ceiling.threads.abs_diff(threads);
+        // One without any CPU was measured nowhere.
+        let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0 && c.note.is_empty();
+        let of_kind = self.all.iter().filter(fits);
+        let measured = of_kind.filter_map(|c| Some((c, c.median.filter(|m| *m > 0)?)));
+        measured.map(|(ceiling, value)| Fitting { ceiling, value, fit: fit(ceiling) }).min_by_key(|f| {
             let value = if higher { u64::MAX - f.value } else { f.value };
-            (f.fit, !same_types(f.ceiling), distance, value)
+            (f.fit, std::cmp::Reverse(shared(f.ceiling)), value)
         })
-    }
-
-    /// Ceilings of a kind that were measured, with their medians.
-    fn measured(&self, kind: CeilingKind) -> impl Iterator<Item = (&Ceiling, u64)> {
-        let of_kind = self.all.iter().filter(move |c| c.kind == kind && c.threads > 0);
-        of_kind.filter_map(|c| Some((c, c.median.filter(|m| *m > 0)?)))
     }
 
     /// Core type of each of these CPUs, in order of types; `None` when one is not known.
@@ -160,16 +119,6 @@ impl Ceilings {
             cpus.iter().map(|cpu| self.cores.get(cpu).map(String::as_str)).collect::<Option<_>>()?;
         cores.sort_unstable();
         Some(cores)
-    }
-
-    /// Whether these CPUs are of the same core types, however many of each.
-    fn same_types(&self, a: &[u16], b: &[u16]) -> bool {
-        let types = |cpus| {
-            let mut types = self.cores_of(cpus)?;
-            types.dedup();
-            Some(types)
-        };
-        types(a).is_some_and(|of_a| types(b) == Some(of_a))
     }
 }
 

@@ -116,7 +116,8 @@ impl Analysis {
         let op = op::Op::of(model, &groups, &executions, &tallies);
         let work = work::Works::of(model);
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
-        let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved);
+        let ceiling = ceiling::Ceilings::of(model);
+        let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved, &ceiling);
         let counted = bound::Counted::of(model, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
@@ -146,7 +147,7 @@ impl Analysis {
             counted: counter::counted(model, &phases),
             gauge: gauge::gauges(model, &phases),
             conditions: fact::Conditions::of(model, &phases),
-            ceiling: ceiling::Ceilings::of(model),
+            ceiling,
             sched: sched::Sched::of(model, &phases),
             cost,
             phases,

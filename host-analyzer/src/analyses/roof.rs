@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::ceiling::{Ceilings, Fit};
 use super::execution::Executions;
 use super::phase::{Phase, Phases};
 use super::token::Token;
 use super::work::{Accuracy, Achieved};
-use crate::model::{Ceiling, CeilingKind, Model};
+use crate::model::{CeilingKind, Model};
 
 /// Part of a phase's spans that a CPU must have to count as one that the phase used: a migration for a moment is none.
 const MIN_SHARE: f64 = 0.02;
@@ -75,10 +76,11 @@ impl Roofs {
         executions: &Executions,
         token: &Token,
         achieved: &Achieved,
+        ceilings: &Ceilings,
     ) -> Self {
         let roofs = Phase::ALL.map(|phase| {
             let (threads, cpus) = used(model, phases, executions, phase);
-            let top = |kind| top(&model.ceilings, kind, threads, &cpus);
+            let top = |kind| top(ceilings, kind, threads, &cpus);
             Roof {
                 threads,
                 read: top(CeilingKind::Read),
@@ -126,15 +128,9 @@ fn used(model: &Model, phases: &Phases, executions: &Executions, phase: Phase) -
     (threads, cpus.collect())
 }
 
-/// The ceiling of as many CPUs as there were threads: of just these CPUs if there is one, of those that share most with them otherwise.
-fn top(ceilings: &[Ceiling], kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Top> {
-    let fits = |c: &&Ceiling| {
-        c.kind == kind && c.note.is_empty() && c.median > 0 && c.cpus.len() == threads as usize
-    };
-    let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
-    let best = ceilings.iter().filter(fits).max_by_key(|c| (shared(c), c.median))?;
-    let same_cpus = best.cpus.len() == cpus.len() && shared(best) == cpus.len();
-    Some(Top { per_s: best.median, same_cpus })
+fn top(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Top> {
+    let best = ceilings.on(kind, threads as usize, cpus)?;
+    Some(Top { per_s: best.value, same_cpus: best.fit == Fit::SameCpus })
 }
 
 fn utilisation(token: &Token, achieved: &Achieved, roof: &Roof) -> Option<Utilisation> {

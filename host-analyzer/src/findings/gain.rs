@@ -85,14 +85,30 @@ impl Mean {
     pub(super) fn of(values: &[u64]) -> Self {
         let mean_of = |v: &[u64]| v.iter().map(|x| *x as f64).sum::<f64>() / v.len().max(1) as f64;
         let mean = mean_of(values);
-        let size = values.len() / BLOCKS;
-        if size == 0 {
+        if values.len() < BLOCKS {
             return Self { mean, half: mean };
         }
-        let blocks: Vec<f64> = values.chunks_exact(size).take(BLOCKS).map(mean_of).collect();
+        // All values, in blocks that differ by one at most.
+        let from = |block: usize| block * values.len() / BLOCKS;
+        let blocks: Vec<f64> = (0..BLOCKS).map(|i| mean_of(&values[from(i)..from(i + 1)])).collect();
         let middle = blocks.iter().sum::<f64>() / BLOCKS as f64;
         let variance = blocks.iter().map(|b| (b - middle).powi(2)).sum::<f64>() / (BLOCKS - 1) as f64;
         Self { mean, half: T * (variance / BLOCKS as f64).sqrt() }
+    }
+
+    /// A part of it.
+    pub(super) fn times(self, part: f64) -> Self {
+        Self { mean: self.mean * part, half: self.half * part }
+    }
+
+    /// How much more it is than something that is known, or than another mean.
+    pub(super) fn minus(self, other: Self) -> Self {
+        Self { mean: self.mean - other.mean, half: self.half.hypot(other.half) }
+    }
+
+    /// What is known.
+    pub(super) const fn known(mean: f64) -> Self {
+        Self { mean, half: 0.0 }
     }
 
     pub(super) fn low(&self) -> f64 {
@@ -100,7 +116,7 @@ impl Mean {
     }
 
     pub(super) fn high(&self) -> f64 {
-        self.mean + self.half
+        (self.mean + self.half).max(0.0)
     }
 }
 

@@ -51,7 +51,8 @@ pub enum Verdict {
     RuledOut(Vec<Evidence>),
     /// What the rule needs was not recorded.
     NotEnoughData(Vec<Missing>),
-    /// The times differ so much from token to token that nothing can be said.
+    /// It cannot be told: the times differ so much from token to token, or their bounds lie so far apart, that the cause may cost nothing
+    /// and may cost what matters.
     Noisy(Vec<Evidence>),
     /// The rule is about something that this session does not have: experts, a draft model.
     DoesNotApply,
@@ -100,8 +101,8 @@ pub enum Missing {
     Gauge(&'static str),
     /// At least three steps of the KV cache's cells with eight tokens each.
     ContextSteps,
-    /// Calls of a draft's target with one token.
-    PlainCalls,
+    /// Rounds of speculative decoding whose outcome is known.
+    Rounds,
 }
 
 /// A finding.

@@ -11,7 +11,8 @@ const HEAD: &str = "\
 # Findings
 
 What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. It is *found*, *ruled out* by a number, or
-*not known* because what it needs was not recorded. A gain is an interval in which the effect of the remedy lies: for a decode token, or for the time to the first
+*not known* because what it needs was not recorded, or *noisy*: the 95 % interval of what the cause costs includes nothing as well as the least cost that
+counts, so that more tokens are needed to tell. A gain is an interval in which the effect of the remedy lies: for a decode token, or for the time to the first
 token of a request. Where a cause can be provoked, a test applies the
 remedy on a real engine and holds the gain to its interval (`host-analyzer/tests/oracle/promise`, `ci/promise.sh`). A cause that costs less than 2 % of a
 decode token is ruled out. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.

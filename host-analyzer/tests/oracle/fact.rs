@@ -1,7 +1,6 @@
 //! Facts of a real engine, against what was set and what the kernel says itself: under a quota, on chosen CPUs, with variables.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,57 +8,18 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::fact::Conditions;
 use host_analyzer::analyses::fact::reading::Limit;
 use host_analyzer::model::Model;
-use profinfer_skip::skip;
 
+use crate::group::Group;
 use crate::support::{Parts, engine, model, parts, read, record, tool};
 
 /// Never to be found in a recording.
 const SECRET: &str = "geheim-4711";
 
-/// A control group of version 1 for CPU time and one in it; removed at the end.
-struct Group(PathBuf);
-
-impl Group {
-    fn new() -> Option<Self> {
-        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
-        let of_cpu = |line: &&str| {
-            let (_, kind) = line.split_once(" - ").unwrap();
-            kind.starts_with("cgroup ") && kind.split([' ', ',']).any(|word| word == "cpu")
-        };
-        let point = mounts.lines().find(of_cpu).and_then(|line| line.split(' ').nth(4));
-        let Some(point) = point else {
-            skip(format_args!("no control groups of version 1 for CPU time are mounted"));
-            return None;
-        };
-        let group = Self(PathBuf::from(point).join(format!("profinfer-test-{}", std::process::id())));
-        if let Err(e) = fs::create_dir_all(group.0.join("inner")) {
-            skip(format_args!("no control group can be made in {point}: {e}"));
-            return None;
-        }
-        Some(group)
-    }
-
-    fn set_quota(&self, quota_us: u64, period_us: u64) {
-        fs::write(self.0.join("cpu.cfs_period_us"), period_us.to_string()).unwrap();
-        fs::write(self.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
-    }
-
-    /// Periods, those in which it was stopped, and for how long, ns.
-    fn stat(&self) -> [u64; 3] {
-        let text = fs::read_to_string(self.0.join("cpu.stat")).unwrap();
-        ["nr_periods ", "nr_throttled ", "throttled_time "]
-            .map(|key| text.lines().find_map(|l| l.strip_prefix(key)).unwrap().parse().unwrap())
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let begun = Instant::now();
-        while fs::remove_dir(self.0.join("inner")).is_err() && begun.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let _ = fs::remove_dir(&self.0);
-    }
+/// Periods of a control group, those in which it was stopped, and for how long, ns.
+fn stat(group: &Group) -> [u64; 3] {
+    let text = group.read("cpu.stat");
+    ["nr_periods ", "nr_throttled ", "throttled_time "]
+        .map(|key| text.lines().find_map(|l| l.strip_prefix(key)).unwrap().parse().unwrap())
 }
 
 /// Ends the engine with the test.
@@ -76,8 +36,7 @@ impl Engine {
     /// An engine in the inner group, on the first CPU, that computes until it is ended.
     fn start(parts: &Parts, group: &Group) -> Option<Self> {
         let nodes = engine("PROFINFER_ENGINE_DIR")?.join("nodes");
-        let script =
-            format!("echo $$ > {}/inner/cgroup.procs && exec taskset -c 0 \"$@\"", group.0.display());
+        let script = format!("echo $$ > {} && exec taskset -c 0 \"$@\"", group.inner_file());
         let gguf = model(parts, "dense-q8");
         let child = Command::new("sh")
             .args(["-c", &script, "sh", nodes.to_str().unwrap(), "-m", &gguf])
@@ -107,10 +66,11 @@ fn kib(text: &str, key: &str) -> u64 {
 #[test]
 fn facts_are_what_was_set_and_what_the_kernel_counts() {
     let Some(parts) = parts() else { return };
-    let Some(group) = Group::new() else { return };
+    let Some(group) = Group::new("cpu", &[]) else { return };
     let Some(engine) = Engine::start(&parts, &group) else { return };
     // When its weights are loaded, and so little that it is used up also where other programs have most of the CPU.
-    group.set_quota(5_000, 50_000);
+    group.set("cpu.cfs_period_us", "50000");
+    group.set("cpu.cfs_quota_us", "5000");
     let pid = engine.0.id();
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
@@ -120,20 +80,20 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
         .spawn()
         .unwrap();
     // The agent's first reading lies between these two.
-    let before = group.stat();
+    let before = stat(&group);
     let begun = Instant::now();
     while fs::metadata(&out).map_or(0, |m| m.len()) < 20_000 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no trace");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let met = group.stat();
+    let met = stat(&group);
     std::thread::sleep(Duration::from_secs(4));
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     // And its last one between these two.
-    let last = group.stat();
+    let last = stat(&group);
     let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
     assert!(interrupted.success() && agent.wait().unwrap().success());
-    let after = group.stat();
+    let after = stat(&group);
 
     let bytes = fs::read(&out).unwrap();
     assert!(!bytes.windows(SECRET.len()).any(|w| w == SECRET.as_bytes()), "a secret is in the recording");

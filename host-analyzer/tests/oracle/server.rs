@@ -1,22 +1,14 @@
 //! Several sequences at once: a server with parallel slots, and a draft beside its target. The engine's own counts of
 //! tokens are the oracle.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::support::{model, parts, read, record, tool};
+use crate::serve::{Address, Server};
+use crate::support::{model, parts, record, tool};
 
 /// One completion of 12 tokens; how many tokens were read and written.
-fn complete(port: u16) -> (u64, u64) {
-    let body = r#"{"prompt":[5,6,7,8,9,10,11],"n_predict":12,"cache_prompt":false,"ignore_eos":true}"#;
-    let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let head =
-        "POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
-    write!(socket, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).unwrap();
+fn complete(address: Address) -> (u64, u64) {
+    let answer = address.complete(&[5, 6, 7, 8, 9, 10, 11], 12, false);
     let json = &answer[answer.find("\r\n\r\n").unwrap()..];
     let json: serde_json::Value =
         serde_json::from_str(&json[json.find('{').unwrap()..=json.rfind('}').unwrap()]).unwrap();
@@ -29,58 +21,17 @@ fn complete(port: u16) -> (u64, u64) {
 fn a_server_with_two_slots() {
     let Some(parts) = parts() else { return };
     let Some(program) = tool("llama-server") else { return };
-    let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("t.pfi");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut agent = Command::new(&parts.agent)
-        .args(["record", "--out", out.to_str().unwrap(), "--"])
-        .arg(program)
-        .args([
-            "-m",
-            &model(&parts, "dense-q8"),
-            "-np",
-            "2",
-            "-t",
-            "2",
-            "-c",
-            "1024",
-            "--port",
-            &port.to_string(),
-        ])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let begun = Instant::now();
-    let healthy = || -> Option<bool> {
-        let mut socket = TcpStream::connect(("127.0.0.1", port)).ok()?;
-        socket.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).ok()?;
-        Some(answer.contains("200 OK"))
-    };
-    while healthy() != Some(true) {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the server does not start");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let options = ["-m", &model(&parts, "dense-q8"), "-np", "2", "-t", "2", "-c", "1024"];
+    let server = Server::start(&parts, &program, &options);
     // CLOCK_MONOTONIC, on a machine that does not sleep. What the server tries out before it serves is
     // not asked for; it lies behind, and the requests come later than that.
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
     let ready_ns = (uptime.split(' ').next().unwrap().parse::<f64>().unwrap() * 1e9) as u64 + 50_000_000;
     std::thread::sleep(Duration::from_millis(100));
-    let answers: Vec<_> = (0..2).map(|_| std::thread::spawn(move || complete(port))).collect();
+    let address = server.address;
+    let answers: Vec<_> = (0..2).map(|_| std::thread::spawn(move || complete(address))).collect();
     let answers: Vec<_> = answers.into_iter().map(|a| a.join().unwrap()).collect();
-    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
-    let server = String::from_utf8_lossy(&children).trim().to_owned();
-    assert!(Command::new("kill").args(["-INT", &server]).status().unwrap().success());
-    let begun = Instant::now();
-    while agent.try_wait().unwrap().is_none() {
-        if begun.elapsed() > Duration::from_secs(30) {
-            let _ = Command::new("kill").args(["-KILL", &server]).status();
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let trace = read(&out);
+    let trace = server.stop();
     assert!(trace.health.damage.is_empty() && !trace.health.cut_short(), "{:#?}", trace.health);
     // The last token of an answer is not computed with any more.
     let told: u64 = answers.iter().map(|(prompt, predicted)| prompt + predicted - 1).sum();

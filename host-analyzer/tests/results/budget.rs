@@ -222,6 +222,56 @@ fn a_worker_on_a_slower_core_is_told_as_such() {
 }
 
 #[test]
+fn a_worker_that_is_stopped_before_it_begins_is_blocked_and_one_that_sleeps_there_is_late() {
+    let with = |of| {
+        let mut m = tokens(0, DELAY, 0, false);
+        let at = operator(&m);
+        state(&mut m, 1, at, DELAY, of);
+        budget(&m)
+    };
+    let b = with(ThreadState::Stopped);
+    assert_eq!(more(&b), [(Class::Blocked, PLANTED)]);
+    assert_eq!(more_by_thread(&b), [vec![(Class::WaitBlocked, PLANTED)], vec![(Class::Blocked, PLANTED)]]);
+    let b = with(ThreadState::Sleeping);
+    assert_eq!(more(&b), [(Class::WaitStartedLate, PLANTED)]);
+    assert_eq!(
+        more_by_thread(&b),
+        [vec![(Class::WaitStartedLate, PLANTED)], vec![(Class::Blocked, PLANTED)]]
+    );
+}
+
+#[test]
+fn an_application_may_sleep_but_not_be_stopped() {
+    let with = |of| {
+        let mut m = tokens(0, 0, DELAY, false);
+        let at = m.decodes.start_ns[TOKENS as usize - 1] - DELAY;
+        state(&mut m, 0, at, DELAY, of);
+        more(&budget(&m))
+    };
+    assert_eq!(with(ThreadState::Sleeping), [(Class::Application, PLANTED)]);
+    assert_eq!(with(ThreadState::Stopped), [(Class::Blocked, PLANTED)]);
+    assert_eq!(with(ThreadState::Blocked), [(Class::Blocked, PLANTED)]);
+}
+
+#[test]
+fn a_thread_that_sleeps_in_an_operator_of_another_backend_waits_for_that() {
+    let with = |of| {
+        let mut m = tokens(0, 0, 0, false);
+        let gpu = m.texts.intern("GPU");
+        m.graph_calls.backend.iter_mut().for_each(|backend| *backend = gpu);
+        let plain = budget(&m);
+        let at = operator(&m) + 20;
+        state(&mut m, 0, at, 50, of);
+        let with = budget(&m);
+        let wall = difference(&with.tokens.last().unwrap().wall, &plain.tokens.last().unwrap().wall);
+        assert_eq!(difference(&with.phases[0].threads[0].parts, &plain.phases[0].threads[0].parts), wall);
+        wall
+    };
+    assert_eq!(with(ThreadState::Sleeping), [(Class::Work, -50), (Class::OtherBackend, 50)]);
+    assert_eq!(with(ThreadState::Stopped), [(Class::Work, -50), (Class::Blocked, 50)]);
+}
+
+#[test]
 fn time_before_a_call_is_the_applications() {
     let b = budget(&tokens(0, 0, DELAY, false));
     assert_eq!(more(&b), [(Class::Application, PLANTED)]);

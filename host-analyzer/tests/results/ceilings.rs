@@ -46,43 +46,33 @@ fn ceilings() -> Ceilings {
 }
 
 #[test]
-fn the_same_cpus_then_the_same_cores_then_the_nearest() {
+fn the_same_cpus_then_the_same_cores_then_as_many() {
     let ceilings = ceilings();
-    let read = |cpus: &[u16]| ceilings.read(cpus).map(|f| (f.value, f.fit));
+    let read = |cpus: &[u16]| ceilings.on(CeilingKind::Read, cpus.len(), cpus).map(|f| (f.value, f.fit));
     assert_eq!(read(&[4, 5]), Some((18, Fit::SameCpus)));
-    assert_eq!(read(&[5, 4, 4]), Some((18, Fit::SameCpus)));
+    assert_eq!(read(&[5, 4]), Some((18, Fit::SameCpus)));
     assert_eq!(read(&[6, 7]), Some((18, Fit::SameCores)));
     assert_eq!(read(&[6]), Some((12, Fit::SameCores)), "what was not measured on it fits nothing");
-    // Three fast ones: two and four are as near, and four read more.
-    assert_eq!(read(&[4, 5, 6]), Some((20, Fit::Approximate)));
-    assert_eq!(read(&[1, 2]), Some((5, Fit::Approximate)));
-    // One of each: measured was only all of both together.
-    assert_eq!(read(&[0, 4]), Some((19, Fit::Approximate)));
+    // Three were not measured, and two slow ones only as they are.
+    assert_eq!(read(&[4, 5, 6]), None);
+    assert_eq!(read(&[1, 2]), Some((18, Fit::AsMany)));
     assert_eq!(read(&(0..8).collect::<Vec<_>>()), Some((19, Fit::SameCpus)));
-    // CPUs of unknown types: the nearest number.
-    assert_eq!(read(&[20, 21, 22, 23]), Some((20, Fit::Approximate)));
-    assert!(ceilings.read(&[20]).is_some_and(|f| f.approximate()));
+    // CPUs of unknown types: the fastest; of those that have some of these CPUs, these.
+    assert_eq!(read(&[20, 21, 22, 23]), Some((20, Fit::AsMany)));
+    assert_eq!(read(&[1, 2, 3, 20]), Some((11, Fit::AsMany)));
+    // Two threads that were on four CPUs.
+    let moved = ceilings.on(CeilingKind::Read, 2, &[4, 5, 6, 7]).map(|f| (f.value, f.fit));
+    assert_eq!(moved, Some((18, Fit::AsMany)));
 }
 
 #[test]
 fn the_fastest_way_and_the_shortest_time() {
     let ceilings = ceilings();
-    let int8 = ceilings.on(CeilingKind::Int8, &[4]).map(|f| (f.value, f.ceiling.how.as_str()));
+    let on = |kind, cpus: &[u16]| ceilings.on(kind, cpus.len(), cpus);
+    let int8 = on(CeilingKind::Int8, &[4]).map(|f| (f.value, f.ceiling.how.as_str()));
     assert_eq!(int8, Some((160, "smmla")));
-    assert_eq!(ceilings.on(CeilingKind::Barrier, &[6, 7]).map(|f| f.value), Some(300));
-    assert_eq!(ceilings.on(CeilingKind::Copy, &[4]), None);
-}
-
-#[test]
-fn by_the_number_of_threads_alone() {
-    let ceilings = ceilings();
-    let of = |kind, threads| ceilings.with_threads(kind, threads).map(|f| (f.value, f.approximate()));
-    // Four fast or four slow ones: nobody knows.
-    assert_eq!(of(CeilingKind::Read, 4), Some((20, true)));
-    assert_eq!(of(CeilingKind::Read, 2), Some((18, false)));
-    assert_eq!(of(CeilingKind::Read, 7), Some((19, true)));
-    assert_eq!(of(CeilingKind::Barrier, 2), Some((300, true)));
-    assert_eq!(of(CeilingKind::F16, 2), None);
+    assert_eq!(on(CeilingKind::Barrier, &[6, 7]).map(|f| f.value), Some(300));
+    assert_eq!(on(CeilingKind::Copy, &[4]), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::phase::Phase::{self, *};
-use host_analyzer::analyses::speculative::{Plain, Speculative};
+use host_analyzer::analyses::speculative::{Plain, Speculative, ToldBy};
 
 use crate::models::calls::{Call, LARGE, call, model};
 
@@ -67,7 +67,7 @@ fn costs_are_medians_and_decide_whether_it_wins() {
     let s = only(&calls());
     let sizes: Vec<_> = s.verified.iter().map(|v| (v.drafted, v.rounds, v.median_ns)).collect();
     assert_eq!(sizes, [(0, 1, 60), (2, 1, 90), (4, 3, 110)]);
-    assert_eq!(s.plain, Some(Plain { ns: 60, calls: 1, estimated: false }));
+    assert_eq!(s.plain, Some(Plain { ns: 60, low_ns: 60, high_ns: 60, calls: 1, by: ToldBy::Calls }));
     assert_eq!(s.verified[2].verify_ratio, Some(110.0 / 60.0));
     // The draft's calls take 40, 40, 20, 40 ns for 4, 4, 2, 4 guesses.
     assert_eq!((s.draft_token_ns, s.draft_ratio), (Some(10), Some(10.0 / 60.0)));
@@ -92,7 +92,7 @@ fn reading_the_prompt_is_no_guessing() {
 }
 
 #[test]
-fn without_a_plain_token_the_time_of_one_is_estimated_or_unknown() {
+fn without_a_plain_token_the_time_of_one_is_estimated_or_bounded() {
     // Rounds of 4 and of 2 guesses, which take 100 and 80 ns: a token without takes 60.
     let mut c = vec![call(TARGET, 4, &[1], 0)];
     let mut past = 4;
@@ -104,12 +104,43 @@ fn without_a_plain_token_the_time_of_one_is_estimated_or_unknown() {
         }
     }
     let s = only(&c);
-    assert_eq!(s.plain, Some(Plain { ns: 60, calls: 0, estimated: true }));
-    assert_eq!(s.wins, Some(false));
-    let one_size: Vec<Call> = calls().into_iter().filter(|c| c.context == DRAFT || c.n_tokens != 1).collect();
-    let s = only(&one_size);
-    assert_eq!((s.plain, s.wins, s.break_even_per_round), (None, None, None));
-    assert!(s.tokens_per_s.is_some());
+    // Two guesses and one token in 80 ns: one token takes a third of that at least, and no more than all of it.
+    let plain = |ns, by| Some(Plain { ns, low_ns: 26, high_ns: 80, calls: 0, by });
+    assert_eq!((s.plain, s.wins), (plain(60, ToldBy::Line), Some(false)));
+    // Two rounds of each are too few for a line.
+    let two = 1 + 2 * (5 + 3);
+    let s = only(&c[..two]);
+    // A round takes (100 + 80) / 2 ns and three guesses of 10 ns, and one token comes out of it: more than 80 ns.
+    assert_eq!((s.plain, s.wins), (plain(80, ToldBy::Bounds), Some(false)));
+    assert_eq!((s.break_even_per_round, s.plain_tokens_per_s), (Some(120.0 / 80.0), Some(1e9 / 80.0)));
+}
+
+/// Rounds of four guesses in 100 ns, of which so many are accepted each time; a guess takes 10 ns, so a round 140.
+pub(crate) fn always(accepted: u32, rounds: u32) -> Vec<Call> {
+    let mut c = vec![call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)];
+    let mut past = 4;
+    for _ in 0..rounds {
+        guesses(&mut c, 1, past, 3);
+        verify(&mut c, 100, 4, past);
+        past += accepted + 1;
+    }
+    c
+}
+
+#[test]
+fn bounds_tell_whether_it_wins_unless_they_disagree() {
+    // A plain token takes 20 to 100 ns: 1 token in 140 ns loses by both; 2 and 4 lose by the lower bound only.
+    let wins = |accepted| only(&always(accepted, 20)).wins;
+    assert_eq!([0, 1, 3].map(wins), [Some(false), None, None]);
+    // One guess verified in 100 ns says at least 50 ns for a token; with nine in 100 ns, all accepted, 12 tokens come in 300 ns.
+    let mut c = vec![call(TARGET, 4, &[0], 0), call(DRAFT, 4, &[1], 0)];
+    let mut past = 4;
+    for drafted in [1, 9, 1, 9, 1] {
+        guesses(&mut c, 1, past, drafted - 1);
+        verify(&mut c, 100, drafted, past);
+        past += drafted + 1;
+    }
+    assert_eq!(only(&c).wins, Some(true));
 }
 
 #[test]

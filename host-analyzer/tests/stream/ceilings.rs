@@ -69,13 +69,13 @@ fn hostile_lists_and_figures() {
     assert_eq!(m.ceilings.iter().map(of).collect::<Vec<_>>(), expected);
     write_views(&m);
     let ceilings = Analysis::of(&m).ceiling;
-    assert_eq!(ceilings.read(&[0]).map(|f| f.value), Some(u64::MAX));
+    assert_eq!(ceilings.on(CeilingKind::Read, 1, &[0]).map(|f| f.value), Some(u64::MAX));
     for kind in CeilingKind::ALL {
         for cpus in [&[][..], &[65535], &[0, 0, 1]] {
-            let fit = ceilings.on(kind, cpus);
+            let fit = ceilings.on(kind, cpus.len(), cpus);
             assert!(fit.is_none_or(|f| f.value > 0 && kind == CeilingKind::Read), "{fit:?}");
+            assert_eq!(ceilings.on(kind, usize::MAX, cpus), None);
         }
-        assert!(ceilings.with_threads(kind, usize::MAX).is_none_or(|f| f.approximate()));
     }
 }
 

@@ -34,6 +34,7 @@ export interface Speculative {
   emitted_per_round: Num;
   break_even_per_round: Num;
   wins: Maybe<boolean>;
+  plain?: Maybe<{ by: Str }>;
   tokens_per_s: Num;
   plain_tokens_per_s: Num;
   positions: Maybe<{ position: Num; drafted: Num; accepted: Num; accepted_share: Num }[]>;

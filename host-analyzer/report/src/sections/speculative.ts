@@ -11,6 +11,8 @@ import { table } from "../ui/table.ts";
 const figure = (value: Num, unit = ""): string => (value == null ? DASH : `${value.toFixed(2)}${unit}`);
 
 function one(s: Speculative): Child {
+  // Told by bounds alone, what is divided by a plain token is at least so much.
+  const least = s.plain?.by === "bounds" ? "at least " : "";
   const verdict = s.wins == null ? "Whether that pays cannot be told: no call of the target with one token was seen." : s.wins ? "The draft pays." : "The draft does not pay.";
   const positions = table({
     name: "positions",
@@ -35,7 +37,7 @@ function one(s: Speculative): Child {
   return h(
     "div",
     {},
-    h("p", { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } }, `${count(s.rounds)} rounds; ${figure(s.emitted_per_round)} tokens come out of each, ${figure(s.break_even_per_round)} would be needed. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`),
+    h("p", { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } }, `${count(s.rounds)} rounds; ${figure(s.emitted_per_round)} tokens come out of each, ${least}${figure(s.break_even_per_round)} would be needed. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`),
     h("div", { class: "halves" }, panel("Acceptance by position", positions.element), panel("Cost of verifying", verified.element)),
   );
 }

@@ -254,10 +254,10 @@ impl Causes<'_> {
         let (before, inside) = self.last_off_cpu(m);
         late.push(Class::WaitPreempted, before.preempted.saturating_add(inside.preempted));
         late.push(Class::WaitThrottled, before.throttled.saturating_add(inside.throttled));
-        late.push(Class::WaitBlocked, inside.blocked);
+        late.push(Class::WaitBlocked, before.blocked.saturating_add(inside.asleep()));
         late.push(Class::WaitInterrupted, self.last_interrupts(m));
         let began = spans.start_ns[m.last].saturating_sub(m.others_start);
-        late.push(Class::WaitStartedLate, began.saturating_sub(before.preempted + before.throttled));
+        late.push(Class::WaitStartedLate, began.saturating_sub(before.held_up()));
         late.push(self.uneven(topology, m), u64::MAX);
         late
     }

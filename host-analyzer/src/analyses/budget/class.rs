@@ -13,7 +13,7 @@ pub enum Class {
     WaitThrottled,
     /// The same; an interrupt ran on its CPU.
     WaitInterrupted,
-    /// The same; it slept inside the operator, for example because a page was read from disk.
+    /// The same; it slept inside the operator, for example because a page was read from disk, or was stopped before it.
     WaitBlocked,
     /// The same; it began the operator late, for example because it had to wake up.
     WaitStartedLate,
@@ -40,9 +40,9 @@ pub enum Class {
     BetweenOperators,
     /// In the token call and in no backend's graph: building and allocating the graph, inputs, copies of outputs.
     GraphPreparation,
-    /// Between two token calls: sampling and the application. The engine's own report calls most of it unaccounted.
+    /// Between two token calls: sampling and the application, its sleep included. The engine's own report calls most of it unaccounted.
     Application,
-    /// In the graph of a backend other than the CPU's, outside of operators that were seen.
+    /// In the graph of a backend other than the CPU's: outside of operators that were seen, and asleep in those, as the device computes.
     OtherBackend,
     /// What the probes of operators take, as measured on this machine.
     Probes,

@@ -11,22 +11,42 @@ pub(super) struct OffCpu {
     pub(super) preempted: u64,
     pub(super) throttled: u64,
     pub(super) waking: u64,
+    /// It went to sleep by itself: futex, timer, device.
+    pub(super) sleeping: u64,
+    /// It was put to sleep: page fault, lock of the kernel, stopped by a signal or a debugger.
     pub(super) blocked: u64,
 }
 
 impl OffCpu {
-    pub(super) const fn claims(self) -> [(Class, u64); 4] {
+    /// By class where it should compute, so that it did not want to sleep.
+    pub(super) const fn claims(self) -> [(Class, u64); 5] {
+        self.claims_of(Class::Blocked)
+    }
+
+    /// The same where sleep of its own is of the class `sleep`: an application waits for what it does between tokens, and a thread that
+    /// gave work to a device waits for the device.
+    pub(super) const fn claims_of(self, sleep: Class) -> [(Class, u64); 5] {
         [
             (Class::Preempted, self.preempted),
             (Class::Throttled, self.throttled),
             (Class::Waking, self.waking),
+            (sleep, self.sleeping),
             (Class::Blocked, self.blocked),
         ]
     }
 
-    pub(super) const fn total(self) -> u64 {
-        let [a, b, c, d] = self.claims();
-        a.1.saturating_add(b.1).saturating_add(c.1).saturating_add(d.1)
+    /// Asleep for whatever reason.
+    pub(super) const fn asleep(self) -> u64 {
+        self.sleeping.saturating_add(self.blocked)
+    }
+
+    /// Kept from going on by others: what did not keep it is that it went to sleep and woke up late.
+    pub(super) const fn held_up(self) -> u64 {
+        self.preempted.saturating_add(self.throttled).saturating_add(self.blocked)
+    }
+
+    pub(super) fn total(self) -> u64 {
+        self.claims().iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
     }
 }
 
@@ -95,7 +115,8 @@ impl<'a> Scheduler<'a> {
                     *of_idle = of_idle.saturating_add(idle);
                     off.preempted = off.preempted.saturating_add(ns - idle);
                 }
-                ThreadState::Sleeping | ThreadState::Blocked | ThreadState::Stopped => {
+                ThreadState::Sleeping => off.sleeping = off.sleeping.saturating_add(ns),
+                ThreadState::Blocked | ThreadState::Stopped => {
                     off.blocked = off.blocked.saturating_add(ns);
                 }
             }

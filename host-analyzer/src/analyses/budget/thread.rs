@@ -46,10 +46,10 @@ impl Way<'_> {
         (start, start.saturating_add(calls.duration_ns[call.0 as usize]))
     }
 
-    /// Gives the time up to `t`, in which `thread` should have had a CPU.
-    fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class) {
+    /// Gives the time up to `t`, in which `thread` was busy with `rest`; its own sleep in it is of the class `sleep`.
+    fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), t);
-        fill.until(t, &off.claims(), rest);
+        fill.until(t, &off.claims_of(sleep), rest);
     }
 
     /// The calling thread outside of the backends' graphs.
@@ -62,8 +62,9 @@ impl Way<'_> {
         let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
         for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
             let mut fill = Fill::new(from, start.max(from));
-            self.busy(&mut fill, thread, self.interval.entry.min(start), Class::Application);
-            self.busy(&mut fill, thread, start, inside);
+            let entry = self.interval.entry.min(start);
+            self.busy(&mut fill, thread, entry, Class::Application, Class::Application);
+            self.busy(&mut fill, thread, start, inside, Class::Blocked);
             parts.push(fill.finish(inside));
             from = from.max(next);
         }
@@ -96,7 +97,8 @@ impl Way<'_> {
     fn other_backend(&self, fill: &mut Fill, thread: ThreadId, own: Range<usize>, until: u64) {
         for i in own {
             fill.until(self.model.spans.start_ns[i], &[], Class::OtherBackend);
-            self.busy(fill, thread, end(&self.model.spans, i), Class::Work);
+            let stop = end(&self.model.spans, i);
+            self.busy(fill, thread, stop, Class::Work, Class::OtherBackend);
         }
         fill.until(until, &[], Class::OtherBackend);
     }
@@ -113,8 +115,9 @@ impl Way<'_> {
                 true => 0,
                 false => scheduler.interrupts(spans.cpu[i], start, stop),
             };
-            let [a, b, c, d] = off.claims();
-            let claims = [a, b, c, d, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
+            let [a, b, c, d, e] = off.claims();
+            let claims =
+                [a, b, c, d, e, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
             fill.until(stop, &claims, Class::Work);
             let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
             if spans.wait_ns[i] == WAIT_UNKNOWN {
@@ -131,8 +134,8 @@ impl Way<'_> {
     /// From the release of a barrier to the next start.
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
-        let [a, b, c, d] = off.claims();
-        fill.until(until, &[a, b, c, d, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
+        let [a, b, c, d, e] = off.claims();
+        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
     }
 }
 

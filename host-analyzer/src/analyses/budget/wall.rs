@@ -4,7 +4,7 @@ use super::arrival::{Causes, Meeting, end};
 use super::class::{Class, Fill, Parts};
 use super::thread::Call;
 use super::{Costs, is_cpu};
-use crate::model::{GraphCallId, Model, NodeIdx, TopologyId};
+use crate::model::{GraphCallId, NodeIdx, TopologyId};
 
 /// The wall time of one graph call of the CPU backend by class; `worked` hears of the work of each node.
 pub(super) fn cpu(
@@ -20,8 +20,8 @@ pub(super) fn cpu(
     let mut probes = 0;
     for m in call.meetings.in_order() {
         let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
-        let [a, b, c, d] = off.claims();
-        fill.until(m.start, &[a, b, c, d, (Class::Probes, probes)], Class::BetweenOperators);
+        let [a, b, c, d, e] = off.claims();
+        fill.until(m.start, &[a, b, c, d, e, (Class::Probes, probes)], Class::BetweenOperators);
         probes = costs.outside;
         operator(&mut fill, causes, costs, topology, m, worked);
     }
@@ -44,13 +44,13 @@ fn operator(
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
         (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
         (Class::Waking, inside.waking),
-        (Class::Blocked, inside.blocked),
+        (Class::Blocked, before.blocked.saturating_add(inside.asleep())),
         (Class::Interrupted, causes.last_interrupts(m)),
         (Class::Probes, costs.inside),
     ];
     if m.threads > 1 && !causes.one_thread(m) {
         let late = spans.start_ns[m.last].saturating_sub(m.others_start);
-        let late = late.saturating_sub(before.preempted.saturating_add(before.throttled));
+        let late = late.saturating_sub(before.held_up());
         claims.push((Class::WaitStartedLate, late));
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
         let external = claims[..5].iter().fold(late, |sum, (_, ns)| sum.saturating_add(*ns));
@@ -64,15 +64,17 @@ fn operator(
 
 /// The wall time of a graph call of another backend.
 pub(super) fn other(
-    model: &Model,
+    causes: &Causes<'_>,
     call: &Call,
     (start, stop): (u64, u64),
     worked: &mut dyn FnMut(NodeIdx, u64),
 ) -> Parts {
-    let mut fill = Fill::new(start, stop);
+    let (mut fill, model) = (Fill::new(start, stop), causes.model);
     for i in call.rows.clone() {
         fill.until(model.spans.start_ns[i], &[], Class::OtherBackend);
-        let work = fill.until(end(&model.spans, i), &[], Class::Work);
+        let (thread, stop) = (model.spans.thread[i], end(&model.spans, i));
+        let off = causes.scheduler.off_cpu(thread, fill.at(), stop);
+        let work = fill.until(stop, &off.claims_of(Class::OtherBackend), Class::Work);
         worked(model.spans.node[i], work);
     }
     fill.finish(Class::OtherBackend)
@@ -91,6 +93,6 @@ pub(super) fn graph(
     if is_cpu(causes.model, id) {
         cpu(causes, costs, call, calls.topology[id.0 as usize], time, worked)
     } else {
-        other(causes.model, call, time, worked)
+        other(causes, call, time, worked)
     }
 }

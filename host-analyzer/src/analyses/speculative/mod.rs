@@ -3,6 +3,7 @@
 //! Stage: analysis. From: token calls, their positions, the pairs of contexts. To: one [`Speculative`] per pair. Promises: counts
 //! are those of the engine's own report, but for rounds whose outcome no later call tells, which are counted as such.
 
+mod plain;
 mod round;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use super::group::context_name;
 use super::percentile::percentile;
 use super::phase::{Phase, Phases};
 use crate::model::Model;
+pub use plain::{Plain, ToldBy};
 use round::{Round, rounds};
 
 /// Speculative decoding with one draft and one target.
@@ -48,9 +50,10 @@ pub struct Speculative {
     pub plain: Option<Plain>,
     /// Time of the draft for a guess divided by the target's for a token.
     pub draft_ratio: Option<f64>,
-    /// What a round costs, in tokens that the target makes in that time without a draft.
+    /// What a round costs, in tokens that the target makes in that time without a draft; at least so much where `plain` is told by
+    /// bounds, and so are all figures that divide by it.
     pub break_even_per_round: Option<f64>,
-    /// More tokens come out of a round than that.
+    /// More tokens come out of a round than that; `None` where it depends on which of the bounds is nearer.
     pub wins: Option<bool>,
     /// Tokens per second of calls: those of a round divided by what a round costs.
     pub tokens_per_s: Option<f64>,
@@ -83,20 +86,6 @@ pub struct Verified {
     /// Divided by the target's time for one token.
     pub verify_ratio: Option<f64>,
 }
-
-/// How long the target takes for one token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Plain {
-    /// Median length of a call, or the estimate, ns.
-    pub ns: u64,
-    /// Calls of the target with one token; 0 of an estimate.
-    pub calls: u64,
-    /// There is no such call: by a straight line through the calls with more tokens.
-    pub estimated: bool,
-}
-
-/// Rounds of one size that the estimate needs.
-const ESTIMATE_ROUNDS: u64 = 3;
 
 /// Tokens that came out of each token call that verified a draft, as far as it is known.
 pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
@@ -140,7 +129,7 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let verified_known: u64 = known().map(|(k, _)| u64::from(k)).sum();
     let drafted: u64 = rounds.iter().map(|r| u64::from(r.drafted)).sum();
     let sizes = sizes(rounds);
-    let plain = plain(ones, &sizes);
+    let plain = plain::plain(ones, &sizes);
     let mut draft_times: Vec<u64> =
         rounds.iter().filter(|r| r.drafted > 0).map(|r| r.draft_ns / u64::from(r.drafted)).collect();
     let draft_token_ns = percentile(&mut draft_times, 50);
@@ -152,6 +141,7 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let in_plain = |ns: f64| plain.filter(|p| p.ns > 0).map(|p| ns / p.ns as f64);
     let emitted_per_round = ratio(tokens, known_rounds);
     let break_even_per_round = round_ns.and_then(in_plain);
+    let wins = || plain?.wins(emitted_per_round?, round_ns?);
     let verified =
         sizes.iter().map(|s| Verified { verify_ratio: in_plain(s.median_ns as f64), ..*s }).collect();
     Speculative {
@@ -171,7 +161,7 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
         plain,
         draft_ratio: draft_token_ns.and_then(|ns| in_plain(ns as f64)),
         break_even_per_round,
-        wins: emitted_per_round.zip(break_even_per_round).map(|(a, cost)| a > cost),
+        wins: wins(),
         tokens_per_s: emitted_per_round.zip(round_ns.filter(|ns| *ns > 0.0)).map(|(a, ns)| a * 1e9 / ns),
         plain_tokens_per_s: plain.filter(|p| p.ns > 0).map(|p| 1e9 / p.ns as f64),
     }
@@ -190,28 +180,6 @@ fn sizes(rounds: &[Round]) -> Vec<Verified> {
             Some(Verified { drafted, rounds, median_ns, verify_ratio: None })
         })
         .collect()
-}
-
-fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
-    let calls = ones.len() as u64;
-    if let Some(ns) = percentile(&mut ones, 50) {
-        return Some(Plain { ns, calls, estimated: false });
-    }
-    let points: Vec<&Verified> = sizes.iter().filter(|s| s.rounds >= ESTIMATE_ROUNDS).collect();
-    let weight: f64 = points.iter().map(|p| p.rounds as f64).sum();
-    let mean =
-        |of: fn(&Verified) -> f64| points.iter().map(|p| p.rounds as f64 * of(p)).sum::<f64>() / weight;
-    let (x, y) = (mean(|p| f64::from(p.drafted)), mean(|p| p.median_ns as f64));
-    let sum = |of: &dyn Fn(&Verified) -> f64| points.iter().map(|p| p.rounds as f64 * of(p)).sum::<f64>();
-    let square = sum(&|p| (f64::from(p.drafted) - x).powi(2));
-    if points.len() < 2 || square <= 0.0 {
-        return None;
-    }
-    let slope = sum(&|p| (f64::from(p.drafted) - x) * (p.median_ns as f64 - y)) / square;
-    // One token is a call without guesses; it takes no longer than one with them.
-    let ns = y - slope * x;
-    let least = points.iter().map(|p| p.median_ns).min()?;
-    (ns > 0.0 && ns <= least as f64).then_some(Plain { ns: ns as u64, calls: 0, estimated: true })
 }
 
 fn positions(rounds: &[Round]) -> Vec<Position> {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 mod conditions;
 mod gauges;
+mod noise;
 mod scheduler;
 mod threads;
 
@@ -20,6 +21,8 @@ use crate::model::{FactValue, Model};
 pub struct Headline {
     /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
     pub tokens: u64,
+    /// There are no such tokens, as a draft always guesses: `token_ns` and `tokens_per_s` are of the tokens that came out of it.
+    pub drafted: bool,
     /// Mean time of a decode token, sampling included, ns; `None` without one.
     pub token_ns: Option<u64>,
     /// The same as tokens per second.
@@ -55,7 +58,7 @@ pub struct Case<'a> {
     pub(in crate::findings) headline: Headline,
     /// Decode tokens without the first.
     pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
-    /// The process that decodes most; 0 when there is none.
+    /// The process that generates most; 0 when there is none.
     pub(in crate::findings) pid: u32,
     /// How fast each CPU is, in one unit for all; 0 where it is not known.
     pub(in crate::findings) speeds: Vec<u64>,
@@ -89,7 +92,7 @@ impl<'a> Case<'a> {
             }),
             Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
             // Rules that need these look themselves.
-            Missing::ContextSteps | Missing::PlainCalls => true,
+            Missing::ContextSteps | Missing::Rounds => true,
             Missing::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }
@@ -126,7 +129,7 @@ impl<'a> Case<'a> {
 
 fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
     let mut sums: Vec<(u32, u64)> = Vec::new();
-    for t in analysis.budget.tokens.iter().filter(|t| t.phase == Phase::Decode) {
+    for t in analysis.budget.tokens.iter().filter(|t| t.phase.generates()) {
         let pid = model.threads.get(model.decodes.thread[t.call as usize]).pid;
         match sums.iter_mut().find(|(p, _)| *p == pid) {
             Some((_, ns)) => *ns += t.time_ns,
@@ -140,12 +143,19 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
     let n = tokens.len() as u64;
     let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
     let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
-    let decode = analysis.budget.phase(Phase::Decode);
+    let drafted = drafted_ns(analysis).filter(|_| n == 0);
+    let phase = if drafted.is_some() { Phase::BatchDecode } else { Phase::Decode };
     let works = |t: &&crate::analyses::budget::ThreadBudget| t.parts.get(Class::Work) > 0;
+    let threads = analysis.budget.phase(phase).map_or(0, |d| d.threads.iter().filter(works).count() as u64);
+    let token_ns = drafted.or(sum.checked_div(n));
     Headline {
         tokens: n,
-        token_ns: sum.checked_div(n),
-        tokens_per_s: (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
+        drafted: drafted.is_some(),
+        token_ns,
+        tokens_per_s: match drafted {
+            Some(ns) => (ns > 0).then(|| 1e9 / ns as f64),
+            None => (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
+        },
         median_ns: percentile(&mut times, 50),
         p95_ns: percentile(&mut times, 95),
         prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
@@ -154,6 +164,16 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
             0 => 0.0,
             _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
         },
-        threads: decode.map_or(0, |d| d.threads.iter().filter(works).count() as u64),
+        threads,
     }
+}
+
+/// Mean time of the tokens that came out of speculative decoding, sampling included, ns.
+pub(in crate::findings) fn drafted_ns(analysis: &Analysis) -> Option<u64> {
+    let row = analysis.speculative.iter().max_by_key(|s| s.rounds)?;
+    let of_target = analysis.token.requests.iter().filter(|r| r.context == row.target);
+    let (n, ns) = of_target.filter_map(|r| Some((r.generated, r.tpot_ns?))).fold((0_u64, 0_u64), |sum, r| {
+        (sum.0.saturating_add(r.0), sum.1.saturating_add(r.0.saturating_mul(r.1)))
+    });
+    ns.checked_div(n)
 }

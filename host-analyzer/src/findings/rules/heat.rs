@@ -1,7 +1,8 @@
 //! The board becomes hot and lowers its clocks.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::WORTH;
 use super::super::evidence::{Evidence, Place, Value};
+use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
 use crate::analyses::budget::TokenBudget;
@@ -12,13 +13,15 @@ pub(super) const RULE: Rule = Rule {
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the decode tokens the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and tokens take longer.",
-    formula: "The difference between the mean token of the last third and that of the first third, 0.5 to 1.2 of it: what enough cooling would keep.",
+    formula: "The difference between the mean token of the last third and that of the first third, with its 95 % interval: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would keep.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
+    needs: &[Missing::DecodeCalls(LEAST_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
     judge,
 };
 
+/// Each third has as many as the mean of a series needs.
+const LEAST_TOKENS: u64 = 24;
 /// The clock falls by at least this part.
 const FALLS: f64 = 0.05;
 
@@ -27,7 +30,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let third = |tokens: &[&TokenBudget]| {
         let from = tokens.first().map_or(0, |t| t.start_ns);
         let to = tokens.last().map_or(0, |t| t.start_ns + t.time_ns);
-        let time = tokens.iter().map(|t| t.time_ns as f64).sum::<f64>() / tokens.len().max(1) as f64;
+        let time = Mean::of(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
         (from, to, time)
     };
     let (first, last) = (third(&case.tokens[..n]), third(&case.tokens[case.tokens.len() - n..]));
@@ -41,17 +44,21 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("clock_at_first", Value::Hertz(clock_first as u64), Place::Gauges),
         Evidence::new("clock_at_last", Value::Hertz(clock_last as u64), Place::Gauges),
         Evidence::new("temperature_at_last", Value::Millidegrees(hot as i64), Place::Gauges),
-        Evidence::new("token_ns_at_first", Value::Nanoseconds(first.2 as u64), Place::Tokens),
-        Evidence::new("token_ns_at_last", Value::Nanoseconds(last.2 as u64), Place::Tokens),
+        Evidence::new("token_ns_at_first", Value::Nanoseconds(first.2.mean as u64), Place::Tokens),
+        Evidence::new("token_ns_at_last", Value::Nanoseconds(last.2.mean as u64), Place::Tokens),
     ];
-    let slower = last.2 - first.2;
-    if clock_last > clock_first * (1.0 - FALLS) || hot <= cool || slower < case.token_ns() as f64 * WORTH {
+    let slower = last.2.minus(first.2);
+    let throttled = clock_last <= clock_first * (1.0 - FALLS) && hot > cool;
+    if let Some(noisy) = case.noisy(slower, WORTH, &evidence).filter(|_| throttled) {
+        return noisy;
+    }
+    if !throttled || case.share(slower.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::of(last.2 as u64, slower * 0.5, slower * 1.2)),
+        gain: Some(Gain::of(last.2.mean as u64, slower.low() * 0.5, slower.high() * 1.2)),
         confidence: Confidence::High,
     })
 }

@@ -35,6 +35,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("cpus", Value::Cpus(used.iter().map(|(cpu, _)| *cpu).collect()), Place::Threads),
         Evidence::new("slowest_to_fastest", Value::Share(slowest as f64 / fastest as f64), Place::Conditions),
     ];
+    if let Some(noisy) = case.noisy(waits, WORTH, &evidence).filter(|_| slowest != fastest) {
+        return noisy;
+    }
     if slowest == fastest || case.share(waits.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }

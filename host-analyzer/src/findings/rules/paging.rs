@@ -45,9 +45,13 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     evidence.push(Evidence::new("weights", Value::Bytes(bytes), Place::Weights));
+    let faults = per_token.is_some_and(|faults| faults >= FAULTS);
+    if let Some(noisy) = case.noisy(blocked, WORTH, &evidence).filter(|_| faults && case.model.sched.recorded)
+    {
+        return noisy;
+    }
     let costs = !case.model.sched.recorded || case.share(blocked.mean) >= WORTH;
-    let is_paging = costs && per_token.is_some_and(|faults| faults >= FAULTS);
-    if !is_paging {
+    if !(faults && costs) {
         return Verdict::RuledOut(evidence);
     }
     let gain =

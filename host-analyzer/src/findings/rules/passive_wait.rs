@@ -2,6 +2,7 @@
 
 use super::super::case::{MIN_TOKENS, WORTH};
 use super::super::evidence::{Evidence, Place, Value};
+use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
 use crate::analyses::budget::Class;
@@ -47,7 +48,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     // Threads without a CPU of their own sleep for that.
     let crowded = case.cpus().is_some_and(|cpus| case.headline.threads > cpus.len() as u64);
     let falls_asleep = sleeps.is_some_and(|s| s > operators / 2.0) && !crowded;
-    if !(asked || falls_asleep) || case.share(lost.mean - spinning) < WORTH {
+    let more = lost.minus(Mean::known(spinning));
+    if let Some(noisy) = case.noisy(more, WORTH, &evidence).filter(|_| asked || falls_asleep) {
+        return noisy;
+    }
+    if !(asked || falls_asleep) || case.share(more.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }
     let gain = Gain::of(case.token_ns(), (lost.low() - spinning) * 0.4, (lost.high() - spinning * 0.5) * 1.3);

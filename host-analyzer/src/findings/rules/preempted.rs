@@ -41,6 +41,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("preempted_ns_per_token", Value::Nanoseconds((lost.mean * part) as u64), Place::Budget),
         Evidence::new("preempted_share", Value::Share(case.share(lost.mean * part)), Place::Budget),
     ];
+    if let Some(noisy) = case.noisy(lost.times(part), MUCH, &evidence) {
+        return noisy;
+    }
     if case.share(lost.mean * part) < MUCH {
         return Verdict::RuledOut(evidence);
     }

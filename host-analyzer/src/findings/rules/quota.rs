@@ -38,6 +38,9 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.model.sched.recorded {
         let ns = Value::Nanoseconds(lost.mean as u64);
         evidence.insert(1, Evidence::new("throttled_ns_per_token", ns, Place::Budget));
+        if let Some(noisy) = case.noisy(lost, WORTH, &evidence) {
+            return noisy;
+        }
         if case.share(lost.mean) < WORTH {
             return Verdict::RuledOut(evidence);
         }

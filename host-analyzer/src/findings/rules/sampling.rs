@@ -31,7 +31,11 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("application_ns_per_token", Value::Nanoseconds(between.mean as u64), Place::Budget),
         Evidence::new("application_share", Value::Share(case.share(between.mean)), Place::Budget),
     ];
-    if between.mean < LEAST_NS || case.share(between.mean) < MUCH {
+    let much = MUCH.max(case.share(LEAST_NS));
+    if let Some(noisy) = case.noisy(between, much, &evidence) {
+        return noisy;
+    }
+    if case.share(between.mean) < much {
         return Verdict::RuledOut(evidence);
     }
     let gain = Gain::of(case.token_ns(), between.low() * 0.3, between.high() * 1.15);

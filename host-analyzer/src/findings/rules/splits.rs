@@ -47,6 +47,9 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("graph_preparation_ns_per_token", ns, Place::Budget),
         Evidence::new("backends", Value::Count(backends.len() as u64), Place::Graphs),
     ];
+    if let Some(noisy) = case.noisy(between, MUCH, &evidence).filter(|_| per_token > 2.0) {
+        return noisy;
+    }
     if per_token <= 2.0 || case.share(between.mean) < MUCH {
         return Verdict::RuledOut(evidence);
     }

@@ -143,6 +143,11 @@ impl<'a> Findings<'a> {
             sentence: words::findings::ruled_out(rule, evidence),
             evidence,
         };
+        let noisy = |(rule, evidence): &'a (&'static findings::Rule, Vec<Evidence>)| RuledOut {
+            code: rule.code,
+            sentence: words::findings::noisy(rule, evidence),
+            evidence,
+        };
         let unknown = |(rule, missing): &'a (&'static findings::Rule, Vec<Missing>)| NotKnown {
             code: rule.code,
             sentence: words::findings::not_known(rule, missing),
@@ -153,7 +158,7 @@ impl<'a> Findings<'a> {
             sentence: words::findings::headline(&f.headline),
             found: f.found.iter().map(finding).collect(),
             ruled_out: f.ruled_out.iter().map(out).collect(),
-            noisy: f.noisy.iter().map(out).collect(),
+            noisy: f.noisy.iter().map(noisy).collect(),
             not_known: f.not_known.iter().map(unknown).collect(),
         }
     }

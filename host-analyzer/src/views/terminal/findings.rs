@@ -22,6 +22,10 @@ pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> 
         let all = findings.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence));
         lines("Ruled out: ", &short(all.collect()), Colour::Dim, out)?;
     }
+    if !findings.noisy.is_empty() {
+        let all = findings.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence));
+        lines("Too noisy to tell: ", &short(all.collect()), Colour::Dim, out)?;
+    }
     if !findings.not_known.is_empty() {
         let all = findings.not_known.iter().map(|(rule, missing)| words::not_known(rule, missing));
         lines("Not known: ", &short(all.collect()), Colour::Dim, out)?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::style::{Sheet, percent, wrapped};
-use crate::analyses::speculative::{Plain, Speculative};
+use crate::analyses::speculative::{Speculative, ToldBy};
 use crate::views::words::{count, duration};
 
 /// Columns before the lines behind the first.
@@ -21,8 +21,9 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
         writeln!(out, "\n{line}")?;
         let mut costs = Vec::new();
         if let Some(verified) = s.verified.iter().max_by_key(|v| v.rounds) {
-            let of_plain =
-                verified.verify_ratio.map_or(String::new(), |r| format!(", {r:.2} of a plain token"));
+            let told = s.plain.is_some_and(|p| p.by != ToldBy::Bounds);
+            let ratio = verified.verify_ratio.filter(|_| told);
+            let of_plain = ratio.map_or(String::new(), |r| format!(", {r:.2} of a plain token"));
             costs.push(format!(
                 "verifying {} takes {}{of_plain}",
                 verified.drafted,
@@ -42,15 +43,19 @@ pub(super) fn write(all: &[Speculative], out: &mut Sheet<'_>) -> io::Result<()> 
 
 fn verdict(s: &Speculative) -> String {
     let with = s.tokens_per_s.map_or(String::new(), |r| format!("{r:.2} tok/s with the draft"));
-    match (s.plain, s.plain_tokens_per_s, s.wins, s.break_even_per_round) {
-        (Some(Plain { estimated, .. }), Some(plain), Some(wins), Some(cost)) => {
-            let about = if estimated { "about " } else { "" };
-            let verdict = if wins { "it wins" } else { "it loses" };
-            format!(
-                "{verdict}: a round costs {about}{cost:.2} plain tokens · {with}, {about}{plain:.2} without"
-            )
-        }
-        _ if with.is_empty() => "too few rounds to say whether it wins".to_owned(),
-        _ => format!("{with} · the target never ran one token alone, so the speed without is not known"),
-    }
+    let (Some(plain), Some(speed), Some(cost)) = (s.plain, s.plain_tokens_per_s, s.break_even_per_round)
+    else {
+        return if with.is_empty() { "too few rounds to say whether it wins".to_owned() } else { with };
+    };
+    let about = match plain.by {
+        ToldBy::Calls => "",
+        ToldBy::Line => "about ",
+        ToldBy::Bounds => "at least ",
+    };
+    let verdict = match s.wins {
+        Some(true) => "it wins",
+        Some(false) => "it loses",
+        None => "whether it wins is not known, as the target never ran one token alone",
+    };
+    format!("{verdict}: a round costs {about}{cost:.2} plain tokens · {with}, {about}{speed:.2} without")
 }

@@ -8,7 +8,8 @@ use crate::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy,
 pub fn headline(h: &Headline) -> String {
     let Some(speed) = h.tokens_per_s else { return "Decode: no token was generated.".to_owned() };
     let threads = if h.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", h.threads) };
-    let mut text = format!("Decode: {speed:.2} tok/s on {threads}");
+    let with = if h.drafted { " with a draft model" } else { "" };
+    let mut text = format!("Decode: {speed:.2} tok/s{with} on {threads}");
     if let Some(ns) = h.token_ns {
         text += &format!(", {} a token", duration(ns));
     }
@@ -60,6 +61,12 @@ pub fn ruled_out(rule: &Rule, evidence: &[Evidence]) -> String {
     format!("{}{first}", rule.title)
 }
 
+/// What could not be told from noise, with the interval in which it lies.
+#[must_use]
+pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
+    format!("{} ({})", rule.title, list(evidence))
+}
+
 /// What could not be told, and what that would need.
 #[must_use]
 pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
@@ -78,7 +85,7 @@ pub fn needed(missing: &Missing) -> String {
         Missing::Counter(name) => format!("the counter {name}"),
         Missing::Gauge(name) => format!("the sensor of {name}"),
         Missing::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
-        Missing::PlainCalls => "calls of the target with one token".to_owned(),
+        Missing::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use profinfer_skip::skip;
 
-use super::group::Group;
 use super::{Run, kept};
+use crate::group::Group;
 use crate::support::{Parts, model, parts, tool};
 
 /// A run of a real model that generates `n` tokens with `threads` threads.

@@ -8,7 +8,7 @@ mod builds;
 mod causes;
 mod clocks;
 mod context;
-mod group;
+mod draft;
 mod quiet;
 mod requests;
 

@@ -1,0 +1,19 @@
+//! Whether a cost can be told from noise.
+
+use super::Case;
+use crate::findings::Verdict;
+use crate::findings::evidence::{Evidence, Place, Value};
+use crate::findings::gain::Mean;
+
+impl Case<'_> {
+    /// A cost of a token that may be nothing and may be at least `much` of the token: its 95 % interval has both in it. Then the numbers
+    /// with their interval are the answer, and neither that the cause is there nor that it is ruled out.
+    pub(in crate::findings) fn noisy(&self, cost: Mean, much: f64, evidence: &[Evidence]) -> Option<Verdict> {
+        if cost.low() > 0.0 || self.share(cost.high()) < much {
+            return None;
+        }
+        let bound = |key, ns: f64| Evidence::new(key, Value::Nanoseconds(ns as u64), Place::Tokens);
+        let bounds = [bound("at_least_ns_per_token", cost.low()), bound("at_most_ns_per_token", cost.high())];
+        Some(Verdict::Noisy(evidence.iter().cloned().chain(bounds).collect()))
+    }
+}

@@ -1,0 +1,86 @@
+//! A server of the engine under the agent, and what it is asked.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use host_analyzer::model::Model;
+use tempfile::TempDir;
+
+use crate::support::{Parts, read};
+
+/// How a server is asked, from any thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Address(u16);
+
+impl Address {
+    /// What it answers, head and all; `None` where nobody listens.
+    fn ask(self, method: &str, path: &str, body: &str) -> Option<String> {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.0)).ok()?;
+        let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
+        write!(socket, "{method} {path} {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).ok()?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).ok()?;
+        Some(answer)
+    }
+
+    /// A completion of a prompt that is told as token ids.
+    pub(crate) fn complete(self, prompt: &[u32], n: u32, cache: bool) -> String {
+        let body = serde_json::json!({
+            "prompt": prompt, "n_predict": n, "cache_prompt": cache, "ignore_eos": true,
+        });
+        let answer = self.ask("POST", "/completion", &body.to_string()).unwrap();
+        assert!(answer.contains("200 OK"), "{answer}");
+        answer
+    }
+}
+
+/// A server that is traced from its start.
+pub(crate) struct Server {
+    agent: Child,
+    dir: TempDir,
+    pub(crate) address: Address,
+}
+
+impl Server {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(parts: &Parts, program: &Path, options: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let agent = Command::new(&parts.agent)
+            .args(["record", "--out", dir.path().join("t.pfi").to_str().unwrap(), "--"])
+            .arg(program)
+            .args(options)
+            .args(["--port", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { agent, dir, address: Address(port) };
+        let begun = Instant::now();
+        let healthy = || server.address.ask("GET", "/health", "").is_some_and(|a| a.contains("200 OK"));
+        while !healthy() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the server does not start");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+
+    /// Ends it and reads the recording.
+    pub(crate) fn stop(mut self) -> Model {
+        let id = self.agent.id().to_string();
+        let children = Command::new("pgrep").args(["-P", &id]).output().unwrap().stdout;
+        let pid = String::from_utf8_lossy(&children).trim().to_owned();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let begun = Instant::now();
+        while self.agent.try_wait().unwrap().is_none() {
+            if begun.elapsed() > Duration::from_secs(30) {
+                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        read(&self.dir.path().join("t.pfi"))
+    }
+}
