@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn like_objects_become_columns() {
-        let row = |n: u64| json!({"n": n, "op": if n % 2 == 0 { "ADD" } else { "MUL" }, "pid": 7, "work": {"bytes": n * 2}, "src": [{"name": n}]});
+        let row = |n: u64| json!({"n": n, "op": if n.is_multiple_of(2) { "ADD" } else { "MUL" }, "pid": 7, "work": {"bytes": n * 2}, "src": [{"name": n}]});
         let rows: Vec<Value> = (0..8).map(row).collect();
         let columns = json!({
             "n": [0, 1, 2, 3, 4, 5, 6, 7],
