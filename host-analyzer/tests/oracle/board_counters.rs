@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use host_analyzer::analyses::work::Works;
 use host_analyzer::model::{Absence, Model, Role};
 
 use crate::support::read;
@@ -21,35 +22,80 @@ fn traces() -> Option<[Model; 2]> {
     Some(["1", "2"].map(|threads| read(&dir.join(format!("threads-{threads}.pfi")))))
 }
 
-/// Of every execution of a matrix product in decode calls: lines of its weights, refills of all threads, spans; those of
-/// which something was not counted are left out.
-fn products(trace: &Model) -> Vec<(u64, u64, usize)> {
-    let (spans, counts) = (&trace.spans, &trace.spans.counts);
+/// A matrix product of a decode call of which every span was counted.
+struct Product {
+    /// Lines of its weights, by the tensor.
+    weights: u64,
+    /// Lines that it brings from memory, by the formulas of the analyses.
+    work: u64,
+    /// Refills of all its threads.
+    refills: u64,
+}
+
+impl Product {
+    /// Refills for each line of weights.
+    fn ratio(&self) -> f64 {
+        self.refills as f64 / self.weights as f64
+    }
+}
+
+fn products(trace: &Model) -> Vec<Product> {
+    let (spans, counts, works) = (&trace.spans, &trace.spans.counts, Works::of(trace));
     let refills = counts.names.iter().position(|n| n == "L3D_CACHE_REFILL").expect("it was asked for");
-    let mut all: Vec<(u64, u64, usize)> = Vec::new();
-    let mut last = None;
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by_key(|i| (spans.graph_call[*i], spans.node[*i]));
-    for i in order {
-        let call = spans.graph_call[i].0 as usize;
-        let decode = trace.graph_calls.decode[call].unwrap();
-        let topology = trace.topologies.get(trace.graph_calls.topology[call].unwrap());
-        let node = topology.node(spans.node[i]);
+    let mut all = Vec::new();
+    for of_one in order
+        .chunk_by(|a, b| (spans.graph_call[*a], spans.node[*a]) == (spans.graph_call[*b], spans.node[*b]))
+    {
+        let (call, at) = (spans.graph_call[of_one[0]], spans.node[of_one[0]]);
+        let decode = trace.graph_calls.decode[call.0 as usize].unwrap();
+        let topology = trace.topologies.get(trace.graph_calls.topology[call.0 as usize].unwrap());
+        let node = topology.node(at);
         if trace.decodes.n_tokens[decode.0 as usize] != 1 || trace.texts.get(node.op) != "MUL_MAT" {
             continue;
         }
         let weight = node.src.iter().map(|(_, n)| topology.node(*n)).find(|n| n.role == Role::Weight);
-        let Some(weight) = weight else { continue };
-        let Some(value) = counts.value(refills, i) else { continue };
-        if last == Some((call, spans.node[i])) {
-            let (_, sum, n) = all.last_mut().unwrap();
-            (*sum, *n) = (*sum + value, *n + 1);
-        } else {
-            all.push((weight.bytes / LINE, value, 1));
-            last = Some((call, spans.node[i]));
+        let counted: Option<u64> = of_one.iter().map(|i| counts.value(refills, *i)).sum();
+        if let (Some(weight), Some(refills)) = (weight, counted) {
+            let work = works.execution(trace, call, at, spans.last_node[of_one[0]]).streamed_bytes() / LINE;
+            all.push(Product { weights: weight.bytes / LINE, work, refills });
         }
     }
     all
+}
+
+/// Part by which a product may differ that nothing disturbed, and so does all that is not disturbed together.
+const NEAR: f64 = 0.02;
+
+/// Nothing of the operators was lost. What the scheduler did is no part of what is compared.
+fn whole(trace: &Model) {
+    let health = &trace.health;
+    assert!(health.damage.is_empty() && !health.cut_short(), "{health:#?}");
+    assert!(health.ledger.is_some_and(|ledger| ledger.nothing_lost()), "{health:#?}");
+}
+
+/// A machine with other load disturbs some of them: a thread loses its CPU, and interrupts and other tasks fetch lines in its time. So
+/// what most of them do is held against the formula; a systematic error moves the median.
+fn agree(products: &[Product], at_least: usize, name: &str) {
+    assert!(products.len() > at_least, "{name}: {} products", products.len());
+    let mut ratios: Vec<f64> = products.iter().map(Product::ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    let near: Vec<_> = products.iter().filter(|p| (p.ratio() - 1.0).abs() <= NEAR).collect();
+    let sum = |of: fn(&Product) -> u64| near.iter().map(|p| of(p)).sum::<u64>();
+    let (weights, work, refills) = (sum(|p| p.weights), sum(|p| p.work), sum(|p| p.refills));
+    println!(
+        "{name}: {} products, median {median:.4}, {:.4} to {:.4}; undisturbed {}: {weights} lines of weights, {work} by the \
+         analyses, {refills} refills",
+        products.len(),
+        ratios[0],
+        ratios[ratios.len() - 1],
+        near.len(),
+    );
+    assert!((median - 1.0).abs() < NEAR / 2.0, "{name}: median {median}");
+    assert!(near.len() * 4 >= products.len() * 3, "{name}: {} of {} are near", near.len(), products.len());
+    assert!((refills as f64 / work as f64 - 1.0).abs() < NEAR, "{name}: {refills} refills, {work} lines");
 }
 
 #[test]
@@ -57,25 +103,11 @@ fn products(trace: &Model) -> Vec<(u64, u64, usize)> {
 fn refills_of_a_matrix_product_are_the_lines_of_its_weights() {
     let Some(traces) = traces() else { return };
     for (trace, threads) in traces.iter().zip(1..) {
-        assert!(trace.health.perfect(), "{:#?}", trace.health);
-        // On a loaded machine a thread may lose its CPU while its counters are read: absent, and rare.
-        let absent = trace.spans.counts.why.iter().filter(|w| **w != 0).count();
-        assert!(absent * 50 <= trace.spans.len(), "{absent} spans not counted");
-        let products = products(trace);
-        assert!(products.len() > 100, "{} products", products.len());
-        let (mut worst, mut lines, mut refills) = (0.0_f64, 0, 0);
-        for (own, counted, spans) in &products {
-            if *spans != threads {
-                continue; // not counted on one of them
-            }
-            worst = worst.max((*counted as f64 / *own as f64 - 1.0).abs());
-            (lines, refills) = (lines + own, refills + counted);
-        }
-        println!(
-            "{threads} thread(s): {} products, {lines} lines of weights, {refills} refills, worst {worst:.4}",
-            products.len()
-        );
-        assert!(worst < 0.05, "{worst}");
+        whole(trace);
+        let why = &trace.spans.counts.why;
+        let absent = why.iter().filter(|w| **w != 0).count();
+        println!("{threads} thread(s): {absent} of {} spans not counted", why.len());
+        agree(&products(trace), 100, &format!("{threads} thread(s)"));
     }
 }
 
@@ -117,7 +149,7 @@ fn cycles_fit_the_time() {
 fn a_thread_sent_from_one_core_type_to_the_other() {
     let Some(dir) = folder() else { return };
     let trace = read(&dir.join("bounced.pfi"));
-    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    whole(&trace);
     let pmus: Vec<_> =
         trace.session.counters.iter().map(|c| (c.name.as_str(), c.pmu.as_str(), &*c.cpus)).collect();
     assert_eq!(
@@ -158,7 +190,7 @@ fn a_thread_sent_from_one_core_type_to_the_other() {
 fn a_cpu_that_is_switched_off() {
     let Some(dir) = folder() else { return };
     let trace = read(&dir.join("offline.pfi"));
-    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    whole(&trace);
     let (spans, counts) = (&trace.spans, &trace.spans.counts);
     let mut counted = [0u64; 4];
     for i in 0..spans.len() {
@@ -182,19 +214,11 @@ fn somebody_else_counts_too() {
     let Some(dir) = folder() else { return };
     for i in ["1", "2"] {
         let trace = read(&dir.join(format!("shared-{i}.pfi")));
-        assert!(trace.health.perfect(), "{:#?}", trace.health);
+        whole(&trace);
         let why_not = &trace.spans.counts.why;
         let shared = why_not.iter().filter(|w| **w & Absence::Multiplexed.bit() != 0).count();
-        let products = products(&trace);
-        let worst = products.iter().map(|(lines, refills, _)| (*refills as f64 / *lines as f64 - 1.0).abs());
-        let worst = worst.fold(0.0, f64::max);
-        println!(
-            "{} of {} spans not counted, {} products counted, worst {worst:.4}",
-            shared,
-            why_not.len(),
-            products.len()
-        );
-        assert!(shared > 0 && products.len() > 20);
-        assert!(worst < 0.05, "{worst}");
+        println!("{shared} of {} spans not counted", why_not.len());
+        assert!(shared > 0);
+        agree(&products(&trace), 20, "two agents");
     }
 }
