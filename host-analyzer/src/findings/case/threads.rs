@@ -19,6 +19,19 @@ impl Case<'_> {
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
     }
 
+    /// Threads that compute one graph of a decode token together, at most. Some engines make new threads for every graph, so all that ever
+    /// computed are no measure.
+    pub(super) fn threads_at_once(&self) -> u64 {
+        let spans = &self.model.spans;
+        let mut most = 0;
+        // The spans of a call are in the order of threads.
+        let rows: Vec<usize> = self.decode_spans().collect();
+        for call in rows.chunk_by(|a, b| spans.graph_call[*a] == spans.graph_call[*b]) {
+            most = most.max(call.chunk_by(|a, b| spans.thread[*a] == spans.thread[*b]).count());
+        }
+        most as u64
+    }
+
     /// The CPUs that did decode tokens' work, and how much of it, ns.
     pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
         let spans = &self.model.spans;

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the decode tokens the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and tokens take longer.",
-    formula: "The difference between the mean token of the last third and that of the first third, 0.5 to 1.2 of it: what enough cooling would keep.",
+    formula: "The difference between the mean token of the session and that of its first third, 0.5 to 1.2 of it: what enough cooling would have kept. A longer session loses more.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
     needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
@@ -48,10 +48,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if clock_last > clock_first * (1.0 - FALLS) || hot <= cool || slower < case.token_ns() as f64 * WORTH {
         return Verdict::RuledOut(evidence);
     }
+    let kept = (case.token_ns() as f64 - first.2).max(0.0);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::of(last.2 as u64, slower * 0.5, slower * 1.2)),
+        gain: Some(Gain::of(case.token_ns(), kept * 0.5, kept * 1.2)),
         confidence: Confidence::High,
     })
 }
