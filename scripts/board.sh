@@ -8,6 +8,7 @@
 #   put FILE [PATH]          copy a file to it (default: to /tmp)
 #   get PATH [FILE]          copy a file from it (default: to standard output)
 #   shell                    a shell on it
+#   speed PERCENT [CPU...]   slow these CPUs, or all, of a board with --speeds; 100 is full speed
 #   log                      what its console has printed
 #   down                     switch it off
 #   list                     kernels and boards that there are
@@ -19,6 +20,8 @@
 #   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
 #   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is its kernel console too
 #   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
+#   --speeds         CPUs whose speed can be set while it runs
+#   --cpu NAME       QEMU's name of a processor (default: cortex-a76); `max` has every instruction that QEMU has
 #   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
 #   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
@@ -78,6 +81,7 @@ run) board_run "$@" ;;
 put) board_put "$@" ;;
 get) board_get "$@" ;;
 shell) board_shell ;;
+speed) board_speed "$@" ;;
 log) cat "$RUN/console.log" ;;
 list) list ;;
 engine)
@@ -86,5 +90,5 @@ engine)
 	echo "$BOARD/engine/$ENGINE/engine"
 	;;
 _make) "$@" ;; # a recipe of its own process; see `part`
-*) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,13p')" ;;
+*) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,14p')" ;;
 esac

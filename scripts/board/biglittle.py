@@ -2,8 +2,9 @@
 """biglittle.py < VIRT.dts > BOARD.dts
 
 Makes a board of two core types, like the RK3588, out of the device tree of QEMU's `virt,gic-version=3`: the first
-half of its CPUs become "arm,cortex-a55", the others "arm,cortex-a76", each kind with a PMU of its own. All still
-run the same code at the same speed; it is the kernel that keeps them apart from then on.
+half of its CPUs become "arm,cortex-a55", the others "arm,cortex-a76", each kind with a PMU of its own, and with the capacity
+that the RK3588's device tree gives it. All still run the same code, at the same speed unless --speeds is used; it is the kernel
+that keeps them apart from then on.
 
 Two PMUs share the one interrupt of `virt` by partitions of it (ppi-partitions), which takes a fourth cell in every
 interrupt specifier of the tree.
@@ -53,8 +54,10 @@ def main():
         for core, phandle in (("a55", A55), ("a76", A76))
     )
     tree = re.sub(r"\tpmu \{.*?\};\n", pmus, tree, count=1, flags=re.S)
-    for cpu in range(n_little):
-        tree = re.sub(rf'(cpu@{cpu} \{{.*?compatible = )"[^"]*"', r'\1"arm,cortex-a55"', tree, count=1, flags=re.S)
+    for cpu in range(len(phandles)):
+        core, capacity = ("a55", 530) if cpu < n_little else ("a76", 1024)
+        named = rf'\1"arm,cortex-{core}"; capacity-dmips-mhz = <{capacity}>;'
+        tree = re.sub(rf'(cpu@{cpu} \{{.*?compatible = )"[^"]*";', named, tree, count=1, flags=re.S)
     tree = re.sub(r'\n\tmodel = "linux,dummy-virt";', "", tree)
     named = 'compatible = "profinfer,qemu-a76";\n\tmodel = "Emulated board with two core types (QEMU virt)";'
     sys.stdout.write(tree.replace('compatible = "linux,dummy-virt";', named, 1))

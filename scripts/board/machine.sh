@@ -23,9 +23,9 @@ big_little() {
 	echo "$dtb"
 }
 
-# The QEMU plugin that counts events; see the head of pmu-plugin.c.
-pmu_plugin() {
-	local so=$BOARD/pmu-plugin.so source=$REPO/scripts/board/pmu-plugin.c
+# plugin NAME: the QEMU plugin, pmu-plugin or speed-plugin; see the head of its source.
+plugin() {
+	local so=$BOARD/$1.so source=$REPO/scripts/board/$1.c
 	if [ ! -f "$so" ] || [ "$source" -nt "$so" ]; then
 		have gcc || need_pkgs gcc libc6-dev
 		gcc -O2 -Wall -fPIC -shared -o "$so.new" "$source" >&2 || die "the plugin does not compile: $source"
@@ -67,15 +67,16 @@ write_initramfs() {
 }
 
 board_up() {
-	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' adb='' port='' model=dense-q8 agent='' memory=1024
+	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=cortex-a76
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--no-btf) nobtf=board.nobtf; shift; continue ;;
 		--big-little) biglittle=1; shift; continue ;;
 		--musl) musl=1; shift; continue ;;
 		--plugin) plugin=1; shift; continue ;;
+		--speeds) speeds=1; shift; continue ;;
 		--adb) adb=1; shift; continue ;;
-		--kernel | --serial | --port | --model | --agent | --memory)
+		--kernel | --serial | --port | --model | --agent | --memory | --cpu)
 			[ $# -ge 2 ] || die "$1 needs a value" ;;
 		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
 		esac
@@ -104,17 +105,21 @@ board_up() {
 	[ -z "$adb" ] || adb=$(free_port 7855)
 	# Boot messages take time to print; on a serial link they belong to what it has to bear.
 	[ -n "$serial" ] || append+=" quiet"
-	args=(-M "virt,gic-version=3" -cpu cortex-a76 -smp 4 -m "$memory" -display none -nodefaults -no-reboot -L "$BOARD/qemu/usr/share/qemu"
+	args=(-M "virt,gic-version=3" -cpu "$cpu" -smp 4 -m "$memory" -display none -nodefaults -no-reboot -L "$BOARD/qemu/usr/share/qemu"
 		-kernel "$(find "$BOARD/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$append"
 		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817${adb:+,hostfwd=tcp:127.0.0.1:$adb-:5555}"
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
 	[ -z "$biglittle" ] || args+=(-dtb "$(big_little 4 "$memory")")
-	[ -z "$plugin" ] || args+=(-plugin "$(pmu_plugin)")
+	[ -z "$plugin" ] || args+=(-plugin "$(plugin pmu-plugin)")
+	if [ -n "$speeds" ]; then
+		head -c 16 /dev/zero >"$RUN/speeds"
+		args+=(-plugin "$(plugin speed-plugin),speeds=$RUN/speeds")
+	fi
 	if [ -n "$serial" ]; then args+=(-chardev "pty,id=console,logfile=$RUN/console.log")
 	else args+=(-chardev "file,id=console,path=$RUN/console.log"); fi
 	args+=(-serial chardev:console)
 
-	say "booting a Cortex-A76 with Linux $(cat "$BOARD/kernel/$kernel/VERSION")"
+	say "booting a $cpu with Linux $(cat "$BOARD/kernel/$kernel/VERSION")"
 	: >"$RUN/console.log"
 	printf '%s\n' "Linux $(cat "$BOARD/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}" >"$RUN/what"
 	echo "$ssh_port" >"$RUN/ssh-port"

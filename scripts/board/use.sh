@@ -46,6 +46,21 @@ board_get() {
 	else on_board "cat $(quoted "$path")" </dev/null >"$file"; fi
 }
 
+# board_speed PERCENT [CPU...]: see the head of speed-plugin.c
+board_speed() {
+	local percent=${1:?which per cent of full speed?} cpu
+	shift
+	need_running
+	[ -f "$RUN/speeds" ] || die "the speed of this board's CPUs cannot be set" "Boot it with --speeds."
+	case $percent in [1-9] | [1-9][0-9] | 100) ;; *) die "'$percent' is no per cent of full speed, 1 to 100" ;; esac
+	[ $# -gt 0 ] || set -- 0 1 2 3
+	for cpu; do
+		case $cpu in [0-3]) ;; *) die "the board has no CPU '$cpu'" ;; esac
+		# shellcheck disable=SC2059  # a byte by its octal number
+		printf "\\$(printf %o "$percent")" | dd of="$RUN/speeds" bs=1 seek="$cpu" conv=notrunc status=none
+	done
+}
+
 board_shell() {
 	need_running
 	on_board -t

@@ -10,6 +10,7 @@
 mod attach;
 mod backends;
 mod board;
+mod board_causes;
 mod board_counters;
 mod budget;
 mod ceilings;

@@ -18,6 +18,8 @@ pub(super) struct Meeting {
     /// Last end of work, ns: the barrier opens. And the span that ended then.
     pub(super) release: u64,
     pub(super) last: usize,
+    /// The span that ended first.
+    pub(super) early: usize,
     /// Medians of the other threads' starts and ends, ns; of one thread its own.
     pub(super) others_start: u64,
     pub(super) others_end: u64,
@@ -104,6 +106,7 @@ fn meeting(spans: &Spans, members: &[usize]) -> Meeting {
         first,
         release: end(spans, last),
         last,
+        early: by(&|i| end(spans, i), false),
         others_start: median(&|i| spans.start_ns[i]),
         others_end: median(&|i| end(spans, i)),
         others_work: others().map(|i| spans.work_ns[i]).max().unwrap_or(0),
@@ -240,6 +243,15 @@ impl Causes<'_> {
         self.scheduler.interrupts(spans.cpu[m.last], spans.start_ns[m.last], m.release)
     }
 
+    /// How much later than the others the last arriver began, beside what others or a quota took from it: asleep, and although it ran. Then
+    /// it took longer for the way from the barrier before.
+    pub(super) fn began_late(&self, m: &Meeting, before: OffCpu) -> [(Class, u64); 2] {
+        let began = self.model.spans.start_ns[m.last].saturating_sub(m.others_start);
+        let ran = if self.slower_core(m) { Class::WaitSlowerCore } else { Class::WaitStartedLate };
+        let asleep = before.waking.saturating_add(before.sleeping);
+        [(Class::WaitStartedLate, asleep), (ran, began.saturating_sub(before.total()))]
+    }
+
     /// Why the last arriver was late.
     pub(super) fn lateness(&self, topology: Option<TopologyId>, m: &Meeting) -> Lateness {
         let mut late = Lateness { total: m.release.saturating_sub(m.others_end), ..Lateness::default() };
@@ -250,33 +262,33 @@ impl Causes<'_> {
             late.push(Class::WaitOneThread, u64::MAX);
             return late;
         }
-        let spans = &self.model.spans;
         let (before, inside) = self.last_off_cpu(m);
         late.push(Class::WaitPreempted, before.preempted.saturating_add(inside.preempted));
         late.push(Class::WaitThrottled, before.throttled.saturating_add(inside.throttled));
         late.push(Class::WaitBlocked, before.blocked.saturating_add(inside.asleep()));
         late.push(Class::WaitInterrupted, self.last_interrupts(m));
-        let began = spans.start_ns[m.last].saturating_sub(m.others_start);
-        late.push(Class::WaitStartedLate, began.saturating_sub(before.held_up()));
+        for (class, ns) in self.began_late(m, before) {
+            late.push(class, ns);
+        }
         late.push(self.uneven(topology, m), u64::MAX);
         late
     }
 
     /// The class of a difference in work itself.
     pub(super) fn uneven(&self, topology: Option<TopologyId>, m: &Meeting) -> Class {
-        let speed = |cpu: u16| self.speeds.get(usize::from(cpu)).copied().filter(|s| *s > 0);
-        let spans = &self.model.spans;
-        let fastest = self.speeds.iter().max();
-        // A thread on a slower core comes last; that all others are on such ones too is excluded by the habit of the graph.
-        if let (Some(own), Some(fastest)) = (speed(spans.cpu[m.last]), fastest)
-            && own < *fastest
-            && speed(spans.cpu[m.first]) != Some(own)
-        {
+        if self.slower_core(m) {
             return Class::WaitSlowerCore;
         }
         match topology {
             Some(topology) if self.habits.is_habit(topology, m.node) => Class::WaitMoreRows,
             _ => Class::WaitUneven,
         }
+    }
+
+    /// The last arriver is on a slower core than the thread that waits for it longest.
+    fn slower_core(&self, m: &Meeting) -> bool {
+        let spans = &self.model.spans;
+        let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i])).copied().filter(|s| *s > 0);
+        speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)
     }
 }

@@ -40,11 +40,6 @@ impl OffCpu {
         self.sleeping.saturating_add(self.blocked)
     }
 
-    /// Kept from going on by others: what did not keep it is that it went to sleep and woke up late.
-    pub(super) const fn held_up(self) -> u64 {
-        self.preempted.saturating_add(self.throttled).saturating_add(self.blocked)
-    }
-
     pub(super) fn total(self) -> u64 {
         self.claims().iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
     }

@@ -38,7 +38,6 @@ fn operator(
     m: &Meeting,
     worked: &mut dyn FnMut(NodeIdx, u64),
 ) {
-    let spans = &causes.model.spans;
     let (before, inside) = causes.last_off_cpu(m);
     let mut claims = vec![
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
@@ -49,11 +48,11 @@ fn operator(
         (Class::Probes, costs.inside),
     ];
     if m.threads > 1 && !causes.one_thread(m) {
-        let late = spans.start_ns[m.last].saturating_sub(m.others_start);
-        let late = late.saturating_sub(before.held_up());
-        claims.push((Class::WaitStartedLate, late));
+        claims.extend(causes.began_late(m, before));
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
-        let external = claims[..5].iter().fold(late, |sum, (_, ns)| sum.saturating_add(*ns));
+        let probes = costs.inside;
+        let external =
+            claims.iter().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns)).saturating_sub(probes);
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
         let n = u64::from(m.threads);
         claims.push((causes.uneven(topology, m), uneven / n * (n - 1)));

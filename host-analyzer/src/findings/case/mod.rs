@@ -33,7 +33,7 @@ pub struct Headline {
     pub p95_ns: Option<u64>,
     /// Prompt tokens per second of prefill calls.
     pub prefill_tokens_per_s: Option<f64>,
-    /// Threads that computed decode tokens.
+    /// Threads that computed decode tokens together.
     pub threads: u64,
     /// Part of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for so many threads.
     pub mbu: Option<f64>,
@@ -74,7 +74,9 @@ impl<'a> Case<'a> {
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
         let headline = headline(analysis, &tokens);
         let speeds = budget::speeds(model);
-        Self { model, analysis, headline, tokens, pid, speeds }
+        let mut case = Self { model, analysis, headline, tokens, pid, speeds };
+        case.headline.threads = case.threads_at_once();
+        case
     }
 
     /// Whether the session has what a rule needs.
@@ -144,9 +146,6 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
     let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
     let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
     let drafted = drafted_ns(analysis).filter(|_| n == 0);
-    let phase = if drafted.is_some() { Phase::BatchDecode } else { Phase::Decode };
-    let works = |t: &&crate::analyses::budget::ThreadBudget| t.parts.get(Class::Work) > 0;
-    let threads = analysis.budget.phase(phase).map_or(0, |d| d.threads.iter().filter(works).count() as u64);
     let token_ns = drafted.or(sum.checked_div(n));
     Headline {
         tokens: n,
@@ -164,7 +163,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
             0 => 0.0,
             _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
         },
-        threads,
+        threads: 0,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Which CPUs the decode threads used.
 
 use super::Case;
+use crate::analyses::budget::TokenBudget;
+use crate::analyses::phase::Phase;
 use crate::model::{DecodeId, GraphCallId, ThreadId};
 
 /// A CPU with less than this part of the work is one where somebody passed by.
@@ -9,14 +11,35 @@ const PART: f64 = 0.02;
 impl Case<'_> {
     /// Spans of decode tokens of the process.
     pub(in crate::findings) fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
+        self.spans_of(&self.tokens)
+    }
+
+    fn spans_of(&self, tokens: &[&TokenBudget]) -> impl Iterator<Item = usize> + '_ {
         let calls = &self.model.graph_calls;
-        let mut is_decode = vec![false; self.model.decodes.len()];
-        self.tokens.iter().for_each(|t| is_decode[t.call as usize] = true);
+        let mut is_one = vec![false; self.model.decodes.len()];
+        tokens.iter().for_each(|t| is_one[t.call as usize] = true);
         let spans = &self.model.spans;
         let of = move |call: GraphCallId| {
-            calls.decode[call.0 as usize].is_some_and(|DecodeId(d)| is_decode[d as usize])
+            calls.decode[call.0 as usize].is_some_and(|DecodeId(d)| is_one[d as usize])
         };
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
+    }
+
+    /// Threads that compute one graph together, at most, of decode tokens or, with a draft, of what verifies it. Some engines make new
+    /// threads for every graph, so all that ever computed are no measure.
+    pub(super) fn threads_at_once(&self) -> u64 {
+        let spans = &self.model.spans;
+        let mut most = 0;
+        let verified = self.analysis.budget.tokens.iter().filter(|t| t.phase == Phase::BatchDecode);
+        let rows: Vec<usize> = match self.headline.drafted {
+            true => self.spans_of(&verified.collect::<Vec<_>>()).collect(),
+            false => self.decode_spans().collect(),
+        };
+        // The spans of a call are in the order of threads.
+        for call in rows.chunk_by(|a, b| spans.graph_call[*a] == spans.graph_call[*b]) {
+            most = most.max(call.chunk_by(|a, b| spans.thread[*a] == spans.thread[*b]).count());
+        }
+        most as u64
     }
 
     /// The CPUs that did decode tokens' work, and how much of it, ns.

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the decode tokens the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and tokens take longer.",
-    formula: "The difference between the mean token of the last third and that of the first third, with its 95 % interval: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would keep.",
+    formula: "The difference between the mean token of the session and that of its first third, with its 95 % interval: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would have kept. A longer session loses more.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
     needs: &[Missing::DecodeCalls(LEAST_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
@@ -27,13 +27,13 @@ const FALLS: f64 = 0.05;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let n = case.tokens.len() / 3;
-    let third = |tokens: &[&TokenBudget]| {
+    let part = |tokens: &[&TokenBudget]| {
         let from = tokens.first().map_or(0, |t| t.start_ns);
         let to = tokens.last().map_or(0, |t| t.start_ns + t.time_ns);
         let time = Mean::of(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
         (from, to, time)
     };
-    let (first, last) = (third(&case.tokens[..n]), third(&case.tokens[case.tokens.len() - n..]));
+    let (first, last) = (part(&case.tokens[..n]), part(&case.tokens[case.tokens.len() - n..]));
     let of = |kind| (case.gauge_mean(kind, first.0, first.1), case.gauge_mean(kind, last.0, last.1));
     let ((Some(clock_first), Some(clock_last)), (Some(cool), Some(hot))) =
         (of(GaugeKind::Frequency), of(GaugeKind::Temperature))
@@ -55,10 +55,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     if !throttled || case.share(slower.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }
+    let kept = part(&case.tokens).2.minus(first.2);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::of(last.2.mean as u64, slower.low() * 0.5, slower.high() * 1.2)),
+        gain: Some(Gain::of(case.token_ns(), kept.low().max(0.0) * 0.5, kept.high() * 1.2)),
         confidence: Confidence::High,
     })
 }

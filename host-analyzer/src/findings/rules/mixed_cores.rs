@@ -10,13 +10,16 @@ pub(super) const RULE: Rule = Rule {
     code: "mixed_cores",
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
-    condition: "Decode threads run on CPUs of different capacity (or highest clock), and the threads on fast ones wait for those on slow ones.",
+    condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
     formula: "The class `wait_slower_core` of a decode token is the most that even cores would bring. With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads; the difference to the token, if it is a gain, is the other end of the interval.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
     needs: &[Missing::DecodeCalls(MIN_TOKENS)],
     judge,
 };
+
+/// Work on a slow core takes at least so many times as long as on a fast one.
+const LONGER: f64 = 1.1;
 
 fn judge(case: &Case<'_>) -> Verdict {
     let used = case.decode_cpus();
@@ -35,10 +38,17 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("cpus", Value::Cpus(used.iter().map(|(cpu, _)| *cpu).collect()), Place::Threads),
         Evidence::new("slowest_to_fastest", Value::Share(slowest as f64 / fastest as f64), Place::Conditions),
     ];
-    if let Some(noisy) = case.noisy(waits, WORTH, &evidence).filter(|_| slowest != fastest) {
+    // Slow by name only, or given less to do: work on the slow cores takes no longer.
+    let mean = |of_fast: bool| {
+        let ns: Vec<u64> =
+            used.iter().filter(|(cpu, _)| (speed(cpu) == fastest) == of_fast).map(|(_, ns)| *ns).collect();
+        ns.iter().sum::<u64>() as f64 / ns.len().max(1) as f64
+    };
+    let uneven = slowest != fastest && mean(false) >= mean(true) * LONGER;
+    if let Some(noisy) = case.noisy(waits, WORTH, &evidence).filter(|_| uneven) {
         return noisy;
     }
-    if slowest == fastest || case.share(waits.mean) < WORTH {
+    if !uneven || case.share(waits.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }
     // What all did, at the speed of the fast ones, on these alone.

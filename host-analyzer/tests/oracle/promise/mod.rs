@@ -85,11 +85,11 @@ pub(super) fn trace(parts: &Parts, run: &Run) -> Model {
     read(&out)
 }
 
-pub(super) fn findings(model: &Model) -> Findings {
+pub(crate) fn findings(model: &Model) -> Findings {
     Findings::of(model, &Analysis::of(model))
 }
 
-fn find<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding> {
+pub(crate) fn find<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding> {
     findings.found.iter().find(|f| f.rule.code == code)
 }
 
@@ -121,7 +121,7 @@ pub(super) fn kept(parts: &Parts, code: &str, cause: &Run, remedied: &Run) {
 }
 
 /// The same with any way to make the two traces.
-pub(super) fn kept_by(code: &str, cause: &dyn Fn() -> Model, remedied: &dyn Fn() -> Model) {
+pub(crate) fn kept_by(code: &str, cause: &dyn Fn() -> Model, remedied: &dyn Fn() -> Model) {
     let mut pairs: Vec<Pair> = Vec::new();
     while pairs.len() < PAIRS {
         let (with, without) = (cause(), remedied());

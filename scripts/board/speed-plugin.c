@@ -1,0 +1,100 @@
+// A QEMU plugin that slows CPUs of the emulated board while it runs, so that slow cores and clocks that fall are there
+// to be found.
+//
+//   -plugin speed-plugin.so,speeds=PATH
+//
+// PATH has one byte for each CPU: its speed in per cent of what QEMU can do, 1 to 99; any other value is full speed. It may be
+// written at any time. For each time t that a CPU has computed, it sleeps t * (100 - speed) / speed. What counts is the CPU
+// time of the thread that emulates it, so that neither its idle time nor other load on this machine is multiplied. QEMU 7.2 and 10.0.
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+// The part of qemu-plugin.h that is used; its types are opaque here.
+typedef uint64_t PluginId;
+struct Block;
+enum { NO_REGISTERS = 0 };
+void   qemu_plugin_register_vcpu_tb_trans_cb(PluginId, void (*)(PluginId, struct Block *));
+size_t qemu_plugin_tb_n_insns(const struct Block *);
+void   qemu_plugin_register_vcpu_tb_exec_cb(struct Block *, void (*)(unsigned, void *), int, void *);
+__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+
+enum { MAX_CPUS = 16 };
+static const volatile uint8_t * speeds; // of MAX_CPUS bytes
+
+// Instructions between two looks at the clock, some 50 us; sleeps that are worth it, ns; and how much of a sleep that became
+// too long is made up for: on a machine with other load that may be long, and a CPU that sprints is no slow one.
+enum { ROUND = 20000, SHORTEST_NS = 100000, MOST_CREDIT_NS = 2000000 };
+
+// Of each CPU, whose thread alone uses it.
+static struct Pace {
+    uint64_t instructions;
+    int64_t  at_ns, owed_ns;
+    char     own_cache_line[40];
+} paces[MAX_CPUS] __attribute__((aligned(64)));
+
+static int64_t clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void slow_down(struct Pace * p, int percent) {
+    const int64_t at = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (p->at_ns == 0) {
+        prctl(PR_SET_TIMERSLACK, 1);
+        p->at_ns = at;
+    }
+    const int64_t computed = at - p->at_ns;
+    p->at_ns = at;
+    if (percent < 1 || percent > 99) {
+        p->owed_ns = 0;
+        return;
+    }
+    p->owed_ns += computed * (100 - percent) / percent;
+    if (p->owed_ns < SHORTEST_NS) {
+        return;
+    }
+    const int64_t         start = clock_ns(CLOCK_MONOTONIC);
+    const struct timespec t     = { p->owed_ns / 1000000000, p->owed_ns % 1000000000 };
+    nanosleep(&t, NULL);
+    p->owed_ns -= clock_ns(CLOCK_MONOTONIC) - start;
+    if (p->owed_ns < -MOST_CREDIT_NS) {
+        p->owed_ns = -MOST_CREDIT_NS;
+    }
+}
+
+static void on_block(unsigned cpu, void * n_instructions) {
+    struct Pace * p = &paces[cpu % MAX_CPUS];
+    p->instructions += (uintptr_t) n_instructions;
+    if (p->instructions >= ROUND) {
+        p->instructions = 0;
+        slow_down(p, speeds[cpu % MAX_CPUS]);
+    }
+}
+
+static void on_translation(PluginId id, struct Block * block) {
+    (void) id;
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, NO_REGISTERS, (void *) qemu_plugin_tb_n_insns(block));
+}
+
+__attribute__((visibility("default"))) int qemu_plugin_install(PluginId id, const void * info, int argc, char ** argv) {
+    (void) info;
+    const char * path = argc == 1 && !strncmp(argv[0], "speeds=", 7) ? argv[0] + 7 : NULL;
+    const int    fd   = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    void *       file = fd >= 0 && lseek(fd, 0, SEEK_END) >= MAX_CPUS ? mmap(NULL, MAX_CPUS, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    if (file == MAP_FAILED) {
+        fprintf(stderr, "speed-plugin: needs speeds=PATH, a file of %d bytes; got %s\n", MAX_CPUS, argc ? argv[0] : "nothing");
+        return 1;
+    }
+    speeds = file;
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    return 0;
+}
