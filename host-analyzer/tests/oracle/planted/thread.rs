@@ -43,10 +43,10 @@ fn stop_again_and_again(tid: i32) -> u64 {
 fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
-    let (driver, gguf) = (bin.join("nodes"), model(parts, "smollm2"));
+    let (driver, gguf) = (bin.join("nodes"), model(parts, "dense-q8"));
     let mut agent = Command::new(&parts.agent)
         .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
-        .args(["-t", "2", "-p", "8", "-n", "400"])
+        .args(["-t", "2", "-p", "8", "-n", "1500"])
         // So that no thread sleeps by itself.
         .env("OMP_WAIT_POLICY", "active")
         .stdout(Stdio::null())
@@ -55,7 +55,7 @@ fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
         .unwrap();
     // It decodes: the recording grows.
     let begun = Instant::now();
-    while fs::metadata(&out).map_or(0, |m| m.len()) < 300_000 {
+    while fs::metadata(&out).map_or(0, |m| m.len()) < 100_000 {
         assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -75,11 +75,12 @@ fn check(trace: &Model, planted: u64, [worker, caller]: [u32; 2]) -> Checked {
     let budget = Budget::of(trace, &Phases::of(trace));
     let decode = budget.phase(Phase::Decode).unwrap();
     let of = |tid: u32| decode.threads.iter().find(|t| t.tid == Some(tid)).unwrap().parts;
-    // A thread that is stopped while it has nothing to do delays nobody, and the other may have done its part by then.
+    // A thread that is stopped while it has nothing to do delays nobody; and between graphs OpenMP's own barrier waits for it, which no
+    // operator shows.
     let parts = [
         ("blocked of the thread", of(worker).get(Class::Blocked), 0.85),
-        ("waited for by the other", of(caller).get(Class::WaitBlocked), 0.6),
-        ("blocked of the tokens", decode.wall.get(Class::Blocked), 0.6),
+        ("waited for by the other", of(caller).get(Class::WaitBlocked), 0.3),
+        ("blocked of the tokens", decode.wall.get(Class::Blocked), 0.3),
     ];
     for (what, ns, least) in parts {
         let part = ns as f64 / planted as f64;
@@ -92,7 +93,7 @@ fn check(trace: &Model, planted: u64, [worker, caller]: [u32; 2]) -> Checked {
     let tokens = budget.tokens.into_iter().filter(|t| t.phase == Phase::Decode).skip(1);
     let (hit, missed): (Vec<TokenBudget>, Vec<TokenBudget>) =
         tokens.partition(|t| t.wall.get(Class::Blocked) > stop / 2);
-    if !(STOPS / 2..=STOPS).contains(&hit.len()) {
+    if !(STOPS / 4..=STOPS).contains(&hit.len()) {
         return Err(format!("{STOPS} stops hit {} tokens", hit.len()));
     }
     only_in(Class::Blocked, stop, &hit, &missed)
