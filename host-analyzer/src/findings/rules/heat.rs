@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Thermal throttling",
     question: "Why does it become slower in long sessions?",
     condition: "In the last third of the decode tokens the CPUs' clock is at least 5 % lower than in the first third, the temperature is higher, and tokens take longer.",
-    formula: "The difference between the mean token of the session and that of its first third, with its 95 % interval: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would have kept. A longer session loses more.",
+    formula: "The difference between the mean token of the session and that of its first third, with the 95 % interval of the last third's against the first's: 0.5 of the lower end to 1.2 of the upper one, what enough cooling would have kept. A longer session loses more.",
     remedy: "Cool the board (heat sink, fan); or use fewer or slower cores, and judge by the sustained speed, not the first seconds.",
     source: "arXiv 2603.23640 (sustained speed on phones and boards); llama.cpp #10444, #7372",
     needs: &[Missing::DecodeCalls(LEAST_TOKENS), Missing::Gauge("frequency"), Missing::Gauge("temperature")],
@@ -55,11 +55,12 @@ fn judge(case: &Case<'_>) -> Verdict {
     if !throttled || case.share(slower.mean) < WORTH {
         return Verdict::RuledOut(evidence);
     }
-    let kept = part(&case.tokens).2.minus(first.2);
+    // As little of the mean token as the session was hot for.
+    let hot_for = (case.token_ns() as f64 - first.2.mean).max(0.0) / slower.mean;
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::of(case.token_ns(), kept.low().max(0.0) * 0.5, kept.high() * 1.2)),
+        gain: Some(Gain::of(case.token_ns(), slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)),
         confidence: Confidence::High,
     })
 }

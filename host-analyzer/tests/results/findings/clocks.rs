@@ -67,7 +67,8 @@ fn hot(slower_ns: u64, clock: i64, millidegrees: i64) -> Model {
 #[test]
 fn heat_lowers_the_clock_and_tokens_take_longer() {
     let m = hot(200, 1_500, 85_000);
-    assert_eq!(answer(&m, "heat"), Found(100, 240));
+    // The mean token of 39 takes 516 instead of 450 ns.
+    assert_eq!(answer(&m, "heat"), Found(33, 79));
     assert_eq!(evidence(&m, "heat", "token_ns_at_first"), Some(Value::Nanoseconds(450)));
     assert_eq!(evidence(&m, "heat", "token_ns_at_last"), Some(Value::Nanoseconds(650)));
     assert_eq!(evidence(&m, "heat", "clock_at_last"), Some(Value::Hertz(1_500)));
