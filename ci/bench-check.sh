@@ -2,7 +2,7 @@
 # bench-check.sh [--rounds N] [--seconds S]      are the ceilings of `profinfer-agent bench` right?
 #
 # Measures the same on the same CPUs with tools of others: sysbench (read), mbw (copy), and loops that gcc -O3 makes for this
-# machine (ci/bench-check/arithmetic.c: read, int8, f32). All take turns, N rounds (default 5) of about S seconds each (default 1), so
+# machine (ci/bench-check/arithmetic.c: read, copy, int8, f32). All take turns, N rounds (default 5) of about S seconds each (default 1), so
 # that a busy moment hits them alike. Prints the medians and their ratio, to the fastest of the other tools where there are several:
 # a ceiling below what others reach is none. Warns beyond 10 % and fails beyond 30 %, because machines are busy. Called by hand.
 set -eu
@@ -63,6 +63,7 @@ for round in $(seq "$rounds"); do
 	put read1.sysbench "$(sysbench_read 1 "$first")"
 	put read1.gcc "$(compiled read)"
 	put copy1.mbw "$(mbw_copy)"
+	put copy1.gcc "$(compiled copy)"
 	put int8.gcc "$(compiled int8)"
 	# The loop with the instructions that gcc used.
 	way=$(cut -d' ' -f2 "$dir/said")

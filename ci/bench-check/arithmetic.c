@@ -1,6 +1,7 @@
-/* Multiply-accumulate as a compiler makes it of plain loops with vector types, for ci/bench-check.sh: GOP/s of one thread.
+/* Multiply-accumulate, reading and copying as a compiler makes it of plain loops with vector types, for ci/bench-check.sh: GOP/s or
+ * GB/s of one thread.
  *
- *   arithmetic int8|f32|read MILLISECONDS [BYTES]
+ *   arithmetic int8|f32|read|copy MILLISECONDS [BYTES]
  *
  * Accumulators are independent and stay in registers; the factors change in ways that the compiler cannot foresee. */
 #include <stdint.h>
@@ -91,15 +92,44 @@ static double f32(const void *x, void *out)
 	return 2.0 * (sizeof(floats) / 4) * ACC * ROUNDS;
 }
 
-/* Bytes of one pass; a sum that the compiler vectorises, as STREAM would do without its store. */
-static double pass(const uint64_t *x, size_t words, uint64_t *sum)
-{
-	uint64_t s = 0;
+/* Bytes of one pass; a sum as STREAM would do it without its store, in as many parts as there are accumulators. */
+typedef uint64_t words __attribute__((vector_size(sizeof(ints))));
+#define WORDS(i) words acc##i;
+#define ADD(i) acc##i += v[i];
+#define SUM(i) total += acc##i;
 
-	for (size_t i = 0; i < words; i++)
-		s += x[i];
-	*sum += s;
-	return 8.0 * words;
+static double read_all(const void *from, size_t bytes, void *out)
+{
+	words total = {0};
+	EACH(WORDS)
+
+	EACH(ZERO)
+	const words *v = from, *end = v + bytes / sizeof(words) / ACC * ACC;
+	for (; v < end; v += ACC) {
+		EACH(ADD)
+	}
+	EACH(SUM)
+	memcpy(out, &total, sizeof(total));
+	return (double)((const char *)end - (const char *)from);
+}
+
+/* Bytes copied from the first half to the second, past the cache where there are instructions for it. */
+static double copy_half(void *memory, size_t bytes)
+{
+	size_t n = bytes / 2 / sizeof(ints);
+	const ints *from = memory;
+	ints *to = (ints *)memory + n;
+
+	for (size_t i = 0; i < n; i++) {
+#if defined(__AVX512VNNI__)
+		_mm512_stream_si512(to + i, from[i]);
+#elif defined(__AVX2__)
+		_mm256_stream_si256(to + i, from[i]);
+#else
+		to[i] = from[i];
+#endif
+	}
+	return (double)(n * sizeof(ints));
 }
 
 int main(int argc, char **argv)
@@ -109,14 +139,14 @@ int main(int argc, char **argv)
 	static char out[64 * ACC];
 	const char *what = argc > 2 ? argv[1] : "";
 	double length = argc > 2 ? atof(argv[2]) / 1e3 : 0, work = 0, begun;
-	size_t words = argc > 3 ? strtoull(argv[3], NULL, 10) / 8 : 0;
-	uint64_t *memory = NULL, sum = 0;
+	size_t bytes_of = argc > 3 ? strtoull(argv[3], NULL, 10) / 4096 * 4096 : 0;
+	uint64_t *memory = NULL;
 
-	if (words) {
-		memory = malloc(words * 8);
+	if (bytes_of) {
+		memory = aligned_alloc(4096, bytes_of);
 		if (!memory)
 			return 1;
-		for (size_t i = 0; i < words; i++)
+		for (size_t i = 0; i < bytes_of / 8; i++)
 			memory[i] = i * 0x9e3779b97f4a7c15u;
 	}
 	for (int i = 0; i < 128; i++)
@@ -133,11 +163,13 @@ int main(int argc, char **argv)
 				work += int8(bytes, out);
 			else if (!strcmp(what, "f32"))
 				work += f32(numbers, out);
-			else if (!strcmp(what, "read") && words)
-				work += pass(memory, words, &sum);
+			else if (!strcmp(what, "read") && bytes_of)
+				work += read_all(memory, bytes_of, out);
+			else if (!strcmp(what, "copy") && bytes_of)
+				work += copy_half(memory, bytes_of);
 			else
 				return 2;
-			__asm__ volatile("" : : "r"(out), "r"(&sum) : "memory");
+			__asm__ volatile("" : : "r"(out), "r"(memory) : "memory");
 		} while (seconds() - begun < share);
 		work /= seconds() - begun;
 	}

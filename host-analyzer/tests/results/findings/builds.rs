@@ -39,6 +39,10 @@ fn code_for_an_older_processor() {
     assert_eq!(evidence(&m, "cpu_variant", "loaded_variant"), Some(Value::Name("sse42".to_owned())));
     // Arm: from 8 to 16.
     assert_eq!(answer(&variant("armv8.0_1", "asimd asimddp"), "cpu_variant"), Found(10, 69));
+    // Vectors are wide already: perhaps it waits for memory.
+    let vnni = format!("{AVX2} avx512_vnni");
+    assert_eq!(answer(&variant("haswell", &vnni), "cpu_variant"), Found(0, 69));
+    assert_eq!(answer(&variant("zen4", &vnni), "cpu_variant"), RuledOut);
     let best = [variant("haswell", AVX2), variant("sse42", "sse4_2"), variant("armv8.2_1", "asimd asimddp")];
     assert_eq!(best.map(|m| answer(&m, "cpu_variant")), [RuledOut, RuledOut, RuledOut]);
     // Memory that is used to nine tenths leaves a tenth.
