@@ -69,9 +69,15 @@ fn quota() {
 #[ignore = "ci/board/promise.sh runs it"]
 fn cores() {
     let Some(dir) = folder() else { return };
-    kept_by("mixed_cores", &series(&dir, "cores-cause"), &series(&dir, "cores-remedy"));
-    let found = findings(&series(&dir, "cores-cause")());
+    // How much is gained is no part of this: a slow CPU of the emulator holds up the others, in whatever all of them must take part in, so
+    // that the fast one is slow as long as the slow one computes. `promise::clocks::a_slow_core` holds the gain to its interval.
+    let (cause, remedied) = (series(&dir, "cores-cause")(), series(&dir, "cores-remedy")());
+    let (found, gone) = (findings(&cause), findings(&remedied));
     let finding = need(&found, "mixed_cores");
+    assert!(find(&gone, "mixed_cores").is_none(), "{gone:#?}");
+    let (before, after) = (found.headline.token_ns.unwrap(), gone.headline.token_ns.unwrap());
+    println!("mixed_cores: promised {:?}, from {before} to {after} ns", finding.found.gain.unwrap());
+    assert!(after + finding.found.gain.unwrap().low_ns <= before);
     assert_eq!(shown(finding, "fast_cpus"), Value::Cpus(vec![2]));
     assert_eq!(shown(finding, "cpus"), Value::Cpus(vec![1, 2]));
     assert_eq!(shown(finding, "slowest_to_fastest"), Value::Share(530.0 / 1024.0));

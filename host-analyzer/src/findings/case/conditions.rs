@@ -9,10 +9,15 @@ impl<'a> Case<'a> {
         self.analysis.conditions.process(self.pid)
     }
 
-    /// The CPUs on which the engine may run, as far as it is known.
+    /// The CPUs on which the engine may run, as far as it is known: any of its threads, because each may be bound to one of its own.
     pub(in crate::findings) fn cpus(&self) -> Option<Vec<u16>> {
         let process = self.process()?;
+        let own = |tid: u32| self.model.threads.iter().any(|(_, t)| (t.tid, t.pid) == (tid, self.pid));
+        let threads = self.analysis.conditions.threads.iter().filter(|t| own(t.tid));
         let mut cpus = process.affinity.value()?.clone();
+        cpus.extend(threads.filter_map(|t| t.affinity.value()).flatten());
+        cpus.sort_unstable();
+        cpus.dedup();
         if let Some(set) = process.cgroup.cpuset.value().filter(|set| !set.is_empty()) {
             cpus.retain(|cpu| set.contains(cpu));
         }
