@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# build-agent.sh [--arch aarch64|x86_64]      build the static agent for boards (default: aarch64), without Docker
+# build-agent.sh [--arch aarch64|x86_64] [--no-bench]      build the static agent for boards (default: aarch64), without Docker
 #
 # Makes one file that needs only a kernel on the board: musl, libelf and zlib are
 # linked in. Prints its path; the first run also prepares the target (a minute or two where
-# rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml.
+# rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml. With --no-bench the measurement of
+# ceilings is left out, which makes it 94 kB smaller (docs/deploy.md).
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-arch=aarch64
+arch=aarch64 variant='' features=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--arch) arch=${2:-}; shift 2 || die "--arch needs aarch64 or x86_64" ;;
+	--no-bench) variant=-no-bench features=(--no-default-features); shift ;;
 	-h | --help) usage_from_head "$0"; exit ;;
 	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 	esac
@@ -46,9 +48,9 @@ export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustfla
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS
 say "profinfer-agent for $target"
-cargo build --release --features static --target "$target" -p profinfer-agent >&2
+cargo build --release --features static "${features[@]}" --target "$target" -p profinfer-agent >&2
 
-out=$CACHE/out/$arch/profinfer-agent
+out=$CACHE/out/$arch$variant/profinfer-agent
 mkdir -p "${out%/*}"
 cp "$CARGO_TARGET_DIR/$target/release/profinfer-agent" "$out"
 kind=$(file -b "$out")

@@ -100,6 +100,9 @@ board_up() {
 	mkdir -p "$RUN"
 	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl" "$adb"
 	local ssh_port args append="console=ttyAMA0 panic=-1 $nobtf"
+	# Boards that begin at the same time would choose the same ports: a port is taken only when QEMU listens at it.
+	exec 8>"$RUN/../ports"
+	! have flock || flock 8
 	ssh_port=$(free_port 7822)
 	[ -n "$port" ] || port=$(free_port 7817)
 	[ -z "$adb" ] || adb=$(free_port 7855)
@@ -125,8 +128,9 @@ board_up() {
 	echo "$ssh_port" >"$RUN/ssh-port"
 	echo "$port" >"$RUN/port"
 	[ -z "$adb" ] || echo "$adb" >"$RUN/adb-port"
-	emulator qemu-system-aarch64 "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null ||
+	emulator qemu-system-aarch64 "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null 8>&- ||
 		die "QEMU does not start" "$(tail -n 3 "$RUN/qemu.log")" "All of its output: $RUN/qemu.log"
+	exec 8>&-
 	[ -z "$serial" ] || link_serial "$serial"
 	wait_until_up
 	say_how "$port" "$ssh_port" "$serial" "$adb"
