@@ -33,9 +33,10 @@ use crate::signals::{Signals, Sleeper};
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
-/// Bytes of the kernel's ring buffer. Mapped twice, it is a third of the agent's resident set. It holds 16,000 operators: a
-/// fast small model on two threads fills half of it in the 50 ms that the loop sleeps, and then wakes it.
-pub const RING_BYTES: u32 = 1 << 20;
+/// Bytes of the kernel's ring buffer. Mapped twice, it is half of the agent's resident set. It holds 32,000 operators: a
+/// fast small model on two threads fills a quarter of it in the 50 ms that the loop sleeps, and then wakes it. Where the engine has all
+/// CPUs, the agent may have to wait for one for as long again.
+pub const RING_BYTES: u32 = 2 << 20;
 /// Longest sleep between two looks at the ring buffer.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
