@@ -13,7 +13,7 @@ use host_analyzer::model::{Model, ThreadId};
 use crate::attach::{wait, wait_for};
 use crate::engine_list::{Call, Listed, parse};
 use crate::nodes::{backend_calls, list};
-use crate::support::{Parts, engine, model, parts, read};
+use crate::support::{Parts, engine, model, parts, read, whole};
 
 /// How a new version takes the place of an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn another_version_at_the_same_path(name: &'static str, how: How) {
     }
     let offset =
         |pid: u32| trace.session.probes.iter().find(|p| p.pid == pid && p.symbol == "llama_decode").unwrap();
-    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    whole(&trace);
     assert_ne!(offset(first.0).offset, offset(second.0).offset, "two versions");
 }
 
@@ -251,7 +251,7 @@ fn files_that_are_gone_before_the_agent_comes() {
         let output: Output = engine.wait_with_output().unwrap();
         assert!(output.status.success() && wait(&mut agent), "{}", place.said());
         let trace = read(&place.trace());
-        assert!(trace.health.perfect(), "{:#?}", trace.health);
+        whole(&trace);
         check(&trace, pid.parse().unwrap(), &parse(&String::from_utf8(output.stdout).unwrap()));
         let ours =
             |l: &&host_analyzer::model::Library| l.path.starts_with(place.dir.path().to_str().unwrap());
@@ -287,7 +287,7 @@ fn a_process_of_that_name_that_is_no_engine() {
     before.kill().unwrap();
     before.wait().unwrap();
     let trace = read(&place.trace());
-    assert!(trace.health.perfect(), "{:#?}", trace.health);
+    whole(&trace);
     check(&trace, pid, &calls);
     assert_eq!(trace.session.processes.len(), 1, "{:#?}", trace.session.processes);
 }
