@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     title: "Threads span slow and fast cores",
     question: "Why did it become slower with more threads, or after an update?",
     condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
-    formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work itself, as long as it takes at least on the fast cores: at their speed, or as long as a fast one took for its own share. What else a slow core did for the token (graph, sampling, single-threaded operators) may vanish nearly.",
+    formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work that the fast cores do already: where rows are handed out as threads ask for them, that is most of it.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
     needs: &[Missing::DecodeCalls(MIN_TOKENS)],
@@ -57,9 +57,8 @@ fn judge(case: &Case<'_>) -> Verdict {
     let alone = work / fast.len() as f64;
     let saved = (now - alone).max(0.0) / case.headline.tokens.max(1) as f64;
     let low = saved.min(waits.low() * 0.6);
-    // All threads have as many rows: what a fast one took for its own it takes for those of a slow one, whatever the kernel says of speeds.
-    let alone = alone.min(mean(true) * used.len() as f64 / fast.len() as f64);
-    let least = alone / case.headline.tokens.max(1) as f64;
+    // What the fast ones do now they go on doing. It may be nearly all, where rows are handed out as threads ask for them.
+    let least = mean(true) / case.headline.tokens.max(1) as f64;
     let gain = Gain::of(case.token_ns(), low, case.token_ns() as f64 - least);
     Verdict::Found(Found {
         evidence,
