@@ -92,7 +92,7 @@ for name in read1 readn copy1 int8 f32; do
 	if [ -z "$ours" ] || [ -z "$by" ]; then die "no figures for $name" "$(cat "$dir/table")"; fi
 	ratio=$(awk "BEGIN { printf \"%.3f\", $ours / $other }")
 	printf '%-22s %10.2f  %10.2f %-11s %8s\n' "$name" "$ours" "$other" "$by" "$ratio"
-	case $(awk "BEGIN { d = $ratio - 1; d = d < 0 ? -d : d; print d > 0.3 ? 2 : d > 0.1 ? 1 : 0 }") in
+	case $(awk "BEGIN { d = $ratio - 1; d = d < 0 ? -d : d; print (d > 0.3 ? 2 : d > 0.1 ? 1 : 0) }") in
 	1) note "$name is more than 10 % off: is the machine busy?" ;;
 	2) note "$name is more than 30 % off" && status=1 ;;
 	esac

@@ -5,7 +5,7 @@
 # memory limit below the model, ...), the finding is read, the engine runs with the remedy, and the gain must lie in the interval
 # that was promised. Twenty quiet runs must raise no alarm, the time for which one thread is stopped must be in its class, and of a
 # model of a billion weights at most 2 % of the decode time may be unknown. All that compares times, so it takes a machine on which
-# nothing else runs, some eight minutes of it, and is no part of the test command. Run by hand.
+# nothing else runs, some four minutes of it, and is no part of the test command. Run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
