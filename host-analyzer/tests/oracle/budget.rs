@@ -1,13 +1,13 @@
 //! The budget of real runs: what is planted from outside appears in its class, and little is unknown.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::budget::{Budget, Class};
 use host_analyzer::analyses::phase::{Phase, Phases};
 use host_analyzer::model::Model;
 
-use crate::support::{engine, model, parts, read, record};
+use crate::support::{engine, model, parts, read, record, started};
 
 fn budget(m: &Model) -> Budget {
     Budget::of(m, &Phases::of(m))
@@ -57,21 +57,12 @@ fn stops_are_blocked_time() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let (driver, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
-    let mut agent = Command::new(&parts.agent)
+    let mut command = Command::new(&parts.agent);
+    command
         .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
-        .args(["-t", "1", "-p", "8", "-n", "400"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    // It decodes: the recording grows.
-    let begun = Instant::now();
-    while std::fs::metadata(&out).map_or(0, |m| m.len()) < 200_000 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
-    let pid = String::from_utf8_lossy(&children).trim().to_owned();
+        .args(["-t", "1", "-p", "8", "-n", "400"]);
+    let (mut agent, pid) = started(&mut command, &out, 200_000);
+    let pid = pid.to_string();
     let kill = |signal: &str| Command::new("kill").args([signal, &pid]).status().unwrap().success();
     let mut stopped = Duration::ZERO;
     for _ in 0..STOPS {

@@ -1,7 +1,8 @@
 //! Running the agent and reading what it recorded.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::budget::Budget;
 use host_analyzer::analyses::phase::Phases;
@@ -58,6 +59,19 @@ pub(crate) fn whole(trace: &Model) {
     let mut health = trace.health.clone();
     (health.sched, health.sched_received) = (None, 0);
     assert!(health.perfect(), "{:#?}", trace.health);
+}
+
+/// Starts `agent record --out out -- engine …` and waits until the engine decodes, which is when the recording has so many bytes. The
+/// agent, and the process id of its engine.
+pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u32) {
+    let agent = agent.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while std::fs::metadata(out).map_or(0, |m| m.len()) < bytes {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
+    (agent, String::from_utf8_lossy(&children).trim().parse().unwrap())
 }
 
 /// Reads a recording. Of every one that a test makes the budget must be right to the nanosecond.

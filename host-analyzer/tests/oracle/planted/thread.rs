@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::budget::{Budget, Class, TokenBudget};
@@ -14,7 +14,7 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 
 use super::{Checked, holds, only_in};
-use crate::support::{Parts, engine, model, parts, read};
+use crate::support::{Parts, engine, model, parts, read, started};
 
 const STOPS: usize = 40;
 const STOP: Duration = Duration::from_millis(5);
@@ -44,23 +44,13 @@ fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let (driver, gguf) = (bin.join("nodes"), model(parts, "dense-q8"));
-    let mut agent = Command::new(&parts.agent)
+    let mut command = Command::new(&parts.agent);
+    command
         .args(["record", "--out", out.to_str().unwrap(), "--", driver.to_str().unwrap(), "-m", &gguf])
         .args(["-t", "2", "-p", "8", "-n", "1500"])
         // So that no thread sleeps by itself.
-        .env("OMP_WAIT_POLICY", "active")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    // It decodes: the recording grows.
-    let begun = Instant::now();
-    while fs::metadata(&out).map_or(0, |m| m.len()) < 100_000 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
-    let pid: u32 = String::from_utf8_lossy(&children).trim().parse().unwrap();
+        .env("OMP_WAIT_POLICY", "active");
+    let (mut agent, pid) = started(&mut command, &out, 100_000);
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     let tids = tasks.map(|t| t.unwrap().file_name().to_str().unwrap().parse::<u32>().unwrap());
     let worker = tids.filter(|tid| *tid != pid).max().expect("two threads compute");
