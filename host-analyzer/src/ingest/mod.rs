@@ -139,6 +139,12 @@ impl Ingest {
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
+            Record::PredictedBatch(r) => {
+                let thread = self.model.threads.find_or_add(r.tid);
+                self.model.health.span_bytes += bytes;
+                let received = self.batches.add_predicted(r, thread, offset, &mut self.damages);
+                self.model.health.spans_received += received;
+            }
             Record::NestedBatch(r) => {
                 self.model.health.nested_received += self.nested.add(r, offset, &mut self.damages);
             }

@@ -66,6 +66,8 @@ pub mod kind {
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
+    /// [`super::op::PredictedBatch`].
+    pub const PREDICTED_BATCH: u16 = 0x32;
     /// [`super::nested::NestedBatch`].
     pub const NESTED_BATCH: u16 = 0x38;
     /// [`super::expert::ExpertBatch`].
@@ -197,6 +199,8 @@ records! {
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
+    /// Operator spans of one thread in one graph call, in fewer bytes.
+    PredictedBatch = kind::PREDICTED_BATCH => op::PredictedBatch<'a>,
     /// Calls of backends' functions inside operators.
     NestedBatch = kind::NESTED_BATCH => nested::NestedBatch<'a>,
     /// Selections of the routers in one graph call.
