@@ -3,20 +3,18 @@
 //! A number that is expected to be small against `1 << order` is written in a prefix of ones, a zero, and bits:
 //!
 //! ```text
-//! ones 0..=2    order bits       the value is ones << order, plus the bits
-//! ones 3..      order + 1 + n    n = ones - 3: 3 << order, plus ((1 << n) - 1) << (order + 1), plus the bits
+//! ones 0, 1     order bits               the value is ones << order, plus the bits
+//! ones 2..      order + ones - 2 bits    the value is ((1 << (ones - 2)) + 1) << order, plus the bits
 //! ```
 //! The first three steps are as wide as `1 << order` (a Golomb-Rice code), the others double (an exponential Golomb code), so
 //! a number a thousand times larger than expected costs some twenty bits more.
 
-/// Steps of equal width, before they double.
-const EVEN: u32 = 3;
-/// Most ones before the zero: with them any `u64` is reached at any order.
-const MAX_ONES: u32 = EVEN + 64 + 1;
+/// Most ones before the zero: with them any `u64` is reached at order 0, behind an escape's.
+const MAX_ONES: u32 = 2 + 63 + 1;
 /// In front of a number that may be an escape, this many ones are the escape, and as many or more ones of the number one more.
 const ESCAPE: u32 = 12;
-/// Largest order: a number has at most this many bits behind an even step.
-pub const MAX_ORDER: u32 = 31;
+/// Largest order.
+pub const MAX_ORDER: u32 = 32;
 /// Longest number in bits.
 pub const MAX_NUMBER_BITS: usize = MAX_ONES as usize + 1 + 64;
 
@@ -41,9 +39,10 @@ impl Writer {
         self.len() == 0
     }
 
-    /// Appends the low `n` bits of `value`, `n` at most 32. What has no room in `buf` is lost: the callers see to the room.
+    /// Appends the low `n` bits of `value`, whose others are 0; `n` is at most 32. What has no room in `buf` is lost: the callers see to the room.
+    #[inline]
     fn bits(&mut self, value: u64, n: u32, buf: &mut [u8]) {
-        self.waiting = self.waiting << n | value & ((1 << n) - 1);
+        self.waiting = self.waiting << n | value;
         self.n += n;
         if self.n >= 32 {
             self.n -= 32;
@@ -54,11 +53,11 @@ impl Writer {
         }
     }
 
-    /// Appends the low `n` bits of `value`, `n` at most 64.
+    /// Appends the low `n` bits of `value`, whose others are 0; `n` is at most 64.
     pub(crate) fn put(&mut self, value: u64, n: u32, buf: &mut [u8]) {
         if n > 32 {
             self.bits(value >> 32, n - 32, buf);
-            self.bits(value, 32, buf);
+            self.bits(value & u64::from(u32::MAX), 32, buf);
         } else {
             self.bits(value, n, buf);
         }
@@ -66,24 +65,34 @@ impl Writer {
 
     fn ones(&mut self, mut n: u32, buf: &mut [u8]) {
         while n >= 31 {
-            self.bits(u64::MAX, 31, buf);
+            self.bits((1 << 31) - 1, 31, buf);
             n -= 31;
         }
         self.bits((1 << (n + 1)) - 2, n + 1, buf);
     }
 
     /// Appends a number that is expected to be below `1 << order`.
+    #[inline]
     pub(crate) fn number(&mut self, value: u64, order: u32, buf: &mut [u8]) {
         let (ones, extra, bits) = split(value, order);
-        self.ones(ones, buf);
-        self.put(extra, bits, buf);
+        self.prefixed(ones, extra, bits, buf);
     }
 
     /// The same where the reader must be able to tell it from an escape.
+    #[inline]
     pub(crate) fn number_or_escape(&mut self, value: u64, order: u32, buf: &mut [u8]) {
         let (ones, extra, bits) = split(value, order);
-        self.ones(ones + u32::from(ones >= ESCAPE), buf);
-        self.put(extra, bits, buf);
+        self.prefixed(ones + u32::from(ones >= ESCAPE), extra, bits, buf);
+    }
+
+    #[inline]
+    fn prefixed(&mut self, ones: u32, extra: u64, bits: u32, buf: &mut [u8]) {
+        if ones + 1 + bits <= 32 {
+            self.bits(((1 << (ones + 1)) - 2) << bits | extra, ones + 1 + bits, buf);
+        } else {
+            self.ones(ones, buf);
+            self.put(extra, bits, buf);
+        }
     }
 
     /// Appends the escape.
@@ -104,14 +113,17 @@ impl Writer {
 }
 
 /// How many ones, and which bits behind the zero.
+#[inline]
 const fn split(value: u64, order: u32) -> (u32, u64, u32) {
     let step = value >> order;
-    if step < EVEN as u64 {
-        return (step as u32, value, order);
-    }
-    let far = value - ((EVEN as u64) << order);
-    let n = u64::BITS - 1 - ((far >> (order + 1)) + 1).leading_zeros();
-    (EVEN + n, far - (((1 << n) - 1) << (order + 1)), order + 1 + n)
+    let ones = if step < 2 { step as u32 } else { 2 + (step - 1).ilog2() };
+    (ones, value - first(ones, order), order + ones.saturating_sub(2))
+}
+
+/// The least value with so many ones.
+#[inline]
+const fn first(ones: u32, order: u32) -> u64 {
+    (if ones < 2 { ones as u64 } else { (1 << (ones - 2)) + 1 }) << order
 }
 
 /// Takes bits off the front of a buffer.
@@ -130,8 +142,10 @@ impl<'a> Reader<'a> {
         Self { bytes, next: 0, n: 0 }
     }
 
-    /// Makes at least 56 bits ready, or all that there are.
-    fn fill(&mut self) {
+    /// Makes at least 56 bits ready, or all that there are. To call it before what is likely to be short saves time; it is
+    /// called anyway where bits are missing.
+    #[inline]
+    pub(crate) fn fill(&mut self) {
         if let Some((first, _)) = self.bytes.split_first_chunk::<8>() {
             // Bits that do not fit are read again, at the same place, by the next call.
             self.next |= u64::from_be_bytes(*first) >> self.n;
@@ -177,6 +191,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes the ones up to a zero, and the zero.
+    #[cold]
     fn ones(&mut self) -> Option<u32> {
         let mut ones = 0;
         loop {
@@ -195,26 +210,56 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The number behind `ones` ones and a zero that are taken.
+    #[cold]
     fn behind(&mut self, ones: u32, order: u32) -> Option<u64> {
-        if ones < EVEN {
-            return Some((u64::from(ones) << order) + self.take(order)?);
-        }
-        let (n, wide) = (ones - EVEN, order + 1);
-        if n + wide > u64::BITS {
+        let bits = order + ones.saturating_sub(2);
+        if bits > u64::BITS || ones > 2 + u64::BITS - 1 - order {
             return None;
         }
-        let base = (u64::from(EVEN) << order).checked_add(((1 << n) - 1) << wide)?;
-        base.checked_add(self.take(n + wide)?)
+        first(ones, order).checked_add(self.take(bits)?)
+    }
+
+    /// Takes a number with few ones whose bits are ready: nearly every number is one.
+    #[inline]
+    fn ready(&mut self, order: u32) -> Option<u64> {
+        const FEW: [(u8, u16); ESCAPE as usize] = {
+            let mut few = [(0, 0); ESCAPE as usize];
+            let mut ones = 0;
+            while ones < ESCAPE {
+                few[ones as usize] = (ones.saturating_sub(2) as u8, first(ones, 0) as u16);
+                ones += 1;
+            }
+            few
+        };
+        let ones = self.next.leading_ones();
+        let (more, first) = *FEW.get(ones as usize)?;
+        let bits = order + u32::from(more);
+        let all = ones + 1 + bits;
+        if all > self.n.min(62) {
+            return None;
+        }
+        let extra = self.next << (ones + 1) >> 1 >> (63 - bits);
+        self.skip(all);
+        Some((u64::from(first) << order) + extra)
     }
 
     /// Takes a number that was written with this order; `None` when the bytes end, or are not such a number.
+    #[inline]
     pub(crate) fn number(&mut self, order: u32) -> Option<u64> {
+        if let Some(value) = self.ready(order) {
+            return Some(value);
+        }
         let ones = self.ones()?;
         self.behind(ones, order)
     }
 
     /// Takes a number, `Some(None)` for an escape.
+    #[inline]
     pub(crate) fn number_or_escape(&mut self, order: u32) -> Option<Option<u64>> {
+        if let Some(value) = self.ready(order) {
+            return Some(Some(value));
+        }
         match self.ones()? {
             ESCAPE => Some(None),
             ones => self.behind(ones - u32::from(ones > ESCAPE), order).map(Some),

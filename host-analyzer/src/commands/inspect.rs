@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
 
 use super::{Diagnostic, Result};
@@ -13,6 +14,8 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
     let bytes = std::fs::read(path)
         .map_err(|e| Diagnostic::new(format!("opening {name}"), e, "give the path of a recording"))?;
     let mut out = anstream::stdout().lock();
+    let places = usize::from(MAX_PERIOD);
+    let (mut usually, mut counts) = (vec![UNKNOWN; places], vec![UNKNOWN_COUNTS; places]);
     let mut show = |found: Found<'_>| {
         let _ = match &found {
             Found::Hello(h) => writeln!(
@@ -44,6 +47,17 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                         format!(
                             "CountedBatch graph {} topology {} tid {} base {} count {}: {spans:?}",
                             b.graph, b.topology, b.tid, b.base_ns, b.count
+                        )
+                    }
+                    Record::PredictedBatch(b) => {
+                        let mut batch = b.spans(&mut usually, &mut counts);
+                        let mut spans = Vec::new();
+                        while let Some(span) = batch.next() {
+                            spans.push((span, b.counted.then_some(batch.counted)));
+                        }
+                        format!(
+                            "PredictedBatch graph {} topology {} tid {} base {} count {} period {}: {spans:?}",
+                            b.graph, b.topology, b.tid, b.base_ns, b.count, b.period
                         )
                     }
                     Record::Tensors(t) => {

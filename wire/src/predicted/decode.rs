@@ -1,6 +1,6 @@
 //! Reads the spans of a batch.
 
-use super::{Memory, State, flag, order};
+use super::{Expected, Memory, State, flag, order};
 use crate::bits::Reader;
 use crate::counts::{Counted, SLOTS};
 use crate::span::Span;
@@ -45,63 +45,77 @@ impl<'a, 'm> Predicted<'a, 'm> {
         none
     }
 
+    #[inline]
     fn take(&mut self) -> Option<Span> {
-        let (from, memory) = (&mut self.from, &mut self.memory);
-        let counts = !memory.counts.is_empty();
-        let usual = match self.state.expected(memory) {
-            Some(e) => take_or_escape(&mut memory.usually[e.place].wait, from)?.map(|wait| (e, wait)),
-            None => None,
-        };
-        let (mut cpu, mut migrated, mut mask) = (self.state.cpu, false, self.state.mask);
-        let (mut switches, mut why) = (0, 0);
-        let (node, last_node, place, wait) = match usual {
-            Some((e, wait)) => (e.node, e.last_node, e.place, wait),
-            None => {
-                let flags = from.take(flag::BITS)?;
-                if flags & flag::COUNTS != 0 && !counts {
-                    return None;
-                }
-                migrated = flags & flag::MIGRATED != 0;
-                let step = unzigzag(from.number(order::STEP)?);
-                let node = self.state.last_node.checked_add(step)?.checked_add(1)?;
-                let node = i64::from(u32::try_from(node).ok()?);
-                let fused = if flags & flag::FUSED != 0 { from.number(order::FUSED)? } else { 0 };
-                if flags & flag::CPU != 0 {
-                    cpu = u16::try_from(from.number(order::CPU)?).ok()?;
-                }
-                if flags & flag::COUNTS != 0 {
-                    mask = from.take(SLOTS as u32)?;
-                    switches = u32::try_from(from.number(order::SWITCHES)?).ok()?;
-                    why = from.number(order::WHY)?;
-                }
-                let place = State::place_of(node, memory.usually.len());
-                let known = memory.usually.get_mut(place)?;
-                let wait = take(&mut known.wait, &mut self.state.cold[0], from)?;
-                (node, node.checked_add(i64::try_from(fused).ok()?)?, place, wait)
+        self.from.fill();
+        if let Some(e) = self.state.expected(&self.memory) {
+            let usual = &mut self.memory.usually.get_mut(e.place)?.wait;
+            if let Some(wait) = take_or_escape(usual, &mut self.from)? {
+                let as_before = Told { cpu: self.state.cpu, mask: self.state.mask, ..Told::default() };
+                return self.rest(e, wait, as_before);
             }
-        };
-        let known = memory.usually.get_mut(place)?;
-        let work_ns = take(&mut known.work, &mut self.state.cold[1], from)?;
-        let start_ns = self.state.end_ns.checked_add(wait)?;
-        let span = Span {
-            node: u32::try_from(node).ok()?,
-            last_node: u32::try_from(last_node).ok()?,
-            start_ns,
-            work_ns,
-            cpu,
-            migrated,
-        };
-        let end_ns = start_ns.checked_add(work_ns)?;
-        if let Some(usual) = memory.counts.get_mut(place) {
-            let values = values(mask, usual, &mut self.state.cold[2..], from)?;
-            self.counted = Counted { values, switches, why };
-            self.state.mask = mask;
         }
-        self.state.advance(node, last_node, place, memory);
-        self.state.end_ns = end_ns;
-        self.state.cpu = cpu;
-        Some(span)
+        self.surprise()
     }
+
+    #[cold]
+    fn surprise(&mut self) -> Option<Span> {
+        let (from, memory) = (&mut self.from, &mut self.memory);
+        let mut told = Told { cpu: self.state.cpu, mask: self.state.mask, ..Told::default() };
+        let flags = from.take(flag::BITS)?;
+        if flags & flag::COUNTS != 0 && memory.counts.is_empty() {
+            return None;
+        }
+        told.migrated = flags & flag::MIGRATED != 0;
+        let step = unzigzag(from.number(order::STEP)?);
+        let node = u32::try_from(self.state.next_node.checked_add_signed(step)?).ok()?;
+        let fused = if flags & flag::FUSED != 0 { from.number(order::FUSED)? } else { 0 };
+        if flags & flag::CPU != 0 {
+            told.cpu = u16::try_from(from.number(order::CPU)?).ok()?;
+        }
+        if flags & flag::COUNTS != 0 {
+            told.mask = from.take(SLOTS as u32)?;
+            told.switches = u32::try_from(from.number(order::SWITCHES)?).ok()?;
+            told.why = from.number(order::WHY)?;
+        }
+        let node = u64::from(node);
+        let place = State::place_of(node, memory.usually.len());
+        let known = memory.usually.get_mut(place)?;
+        let wait = take(&mut known.wait, &mut self.state.cold[0], from)?;
+        self.rest(Expected { node, last_node: node.checked_add(fused)?, place }, wait, told)
+    }
+
+    /// What follows the wait.
+    #[inline]
+    fn rest(&mut self, at: Expected, wait: u64, told: Told) -> Option<Span> {
+        let memory = &mut self.memory;
+        let last_node = u32::try_from(at.last_node).ok()?;
+        let known = memory.usually.get_mut(at.place)?;
+        let work_ns = take(&mut known.work, &mut self.state.cold[1], &mut self.from)?;
+        let start_ns = self.state.end_ns.checked_add(wait)?;
+        let end_ns = start_ns.checked_add(work_ns)?;
+        if let Some(usual) = memory.counts.get_mut(at.place) {
+            let values = values(told.mask, usual, &mut self.state.cold[2..], &mut self.from)?;
+            self.counted = Counted { values, switches: told.switches, why: told.why };
+            self.state.mask = told.mask;
+        }
+        self.state.advance(at, memory);
+        self.state.end_ns = end_ns;
+        self.state.cpu = told.cpu;
+        // It is at most the last node.
+        let node = at.node as u32;
+        Some(Span { node, last_node, start_ns, work_ns, cpu: told.cpu, migrated: told.migrated })
+    }
+}
+
+/// What a surprise tells besides its nodes.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    cpu: u16,
+    migrated: bool,
+    mask: u64,
+    switches: u32,
+    why: u64,
 }
 
 fn values(
@@ -113,6 +127,7 @@ fn values(
     let mut values = [None; SLOTS];
     for (k, ((usual, cold), value)) in usual.iter_mut().zip(cold).zip(&mut values).enumerate() {
         if mask >> k & 1 != 0 {
+            from.fill();
             *value = Some(take(usual, cold, from)?);
         }
     }
@@ -122,6 +137,7 @@ fn values(
 impl Iterator for Predicted<'_, '_> {
     type Item = Span;
 
+    #[inline]
     fn next(&mut self) -> Option<Span> {
         if self.left == 0 {
             return None;

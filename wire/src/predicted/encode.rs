@@ -1,6 +1,6 @@
 //! Writes the spans of a batch.
 
-use super::{Memory, State, flag, order};
+use super::{Expected, Memory, State, flag, order};
 use crate::bits::Writer;
 use crate::counts::Counted;
 use crate::predicted::{MAX_COUNTED_SPAN_LEN, MAX_SPAN_LEN};
@@ -45,7 +45,7 @@ impl Encoder {
         if span.last_node < span.node || self.to.len() + longest > buf.len() {
             return false;
         }
-        let (node, last_node) = (i64::from(span.node), i64::from(span.last_node));
+        let (node, last_node) = (u64::from(span.node), u64::from(span.last_node));
         let mask = if counts { mask(counted) } else { 0 };
         let odd = counts && (mask != self.state.mask || counted.switches != 0 || counted.why != 0);
         let plain = span.cpu == self.state.cpu && !span.migrated && !odd;
@@ -76,7 +76,7 @@ impl Encoder {
             }
             self.state.mask = mask;
         }
-        self.state.advance(node, last_node, place, memory);
+        self.state.advance(Expected { node, last_node, place }, memory);
         self.state.end_ns = end_ns;
         self.state.cpu = span.cpu;
         true
@@ -90,7 +90,7 @@ impl Encoder {
             | if span.migrated { flag::MIGRATED } else { 0 }
             | if mask.is_some() { flag::COUNTS } else { 0 };
         to.put(flags, flag::BITS, buf);
-        to.number(zigzag(i64::from(span.node) - self.state.last_node - 1), order::STEP, buf);
+        to.number(zigzag(i64::from(span.node) - self.state.next_node.cast_signed()), order::STEP, buf);
         if fused > 0 {
             to.number(fused, order::FUSED, buf);
         }

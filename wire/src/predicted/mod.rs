@@ -104,9 +104,9 @@ mod order {
 /// What the writer and the reader of a batch both know before the next span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
-    /// Last node covered, -1 before the first.
-    last_node: i64,
-    /// Its remainder; the period's last before the first node.
+    /// The node behind the last one covered; may be one more than any node.
+    next_node: u64,
+    /// Remainder of the last node covered; the period's last before the first.
     place: usize,
     end_ns: u64,
     cpu: u16,
@@ -116,56 +116,59 @@ struct State {
 }
 
 /// The next span's nodes, if it is as usual.
+#[derive(Clone, Copy)]
 struct Expected {
-    node: i64,
-    last_node: i64,
+    node: u64,
+    last_node: u64,
     place: usize,
 }
 
 impl State {
     fn new(base_ns: u64, cpu: u16, period: usize) -> Self {
         let place = period.saturating_sub(1);
-        Self { last_node: -1, place, end_ns: base_ns, cpu, mask: 0, cold: [Cold::default(); 2 + SLOTS] }
-    }
-
-    /// The place of a node `by` nodes behind the last one covered.
-    const fn place(&self, by: usize, period: usize) -> usize {
-        let place = self.place + by;
-        match place {
-            _ if place < period => place,
-            _ if place < 2 * period => place - period,
-            _ => place % period,
-        }
+        Self { next_node: 0, place, end_ns: base_ns, cpu, mask: 0, cold: [Cold::default(); 2 + SLOTS] }
     }
 
     /// What usually follows; nothing if it was not seen yet, or not how long it takes.
+    #[inline]
     fn expected(&self, memory: &Memory<'_>) -> Option<Expected> {
         let (step, fused) = memory.usually.get(self.place)?.next;
         if (step, fused) == UNSEEN {
             return None;
         }
-        let place = self.place(usize::from(step) + 1, memory.usually.len());
-        let node = self.last_node + 1 + i64::from(step);
-        let expected = Expected { node, last_node: node + i64::from(fused), place };
-        memory.usually[place].wait.known().then_some(expected)
+        let period = memory.usually.len();
+        let mut place = self.place + usize::from(step) + 1;
+        if place >= period {
+            place -= period;
+            if place >= period {
+                place %= period;
+            }
+        }
+        let node = self.next_node + u64::from(step);
+        let expected = Expected { node, last_node: node + u64::from(fused), place };
+        memory.usually.get(place).is_some_and(|u| u.wait.known()).then_some(expected)
     }
 
-    /// Learns which nodes came, `node` at `place`, and goes on behind them.
-    fn advance(&mut self, node: i64, last_node: i64, place: usize, memory: &mut Memory<'_>) {
-        let step = u16::try_from(node - self.last_node - 1);
-        let fused = u16::try_from(last_node - node);
+    /// Learns which nodes came, and goes on behind them.
+    #[inline]
+    fn advance(&mut self, at: Expected, memory: &mut Memory<'_>) {
+        let step = u16::try_from(at.node.wrapping_sub(self.next_node));
+        let fused = u16::try_from(at.last_node - at.node);
         if let Some(before) = memory.usually.get_mut(self.place) {
             before.next = step.ok().zip(fused.ok()).unwrap_or(UNSEEN);
         }
-        self.place = match last_node == node {
-            true => place,
-            false => Self::place_of(last_node, memory.usually.len()),
+        self.place = match at.last_node == at.node {
+            true => at.place,
+            false => match at.place + (at.last_node - at.node) as usize {
+                near if near < memory.usually.len() => near,
+                _ => Self::place_of(at.last_node, memory.usually.len()),
+            },
         };
-        self.last_node = last_node;
+        self.next_node = at.last_node + 1;
     }
 
     /// The place of any node.
-    fn place_of(node: i64, period: usize) -> usize {
+    fn place_of(node: u64, period: usize) -> usize {
         usize::try_from(node).map_or(0, |n| n % period.max(1))
     }
 }
