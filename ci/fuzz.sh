@@ -12,7 +12,7 @@ seconds=${1:-60}
 [ $# = 0 ] || shift
 cd "$REPO"
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(accumulator engine)
+[ ${#targets[@]} -gt 0 ] || targets=(accumulator engine predicted)
 if ! have cargo-fuzz && [ ! -x "$CACHE/tools/bin/cargo-fuzz" ]; then
 	say "cargo-fuzz, from crates.io"
 	cargo install -q --locked --root "$CACHE/tools" cargo-fuzz >&2 || die "cargo could not install cargo-fuzz" "Is crates.io reachable from here?"
