@@ -26,6 +26,8 @@ seed_accumulator() {
 		tail -c "+$((from + 1))" host-analyzer/tests/data/demo.pfi | head -c 4096 >"$1/demo-$from"
 	done
 }
+# Any bytes are the bits of a batch.
+seed_predicted() { seed_accumulator "$1"; }
 seed_engine() { PROFINFER_SEEDS=$1 tests_of engine --ignored damage::write_seeds >&2; }
 
 failed=0

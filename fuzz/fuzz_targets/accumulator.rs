@@ -11,6 +11,7 @@ use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_PAYLOAD};
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
+use profinfer_wire::tensors::NO_TENSOR;
 
 /// What was found, in a form that can be compared.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +67,10 @@ fn check_record(frame: &Frame<'_>) {
         Record::PredictedBatch(b) => {
             let (mut usually, mut counts) = ([UNKNOWN; MAX_PERIOD as usize], [UNKNOWN_COUNTS; MAX_PERIOD as usize]);
             b.spans(&mut usually, &mut counts).for_each(drop);
+        }
+        Record::TensorBatch(b) => {
+            let mut tensors = vec![NO_TENSOR; b.most()];
+            assert!(b.decode(&mut tensors) <= tensors.len());
         }
         Record::ExpertBatch(b) => b.runs().for_each(drop),
         Record::GaugeBatch(b) => b.samples().for_each(drop),

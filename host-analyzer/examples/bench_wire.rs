@@ -17,6 +17,7 @@ use profinfer_wire::record::counter::CountedBatch;
 use profinfer_wire::record::graph::Tensor;
 use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
 use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
+use profinfer_wire::tensors::NO_TENSOR;
 
 /// Room for the packed spans of one record.
 const ROOM: usize = MAX_PAYLOAD - 64;
@@ -42,14 +43,27 @@ struct Recording {
 }
 
 impl Recording {
-    fn record(&mut self, bytes: u64, record: &Record<'_>, usually: &mut [Usually], counts: &mut [UsualCounts]) {
+    fn record(
+        &mut self,
+        bytes: u64,
+        record: &Record<'_>,
+        usually: &mut [Usually],
+        counts: &mut [UsualCounts],
+    ) {
         let kind = self.kinds.entry(record.kind()).or_default();
         *kind = (kind.0 + 1, kind.1 + bytes);
         match record {
             Record::Topology(r) => {
                 self.nodes.insert(r.id, r.n_nodes);
             }
-            Record::Tensors(r) => self.tensors.entry(r.topology).or_default().extend((r.first..).zip(r.iter())),
+            Record::Tensors(r) => {
+                self.tensors.entry(r.topology).or_default().extend((r.first..).zip(r.iter()))
+            }
+            Record::TensorBatch(r) => {
+                let mut part = vec![NO_TENSOR; r.most()];
+                let n = r.decode(&mut part);
+                self.tensors.entry(r.topology).or_default().extend((r.first..).zip(part).take(n));
+            }
             Record::SpanBatch(b) => {
                 let rows = b.spans().map(|s| (s, Counted::default()));
                 self.of(b.graph, b.tid, b.topology).extend(rows);
@@ -112,7 +126,16 @@ fn differences(of: Of, rows: &[(Span, Counted)], counted: bool) -> u64 {
         let (Of { graph, topology, tid }, base_ns, cpu, count) = (of, first.start_ns, first.cpu, n as u16);
         let (bytes, counts) = (&bytes[..len], &counts[..counts_len]);
         total += framed(&match counted {
-            true => Record::CountedBatch(CountedBatch { graph, topology, tid, base_ns, cpu, count, bytes, counts }),
+            true => Record::CountedBatch(CountedBatch {
+                graph,
+                topology,
+                tid,
+                base_ns,
+                cpu,
+                count,
+                bytes,
+                counts,
+            }),
             false => Record::SpanBatch(SpanBatch { graph, topology, tid, base_ns, cpu, count, bytes }),
         });
         rest = &rest[n.max(1)..];
@@ -172,7 +195,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("  all    {:35} bytes {:9.4} a span", all.bytes, each(all.bytes));
         let is = |kind: &u16| all.kinds.get(kind).map_or(0, |(_, bytes)| *bytes);
         let rest = all.bytes - [0x30, 0x31, 0x32].iter().map(is).sum::<u64>();
-        let periods: BTreeMap<u32, u16> = all.spans.keys().map(|of| (of.topology, all.period(of.topology))).collect();
+        let periods: BTreeMap<u32, u16> =
+            all.spans.keys().map(|of| (of.topology, all.period(of.topology))).collect();
         let old: u64 = all.spans.iter().map(|(of, rows)| differences(*of, rows, all.counted)).sum();
         let new: u64 =
             all.spans.iter().map(|(of, rows)| predicted(*of, rows, all.counted, periods[&of.topology])).sum();

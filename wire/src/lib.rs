@@ -27,6 +27,7 @@ pub mod predicted;
 pub mod record;
 pub mod sched;
 pub mod span;
+pub mod tensors;
 pub mod usual;
 pub mod varint;
 

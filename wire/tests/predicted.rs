@@ -152,8 +152,26 @@ fn every_number_comes_after_every_other() {
             .into_iter()
             .chain(sizes().step_by(2))
             .map(|work| {
-                let counted = Counted { values: [Some(work), Some(u64::MAX - work), None, None, None, None, None, None, None, None], switches: 0, why: 0 };
-                (Span { node: 0, last_node: 0, start_ns: 1_000, work_ns: 0, cpu: 0, migrated: false }, counted)
+                let counted = Counted {
+                    values: [
+                        Some(work),
+                        Some(u64::MAX - work),
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                        None,
+                    ],
+                    switches: 0,
+                    why: 0,
+                };
+                (
+                    Span { node: 0, last_node: 0, start_ns: 1_000, work_ns: 0, cpu: 0, migrated: false },
+                    counted,
+                )
             })
             .collect();
         let (bytes, n) = encode(&rows, 1, true, 1 << 16);

@@ -29,6 +29,7 @@ use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Th
 use profinfer_wire::record::weight::{Buffer, Memory, PlacementBatch};
 use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
 use profinfer_wire::span::{Cursor, Span};
+use profinfer_wire::tensors;
 
 /// The document. Found at run time, since another clone may share the build cache.
 fn document_path() -> std::path::PathBuf {
@@ -109,6 +110,23 @@ impl Predicted {
         let (graph, topology, tid, base_ns, cpu, count) = (2, 1, 43, 1_000_000, 1, 6);
         PredictedBatch { graph, topology, tid, base_ns, cpu, count, period: 2, counted, bytes }
     }
+}
+
+/// Three layers of one node: each reads the one before and a weight.
+fn layers() -> [graph::Tensor; 3] {
+    [0, 1, 2].map(|i| graph::Tensor {
+        name: 10 + i,
+        op: 3,
+        desc: 3,
+        dtype: 4,
+        role: Role::Node,
+        ne: [64, 5, 1, 1],
+        bytes: 1280,
+        address: 0x7f00_0000_1000 + u64::from(i) * 0x170,
+        data: 0x7f11_0000_0000 - u64::from(i) * 0x500,
+        src: [i, 4 + i, 0, 0, 0, 0, 0, 0, 0, 0],
+        ..tensors::NO_TENSOR
+    })
 }
 
 /// What the four spans of the worked example counted: two slots; one off the CPU twice; one without hardware counters.
@@ -262,6 +280,13 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("decode", &Record::Decode(call));
     check("topology", &Record::Topology(graph::Topology { id: 1, pid: 42, n_nodes: 1, n_leafs: 1 }));
     check("tensors", &Record::Tensors(Tensors { topology: 1, first: 0, count: 1, bytes: &tensor }));
+    let tensors = layers();
+    let mut bytes = [0; 2048];
+    let (count, len) = tensors::encode(&tensors, 1, &mut bytes);
+    let batch = graph::TensorBatch { topology: 1, first: 0, count, period: 1, bytes: &bytes[..len] };
+    check("tensor batch", &Record::TensorBatch(batch));
+    let mut back = vec![tensors::NO_TENSOR; batch.most()];
+    assert_eq!((batch.decode(&mut back), &back[..]), (3, &tensors[..]));
     let graph_call = graph::GraphCall {
         id: 2,
         topology: 1,

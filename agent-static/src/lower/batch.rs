@@ -88,8 +88,8 @@ impl Batch {
     ) -> Self {
         let period = usize::from(period.clamp(1, MAX_PERIOD));
         let room = period.max(USUAL_PERIOD);
-        let fits = learning.room(&mut self.usually, room)
-            && (!counted || learning.room(&mut self.counts, room));
+        let fits =
+            learning.room(&mut self.usually, room) && (!counted || learning.room(&mut self.counts, room));
         let period = if fits { period } else { 1 };
         self.usually.clear();
         self.usually.resize(period, UNKNOWN);

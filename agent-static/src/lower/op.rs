@@ -91,8 +91,7 @@ impl Lower {
         let Batch { tid, base_ns, cpu, count, .. } = batch;
         // All spans of a session have counters, or none has.
         let (period, counted, bytes) = batch.finish();
-        let record =
-            PredictedBatch { graph, topology, tid, base_ns, cpu, count, period, counted, bytes };
+        let record = PredictedBatch { graph, topology, tid, base_ns, cpu, count, period, counted, bytes };
         if self.emit.emit(&Record::PredictedBatch(record), Weight::Droppable) {
             self.spans.sent += u64::from(count);
         } else {

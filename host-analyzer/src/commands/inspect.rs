@@ -5,6 +5,7 @@ use std::path::Path;
 
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
+use profinfer_wire::tensors::NO_TENSOR;
 
 use super::{Diagnostic, Result};
 use crate::decode::{Decoder, Found};
@@ -65,6 +66,18 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                         format!(
                             "Tensors topology {} first {} count {}: {tensors:?}",
                             t.topology, t.first, t.count
+                        )
+                    }
+                    Record::TensorBatch(t) => {
+                        let mut tensors = vec![NO_TENSOR; t.most()];
+                        let n = t.decode(&mut tensors);
+                        format!(
+                            "TensorBatch topology {} first {} count {} period {}: {:?}",
+                            t.topology,
+                            t.first,
+                            t.count,
+                            t.period,
+                            &tensors[..n]
                         )
                     }
                     other => format!("{other:?}"),

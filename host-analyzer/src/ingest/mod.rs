@@ -124,6 +124,7 @@ impl Ingest {
             Record::Decode(r) => self.tokens.add(*r, self.model.threads.find_or_add(r.tid)),
             Record::Topology(r) => self.topologies.head(r),
             Record::Tensors(r) => self.topologies.part(r, offset, &mut self.damages),
+            Record::TensorBatch(r) => self.topologies.batch(r, offset, &mut self.damages),
             Record::Buffer(r) => self.weights.buffer(r),
             Record::PlacementBatch(r) => self.weights.add(r, offset, &mut self.damages),
             Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),

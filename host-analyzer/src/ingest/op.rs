@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use profinfer_wire::counts::Counted;
-use profinfer_wire::record::counter::CountedBatch;
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
+use profinfer_wire::record::counter::CountedBatch;
 use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
 use profinfer_wire::span::Span;
 

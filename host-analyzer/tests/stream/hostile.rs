@@ -1,8 +1,8 @@
 //! Frames with good checksums and any contents, as only a broken or foreign agent makes them: no panic anywhere, and
 //! the model keeps its promises.
 
-use host_analyzer::model::{DamageKind, Model};
 use host_analyzer::model::expert::selections;
+use host_analyzer::model::{DamageKind, Model};
 use proptest::prelude::*;
 
 use crate::synth::bytes::{Fields, frame, hello};
@@ -202,6 +202,10 @@ fn tensors_anywhere() {
         }
     }
     with((0x21, Fields::default().uint(1).uint(0).uint(65535).bytes(&[]).0));
+    for (period, fill, n) in [(0, 0, 0), (1, 0, 4000), (31, 0, 4000), (2, 0x55, 4000), (65535, 0xff, 4000)] {
+        let f = Fields::default().uint(1).uint(0).uint(65535).uint(period);
+        with((0x25, f.bytes(&vec![fill; n]).0));
+    }
 }
 
 /// Spans of any node at any time, in batches that overlap.

@@ -26,7 +26,11 @@ fn every_frame_lost_in_turn() {
         within(&model, &sent.truth);
         loss_is_named(&model, &sent);
         let count = |kind| model.health.damage.iter().find(|d| d.kind == kind).map_or(0, |d| d.count);
-        assert_eq!(count(DamageKind::Malformed), 0, "frame {lost} of kind {kind:#x} was lost, and others cannot be read");
+        assert_eq!(
+            count(DamageKind::Malformed),
+            0,
+            "frame {lost} of kind {kind:#x} was lost, and others cannot be read"
+        );
         if matches!(kind, 0x30 | 0x32) {
             // Everything but what the batch said is there.
             let other: u64 = model.health.spans_received;

@@ -37,7 +37,13 @@ impl Encoder {
     /// Appends `span`, with what it counted if `memory` has room for counts. False, with nothing changed, when there is no room
     /// for the longest span or when the span starts before the last one ended: begin a new batch then.
     #[must_use]
-    pub fn encode(&mut self, span: &Span, counted: &Counted, memory: &mut Memory<'_>, buf: &mut [u8]) -> bool {
+    pub fn encode(
+        &mut self,
+        span: &Span,
+        counted: &Counted,
+        memory: &mut Memory<'_>,
+        buf: &mut [u8],
+    ) -> bool {
         let counts = !memory.counts.is_empty();
         let longest = if counts { MAX_COUNTED_SPAN_LEN } else { MAX_SPAN_LEN };
         let Some(wait) = span.start_ns.checked_sub(self.state.end_ns) else { return false };

@@ -44,8 +44,7 @@ pub struct Usually {
 const UNSEEN: (u16, u16) = (u16::MAX, u16::MAX);
 
 /// Nothing is known.
-pub const UNKNOWN: Usually =
-    Usually { next: UNSEEN, wait: Usual::UNKNOWN, work: Usual::UNKNOWN };
+pub const UNKNOWN: Usually = Usually { next: UNSEEN, wait: Usual::UNKNOWN, work: Usual::UNKNOWN };
 
 /// What the nodes with one remainder usually count, by slot.
 pub type UsualCounts = [Usual; SLOTS];
@@ -66,8 +65,8 @@ impl<'m> Memory<'m> {
     #[must_use]
     pub fn new(usually: &'m mut [Usually], counts: &'m mut [UsualCounts]) -> Option<Self> {
         let period = usually.len();
-        let fits = (1..=usize::from(MAX_PERIOD)).contains(&period)
-            && (counts.is_empty() || counts.len() == period);
+        let fits =
+            (1..=usize::from(MAX_PERIOD)).contains(&period) && (counts.is_empty() || counts.len() == period);
         fits.then_some(Self { usually, counts })
     }
 

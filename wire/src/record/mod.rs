@@ -62,6 +62,8 @@ pub mod kind {
     pub const PAST: u16 = 0x23;
     /// [`super::weight::PlacementBatch`].
     pub const PLACEMENT_BATCH: u16 = 0x24;
+    /// [`super::graph::TensorBatch`].
+    pub const TENSOR_BATCH: u16 = 0x25;
     /// [`super::op::SpanBatch`].
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
@@ -195,6 +197,8 @@ records! {
     Past = kind::PAST => graph::Past,
     /// Which weights of a topology lie in which buffer.
     PlacementBatch = kind::PLACEMENT_BATCH => weight::PlacementBatch<'a>,
+    /// A part of a graph's topology, in fewer bytes.
+    TensorBatch = kind::TENSOR_BATCH => graph::TensorBatch<'a>,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.

@@ -60,11 +60,7 @@ pub struct PredictedBatch<'a> {
 impl<'a> PredictedBatch<'a> {
     /// Decodes the spans. The memory is what the period needs of these two; if they are smaller, decoding fails.
     #[must_use]
-    pub fn spans<'m>(
-        &self,
-        usually: &'m mut [Usually],
-        counts: &'m mut [UsualCounts],
-    ) -> Predicted<'a, 'm> {
+    pub fn spans<'m>(&self, usually: &'m mut [Usually], counts: &'m mut [UsualCounts]) -> Predicted<'a, 'm> {
         let period = usize::from(self.period);
         let counts = counts.get_mut(..if self.counted { period } else { 0 });
         let memory = usually.get_mut(..period).zip(counts).and_then(|(u, c)| Memory::new(u, c));

@@ -144,7 +144,7 @@ impl Lower {
             .collect();
         known.period = repeats(&tensors[..n_nodes]);
         let buffers: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.buffer).collect();
-        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers);
+        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers, known.period);
         self.topologies.insert(key, known, forgotten);
     }
 }

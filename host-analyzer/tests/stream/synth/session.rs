@@ -1,7 +1,7 @@
 //! A session in the order in which an agent tells it, and the truth behind it.
 
 use super::bytes::{frame, hello};
-use super::predicted::predicted_batch;
+use super::predicted::{predicted_batch, tensor_batch};
 use super::random::Random;
 use super::records::{self, CallIds, Record};
 use super::truth::{Call, Decode, Span, Tensor, Topology, Truth};
@@ -258,8 +258,15 @@ impl Teller {
         while first < made.tensors.len() {
             let n = (1 + self.random.below(7) as usize).min(made.tensors.len() - first);
             let ids = |s: &str| self.texts.iter().position(|t| t == s).map_or(0, |i| i as u32);
-            let part = records::tensors(id, first as u32, &made.tensors[first..first + n], &ids);
-            self.records.push(part);
+            let part = &made.tensors[first..first + n];
+            // Every other topology in each of the two codings, of a period that is met in a part now and then.
+            self.records.push(match id % 2 {
+                0 => records::tensors(id, first as u32, part, &ids),
+                _ => {
+                    let numbers: Vec<Vec<u64>> = part.iter().map(|t| records::numbers(t, &ids)).collect();
+                    tensor_batch((id, first as u32), 2, &numbers)
+                }
+            });
             first += n;
         }
         if at == 0 {
