@@ -12,7 +12,7 @@ seconds=${1:-60}
 [ $# = 0 ] || shift
 cd "$REPO"
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(accumulator engine)
+[ ${#targets[@]} -gt 0 ] || targets=(accumulator engine predicted)
 if ! have cargo-fuzz && [ ! -x "$CACHE/tools/bin/cargo-fuzz" ]; then
 	say "cargo-fuzz, from crates.io"
 	cargo install -q --locked --root "$CACHE/tools" cargo-fuzz >&2 || die "cargo could not install cargo-fuzz" "Is crates.io reachable from here?"
@@ -26,6 +26,8 @@ seed_accumulator() {
 		tail -c "+$((from + 1))" host-analyzer/tests/data/demo.pfi | head -c 4096 >"$1/demo-$from"
 	done
 }
+# Any bytes are the bits of a batch.
+seed_predicted() { seed_accumulator "$1"; }
 seed_engine() { PROFINFER_SEEDS=$1 tests_of engine --ignored damage::write_seeds >&2; }
 
 failed=0

@@ -9,7 +9,9 @@
 use libfuzzer_sys::fuzz_target;
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_PAYLOAD};
+use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
+use profinfer_wire::tensors::NO_TENSOR;
 
 /// What was found, in a form that can be compared.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,6 +63,14 @@ fn check_record(frame: &Frame<'_>) {
         Record::CountedBatch(b) => {
             b.spans().for_each(drop);
             b.counts().for_each(drop);
+        }
+        Record::PredictedBatch(b) => {
+            let (mut usually, mut counts) = ([UNKNOWN; MAX_PERIOD as usize], [UNKNOWN_COUNTS; MAX_PERIOD as usize]);
+            b.spans(&mut usually, &mut counts).for_each(drop);
+        }
+        Record::TensorBatch(b) => {
+            let mut tensors = vec![NO_TENSOR; b.most()];
+            assert!(b.decode(&mut tensors) <= tensors.len());
         }
         Record::ExpertBatch(b) => b.runs().for_each(drop),
         Record::GaugeBatch(b) => b.samples().for_each(drop),

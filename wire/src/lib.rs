@@ -15,6 +15,7 @@
 
 pub mod accumulator;
 pub mod batch;
+pub mod bits;
 pub mod counts;
 pub mod experts;
 pub mod frame;
@@ -22,9 +23,12 @@ pub mod gauges;
 pub mod hello;
 pub mod interrupt;
 pub mod placements;
+pub mod predicted;
 pub mod record;
 pub mod sched;
 pub mod span;
+pub mod tensors;
+pub mod usual;
 pub mod varint;
 
 /// Version of the wire format written by this build.

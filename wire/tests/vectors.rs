@@ -14,6 +14,7 @@ use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges};
 use profinfer_wire::hello::{CANARY, HELLO_LEN, Hello, HelloError};
 use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement, Placements};
+use profinfer_wire::predicted::{self, Encoder, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::ceiling::{Ceiling, CeilingKind};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
@@ -23,11 +24,12 @@ use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, Ga
 use profinfer_wire::record::graph::{Role, Tensor, Tensors};
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 use profinfer_wire::record::nested::{MAX_NESTED_CALL_LEN, NestedBatch, NestedCall, NestedLoss};
-use profinfer_wire::record::op::SpanBatch;
+use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
 use profinfer_wire::record::session::{Library, Probe, Process, Session, Text, Thread};
 use profinfer_wire::record::weight::{Buffer, Memory, PlacementBatch};
 use profinfer_wire::record::{Record, clock::Clock, control, graph, token::Decode};
 use profinfer_wire::span::{Cursor, Span};
+use profinfer_wire::tensors;
 
 /// The document. Found at run time, since another clone may share the build cache.
 fn document_path() -> std::path::PathBuf {
@@ -78,6 +80,53 @@ fn packed_spans() -> Vec<u8> {
     let mut cursor = Cursor::new(1_000_000, 1);
     let len = spans().iter().fold(0, |at, s| cursor.encode(s, &mut bytes, at).expect("room"));
     bytes[..len].to_vec()
+}
+
+/// The spans of the worked example in a graph that repeats after two nodes, and a fifth and a sixth span that are as expected.
+struct Predicted;
+
+impl Predicted {
+    fn rows() -> impl Iterator<Item = (Span, Counted)> {
+        let [.., last] = spans();
+        let span = |node: u32, start_ns, work_ns| Span { node, last_node: node, start_ns, work_ns, ..last };
+        let more = [span(15, 1_016_600, 260), span(21, 1_017_200, 2_260)];
+        let usual = counted()[0];
+        spans().into_iter().zip(counted()).chain(more.map(|span| (span, usual)))
+    }
+
+    fn packed(counted: bool) -> Vec<u8> {
+        let (mut usually, mut counts) = ([UNKNOWN; 2], [UNKNOWN_COUNTS; 2]);
+        let counts = &mut counts[..if counted { 2 } else { 0 }];
+        let mut memory = predicted::Memory::new(&mut usually, counts).expect("a period in bounds");
+        let (mut bytes, mut encoder) = ([0; 2048], Encoder::new(1_000_000, 1, &memory));
+        for (span, counted) in Self::rows() {
+            assert!(encoder.encode(&span, &counted, &mut memory, &mut bytes));
+        }
+        let len = encoder.finish(&mut bytes);
+        bytes[..len].to_vec()
+    }
+
+    fn batch<'a>(bytes: &'a [u8], counted: bool) -> PredictedBatch<'a> {
+        let (graph, topology, tid, base_ns, cpu, count) = (2, 1, 43, 1_000_000, 1, 6);
+        PredictedBatch { graph, topology, tid, base_ns, cpu, count, period: 2, counted, bytes }
+    }
+}
+
+/// Three layers of one node: each reads the one before and a weight.
+fn layers() -> [graph::Tensor; 3] {
+    [0, 1, 2].map(|i| graph::Tensor {
+        name: 10 + i,
+        op: 3,
+        desc: 3,
+        dtype: 4,
+        role: Role::Node,
+        ne: [64, 5, 1, 1],
+        bytes: 1280,
+        address: 0x7f00_0000_1000 + u64::from(i) * 0x170,
+        data: 0x7f11_0000_0000 - u64::from(i) * 0x500,
+        src: [i, 4 + i, 0, 0, 0, 0, 0, 0, 0, 0],
+        ..tensors::NO_TENSOR
+    })
 }
 
 /// What the four spans of the worked example counted: two slots; one off the CPU twice; one without hardware counters.
@@ -231,6 +280,13 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("decode", &Record::Decode(call));
     check("topology", &Record::Topology(graph::Topology { id: 1, pid: 42, n_nodes: 1, n_leafs: 1 }));
     check("tensors", &Record::Tensors(Tensors { topology: 1, first: 0, count: 1, bytes: &tensor }));
+    let tensors = layers();
+    let mut bytes = [0; 2048];
+    let (count, len) = tensors::encode(&tensors, 1, &mut bytes);
+    let batch = graph::TensorBatch { topology: 1, first: 0, count, period: 1, bytes: &bytes[..len] };
+    check("tensor batch", &Record::TensorBatch(batch));
+    let mut back = vec![tensors::NO_TENSOR; batch.most()];
+    assert_eq!((batch.decode(&mut back), &back[..]), (3, &tensors[..]));
     let graph_call = graph::GraphCall {
         id: 2,
         topology: 1,
@@ -259,6 +315,9 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     let batch =
         SpanBatch { graph: 2, topology: 1, tid: 43, base_ns: 1_000_000, cpu: 1, count: 4, bytes: &spans };
     check("span batch", &Record::SpanBatch(batch));
+    check("predicted batch", &Record::PredictedBatch(Predicted::batch(&Predicted::packed(false), false)));
+    let counted = Predicted::packed(true);
+    check("predicted batch with counts", &Record::PredictedBatch(Predicted::batch(&counted, true)));
     let counter = Counter {
         slot: 4,
         name: "L3D_CACHE_REFILL",

@@ -1,11 +1,47 @@
 //! Spans of one thread in one graph call, packed for a record.
 
-use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
+use profinfer_wire::counts::{Counted, SLOTS};
 use profinfer_wire::frame::MAX_PAYLOAD;
-use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
+use profinfer_wire::predicted::{Encoder, MAX_PERIOD, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
+use profinfer_wire::span::Span;
 
 /// Room for the packed spans of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
+/// Memory in which all batches together learn what is usual, bytes: eight threads with counters and a period of 512 nodes.
+const LEARNING_BYTES: usize = 512 << 10;
+/// A batch has memory for a period of this many nodes from the start, so that a graph with a longer layer rarely needs more.
+const USUAL_PERIOD: usize = 64;
+
+/// What batches may still take of the memory for learning, bytes.
+#[derive(Debug)]
+pub(super) struct Learning(usize);
+
+impl Default for Learning {
+    fn default() -> Self {
+        Self(LEARNING_BYTES)
+    }
+}
+
+impl Learning {
+    /// Room for `n` elements in `memory`, if there is as much left.
+    fn room<T>(&mut self, memory: &mut Vec<T>, n: usize) -> bool {
+        let more = n.saturating_sub(memory.capacity());
+        let bytes = more * size_of::<T>();
+        if bytes > self.0 {
+            return false;
+        }
+        memory.reserve_exact(n - memory.len().min(n));
+        self.0 -= bytes;
+        true
+    }
+
+    /// A batch that is not kept for use again gives back what it took.
+    pub(super) fn give_back(&mut self, batch: &Batch) {
+        self.0 += batch.usually.capacity() * size_of::<Usually>();
+        self.0 += batch.counts.capacity() * size_of::<UsualCounts>();
+    }
+}
+
 /// Spans of one thread that are being packed.
 #[derive(Debug)]
 pub(super) struct Batch {
@@ -13,28 +49,19 @@ pub(super) struct Batch {
     pub(super) base_ns: u64,
     pub(super) cpu: u16,
     pub(super) count: u16,
-    pub(super) len: usize,
     pub(super) last_index: u32,
-    cursor: Cursor,
-    pub(super) bytes: Box<[u8; BATCH_BYTES]>,
-    /// What the spans counted, made when the first one counts; together with `bytes` it must fit a frame.
-    pub(super) counts: Option<Box<[u8; BATCH_BYTES]>>,
-    pub(super) counts_len: usize,
+    /// Set when the first span is packed.
+    encoder: Option<Encoder>,
+    bytes: Box<[u8; BATCH_BYTES]>,
+    usually: Vec<Usually>,
+    /// Empty without counters.
+    counts: Vec<UsualCounts>,
 }
 
-impl Batch {
-    /// Begins anew for a thread, whose first span starts at `base_ns` on `cpu`.
-    pub(super) fn begin(mut self, tid: u32, base_ns: u64, cpu: u16) -> Self {
-        self.tid = tid;
-        self.base_ns = base_ns;
-        self.cpu = cpu;
-        self.count = 0;
-        self.len = 0;
-        self.counts_len = 0;
-        self.cursor = Cursor::new(base_ns, cpu);
-        self
-    }
+/// A span without counters.
+const NOT_COUNTED: Counted = Counted { values: [None; SLOTS], switches: 0, why: 0 };
 
+impl Batch {
     /// Memory for a batch.
     pub(super) fn new() -> Self {
         Self {
@@ -42,13 +69,35 @@ impl Batch {
             base_ns: 0,
             cpu: 0,
             count: 0,
-            len: 0,
             last_index: 0,
-            cursor: Cursor::new(0, 0),
+            encoder: None,
             bytes: Box::new([0; BATCH_BYTES]),
-            counts: None,
-            counts_len: 0,
+            usually: Vec::new(),
+            counts: Vec::new(),
         }
+    }
+
+    /// Begins anew for a thread, whose first span starts at `base_ns` on `cpu`, in a graph that repeats after `period` nodes. If
+    /// there is no memory left to learn that many nodes, it learns as if all were one.
+    pub(super) fn begin(
+        mut self,
+        tid: u32,
+        (base_ns, cpu): (u64, u16),
+        (period, counted): (u16, bool),
+        learning: &mut Learning,
+    ) -> Self {
+        let period = usize::from(period.clamp(1, MAX_PERIOD));
+        let room = period.max(USUAL_PERIOD);
+        let fits =
+            learning.room(&mut self.usually, room) && (!counted || learning.room(&mut self.counts, room));
+        let period = if fits { period } else { 1 };
+        self.usually.clear();
+        self.usually.resize(period, UNKNOWN);
+        self.counts.clear();
+        self.counts.resize(if counted { period } else { 0 }, UNKNOWN_COUNTS);
+        let memory = Memory::new(&mut self.usually, &mut self.counts);
+        let encoder = memory.map(|m| Encoder::new(base_ns, cpu, &m));
+        Self { tid, base_ns, cpu, count: 0, encoder, ..self }
     }
 
     /// Number of spans.
@@ -58,19 +107,21 @@ impl Batch {
 
     /// Packs a span; false when there is no room.
     pub(super) fn push(&mut self, span: &Span, counted: Option<&Counted>) -> bool {
-        let longest = MAX_SPAN_LEN + if counted.is_some() { MAX_COUNTED_LEN } else { 0 };
-        if self.len + self.counts_len + longest > BATCH_BYTES || self.count == u16::MAX {
+        let memory = Memory::new(&mut self.usually, &mut self.counts);
+        let Some((encoder, mut memory)) = self.encoder.as_mut().zip(memory) else { return false };
+        let counted = counted.unwrap_or(&NOT_COUNTED);
+        if self.count == u16::MAX || !encoder.encode(span, counted, &mut memory, &mut *self.bytes) {
             return false;
-        }
-        let Some(len) = self.cursor.encode(span, &mut *self.bytes, self.len) else { return false };
-        self.len = len;
-        if let Some(counted) = counted {
-            let counts = self.counts.get_or_insert_with(|| Box::new([0; BATCH_BYTES]));
-            // There is room, see above.
-            self.counts_len = counted.encode(&mut **counts, self.counts_len).unwrap_or(self.counts_len);
         }
         self.count += 1;
         self.last_index = span.last_node;
         true
+    }
+
+    /// The period, whether there are counts, and the packed spans.
+    pub(super) fn finish(&mut self) -> (u16, bool, &[u8]) {
+        let period = u16::try_from(self.usually.len()).unwrap_or(1);
+        let len = self.encoder.as_mut().map_or(0, |e| e.finish(&mut *self.bytes));
+        (period, !self.counts.is_empty(), &self.bytes[..len])
     }
 }

@@ -6,7 +6,7 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
-use super::batch::Batch;
+use super::batch::{Batch, Learning};
 use super::expert::Selections;
 use super::topology::Known;
 use super::{Lower, backend};
@@ -22,6 +22,8 @@ pub struct Graphs {
     pub(super) pool: Vec<Batch>,
     /// The same of lists of them.
     pub(super) lists: Vec<Vec<Batch>>,
+    /// Memory that batches may still take.
+    pub(super) learning: Learning,
 }
 
 /// One running call.

@@ -2,8 +2,8 @@
 
 use profinfer_wire::counts::Counted;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::counter::{CountedBatch, SLOTS, why};
-use profinfer_wire::record::op::SpanBatch;
+use profinfer_wire::record::counter::{SLOTS, why};
+use profinfer_wire::record::op::PredictedBatch;
 use profinfer_wire::span::Span;
 
 use super::Lower;
@@ -57,50 +57,48 @@ impl Lower {
                 return;
             }
             // Full: it goes out, and its memory is the next batch's.
-            let (id, wire_id) = (open.id, topology.wire_id);
+            let (id, wire_id, period) = (open.id, topology.wire_id, topology.period);
             let full = open.batches.swap_remove(i);
             let full = self.send_batch(full, id, wire_id);
-            self.begin_batch(e, full, &span, counted);
+            self.begin_batch(e, full, period, &span, counted);
         } else {
+            let period = topology.period;
             self.thread(e.head.tgid, tid);
             let batch = self.graphs.pool.pop().unwrap_or_else(Batch::new);
-            self.begin_batch(e, batch, &span, counted);
+            self.begin_batch(e, batch, period, &span, counted);
         }
     }
 
-    fn begin_batch(&mut self, e: &ring::Op, batch: Batch, span: &Span, counted: Option<&Counted>) {
-        let mut batch = batch.begin(e.head.tid, span.start_ns, span.cpu);
+    fn begin_batch(
+        &mut self,
+        e: &ring::Op,
+        batch: Batch,
+        period: u16,
+        span: &Span,
+        counted: Option<&Counted>,
+    ) {
+        let begun = (span.start_ns, span.cpu);
+        let mut batch =
+            batch.begin(e.head.tid, begun, (period, counted.is_some()), &mut self.graphs.learning);
         let packed = batch.push(span, counted);
         match self.graphs.open_for(e) {
             Some(open) if packed => open.batches.push(batch),
-            _ => self.spans.no_graph += 1,
+            _ => {
+                self.graphs.learning.give_back(&batch);
+                self.spans.no_graph += 1;
+            }
         }
     }
 
-    fn send_batch(&mut self, batch: Batch, graph: u32, topology: u32) -> Batch {
+    fn send_batch(&mut self, mut batch: Batch, graph: u32, topology: u32) -> Batch {
         let Batch { tid, base_ns, cpu, count, .. } = batch;
-        let bytes = &batch.bytes[..batch.len];
         // All spans of a session have counters, or none has.
-        let record = match &batch.counts {
-            Some(counts) if batch.counts_len > 0 => {
-                let counts = &counts[..batch.counts_len];
-                Record::CountedBatch(CountedBatch {
-                    graph,
-                    topology,
-                    tid,
-                    base_ns,
-                    cpu,
-                    count,
-                    bytes,
-                    counts,
-                })
-            }
-            _ => Record::SpanBatch(SpanBatch { graph, topology, tid, base_ns, cpu, count, bytes }),
-        };
-        if self.emit.emit(&record, Weight::Droppable) {
-            self.spans.sent += u64::from(batch.count);
+        let (period, counted, bytes) = batch.finish();
+        let record = PredictedBatch { graph, topology, tid, base_ns, cpu, count, period, counted, bytes };
+        if self.emit.emit(&Record::PredictedBatch(record), Weight::Droppable) {
+            self.spans.sent += u64::from(count);
         } else {
-            self.spans.queue_full += u64::from(batch.count);
+            self.spans.queue_full += u64::from(count);
         }
         batch
     }
@@ -116,6 +114,8 @@ impl Lower {
             let batch = self.send_batch(batch, open.id, wire_id);
             if self.graphs.pool.len() < MAX_POOL {
                 self.graphs.pool.push(batch);
+            } else {
+                self.graphs.learning.give_back(&batch);
             }
         }
         if self.graphs.lists.len() < MAX_POOL {

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS};
 use profinfer_wire::record::Record;
+use profinfer_wire::tensors::NO_TENSOR;
 
 use super::{Diagnostic, Result};
 use crate::decode::{Decoder, Found};
@@ -13,6 +15,8 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
     let bytes = std::fs::read(path)
         .map_err(|e| Diagnostic::new(format!("opening {name}"), e, "give the path of a recording"))?;
     let mut out = anstream::stdout().lock();
+    let places = usize::from(MAX_PERIOD);
+    let (mut usually, mut counts) = (vec![UNKNOWN; places], vec![UNKNOWN_COUNTS; places]);
     let mut show = |found: Found<'_>| {
         let _ = match &found {
             Found::Hello(h) => writeln!(
@@ -46,11 +50,34 @@ pub(super) fn inspect(path: &Path) -> Result<()> {
                             b.graph, b.topology, b.tid, b.base_ns, b.count
                         )
                     }
+                    Record::PredictedBatch(b) => {
+                        let mut batch = b.spans(&mut usually, &mut counts);
+                        let mut spans = Vec::new();
+                        while let Some(span) = batch.next() {
+                            spans.push((span, b.counted.then_some(batch.counted)));
+                        }
+                        format!(
+                            "PredictedBatch graph {} topology {} tid {} base {} count {} period {}: {spans:?}",
+                            b.graph, b.topology, b.tid, b.base_ns, b.count, b.period
+                        )
+                    }
                     Record::Tensors(t) => {
                         let tensors: Vec<_> = t.iter().collect();
                         format!(
                             "Tensors topology {} first {} count {}: {tensors:?}",
                             t.topology, t.first, t.count
+                        )
+                    }
+                    Record::TensorBatch(t) => {
+                        let mut tensors = vec![NO_TENSOR; t.most()];
+                        let n = t.decode(&mut tensors);
+                        format!(
+                            "TensorBatch topology {} first {} count {} period {}: {:?}",
+                            t.topology,
+                            t.first,
+                            t.count,
+                            t.period,
+                            &tensors[..n]
                         )
                     }
                     other => format!("{other:?}"),

@@ -124,6 +124,7 @@ impl Ingest {
             Record::Decode(r) => self.tokens.add(*r, self.model.threads.find_or_add(r.tid)),
             Record::Topology(r) => self.topologies.head(r),
             Record::Tensors(r) => self.topologies.part(r, offset, &mut self.damages),
+            Record::TensorBatch(r) => self.topologies.batch(r, offset, &mut self.damages),
             Record::Buffer(r) => self.weights.buffer(r),
             Record::PlacementBatch(r) => self.weights.add(r, offset, &mut self.damages),
             Record::GraphCall(r) => self.calls.add(*r, self.model.threads.find_or_add(r.tid), offset),
@@ -137,6 +138,12 @@ impl Ingest {
                 let thread = self.model.threads.find_or_add(r.tid);
                 self.model.health.span_bytes += bytes;
                 let received = self.batches.add_counted(r, thread, offset, &mut self.damages);
+                self.model.health.spans_received += received;
+            }
+            Record::PredictedBatch(r) => {
+                let thread = self.model.threads.find_or_add(r.tid);
+                self.model.health.span_bytes += bytes;
+                let received = self.batches.add_predicted(r, thread, offset, &mut self.damages);
                 self.model.health.spans_received += received;
             }
             Record::NestedBatch(r) => {

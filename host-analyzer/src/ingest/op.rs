@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use profinfer_wire::counts::Counted;
+use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
 use profinfer_wire::record::counter::CountedBatch;
-use profinfer_wire::record::op::SpanBatch;
+use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
 use profinfer_wire::span::Span;
 
 use super::counter::Columns;
@@ -18,6 +19,20 @@ pub(super) struct Batches {
     spans: Vec<Span>,
     counted: Vec<Counted>,
     rows: Vec<Row>,
+    memory: Memory,
+}
+
+/// What a predicted batch is unpacked with. Each batch begins anew, so one is enough.
+#[derive(Debug)]
+struct Memory {
+    usually: Vec<Usually>,
+    counts: Vec<UsualCounts>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { usually: vec![UNKNOWN; MAX_PERIOD.into()], counts: vec![UNKNOWN_COUNTS; MAX_PERIOD.into()] }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +91,33 @@ impl Batches {
             self.counted.resize(first + row.count, Counted::default());
         }
         received
+    }
+
+    /// The same of a predicted batch, with counters or without.
+    pub(super) fn add_predicted(
+        &mut self,
+        r: &PredictedBatch<'_>,
+        thread: ThreadId,
+        offset: u64,
+        damages: &mut Damages,
+    ) -> u64 {
+        let (first, first_counted) = (self.spans.len(), self.counted.len());
+        let mut spans = r.spans(&mut self.memory.usually, &mut self.memory.counts);
+        if r.counted {
+            while let Some(span) = spans.next() {
+                self.spans.push(span);
+                self.counted.push(spans.counted);
+            }
+        } else {
+            self.spans.extend(&mut spans);
+        }
+        if spans.failed {
+            damages.add(DamageKind::Malformed, 1, 0, offset);
+        }
+        let count = self.spans.len() - first;
+        let counted = r.counted.then_some(first_counted);
+        self.rows.push(Row { graph: r.graph, thread, base_ns: r.base_ns, first, count, counted, offset });
+        count as u64
     }
 
     /// Fills the table. Spans of a call that never came, or whose topology did not, are left out and counted.

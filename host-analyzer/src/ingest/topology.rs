@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use profinfer_wire::record::graph::{self as wire, Tensor, Tensors};
+use profinfer_wire::record::graph::{self as wire, Tensor, TensorBatch, Tensors};
+use profinfer_wire::tensors::NO_TENSOR;
 
 use super::damage::Damages;
 use crate::model::{DamageKind, Node, NodeIdx, Role, Text, Topologies, Topology, TopologyId};
@@ -38,6 +39,16 @@ impl Assembly {
         // In 64 bits no index overflows, whatever the stream claims.
         tensors.extend((u64::from(r.first)..).zip(r.iter()));
         if tensors.len() - before != usize::from(r.count) {
+            damages.add(DamageKind::Malformed, 1, 0, offset);
+        }
+    }
+
+    /// The same of a part in fewer bytes.
+    pub(super) fn batch(&mut self, r: &TensorBatch<'_>, offset: u64, damages: &mut Damages) {
+        let mut tensors = vec![NO_TENSOR; r.most()];
+        let n = r.decode(&mut tensors);
+        self.parts.entry(r.topology).or_default().extend((u64::from(r.first)..).zip(tensors).take(n));
+        if n != usize::from(r.count) {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
     }

@@ -1,8 +1,8 @@
 //! Frames with good checksums and any contents, as only a broken or foreign agent makes them: no panic anywhere, and
 //! the model keeps its promises.
 
-use host_analyzer::model::Model;
 use host_analyzer::model::expert::selections;
+use host_analyzer::model::{DamageKind, Model};
 use proptest::prelude::*;
 
 use crate::synth::bytes::{Fields, frame, hello};
@@ -189,7 +189,7 @@ fn claims_without_tensors() {
     let model = survive(records);
     let tensors: usize = model.topologies.rows.iter().map(|s| s.nodes.len()).sum();
     assert!(tensors <= sent + (model.health.bytes as usize).max(1 << 14), "{tensors} tensors");
-    assert!(model.health.damage.iter().any(|d| d.kind == host_analyzer::model::DamageKind::Malformed));
+    assert!(model.health.damage.iter().any(|d| d.kind == DamageKind::Malformed));
 }
 
 /// Tensors at the end of all indices, beyond their topology, of a topology that is none, and fewer than said.
@@ -202,6 +202,10 @@ fn tensors_anywhere() {
         }
     }
     with((0x21, Fields::default().uint(1).uint(0).uint(65535).bytes(&[]).0));
+    for (period, fill, n) in [(0, 0, 0), (1, 0, 4000), (31, 0, 4000), (2, 0x55, 4000), (65535, 0xff, 4000)] {
+        let f = Fields::default().uint(1).uint(0).uint(65535).uint(period);
+        with((0x25, f.bytes(&vec![fill; n]).0));
+    }
 }
 
 /// Spans of any node at any time, in batches that overlap.
@@ -232,6 +236,25 @@ fn spans_anywhere() {
         }
     }
     with((0x30, Fields::default().uint(2).uint(1).uint(500).uint(0).uint(0).uint(65535).bytes(&[]).0));
+}
+
+/// Predicted batches of any period, with and without counts, whose bits are all equal, or end too early.
+#[test]
+fn predicted_anything() {
+    for period in [0, 1, 24, 512, 513, 65535] {
+        for counted in [0, 1] {
+            for fill in [0, 0x0f, 0x55, 0xff] {
+                for bytes in [0, 1, 4000] {
+                    let f = Fields::default().uint(2).uint(1).uint(500).uint(0).uint(0).uint(65535);
+                    let model = with((0x32, f.uint(period).byte(counted).bytes(&vec![fill; bytes]).0));
+                    let said = |kind| model.health.damage.iter().any(|d| d.kind == kind);
+                    assert!(said(DamageKind::Malformed), "period {period}: fewer spans than were announced");
+                    // At least a bit for a wait and one for a work.
+                    assert!(model.spans.len() <= 1000 + bytes * 4);
+                }
+            }
+        }
+    }
 }
 
 /// Calls that are their own parents, or each other's, and topologies that feed on themselves.

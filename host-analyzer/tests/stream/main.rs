@@ -9,6 +9,7 @@ mod facts;
 mod faults;
 mod gauges;
 mod hostile;
+mod lossy;
 mod noise;
 mod open;
 mod order;

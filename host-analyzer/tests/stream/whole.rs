@@ -24,7 +24,7 @@ fn everything_arrives() {
         assert_eq!(model.health.frames, sent.records.len() as u64);
         assert_eq!(model.health.spans_received, sent.truth.spans.len() as u64);
         let frames = sent.frames();
-        let batches = frames.iter().zip(&sent.records).filter(|(_, (kind, _))| *kind == 0x30);
+        let batches = frames.iter().zip(&sent.records).filter(|(_, (kind, _))| [0x30, 0x32].contains(kind));
         assert_eq!(model.health.span_bytes, batches.map(|(f, _)| f.len() as u64).sum::<u64>());
     }
 }

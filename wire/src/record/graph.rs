@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Batch, Each, Packed, take_postcard};
+use crate::tensors;
 
 /// Head of a graph's topology. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
 /// engine's order, then the leafs (tensors that nodes read and no node of the graph computes).
@@ -87,6 +88,36 @@ impl<'a> Tensors<'a> {
     #[must_use]
     pub const fn iter(&self) -> Batch<'a, Each<Tensor>> {
         Batch::<Each<Tensor>>::new(self.count, self.bytes)
+    }
+}
+
+/// As [`Tensors`], in the code of [`crate::tensors`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorBatch<'a> {
+    /// The topology.
+    pub topology: u32,
+    /// Index of the first tensor in this part.
+    pub first: u32,
+    /// How many.
+    pub count: u16,
+    /// Number of nodes after which the topology repeats, from 1.
+    pub period: u16,
+    /// That many tensors.
+    pub bytes: &'a [u8],
+}
+
+impl TensorBatch<'_> {
+    /// How many tensors there can be, at most as many as are announced: room for as many is needed to decode them.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        tensors::most(self.bytes.len()).min(self.count.into())
+    }
+
+    /// Decodes the tensors into the front of `out`; returns how many. If they are fewer than [`TensorBatch::count`], the others
+    /// are not such.
+    #[must_use]
+    pub fn decode(&self, out: &mut [Tensor]) -> usize {
+        tensors::decode(self.bytes, self.period, self.count, out)
     }
 }
 

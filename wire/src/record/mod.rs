@@ -62,10 +62,14 @@ pub mod kind {
     pub const PAST: u16 = 0x23;
     /// [`super::weight::PlacementBatch`].
     pub const PLACEMENT_BATCH: u16 = 0x24;
+    /// [`super::graph::TensorBatch`].
+    pub const TENSOR_BATCH: u16 = 0x25;
     /// [`super::op::SpanBatch`].
     pub const SPAN_BATCH: u16 = 0x30;
     /// [`super::counter::CountedBatch`].
     pub const COUNTED_BATCH: u16 = 0x31;
+    /// [`super::op::PredictedBatch`].
+    pub const PREDICTED_BATCH: u16 = 0x32;
     /// [`super::nested::NestedBatch`].
     pub const NESTED_BATCH: u16 = 0x38;
     /// [`super::expert::ExpertBatch`].
@@ -193,10 +197,14 @@ records! {
     Past = kind::PAST => graph::Past,
     /// Which weights of a topology lie in which buffer.
     PlacementBatch = kind::PLACEMENT_BATCH => weight::PlacementBatch<'a>,
+    /// A part of a graph's topology, in fewer bytes.
+    TensorBatch = kind::TENSOR_BATCH => graph::TensorBatch<'a>,
     /// Operator spans of one thread in one graph call.
     SpanBatch = kind::SPAN_BATCH => op::SpanBatch<'a>,
     /// The same with counters.
     CountedBatch = kind::COUNTED_BATCH => counter::CountedBatch<'a>,
+    /// Operator spans of one thread in one graph call, in fewer bytes.
+    PredictedBatch = kind::PREDICTED_BATCH => op::PredictedBatch<'a>,
     /// Calls of backends' functions inside operators.
     NestedBatch = kind::NESTED_BATCH => nested::NestedBatch<'a>,
     /// Selections of the routers in one graph call.

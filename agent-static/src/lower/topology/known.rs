@@ -8,6 +8,8 @@ const AHEAD: usize = 8;
 pub struct Known {
     /// Its number on the wire.
     pub wire_id: u32,
+    /// Number of nodes after which it repeats, see [`profinfer_wire::predicted::period`].
+    pub period: u16,
     /// Address and index of every tensor, by index for the nodes.
     addresses: Vec<u64>,
     /// The same by address.
@@ -19,7 +21,7 @@ impl Known {
     pub(super) fn new(addresses: Vec<u64>) -> Self {
         let mut by_address: Vec<(u64, u32)> = addresses.iter().copied().zip(0..).collect();
         by_address.sort_unstable();
-        Self { wire_id: 0, addresses, by_address }
+        Self { wire_id: 0, period: 1, addresses, by_address }
     }
 
     /// Index of the node at `address`. Threads run nodes in order, so it is looked for from `hint` on, past the views that

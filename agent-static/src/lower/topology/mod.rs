@@ -5,8 +5,10 @@ mod raw;
 mod send;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use profinfer_wire::predicted::period;
 use profinfer_wire::record::graph::Tensor;
 
 use super::Lower;
@@ -140,8 +142,19 @@ impl Lower {
                 src: r.src.map(index),
             })
             .collect();
+        known.period = repeats(&tensors[..n_nodes]);
         let buffers: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.buffer).collect();
-        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers);
+        known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers, known.period);
         self.topologies.insert(key, known, forgotten);
     }
+}
+
+/// After how many nodes a graph repeats: by operator, type and shape.
+fn repeats(nodes: &[Tensor]) -> u16 {
+    let kind = |t: &Tensor| {
+        let mut hasher = DefaultHasher::new();
+        (t.op, t.desc, t.dtype, t.ne).hash(&mut hasher);
+        hasher.finish()
+    };
+    period(&nodes.iter().map(kind).collect::<Vec<u64>>())
 }

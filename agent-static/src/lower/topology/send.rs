@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::graph::{Role, Tensor, Tensors, Topology};
+use profinfer_wire::record::graph::{Role, Tensor, TensorBatch, Topology};
+use profinfer_wire::tensors::encode;
 
 use crate::link::output::Weight;
 use crate::lower::Lower;
@@ -15,13 +16,14 @@ const MAX_SENT: usize = 4096;
 
 impl Lower {
     /// Sends a topology unless an equal one was sent; addresses do not make it another one. `buffers` are the addresses of the
-    /// engine's structs for the tensors' buffers.
+    /// engine's structs for the tensors' buffers, `period` the number of nodes after which the graph repeats.
     pub(super) fn send_topology(
         &mut self,
         pid: u32,
         n_nodes: usize,
         tensors: &[Tensor],
         buffers: &[u64],
+        period: u16,
     ) -> u32 {
         let mut hasher = DefaultHasher::new();
         (pid, n_nodes, tensors.len()).hash(&mut hasher);
@@ -43,17 +45,13 @@ impl Lower {
         let mut bytes = [0u8; MAX_PAYLOAD - 32];
         let mut first = 0;
         while first < tensors.len() {
-            let (mut len, mut n) = (0, 0u16);
-            for tensor in &tensors[first..] {
-                let Ok(part) = postcard::to_slice(tensor, &mut bytes[len..]) else { break };
-                len += part.len();
-                n += 1;
-            }
+            let (n, len) = encode(&tensors[first..], period, &mut bytes);
             if n == 0 {
                 break;
             }
-            let part = Tensors { topology: id, first: count(first), count: n, bytes: &bytes[..len] };
-            whole &= self.emit.emit(&Record::Tensors(part), Weight::Essential);
+            let (topology, bytes) = (id, &bytes[..len]);
+            let part = TensorBatch { topology, first: count(first), count: n, period, bytes };
+            whole &= self.emit.emit(&Record::TensorBatch(part), Weight::Essential);
             first += usize::from(n);
         }
         if whole {

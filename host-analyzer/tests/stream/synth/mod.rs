@@ -2,6 +2,7 @@
 //! twice, in two ways of writing.
 
 pub(crate) mod bytes;
+pub(crate) mod predicted;
 pub(crate) mod random;
 pub(crate) mod records;
 pub(crate) mod session;

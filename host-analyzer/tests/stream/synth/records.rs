@@ -51,22 +51,20 @@ pub(crate) fn topology(id: u32, pid: u32, s: &Topology) -> Record {
     of(0x20, f.uint(s.tensors.len() as u64 - u64::from(s.n_nodes)))
 }
 
-/// `ids` tells the id of a text.
-pub(crate) fn tensors(topology: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str) -> u32) -> Record {
-    let mut packed = Fields::default();
-    for t in part {
-        packed = packed.uint(ids(&t.name).into()).uint(ids(t.op).into()).uint(ids(t.op).into());
-        packed = packed.uint(ids(t.dtype).into()).uint(t.role);
-        for n in t.ne {
-            packed = packed.uint(n);
-        }
-        packed = packed.uint(t.bytes).uint(0x7f00_0000_1000).uint(0);
-        packed = packed.uint(t.view_of.map_or(0, |v| u64::from(v) + 1));
-        for slot in 0..10 {
-            let source = t.src.iter().find(|(s, _)| *s == slot);
-            packed = packed.uint(source.map_or(0, |(_, i)| u64::from(*i) + 1));
-        }
+/// The numbers of a tensor; `ids` tells the id of a text.
+pub(crate) fn numbers(t: &Tensor, ids: &dyn Fn(&str) -> u32) -> Vec<u64> {
+    let texts = [t.name.as_str(), t.op, t.op, t.dtype].map(|s| ids(s).into());
+    let mut numbers = [&texts[..], &[t.role], &t.ne[..], &[t.bytes, 0x7f00_0000_1000, 0]].concat();
+    numbers.push(t.view_of.map_or(0, |v| u64::from(v) + 1));
+    for slot in 0..10 {
+        let source = t.src.iter().find(|(s, _)| *s == slot);
+        numbers.push(source.map_or(0, |(_, i)| u64::from(*i) + 1));
     }
+    numbers
+}
+
+pub(crate) fn tensors(topology: u32, first: u32, part: &[Tensor], ids: &dyn Fn(&str) -> u32) -> Record {
+    let packed = part.iter().flat_map(|t| numbers(t, ids)).fold(Fields::default(), Fields::uint);
     let f = Fields::default().uint(topology.into()).uint(first.into()).uint(part.len() as u64);
     of(0x21, f.bytes(&packed.0))
 }

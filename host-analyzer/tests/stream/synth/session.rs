@@ -1,12 +1,15 @@
 //! A session in the order in which an agent tells it, and the truth behind it.
 
 use super::bytes::{frame, hello};
+use super::predicted::{predicted_batch, tensor_batch};
 use super::random::Random;
 use super::records::{self, CallIds, Record};
 use super::truth::{Call, Decode, Span, Tensor, Topology, Truth};
 
 /// Process of all threads.
 pub(crate) const PID: u32 = 500;
+/// After as many nodes the graphs repeat.
+pub(crate) const PERIOD: u64 = 24;
 /// Address of a context; the next one lies 16 bytes on.
 const CONTEXT: u64 = 0x5500_0000_1000;
 
@@ -198,7 +201,11 @@ impl Teller {
                 // A frame has room for 200 of any spans.
                 let n = 1 + self.random.below(rest.len().min(200) as u64) as usize;
                 let cpu = if self.random.once_in(2) { rest[0].cpu } else { 0 };
-                self.records.push(records::span_batch(id, wire_topology, rest[0].tid, cpu, &rest[..n]));
+                // Every other call in each of the two codings.
+                self.records.push(match id % 2 {
+                    0 => records::span_batch(id, wire_topology, rest[0].tid, cpu, &rest[..n]),
+                    _ => predicted_batch((id, wire_topology, rest[0].tid), cpu, PERIOD, &rest[..n]),
+                });
                 rest = &rest[n..];
             }
             self.truth.spans.extend(spans);
@@ -251,8 +258,15 @@ impl Teller {
         while first < made.tensors.len() {
             let n = (1 + self.random.below(7) as usize).min(made.tensors.len() - first);
             let ids = |s: &str| self.texts.iter().position(|t| t == s).map_or(0, |i| i as u32);
-            let part = records::tensors(id, first as u32, &made.tensors[first..first + n], &ids);
-            self.records.push(part);
+            let part = &made.tensors[first..first + n];
+            // Every other topology in each of the two codings, of a period that is met in a part now and then.
+            self.records.push(match id % 2 {
+                0 => records::tensors(id, first as u32, part, &ids),
+                _ => {
+                    let numbers: Vec<Vec<u64>> = part.iter().map(|t| records::numbers(t, &ids)).collect();
+                    tensor_batch((id, first as u32), 2, &numbers)
+                }
+            });
             first += n;
         }
         if at == 0 {

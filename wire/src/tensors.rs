@@ -1,0 +1,147 @@
+//! Packs the tensors of a topology so that a layer costs what it does not have in common with the layers before it.
+//!
+//! The nodes of a graph repeat with its period (see [`crate::predicted`]), and from layer to layer names, addresses and sources
+//! grow by steps of their own. So a tensor is the list of its numbers, each written as the difference to what the two tensors
+//! one and two periods before it lead to. Of these only the tensors of the same batch are used: a frame that is lost costs its
+//! own tensors.
+//!
+//! ```text
+//! tensor    = number …                     bits, see [`crate::bits`] and [`crate::usual`]
+//! number    zigzag of the difference (modulo 2^64) to the number expected, by what is usual of such differences
+//! expected  2 × a - b behind two periods, a behind one, else the number of the tensor before, 0 for the first
+//! ```
+
+use crate::bits::{MAX_NUMBER_BITS, Reader, Writer};
+use crate::record::graph::{MAX_SRC, Role, Tensor};
+use crate::usual::{Cold, Usual, put, take};
+use crate::varint::{unzigzag, zigzag};
+
+/// Numbers of a tensor.
+const NUMBERS: usize = 13 + MAX_SRC;
+
+/// Longest encoding of one tensor in bytes.
+pub const MAX_TENSOR_LEN: usize = (NUMBERS * MAX_NUMBER_BITS + 31).div_ceil(8);
+
+/// Fewest bits of a tensor: one for each number.
+const MIN_TENSOR_BITS: usize = NUMBERS;
+
+/// Differences between tensors one after the other, one and two periods apart.
+const WAYS: usize = 3;
+
+fn numbers(t: &Tensor) -> [u64; NUMBERS] {
+    let [a, b, c, d] = t.ne;
+    let (name, op, desc, dtype, role) =
+        (t.name.into(), t.op.into(), t.desc.into(), t.dtype.into(), t.role as u64);
+    let [s0, s1, s2, s3, s4, s5, s6, s7, s8, s9] = t.src.map(u64::from);
+    let (bytes, address, data, view_of) = (t.bytes, t.address, t.data, t.view_of.into());
+    [
+        name, op, desc, dtype, role, a, b, c, d, bytes, address, data, view_of, s0, s1, s2, s3, s4, s5, s6,
+        s7, s8, s9,
+    ]
+}
+
+fn tensor(numbers: &[u64; NUMBERS]) -> Option<Tensor> {
+    let [name, op, desc, dtype, role, a, b, c, d, bytes, address, data, view_of, ref sources @ ..] = *numbers;
+    let small = |n: u64| u32::try_from(n).ok();
+    let role = match role {
+        0 => Role::Node,
+        1 => Role::Weight,
+        2 => Role::Cache,
+        3 => Role::Input,
+        4 => Role::Other,
+        _ => return None,
+    };
+    let mut src = [0; MAX_SRC];
+    for (slot, source) in src.iter_mut().zip(sources) {
+        *slot = small(*source)?;
+    }
+    let (name, op, desc, dtype) = (small(name)?, small(op)?, small(desc)?, small(dtype)?);
+    let (ne, view_of) = ([a, b, c, d], small(view_of)?);
+    Some(Tensor { name, op, desc, dtype, role, ne, bytes, address, data, view_of, src })
+}
+
+/// What is expected of the tensor behind `before`, and in which way.
+fn expected(before: &[Tensor], period: usize) -> ([u64; NUMBERS], usize) {
+    let ago = |n: usize| before.len().checked_sub(n).and_then(|at| before.get(at)).map(numbers);
+    match (ago(2 * period), ago(period)) {
+        (Some(two), Some(mut one)) => {
+            for (one, two) in one.iter_mut().zip(two) {
+                *one = one.wrapping_add(one.wrapping_sub(two));
+            }
+            (one, 2)
+        }
+        (None, Some(one)) => (one, 1),
+        _ => (ago(1).unwrap_or([0; NUMBERS]), 0),
+    }
+}
+
+/// What is usual of the differences, by way and number.
+struct Learnt {
+    usual: [[Usual; NUMBERS]; WAYS],
+    cold: [[Cold; NUMBERS]; WAYS],
+}
+
+impl Learnt {
+    fn new() -> Self {
+        let (usual, cold) = ([[Usual::UNKNOWN; NUMBERS]; WAYS], [[Cold::default(); NUMBERS]; WAYS]);
+        Self { usual, cold }
+    }
+
+    fn of(&mut self, way: usize) -> impl Iterator<Item = (&mut Usual, &mut Cold)> {
+        self.usual.iter_mut().zip(&mut self.cold).skip(way).take(1).flat_map(|(u, c)| u.iter_mut().zip(c))
+    }
+}
+
+/// Packs the first of `tensors`, as many as have room in `buf` and 65535 at most; returns their number, and of how many bytes.
+#[must_use]
+pub fn encode(tensors: &[Tensor], period: u16, buf: &mut [u8]) -> (u16, usize) {
+    let (mut to, mut learnt, mut n) = (Writer::default(), Learnt::new(), 0u16);
+    for (at, next) in tensors.iter().enumerate().take(usize::from(u16::MAX)) {
+        if to.len() + MAX_TENSOR_LEN > buf.len() {
+            break;
+        }
+        let (expected, way) = expected(&tensors[..at], period.max(1).into());
+        for ((number, expected), (usual, cold)) in numbers(next).iter().zip(expected).zip(learnt.of(way)) {
+            put(zigzag(number.wrapping_sub(expected).cast_signed()), usual, cold, &mut to, buf);
+        }
+        n += 1;
+    }
+    (n, to.finish(buf))
+}
+
+/// How many tensors so many bytes can hold at most.
+#[must_use]
+pub const fn most(bytes: usize) -> usize {
+    bytes * 8 / MIN_TENSOR_BITS
+}
+
+/// Unpacks `count` tensors into the front of `out`; returns how many came: fewer if the bits are not such, or `out` is too short.
+#[must_use]
+pub fn decode(bytes: &[u8], period: u16, count: u16, out: &mut [Tensor]) -> usize {
+    let (mut from, mut learnt) = (Reader::new(bytes), Learnt::new());
+    for at in 0..usize::from(count).min(out.len()) {
+        let (mut numbers, way) = expected(&out[..at], period.max(1).into());
+        for (number, (usual, cold)) in numbers.iter_mut().zip(learnt.of(way)) {
+            let Some(difference) = take(usual, cold, &mut from) else { return at };
+            *number = number.wrapping_add(unzigzag(difference).cast_unsigned());
+        }
+        let Some((tensor, to)) = tensor(&numbers).zip(out.get_mut(at)) else { return at };
+        *to = tensor;
+    }
+    usize::from(count).min(out.len())
+}
+
+/// Stands where a tensor will be unpacked.
+pub const NO_TENSOR: Tensor = Tensor {
+    name: 0,
+    op: 0,
+    desc: 0,
+    dtype: 0,
+    role: Role::Other,
+    ne: [0; 4],
+    bytes: 0,
+    address: 0,
+    data: 0,
+    view_of: 0,
+    src: [0; MAX_SRC],
+};
