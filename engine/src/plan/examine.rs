@@ -94,7 +94,7 @@ pub fn examine(files: &[Image<'_>], backends: &[BackendFunction]) -> EnginePlan 
     for (file, calls) in calls.iter().enumerate() {
         let roles = plan.read_sites(file, calls, backends);
         let build_id = build_id(calls.image).unwrap_or_default().to_vec();
-        plan.files.push(FileFindings { roles, build_id });
+        plan.files.push(FileFindings { roles, build_id, direct: None });
     }
     plan.miss(calls.iter().any(|c| c.stripped && !tables::read(c).ops.is_empty()));
     plan
