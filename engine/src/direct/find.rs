@@ -25,8 +25,11 @@ pub(crate) fn find(
     for dispatcher in &operators.loops {
         found.add_loop(calls, dispatcher)?;
     }
+    let mut followed = None;
     for (body, call) in whole::calls_of(calls, &operators.functions, &mut found.proof.references)? {
-        entered::follow(calls, &body, &mut found.proof)?;
+        if followed.replace(body.start) != Some(body.start) {
+            entered::follow(calls, &body, &mut found.proof)?;
+        }
         found.add(calls, &body, &call, |callee| DirectRole::Whole { callee })?;
     }
     found.places.sort_unstable_by_key(|place| place.offset);

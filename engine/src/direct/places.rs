@@ -58,8 +58,7 @@ pub enum DirectRole {
 /// What was looked at so that the places are safe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// Functions with places in them, whose first and last address the unwind tables know; one counts for each call of a function
-    /// that is an operator.
+    /// Functions with places in them, whose first and last address the unwind tables know.
     pub functions: usize,
     /// Their direct jumps and branches: all lead to the beginning of an instruction, or out of them. Not looked for on arm64, where
     /// no branch can lead elsewhere.

@@ -44,6 +44,7 @@ pub(super) fn calls_of(
             return Err(NoDirect::Referred { function, by });
         }
     }
+    found.sort_by_key(|(_, call)| call.address);
     Ok(found)
 }
 
