@@ -4,6 +4,9 @@
 //! and that the next one follows. Few forms are known here, those that are met where operators end: a wrong `false` costs a
 //! probe, a wrong `true` an engine.
 
+/// Bytes of a call or a jump on x86-64 that reaches 2 GiB: `call rel32`, `jmp rel32`.
+pub(crate) const JUMP: u8 = 5;
+
 /// Moves, comparisons and sums of general registers with memory or constants, without prefixes but for REX.
 ///
 /// Source: Intel SDM, volume 2, appendix A (opcode maps), and table 2-7 for operands relative to the instruction.

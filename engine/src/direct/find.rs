@@ -5,13 +5,11 @@ use super::places::{DirectPlace, DirectPlaces, DirectRole, NoDirect, Proof};
 use super::{moved, whole};
 use crate::code::function::Function;
 use crate::code::instruction::{Flow, Instruction};
+use crate::code::movable::JUMP;
 use crate::file::elf::Machine;
 use crate::probes::dispatch::Dispatcher;
 use crate::probes::operators::Operators;
 use crate::symbols::calls::Calls;
-
-/// Bytes of a call of an address on x86-64; the shortest jump that reaches everywhere has as many.
-pub(super) const JUMP: u8 = 5;
 
 /// The places in the file with this index, whose operators were found so.
 pub(crate) fn find(

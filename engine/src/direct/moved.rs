@@ -1,10 +1,9 @@
 //! The instruction that is moved so that operators end there.
 
 use super::entered;
-use super::find::JUMP;
 use super::places::NoDirect;
 use crate::code::instruction::{Flow, Instruction};
-use crate::code::movable::{movable_arm64, movable_x86};
+use crate::code::movable::{JUMP, movable_arm64, movable_x86};
 use crate::file::elf::{Image, Machine};
 use crate::probes::dispatch::{self, Dispatcher};
 use crate::probes::evidence::Evidence;

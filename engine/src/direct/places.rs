@@ -86,7 +86,7 @@ pub enum NoDirect {
     UnknownTable(u64),
     /// Something leads into an instruction that would be changed.
     LedInto {
-        /// The instruction.
+        /// The instruction, or the byte within it that is led to.
         place: u64,
         /// The branch, table, pointer or instruction that does.
         by: u64,

@@ -14,7 +14,7 @@ use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, Symtab};
 use goblin::elf::{Dynamic, Header, ProgramHeader, SectionHeader, header};
 
 use super::error::ElfError;
-use super::unwind::Frame;
+use super::frame::Frame;
 
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 const SYMBOL_SIZE: u64 = 24;

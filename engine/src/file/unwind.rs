@@ -3,18 +3,10 @@
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, LittleEndian, UnwindSection as _};
 
 use super::elf::{Image, offset};
+use super::frame::Frame;
 
 /// Most frame descriptions that are read where no table leads to them.
 const MOST_FRAMES: usize = 1 << 20;
-
-/// What the unwind tables say of a function, or of one part of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Frame {
-    start: u64,
-    end: u64,
-    /// Whether control may come to it by an exception.
-    landing_pads: bool,
-}
 
 /// The function around an address: (start, end), or none without unwind information for it.
 ///
