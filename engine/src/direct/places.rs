@@ -58,14 +58,13 @@ pub enum DirectRole {
 /// What was looked at so that the places are safe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
-    /// First and behind the last address of the function that dispatches operators, by the unwind tables; (0, 0) where operators are
-    /// calls of a function.
-    pub function: (u64, u64),
-    /// Jump tables of that function, whose every entry leads to the beginning of an instruction. Not looked for on arm64, where no
-    /// branch can lead elsewhere.
-    pub tables: usize,
-    /// Direct jumps and branches of that function, which lead to the beginnings of instructions or out of it.
+    /// Functions with places in them, whose first and last address the unwind tables know.
+    pub functions: usize,
+    /// Their direct jumps and branches: all lead to the beginning of an instruction, or out of them. Not looked for on arm64, where
+    /// no branch can lead elsewhere.
     pub branches: usize,
+    /// Their jump tables, of which the same is so. Not looked for on arm64.
+    pub tables: usize,
     /// References to the functions that are operators: direct calls, all of them.
     pub references: usize,
 }
@@ -87,7 +86,7 @@ pub enum NoDirect {
     UnknownTable(u64),
     /// Something leads into an instruction that would be changed.
     LedInto {
-        /// The instruction.
+        /// The instruction, or the byte within it that is led to.
         place: u64,
         /// The branch, table, pointer or instruction that does.
         by: u64,
