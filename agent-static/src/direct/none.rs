@@ -7,6 +7,7 @@ use super::place::Place;
 
 pub(super) const CHANGED: usize = 4;
 pub(super) const MACHINE: Option<Machine> = None;
+pub(super) const OPENS: u64 = 0;
 pub(super) const LAST_CALL: u64 = 0;
 pub(super) const THREAD_NUMBERS: [u64; 0] = [];
 
@@ -38,6 +39,9 @@ impl Registers {
         [0; 17]
     }
     pub(super) fn send(&self, _: i32, _: u64) -> nix::Result<()> {
+        Err(nix::errno::Errno::ENOSYS)
+    }
+    pub(super) fn put_back(&self, _: i32) -> nix::Result<()> {
         Err(nix::errno::Errno::ENOSYS)
     }
     pub(super) const fn returned(&self) -> (u64, i64) {

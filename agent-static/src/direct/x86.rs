@@ -121,6 +121,14 @@ impl Registers {
         }
     }
 
+    /// Puts the thread where it was, from wherever it is.
+    pub(super) fn put_back(&self, tid: i32) -> nix::Result<()> {
+        let [rip, _, rax, ..] = self.resume();
+        let mut r = self.0;
+        (r.rip, r.rax, r.orig_rax) = (rip, rax, u64::MAX);
+        ptrace::setregs(Pid::from_raw(tid), r)
+    }
+
     /// What the bootstrap is given behind its first two values: where to go on, flags, registers, in the order of `sys/direct/x86.rs`.
     pub(super) const fn resume(&self) -> [u64; 17] {
         let r = &self.0;
@@ -173,6 +181,9 @@ pub(super) fn call(number: u64) -> &'static str {
         _ => "a system call",
     }
 }
+
+/// memfd_create(2).
+pub(super) const OPENS: u64 = 319;
 
 /// The bootstrap's last system call, behind which it only puts its registers back.
 pub(super) const LAST_CALL: u64 = 3;
