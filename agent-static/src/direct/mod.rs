@@ -165,7 +165,7 @@ fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
 
 /// The memory that the engine shares.
 fn shared(pid: u32, data: u64) -> Result<Shared, Refused> {
-    let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data + at::DATA as u64);
+    let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data.wrapping_add(at::DATA as u64));
     Shared::open(path.as_ref()).map_err(|e| Refused::Unreachable(format!("{path}: {e}")))
 }
 

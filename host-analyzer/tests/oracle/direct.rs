@@ -116,7 +116,8 @@ fn decoding(parts: &Parts) -> Option<(Engine, u32)> {
     Some((engine, pid))
 }
 
-/// Addresses at which the code of a process is not as in its files, whole pages.
+/// Addresses at which the code of a process is not as in its files, whole pages. Uprobes are left out, which are the kernel's to remove:
+/// a byte 0xcc each.
 pub(crate) fn differs(pid: u32) -> Vec<String> {
     let memory = fs::File::open(format!("/proc/{pid}/mem")).unwrap();
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
@@ -133,7 +134,7 @@ pub(crate) fn differs(pid: u32) -> Vec<String> {
         while let Ok(more @ 1..) = file.read_at(&mut has[n..], offset + n as u64) {
             n += more;
         }
-        if let Some(at) = is.iter().zip(&has).position(|(a, b)| a != b) {
+        if let Some(at) = is.iter().zip(&has).position(|(a, b)| a != b && *a != 0xcc) {
             found.push(format!("{:#x} in {}", start + at as u64, fields[5]));
         }
     }
@@ -275,7 +276,7 @@ fn refused(parts: &Parts, engine: &mut Engine, why: Why) {
     until("probes are in", || fs::metadata(&out).is_ok_and(|m| m.len() > 2000));
     std::thread::sleep(Duration::from_millis(500));
     engine.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    std::thread::sleep(Duration::from_millis(400));
+    until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
     interrupt(agent.id());
     assert!(wait(&mut agent));
     let trace = read(&out);
