@@ -10,6 +10,7 @@
 //! symbols   what functions are called, who calls and refers to whom
 //! facts     names of operators and types, struct offsets, versions
 //! probes    where operators, graphs and tokens begin and end
+//! direct    where operators can be recorded without a trap
 //! plan      all files of a process put together, and the plan in words
 //! ```
 //!
@@ -20,6 +21,7 @@
 #![cfg_attr(not(feature = "x86"), allow(dead_code, reason = "used by x86"))]
 
 mod code;
+mod direct;
 mod facts;
 mod file;
 mod plan;
@@ -27,6 +29,7 @@ mod probes;
 mod symbols;
 
 pub use code::returned::returned;
+pub use direct::places::{DirectPlace, DirectPlaces, DirectRole, NoDirect, Proof};
 pub use facts::layout::{FoundLayout, Layout, NoLayout, Offset, Origin, Unfitting};
 pub use facts::tables::{DataType, Tables};
 pub use file::elf::{Image, Machine};

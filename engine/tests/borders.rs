@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders, each below those that it may use.
-const LAYERS: [&str; 6] = ["file", "code", "symbols", "facts", "probes", "plan"];
+const LAYERS: [&str; 7] = ["file", "code", "symbols", "facts", "probes", "direct", "plan"];
 
 /// Bytes come from whoever calls. A group of `std` would hide what is used.
 const OUTSIDE: [&str; 8] =

@@ -2,15 +2,18 @@
 //!
 //! Stage: before attaching. From: a jump and the code before it. To: the blocks of the function that it may go to, from
 //! which [`paths`](crate::symbols::paths) makes its graph. Promises: on x86-64 only, and only where the table's address stands in the
-//! code right before the jump; the table may be read too far, and what it leaves out is for the caller to find.
+//! code right before the jump; the table may be read too far, and what it leaves out is for the caller to find. [`whole`] reads
+//! it exactly, or not at all.
 
-use super::decode::effect;
+use super::decode::{compared, effect, mnemonic};
 use super::function::Function;
-use super::instruction::{Effect, Flow};
+use super::instruction::{Effect, Flow, Instruction};
 use crate::file::elf::{Image, Machine};
 
 /// How far before the jump the table's address is, in instructions.
 const FARTHEST: usize = 8;
+/// How far before the jump the index is compared with the number of entries, in instructions; builds seen have up to 8.
+const FARTHEST_BOUND: usize = 16;
 /// Longest table that is believed; a switch over the operators has one hundred entries.
 const MOST: u64 = 512;
 
@@ -21,11 +24,7 @@ pub(crate) fn targets(image: &Image<'_>, body: &Function, jump: usize) -> Option
         return None;
     }
     let table = address(image, body, jump)?;
-    let entry = |n: u64| {
-        let bytes = image.bytes(table.checked_add(4 * n)?, 4)?;
-        let by = i32::from_le_bytes(bytes.try_into().ok()?);
-        body.index(table.wrapping_add_signed(by.into()))
-    };
+    let entry = |n| body.index(entry(image, table, n)?);
     let mut targets: Vec<usize> = (0..MOST).map_while(entry).collect();
     if targets.len() < 2 {
         return None;
@@ -33,6 +32,37 @@ pub(crate) fn targets(image: &Image<'_>, body: &Function, jump: usize) -> Option
     targets.sort_unstable();
     targets.dedup();
     Some(targets)
+}
+
+/// Where an entry of the table leads.
+fn entry(image: &Image<'_>, table: u64, n: u64) -> Option<u64> {
+    let bytes = image.bytes(table.checked_add(4 * n)?, 4)?;
+    Some(table.wrapping_add_signed(i32::from_le_bytes(bytes.try_into().ok()?).into()))
+}
+
+/// Every address that the jump at `jump` may go to: entries of a table as long as the comparison before it says.
+pub(crate) fn whole(image: &Image<'_>, body: &Function, jump: usize) -> Option<Vec<u64>> {
+    // add %rcx,%rax; jmp *%rax
+    let sum = body.code.get(jump.checked_sub(1)?)?;
+    let table = address(image, body, jump).filter(|_| mnemonic(image, sum) == "add")?;
+    let entries = (0..entries(image, body, jump)?).map(|n| entry(image, table, n));
+    entries.collect()
+}
+
+/// Number of the table's entries: cmp $last,index; ja default.
+fn entries(image: &Image<'_>, body: &Function, jump: usize) -> Option<u64> {
+    let before = || (jump.saturating_sub(FARTHEST_BOUND)..jump).rev().map_while(|n| body.code.get(n));
+    let mut straight = before().scan(true, |alone, i: &Instruction| {
+        // What is reached from elsewhere counts, what lies before it does not.
+        let straight = *alone && matches!(i.flow, Flow::Next | Flow::Branch(_));
+        *alone = !body.is_target(i.address);
+        straight.then_some(i)
+    });
+    straight.find(|i| matches!(i.flow, Flow::Branch(_))).filter(|i| mnemonic(image, i) == "ja")?;
+    // Whatever is not a move may be what the branch decides by.
+    let moves = |i: &Instruction| ["mov", "lea"].iter().any(|m| mnemonic(image, i).starts_with(m));
+    let last = compared(image, straight.find(|i| !moves(i))?)?;
+    last.checked_add(1).filter(|count| (2..=MOST).contains(count))
 }
 
 /// Address of the table: the nearest constant before the jump.

@@ -8,6 +8,7 @@ pub(crate) mod entry;
 pub(crate) mod function;
 pub(crate) mod instruction;
 pub(crate) mod jump_table;
+pub(crate) mod movable;
 pub(crate) mod returned;
 pub(crate) mod scan;
 #[cfg(feature = "x86")]

@@ -134,6 +134,22 @@ pub(crate) fn jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
     found
 }
 
+/// Jumps and branches with an 8-bit displacement into the range, from outside of it: `jmp`, `jcc`, `loop`, `jrcxz`. None on arm64.
+pub(crate) fn short_jumps_into(image: &Image<'_>, range: &Range<u64>) -> Vec<u64> {
+    if image.machine != Machine::X86_64 {
+        return Vec::new();
+    }
+    // As far as 8 bits reach.
+    let near = range.start.saturating_sub(130)..range.end.saturating_add(128);
+    let jump = |at: &u64| match image.bytes(*at, 2) {
+        Some(&[0xeb | 0x70..=0x7f | 0xe0..=0xe3, by]) => {
+            range.contains(&at.wrapping_add(2).wrapping_add_signed(by.cast_signed().into()))
+        }
+        _ => false,
+    };
+    near.filter(|at| !range.contains(at)).filter(jump).collect()
+}
+
 /// Reads of a 32-bit field at this offset with a jump through a register soon behind it; on x86-64 also with a byte in between
 /// that may be one of the bounds that the field is compared with.
 pub(crate) fn switches(image: &Image<'_>, field: u32, bounds: &RangeInclusive<u64>) -> Vec<u64> {

@@ -14,6 +14,7 @@ use goblin::elf::sym::{STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT, Symtab};
 use goblin::elf::{Dynamic, Header, ProgramHeader, SectionHeader, header};
 
 use super::error::ElfError;
+use super::frame::Frame;
 
 const CTX: Ctx = Ctx { container: Container::Big, le: Endian::Little };
 const SYMBOL_SIZE: u64 = 24;
@@ -62,7 +63,7 @@ pub struct Image<'d> {
     /// Section with the names of sections.
     section_names: usize,
     /// Functions by their frame descriptions, where no table leads to them; read when first needed.
-    pub(crate) unsorted_frames: OnceCell<Vec<(u64, u64)>>,
+    pub(crate) unsorted_frames: OnceCell<Vec<Frame>>,
 }
 
 impl<'d> Image<'d> {

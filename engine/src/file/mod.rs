@@ -3,5 +3,6 @@
 pub(crate) mod build_id;
 pub(crate) mod elf;
 pub(crate) mod error;
+mod frame;
 pub(crate) mod relocs;
 pub(crate) mod unwind;

@@ -3,6 +3,7 @@
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, LittleEndian, UnwindSection as _};
 
 use super::elf::{Image, offset};
+use super::frame::Frame;
 
 /// Most frame descriptions that are read where no table leads to them.
 const MOST_FRAMES: usize = 1 << 20;
@@ -11,6 +12,15 @@ const MOST_FRAMES: usize = 1 << 20;
 ///
 /// A function that the compiler has split has an entry for each part.
 pub(crate) fn function_around(image: &Image<'_>, address: u64) -> Option<(u64, u64)> {
+    frame(image, address).map(|frame| (frame.start, frame.end))
+}
+
+/// Whether the function around an address has landing pads for exceptions, as far as the tables know it.
+pub(crate) fn has_landing_pads(image: &Image<'_>, address: u64) -> bool {
+    frame(image, address).is_some_and(|frame| frame.landing_pads)
+}
+
+fn frame(image: &Image<'_>, address: u64) -> Option<Frame> {
     let Some((header_address, header)) = image.frame_header() else { return without_table(image, address) };
     // The third byte says how the number of entries is stored. All linkers store 32 bits; gimli multiplies
     // wider ones unchecked.
@@ -32,17 +42,18 @@ pub(crate) fn function_around(image: &Image<'_>, address: u64) -> Option<(u64, u
     let (start, end) = (entry.initial_address(), entry.end_address());
     let whole =
         end > start && image.bytes(start, end - start).is_some_and(|b| b.len() == offset(end - start));
-    (whole && image.is_code(start)).then_some((start, end))
+    let landing_pads = entry.lsda().is_some();
+    (whole && image.is_code(start)).then_some(Frame { start, end, landing_pads })
 }
 
 /// The same in a file that has the descriptions, but no table of them: statically linked programs.
-fn without_table(image: &Image<'_>, address: u64) -> Option<(u64, u64)> {
+fn without_table(image: &Image<'_>, address: u64) -> Option<Frame> {
     let all = image.unsorted_frames.get_or_init(|| read_all(image).unwrap_or_default());
-    let behind = all.partition_point(|(start, _)| *start <= address);
-    all.get(behind.checked_sub(1)?).copied().filter(|(_, end)| address < *end)
+    let behind = all.partition_point(|frame| frame.start <= address);
+    all.get(behind.checked_sub(1)?).copied().filter(|frame| address < frame.end)
 }
 
-fn read_all(image: &Image<'_>) -> Option<Vec<(u64, u64)>> {
+fn read_all(image: &Image<'_>) -> Option<Vec<Frame>> {
     let (start, bytes) = image.frame_section()?;
     let bases = BaseAddresses::default().set_eh_frame(start);
     let section = EhFrame::new(bytes, LittleEndian);
@@ -55,7 +66,7 @@ fn read_all(image: &Image<'_>) -> Option<Vec<(u64, u64)>> {
         let Some(end) = start.checked_add(length).filter(|_| length > 0) else { continue };
         let whole = image.bytes(start, length).is_some_and(|b| b.len() == offset(length));
         if whole && image.is_code(start) && all.len() < MOST_FRAMES {
-            all.push((start, end));
+            all.push(Frame { start, end, landing_pads: entry.lsda().is_some() });
         }
     }
     all.sort_unstable();

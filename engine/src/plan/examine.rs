@@ -3,6 +3,8 @@
 use super::types::{EnginePlan, FileFindings, Role};
 use crate::code::decode::mnemonic;
 use crate::code::entry::{self, Stack};
+use crate::direct::find;
+use crate::direct::places::{DirectPlaces, NoDirect};
 use crate::facts::accessors::ALLOCATES;
 use crate::facts::layout::{FoundLayout, NoLayout};
 use crate::facts::tables::{self, Tables};
@@ -92,9 +94,9 @@ pub fn examine(files: &[Image<'_>], backends: &[BackendFunction]) -> EnginePlan 
         files: Vec::new(),
     };
     for (file, calls) in calls.iter().enumerate() {
-        let roles = plan.read_sites(file, calls, backends);
+        let (roles, direct) = plan.read_sites(file, calls, backends);
         let build_id = build_id(calls.image).unwrap_or_default().to_vec();
-        plan.files.push(FileFindings { roles, build_id });
+        plan.files.push(FileFindings { roles, build_id, direct });
     }
     plan.miss(calls.iter().any(|c| c.stripped && !tables::read(c).ops.is_empty()));
     plan
@@ -122,9 +124,14 @@ fn read_version(files: &[Calls<'_, '_>]) -> String {
 }
 
 impl EnginePlan {
-    /// Adds the sites in one file; returns what it is to the engine.
-    fn read_sites(&mut self, file: usize, calls: &Calls<'_, '_>, backends: &[BackendFunction]) -> Vec<Role> {
-        let mut roles = Vec::new();
+    /// Adds the sites in one file; returns what it is to the engine, and where its operators can be recorded without a trap.
+    fn read_sites(
+        &mut self,
+        file: usize,
+        calls: &Calls<'_, '_>,
+        backends: &[BackendFunction],
+    ) -> (Vec<Role>, Option<Result<DirectPlaces, NoDirect>>) {
+        let (mut roles, mut places) = (Vec::new(), None);
         for (kind, wanted) in FUNCTIONS {
             let mut site = wanted.iter().find_map(|name| function_site(calls, file, kind, name));
             if kind == ProbeKind::BackendGraph {
@@ -139,7 +146,11 @@ impl EnginePlan {
         }
         if roles.contains(&Role::CpuGraph) || calls.function(dispatch::START).is_some() {
             let found = operators::find(calls, file, self.layout().as_ref(), self.tables.ops.len());
-            roles.extend((!found.sites.is_empty()).then_some(Role::CpuOperators));
+            if !found.sites.is_empty() {
+                roles.push(Role::CpuOperators);
+                let has_phase = self.layout().is_some_and(|l| l.params_phase);
+                places = Some(find::find(calls, file, &found, has_phase));
+            }
             self.sites.extend(found.sites);
             self.missing.extend(found.missing);
         }
@@ -149,7 +160,7 @@ impl EnginePlan {
         self.missing.extend(missing);
         roles.extend(calls.function(ACCESSOR).map(|_| Role::NamesAndLayout));
         roles.dedup();
-        roles
+        (roles, places)
     }
 
     /// Adds the places where the scheduler calls backends itself; the function's own site stays if it is called too.

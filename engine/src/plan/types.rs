@@ -1,5 +1,6 @@
 //! What an engine's files come to.
 
+use crate::direct::places::{DirectPlaces, NoDirect};
 use crate::facts::layout::{FoundLayout, Layout, NoLayout};
 use crate::facts::tables::Tables;
 use crate::probes::evidence::Site;
@@ -37,6 +38,8 @@ pub struct FileFindings {
     pub roles: Vec<Role>,
     /// GNU build id.
     pub build_id: Vec<u8>,
+    /// Where operators can be recorded without a trap; nothing where it has none.
+    pub direct: Option<Result<DirectPlaces, NoDirect>>,
 }
 
 /// What a file is to an engine.

@@ -179,13 +179,15 @@ pub(crate) fn ends(
             },
         )
     };
-    let ends: Vec<_> = emulated(body, meeting, jumps / FEW).into_iter().map(waypoint).collect();
+    let mut line = line(body, meeting, jumps);
+    line.retain(|n| body.code[*n].emulated);
+    let ends: Vec<_> = line.into_iter().map(waypoint).collect();
     if ends.is_empty() { Err(NoEnd::SingleStepped { join: meeting }) } else { Ok(ends) }
 }
 
 /// Checks that no start is reached from another one, or from itself, without passing the end between them, and that the
 /// function is not left in between: where the dispatcher is a function of its own, its cases return.
-fn closed(body: &Function, paths: &Paths, starts: &[usize], end: usize) -> Result<(), NoEnd> {
+pub(crate) fn closed(body: &Function, paths: &Paths, starts: &[usize], end: usize) -> Result<(), NoEnd> {
     for &start in starts {
         let reached = paths.reached(start, &[end]);
         if let Some(missed) = starts.iter().find(|n| reached[**n]) {
@@ -200,10 +202,10 @@ fn closed(body: &Function, paths: &Paths, starts: &[usize], end: usize) -> Resul
     Ok(())
 }
 
-/// Instructions from an address on that the kernel emulates, in a straight line but for branches that are not taken, and that not
-/// more than `others` jumps reach without passing the address: nodes without an operator or without elements, which no start was
+/// Instructions from the address on where so many jumps meet, in a straight line but for branches that are not taken, and that only
+/// few others reach without passing the address: nodes without an operator or without elements, which no start was
 /// passed for, and fused operators.
-fn emulated(body: &Function, from: u64, others: u32) -> Vec<usize> {
+pub(crate) fn line(body: &Function, from: u64, jumps: u32) -> Vec<usize> {
     let mut found = Vec::new();
     let Some(index) = body.index(from) else { return found };
     let mut joined = 0;
@@ -211,10 +213,10 @@ fn emulated(body: &Function, from: u64, others: u32) -> Vec<usize> {
         if n != index {
             joined += body.jumps_to(instruction.address);
         }
-        if joined > others {
+        if joined > jumps / FEW {
             break;
         }
-        if instruction.emulated && !repeated(body, from, n) {
+        if !repeated(body, from, n) {
             found.push(n);
         }
         if !matches!(instruction.flow, Flow::Next | Flow::Branch(_)) {

@@ -31,6 +31,10 @@ const MOST_FUNCTIONS: usize = 8;
 pub(crate) struct Operators {
     pub(crate) sites: Vec<Site>,
     pub(crate) missing: Vec<Missing>,
+    /// Where the probed functions that are operators begin.
+    pub(crate) functions: Vec<u64>,
+    /// The probed loops over the nodes.
+    pub(crate) loops: Vec<Dispatcher>,
 }
 
 /// Looks for operators in the file with this index, in an engine with that many operators.
@@ -49,6 +53,7 @@ pub(crate) fn find(
             let stack = stack(functions.len());
             let Some(entry) = entry::entry(calls.image, symbol.address, symbol.size, stack) else { continue };
             let Some(offset) = calls.image.file_offset(entry.address) else { continue };
+            found.functions.push(symbol.address);
             found.sites.push(Site {
                 kind: ProbeKind::OpFunction,
                 file,
@@ -91,6 +96,8 @@ pub(crate) fn find(
             if calls.stripped && fuses && all.iter().all(|d| d.fused.is_empty()) {
                 found.miss(ProbeKind::OpFused, stripped::FUSED, MissingReason::FusedUnknown);
             }
+            found.loops = all;
+            found.loops.retain(|d| d.end.is_ok());
         }
         Err(start) => {
             let reason = MissingReason::NoOperators { start, function: functions.err() };
@@ -144,6 +151,7 @@ impl Operators {
             let Some(entry) = entry::entry(calls.image, found.address, found.size, stack) else { continue };
             let Some(offset) = calls.image.file_offset(entry.address) else { continue };
             let structure::Found { address, bound, kernels, callers, .. } = *found;
+            self.functions.push(address);
             self.sites.push(Site {
                 kind: ProbeKind::OpFunction,
                 file,

@@ -144,6 +144,34 @@ impl Asm {
         self.either(&[0xff, 0xe0], &[0xd61f_0100]);
     }
 
+    /// Jumps through the table at a label, if what was read is not above `last`: cmp, ja, lea, movslq, add, jmp. On arm64 as
+    /// [`Self::jump_table`], without a table.
+    pub(crate) fn switch(&mut self, last: u8, table: &str, otherwise: &str) {
+        if self.arch == Arch::Arm {
+            return self.jump_table();
+        }
+        self.compare(last);
+        self.raw(&[0x0f, 0x87]);
+        self.fix(Fixup::Relative32, otherwise);
+        self.raw(&[0, 0, 0, 0, 0x48, 0x8d, 0x0d]);
+        self.fix(Fixup::Relative32, table);
+        self.raw(&[0, 0, 0, 0, 0x48, 0x63, 0x04, 0x81, 0x48, 0x01, 0xc8]);
+        self.jump_table();
+    }
+
+    /// Jumps to a label if what was compared is equal: with a displacement of 8 bits on x86-64.
+    pub(crate) fn short_jump(&mut self, to: u64) {
+        let by = to.wrapping_sub(self.here() + 2).to_le_bytes()[0];
+        self.raw(&[0x74, by]);
+    }
+
+    /// Calls through the pointer at a label; x86-64 only.
+    pub(crate) fn call_slot(&mut self, slot: &str) {
+        self.raw(&[0xff, 0x15]);
+        self.fix(Fixup::Relative32, slot);
+        self.raw(&[0; 4]);
+    }
+
     /// `jmp *offset(%rdi)`, or `ldr x2, [x0, #offset]; br x2`.
     pub(crate) fn jump_through_field(&mut self, offset: u8) {
         self.either(&[0xff, 0x67, offset], &[0xf940_0002 | u32::from(offset / 8) << 10, 0xd61f_0040]);

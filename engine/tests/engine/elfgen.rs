@@ -35,6 +35,8 @@ pub(crate) struct Elf {
     data_labels: BTreeMap<String, u64>,
     /// Words that become pointers: (offset in the data, label they point to).
     pointers: Vec<(usize, String)>,
+    /// 32-bit distances from the first label, in the data, to the second one, in the code: (offset in the data, labels).
+    distances: Vec<(usize, String, String)>,
     /// Words that hold a symbol of another file: (offset in the data, symbol).
     imports: Vec<(usize, String)>,
     /// How pointers get their values.
@@ -42,6 +44,8 @@ pub(crate) struct Elf {
     /// Whether the file has section headers.
     pub(crate) sections: bool,
     pub(crate) build_id: Vec<u8>,
+    /// Whether the unwind tables say that exceptions may come to the functions.
+    pub(crate) landing_pads: bool,
 }
 
 impl Elf {
@@ -53,7 +57,9 @@ impl Elf {
             data: Vec::new(),
             data_labels: BTreeMap::new(),
             pointers: Vec::new(),
+            distances: Vec::new(),
             imports: Vec::new(),
+            landing_pads: false,
             pointing: Pointing::Rela,
             sections: true,
             build_id: vec![1, 2, 3, 4, 5, 6, 7, 8],
@@ -92,6 +98,21 @@ impl Elf {
         self.word(0);
     }
 
+    /// A pointer to a label of the code.
+    pub(crate) fn code_pointer(&mut self, to: &str) {
+        self.pointers.push((self.data.len(), to.to_owned()));
+        self.word(0);
+    }
+
+    /// A table of distances to labels of the code.
+    pub(crate) fn jump_table(&mut self, label: &str, to: &[&str]) {
+        self.data(label);
+        for to in to {
+            self.distances.push((self.data.len(), label.to_owned(), (*to).to_owned()));
+            self.data.extend([0; 4]);
+        }
+    }
+
     /// A word that will hold the address of another file's symbol.
     pub(crate) fn import(&mut self, label: &str, symbol: &str) {
         self.data(label);
@@ -124,7 +145,7 @@ impl Elf {
         out.extend(&self.code.bytes);
         let data = align(&mut out);
         out.extend(&self.data);
-        let frames = frames(&mut out, &self.functions);
+        let frames = frames(&mut out, &self.functions, self.landing_pads);
         let note = note(&mut out, &self.build_id);
         let (symbols, names) = self.symbols(&mut out);
         let relocations = self.relocations(&mut out, data);
@@ -163,6 +184,10 @@ impl Elf {
                 self.data[at..at + 8].copy_from_slice(&stored.to_le_bytes());
                 self.data_labels.insert(to, target - base);
             }
+        }
+        for (at, from, to) in &self.distances {
+            let by = self.code.labels[to].wrapping_sub(labels[from]).to_le_bytes();
+            self.data[*at..at + 4].copy_from_slice(&by[..4]);
         }
         self.code.finish(&labels);
     }
@@ -206,7 +231,8 @@ impl Elf {
         let mut rela = Vec::new();
         let mut relr = Vec::new();
         for (at, to) in &self.pointers {
-            let (word, target) = (data + *at as u64, data + self.data_labels[to]);
+            let target = self.code.labels.get(to).copied().unwrap_or_else(|| data + self.data_labels[to]);
+            let word = data + *at as u64;
             match self.pointing {
                 Pointing::Rela => push(&mut rela, &[word, relative, target]),
                 Pointing::Relr => relr.push(word),
@@ -288,20 +314,31 @@ fn pack(addresses: &[u64]) -> Vec<u8> {
 }
 
 /// `.eh_frame` and the table that leads to it; returns the latter.
-fn frames(out: &mut Vec<u8>, functions: &[Function]) -> Range {
+fn frames(out: &mut Vec<u8>, functions: &[Function], landing_pads: bool) -> Range {
     let common = align(out);
     // Version 1, augmentation "zR", code and data alignment, return register, pointers absolute with 8 bytes.
-    let body: [u8; 12] = [1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x00, 0, 0, 0];
+    // With landing pads "zLR": absolute pointers to their descriptions, too.
+    let body: [u8; 12] = if landing_pads {
+        [1, b'z', b'L', b'R', 0, 1, 0x78, 16, 2, 0x00, 0x00, 0]
+    } else {
+        [1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x00, 0, 0, 0]
+    };
     out.extend(16_u32.to_le_bytes());
     out.extend(0_u32.to_le_bytes());
     out.extend(body);
     let mut table = Vec::new();
     for (_, start, end) in functions {
         let at = BIAS + out.len() as u64;
-        out.extend(24_u32.to_le_bytes());
+        out.extend(if landing_pads { 32_u32 } else { 24 }.to_le_bytes());
         out.extend(u32::try_from(at + 4 - common).expect("near").to_le_bytes());
         push(out, &[*start, end - start]);
-        out.extend([0; 4]);
+        if landing_pads {
+            out.push(8);
+            push(out, &[*start]);
+            out.extend([0; 3]);
+        } else {
+            out.extend([0; 4]);
+        }
         table.push((*start, at));
     }
     out.extend(0_u32.to_le_bytes());

@@ -4,6 +4,7 @@
 
 mod asm;
 mod damage;
+mod direct;
 mod elfgen;
 mod facts;
 mod fork;

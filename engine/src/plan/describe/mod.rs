@@ -1,5 +1,6 @@
 //! A plan in words: the only place where sentences are made of what was found.
 
+mod direct;
 mod files;
 mod found;
 mod layout;
@@ -7,6 +8,7 @@ mod missing;
 mod way;
 mod whole;
 
+pub use direct::{direct, no_direct};
 pub use files::{Described, Given, files};
 pub use found::{kind, note, symbol};
 pub use layout::{layout, unreadable};

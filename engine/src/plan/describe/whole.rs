@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::direct::direct;
 use super::found::{kind, note, symbol};
 use super::layout;
 use super::missing::reason;
@@ -62,6 +63,9 @@ fn write(out: &mut String, plan: &EnginePlan, files: &[Image<'_>], all: bool) ->
         let id = if id.is_empty() { "no build id".to_owned() } else { format!("build id {id}") };
         writeln!(out, "\nfile {number}    {}\n          {role}; {machine}, {id}", image.path())?;
         plan.sites.iter().filter(|s| s.file == number).try_for_each(|s| site(out, s))?;
+        if let Some(found) = &found.direct {
+            writeln!(out, "direct    {}", direct(found).replace('\n', "\n          "))?;
+        }
     }
     // What a level's own line has said is not said again.
     let said =

@@ -1,0 +1,7 @@
+//! Where operators can be recorded without a trap, and why that is safe there.
+
+mod entered;
+pub(crate) mod find;
+mod moved;
+pub(crate) mod places;
+mod whole;

@@ -1,0 +1,76 @@
+//! Operators that are calls of a function: the calls, and that there is no other way into it.
+
+use std::collections::BTreeSet;
+
+use super::places::NoDirect;
+use crate::code::function::Function;
+use crate::code::instruction::{Flow, Instruction};
+use crate::code::scan;
+use crate::file::unwind;
+use crate::symbols::calls::Calls;
+use crate::symbols::references;
+
+/// A call, with the function that it is in.
+pub(super) type Call = (Function, Instruction);
+
+/// All calls of the functions from outside of them, or what else refers to one. A call from inside one is part of the operator that
+/// it is made in.
+pub(super) fn calls_of(
+    calls: &Calls<'_, '_>,
+    functions: &[u64],
+    references: &mut usize,
+) -> Result<Vec<Call>, NoDirect> {
+    let mut found = Vec::new();
+    for &function in functions {
+        let before = found.len();
+        for site in sites(calls, function) {
+            let Some(body) = Function::around(calls.image, site) else {
+                return Err(NoDirect::NoBounds(site));
+            };
+            let Some(&call) = body.at(site) else { continue };
+            *references += 1;
+            // Through a pointer, it cannot be led elsewhere by an address.
+            if !matches!(call.flow, Flow::Call(_)) {
+                return Err(NoDirect::NotACall(site));
+            }
+            if !functions.contains(&body.start) {
+                found.push((body, call));
+            }
+        }
+        if found.len() == before {
+            return Err(NoDirect::NotCalled(function));
+        }
+        if let Some(by) = referred(calls, function) {
+            return Err(NoDirect::Referred { function, by });
+        }
+    }
+    found.sort_by_key(|(_, call)| call.address);
+    Ok(found)
+}
+
+/// Addresses of what may be calls of a function, through the procedure linkage table or not.
+fn sites(calls: &Calls<'_, '_>, function: u64) -> Vec<u64> {
+    let name = calls.names.at(function);
+    let mut sites = calls.callers(function);
+    sites
+        .extend(name.into_iter().flat_map(|name| calls.sites(|called| called == name)).map(|(site, _)| site));
+    sites.sort_unstable();
+    sites.dedup();
+    sites
+}
+
+/// What refers to a function without calling it: a pointer, an instruction that makes its address, a jump.
+fn referred(calls: &Calls<'_, '_>, function: u64) -> Option<u64> {
+    let image = calls.image;
+    let pointer = calls.relocations().pointers().find(|(_, to)| *to == function).map(|(word, _)| word);
+    let made = || references::to(image, &BTreeSet::from([function])).first().map(|reference| reference.site);
+    let own = unwind::function_around(image, function);
+    let jumps = |site: &u64| {
+        let body = Function::around(image, *site);
+        let jump = body.and_then(|body| body.at(*site).copied());
+        let inside = own.is_some_and(|(start, end)| (start..end).contains(site));
+        !inside && jump.is_some_and(|i| matches!(i.flow, Flow::Jump(to) | Flow::Branch(to) if to == function))
+    };
+    let jump = || scan::jumps_into(image, &(function..function + 1)).into_iter().find(jumps);
+    pointer.or_else(made).or_else(jump)
+}
