@@ -16,11 +16,14 @@ use profinfer_wire::record::control::level;
 
 use crate::backend_function;
 use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals};
+use crate::direct::{PutIn, Refused};
 use crate::error::{Result, log};
+use crate::operators::{Operators, Wish};
 use crate::outcome::{Fate, Outcome, level_bit};
 use crate::selfcheck::{Hits, doubt};
 use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
+use crate::target::watch::Watch;
 
 /// A process with what is attached to it.
 #[derive(Debug)]
@@ -33,6 +36,8 @@ pub struct Attached {
     pub files: Vec<MappedFile>,
     /// Probes that are in place, and what was last said of each.
     pub reported: Vec<Outcome>,
+    /// How its operators are probed.
+    pub operators: Operators,
     levels: u32,
     links: BTreeMap<(ProbeKind, FileId, u64), Vec<Link>>,
     library_events: Vec<Link>,
@@ -47,12 +52,13 @@ pub struct Attached {
 impl Attached {
     /// Nothing attached yet.
     #[must_use]
-    pub fn new(pid: u32, levels: u32) -> Self {
+    pub fn new(pid: u32, levels: u32, wish: &Wish) -> Self {
         Self {
             pid,
             plan: None,
             files: Vec::new(),
             reported: Vec::new(),
+            operators: Operators::new(wish),
             levels,
             links: BTreeMap::new(),
             library_events: Vec::new(),
@@ -81,7 +87,8 @@ impl Attached {
     #[must_use]
     pub fn complete(&self) -> bool {
         let wanted = [level::TOKEN, level::GRAPH, level::OP];
-        wanted.into_iter().filter(|l| self.levels & l != 0).all(|l| self.has(l))
+        let has = |l| self.has(l) || l == level::OP && self.operators.cover(self.plan.as_ref());
+        wanted.into_iter().filter(|l| self.levels & l != 0).all(has)
     }
 
     /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
@@ -166,8 +173,11 @@ impl Attached {
         let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
         // Operators that cannot be distinguished would cost time and be counted as lost.
         let readable = |kind: ProbeKind| plan.layout.is_ok() || level_bit(kind.level()) != level::OP;
-        let wanted =
-            |kind: ProbeKind| level_bit(kind.level()) & (self.levels | graphs) != 0 && readable(kind);
+        let wanted = |kind: ProbeKind| {
+            level_bit(kind.level()) & (self.levels | graphs) != 0
+                && readable(kind)
+                && !self.operators.keeps(kind)
+        };
         bpf.set_engine(self.pid, self.config(hold))?;
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
@@ -191,6 +201,27 @@ impl Attached {
             outcomes.push(Outcome { kind: site.kind, symbol, library, fate });
         }
         Ok(outcomes)
+    }
+
+    /// Puts direct probes into an engine that is known, where they are wanted; `called` is the thread that `watch` holds. What is
+    /// refused is probed by uprobes instead. `None`: nothing was to be done.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn settle(
+        &mut self,
+        bpf: &Bpf<'_>,
+        called: Option<i32>,
+        watch: &mut Watch,
+    ) -> Result<Option<(std::result::Result<PutIn, Refused>, Vec<Outcome>)>> {
+        let Some(plan) = self.plan.as_ref().filter(|p| p.layout.is_ok()) else { return Ok(None) };
+        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else { return Ok(None) };
+        let (done, outcomes) = match done {
+            Ok((done, outcomes)) => (Ok(done), outcomes),
+            Err(why) => (Err(why), self.attach(bpf, called.is_some())?),
+        };
+        self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
+        Ok(Some((done, outcomes)))
     }
 
     /// What was looked for in vain, once nothing more is expected to be loaded.
@@ -276,7 +307,21 @@ impl Attached {
     }
 
     /// Removes every probe.
-    pub fn detach(&mut self, bpf: &Bpf<'_>) {
+    pub fn detach(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
+        if let Operators::Direct(installed) = std::mem::replace(&mut self.operators, Operators::Uprobes) {
+            match installed.take_out(watch) {
+                Ok(back) if back.left > 0 => log(&format!(
+                    "process {}: {} of the places of direct probes were changed by somebody else since: they stay so",
+                    self.pid, back.left
+                )),
+                Ok(_) => {}
+                Err(e) => log(&format!(
+                    "the direct probes stay in process {}, and record nothing: {e}\n  take them out: profinfer-agent \
+                     repair --pid {}",
+                    self.pid, self.pid
+                )),
+            }
+        }
         // Starts before ends: an operator that runs right now ends unseen and is counted as such.
         while self.links.pop_first().is_some() {}
         self.library_events.clear();

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use profinfer_wire::record::direct::Probes;
 
 use crate::target::process::Target;
 
@@ -27,6 +28,8 @@ pub enum Command {
     /// wakes a thread
     #[cfg(feature = "bench")]
     Bench(Bench),
+    /// Put back what an agent that was killed left of its direct probes
+    Repair(Repair),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
     /// Show what would be probed in an engine, level by level, and what was not found and why; the exit status is 1 if a
@@ -68,6 +71,18 @@ pub struct Doctor {
     #[arg(long)]
     pub pid: Option<u32>,
     /// Examine the processes of this name (default: `llama*`)
+    #[arg(long)]
+    pub name: Option<String>,
+}
+
+/// Options of `repair`.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct Repair {
+    /// In the process with this process id
+    #[arg(long)]
+    pub pid: Option<u32>,
+    /// In the processes of this name (default: `llama*`)
     #[arg(long)]
     pub name: Option<String>,
 }
@@ -135,6 +150,10 @@ pub struct Record {
     /// manuals (CPU_CYCLES, L3D_CACHE_REFILL) with minor-faults and major-faults, or `none`
     #[arg(long, value_delimiter = ',')]
     pub counters: Vec<String>,
+    /// How operators are probed: `uprobe`, by a trap for each start and end; `direct`, without a trap, by changing some
+    /// instructions of the running engine; `auto`, which is `uprobe`
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = crate::plan::probes)]
+    pub probes: Probes,
     /// How often per second the board's sensors are read (without a board: frequencies and temperatures); at most 100,
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]

@@ -10,8 +10,9 @@ use profinfer_wire::record::control::level;
 use crate::boards::Board;
 #[cfg(feature = "bench")]
 use crate::cli::Bench;
-use crate::cli::{Command, Doctor, Record, Serve};
+use crate::cli::{Command, Doctor, Record, Repair, Serve};
 use crate::counter::Counters;
+use crate::direct::repair;
 use crate::doctor;
 use crate::error::{Diagnostic, Result, log};
 use crate::host::{Host, read_plan};
@@ -21,7 +22,7 @@ use crate::link::{self, Output, Place};
 use crate::plan::{self, GaugeRequest, Plan};
 use crate::session::{self, Summary};
 use crate::signals::Signals;
-use crate::target::process::Target;
+use crate::target::process::{self, Target};
 
 /// Process name to wait for if neither the host nor the command line names a target.
 const DEFAULT_NAME: &str = "llama*";
@@ -36,6 +37,7 @@ pub fn run(command: &Command) -> Result<i32> {
         Command::Record(options) => record(options),
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench(options),
+        Command::Repair(options) => repair(options),
         Command::Doctor(options) => examine(options),
         Command::Engine { targets, tables } => inspect::engine(targets, tables == "all"),
     }
@@ -90,7 +92,8 @@ fn plan_of(options: &Record) -> Result<Plan> {
     let bench = options.bench.then(plan::BenchRequest::default);
     #[cfg(not(feature = "bench"))]
     let bench = None;
-    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges, bench })
+    let (board, probes) = (name.to_owned(), options.probes);
+    Ok(Plan { board, levels, target: String::new(), counters, gauges, bench, probes })
 }
 
 /// Measures the ceilings and prints them.
@@ -234,6 +237,24 @@ fn no_link(e: std::io::Error) -> Diagnostic {
 /// The agent's exit status is that of the program that it started.
 fn status(summary: &Summary) -> i32 {
     summary.status.unwrap_or(0)
+}
+
+fn repair(options: &Repair) -> Result<i32> {
+    let name = options.name.as_deref().unwrap_or(DEFAULT_NAME);
+    let pids = options.pid.map_or_else(|| process::find(name), |pid| vec![pid]);
+    if let Some(pid) = options.pid {
+        process::check(pid)?;
+    }
+    let mut whole = true;
+    for pid in pids {
+        let repaired = repair::repair(pid).map_err(|e| {
+            let tried = format!("taking direct probes out of process {pid} ({})", process::name(pid));
+            Diagnostic::new(tried, &e, e.help())
+        })?;
+        log(&repair::words(pid, repaired));
+        whole &= repaired.places.left == 0;
+    }
+    Ok(i32::from(!whole))
 }
 
 fn examine(options: &Doctor) -> Result<i32> {

@@ -229,6 +229,11 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
                         plan.bench = Some(w.into());
                     }
                 }
+                Ok(Record::ProbesRequest(w)) => {
+                    if let Some(plan) = plan.as_mut() {
+                        plan.probes = w.probes;
+                    }
+                }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
                         return Ok(Some(plan));

@@ -28,6 +28,11 @@ pub enum Fate {
         /// What is wrong with it by what was hit, if something is.
         doubt: Option<Doubt>,
     },
+    /// A direct probe records what it was to see.
+    Direct {
+        /// Where the probe would be.
+        offset: u64,
+    },
     /// The kernel did not take it, and answered this.
     Refused(String),
     /// No place was found for it.
@@ -45,7 +50,7 @@ impl Outcome {
     /// Whether the probe is in place.
     #[must_use]
     pub const fn attached(&self) -> bool {
-        matches!(self.fate, Fate::Attached { .. })
+        matches!(self.fate, Fate::Attached { .. } | Fate::Direct { .. })
     }
 
     /// File offset of a probe that is or was in place, else 0.
@@ -53,7 +58,7 @@ impl Outcome {
     pub const fn offset(&self) -> u64 {
         match &self.fate {
             Fate::Attached { site, .. } => site.offset,
-            Fate::Overwritten { offset } => *offset,
+            Fate::Overwritten { offset } | Fate::Direct { offset } => *offset,
             _ => 0,
         }
     }
@@ -66,6 +71,7 @@ impl Outcome {
             Fate::Attached { site, doubt: Some(doubt) } => {
                 format!("{}. Self-check: {doubt}", describe::note(site))
             }
+            Fate::Direct { .. } => "direct: the code leads to a stub, without a trap".to_owned(),
             Fate::Refused(answer) => answer.clone(),
             Fate::Missing(missing) => describe::reason(missing),
             Fate::Unreadable(reason) => describe::unreadable(*reason),

@@ -1,6 +1,7 @@
 //! The capture plan, as the agent keeps it.
 
 use profinfer_wire::record::control::{self, level};
+use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 /// Name of the profile for an unknown machine.
@@ -21,6 +22,8 @@ pub struct Plan {
     pub gauges: Vec<GaugeRequest>,
     /// Ceilings to measure before the session.
     pub bench: Option<BenchRequest>,
+    /// Which kind of operator probes is wanted.
+    pub probes: Probes,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
@@ -115,7 +118,21 @@ impl From<control::Plan<'_>> for Plan {
             counters: Vec::new(),
             gauges: Vec::new(),
             bench: None,
+            probes: Probes::Auto,
         }
+    }
+}
+
+/// Reads a kind of operator probes.
+///
+/// # Errors
+/// A sentence that names the allowed ones.
+pub fn probes(name: &str) -> Result<Probes, String> {
+    match name {
+        "auto" => Ok(Probes::Auto),
+        "uprobe" => Ok(Probes::Uprobe),
+        "direct" => Ok(Probes::Direct),
+        other => Err(format!("`{other}` is no kind of probe: use auto, uprobe, direct")),
     }
 }
 

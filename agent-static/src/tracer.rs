@@ -15,6 +15,7 @@ use crate::cost;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
+use crate::operators::{self, Operators, Wish};
 use crate::outcome::{Outcome, level_bit};
 use crate::proc_file::text_of_process;
 use crate::sys::spawn::{Spawned, spawn};
@@ -26,6 +27,7 @@ use crate::target::watch::{Stop, Watch};
 pub struct Tracer<'b, 's> {
     bpf: &'b Bpf<'s>,
     levels: u32,
+    wish: Wish,
     processes: Vec<Traced>,
     watch: Watch,
     child: Option<Child>,
@@ -65,9 +67,9 @@ struct Child {
 impl<'b, 's> Tracer<'b, 's> {
     /// Traces nothing yet.
     #[must_use]
-    pub fn new(bpf: &'b Bpf<'s>, levels: u32) -> Self {
+    pub fn new(bpf: &'b Bpf<'s>, levels: u32, wish: Wish) -> Self {
         let (processes, watch) = (Vec::new(), Watch::default());
-        Self { bpf, levels, processes, watch, child: None, waiting_for: None, seen_any: false }
+        Self { bpf, levels, wish, processes, watch, child: None, waiting_for: None, seen_any: false }
     }
 
     /// Begins with what the target names.
@@ -116,6 +118,7 @@ impl<'b, 's> Tracer<'b, 's> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
         if traced.attached.complete() {
             traced.attached.forget_loads();
+            self.settle(pid, None, lower)?;
             self.emit_missing(pid, lower);
         } else {
             // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
@@ -129,7 +132,7 @@ impl<'b, 's> Tracer<'b, 's> {
     fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
         self.processes.retain(|p| p.attached.pid != pid);
         self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
-        let attached = Attached::new(pid, self.levels);
+        let attached = Attached::new(pid, self.levels, &self.wish);
         let begun_ns = clock::monotonic_ns();
         self.processes.push(Traced {
             attached,
@@ -222,6 +225,12 @@ impl<'b, 's> Tracer<'b, 's> {
                     traced.attached.forget_loads();
                 }
                 if first_call {
+                    self.settle(pid, Some(tid), lower)?;
+                }
+                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {
+                    return Ok(());
+                };
+                if first_call {
                     // What is not mapped at the first token or graph is not part of this engine.
                     traced.attached.forget_loads();
                     traced.attached.hold(self.bpf, false)?;
@@ -250,6 +259,29 @@ impl<'b, 's> Tracer<'b, 's> {
             emit_process(&traced.attached, lower);
             traced.reported = true;
             self.seen_any = true;
+        }
+        for outcome in &outcomes {
+            emit_probe(pid, outcome, lower);
+        }
+        Ok(())
+    }
+
+    /// Decides how the operators of a process are probed, once its engine is known; `called` is the thread that is held.
+    fn settle(&mut self, pid: u32, called: Option<Pid>, lower: &mut Lower) -> Result<()> {
+        let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
+        if let Wish::Refused(why) = &self.wish {
+            operators::refuse(pid, why, lower);
+        }
+        let called = called.map(Pid::as_raw);
+        let Some((done, outcomes)) = traced.attached.settle(self.bpf, called, &mut self.watch)? else {
+            return Ok(());
+        };
+        match (done, &self.wish) {
+            (Ok(done), Wish::Direct(cost)) => {
+                traced.attached.operators = Operators::Direct(operators::begin(pid, done, *cost, lower));
+            }
+            (Ok(_), _) => {}
+            (Err(why), _) => operators::refuse(pid, &why, lower),
         }
         for outcome in &outcomes {
             emit_probe(pid, outcome, lower);
@@ -288,7 +320,7 @@ impl<'b, 's> Tracer<'b, 's> {
         let mut was_watched = false;
         for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
             traced.ended = true;
-            traced.attached.detach(self.bpf);
+            traced.attached.detach(self.bpf, &mut self.watch);
             if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
                 let pid = traced.attached.pid;
                 log(&format!(
@@ -379,10 +411,16 @@ impl<'b, 's> Tracer<'b, 's> {
 
     /// Removes every probe and lets every watched process go.
     pub fn detach(&mut self) {
+        // Before the calls that operators belong to are no longer seen.
+        for traced in &self.processes {
+            if let Operators::Direct(installed) = &traced.attached.operators {
+                installed.pause();
+            }
+        }
         self.bpf.stop();
         self.waiting_for = None;
         for traced in &mut self.processes {
-            traced.attached.detach(self.bpf);
+            traced.attached.detach(self.bpf, &mut self.watch);
         }
         self.watch.leave();
         let begun = std::time::Instant::now();

@@ -14,6 +14,7 @@ use profinfer_agent::session;
 use profinfer_agent::signals::Signals;
 use profinfer_agent::target::process::Target;
 use profinfer_skip::{can_trace, needed_path};
+use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 /// Files that are on every machine.
@@ -57,6 +58,7 @@ fn a_session_that_has_begun_allocates_nothing() {
             counters: Vec::new(),
             gauges: gauges(),
             bench: None,
+            probes: Probes::Auto,
         };
         let target = Target::Command { command: engine, stdout_to_stderr: false };
         let output = Output::new(file, Kind::File, "the test").unwrap();

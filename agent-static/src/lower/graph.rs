@@ -17,7 +17,7 @@ use crate::ring;
 #[derive(Debug, Default)]
 pub struct Graphs {
     last_id: u32,
-    open: Vec<Open>,
+    pub(super) open: Vec<Open>,
     /// Batches whose memory is used again.
     pub(super) pool: Vec<Batch>,
     /// The same of lists of them.
@@ -31,8 +31,8 @@ pub(super) struct Open {
     pub(super) pid: u32,
     pub(super) tid: u32,
     pub(super) start_ns: u64,
-    layer: u8,
-    backend: u64,
+    pub(super) layer: u8,
+    pub(super) backend: u64,
     decode: u32,
     parent: u32,
     n_nodes: u32,
@@ -75,6 +75,9 @@ impl Lower {
         }
         if layer == layer::SCHEDULER {
             self.end_split(e, e.end_ns);
+        }
+        if layer == layer::BACKEND {
+            self.direct_ends(e.head.tgid, e.start_ns, e.end_ns);
         }
         let found = self.graphs.open.iter().position(|o| {
             o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
@@ -140,6 +143,9 @@ impl Lower {
 
     fn graph_start(&mut self, e: &ring::Graph, layer: u8) {
         let open = self.open_graph(e, layer);
+        if layer == layer::BACKEND {
+            self.direct_begun(e.head.tgid, e.start_ns);
+        }
         if layer == layer::SCHEDULER {
             self.hit(e.head.tgid).begun += 1;
             self.tokens.add_tokens(&e.head, open.n_tokens);

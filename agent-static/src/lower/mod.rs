@@ -7,6 +7,7 @@
 
 pub mod backend;
 mod batch;
+mod direct;
 mod expert;
 pub mod graph;
 pub mod nested;
@@ -70,6 +71,7 @@ pub struct Lower {
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
     sched: Option<sched::Scheduler>,
+    direct: direct::Direct,
     /// Every event of the kernel before this time has come here, ns.
     pub drained_ns: u64,
 }
@@ -107,6 +109,7 @@ impl Lower {
             hits: Vec::new(),
             nested: NestedCalls::default(),
             sched: None,
+            direct: direct::Direct::default(),
             drained_ns: 0,
         }
     }
@@ -168,16 +171,18 @@ impl Lower {
     /// The session's ledger so far.
     #[must_use]
     pub fn loss(&self, at_ns: u64, kernel: &Totals) -> Loss {
+        let direct = self.direct_added();
         Loss {
             at_ns,
-            span_starts: kernel.span_starts,
-            span_ends: kernel.span_ends,
+            span_starts: kernel.span_starts + direct.totals.starts,
+            span_ends: kernel.span_ends + direct.totals.ends,
             spans_sent: self.spans.sent,
-            spans_ring_full: kernel.spans_ring_full,
+            // A thread without a ring has none with room.
+            spans_ring_full: kernel.spans_ring_full + direct.totals.full + direct.totals.no_slot,
             spans_queue_full: self.spans.queue_full,
-            spans_no_start: kernel.spans_no_start + self.spans.edge,
-            spans_no_end: kernel.spans_no_end,
-            spans_no_graph: self.spans.no_graph,
+            spans_no_start: kernel.spans_no_start + self.spans.edge + direct.totals.no_start + direct.edge,
+            spans_no_end: kernel.spans_no_end + direct.totals.no_end,
+            spans_no_graph: self.spans.no_graph + direct.unknown,
             calls_ring_full: kernel.calls_ring_full,
             tensors_ring_full: kernel.tensors_ring_full,
             frames_queue_full: self.emit.frames_dropped,
@@ -188,6 +193,7 @@ impl Lower {
 
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
+        self.drain_direct();
         self.nested.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);

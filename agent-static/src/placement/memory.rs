@@ -64,7 +64,15 @@ mod tests {
     use super::*;
 
     fn mapping(start: u64, end: u64, path: &str) -> Mapping {
-        Mapping { start, end, offset: 0, executable: false, path: path.to_owned() }
+        Mapping {
+            start,
+            end,
+            offset: 0,
+            executable: false,
+            writable: true,
+            id: FileId::default(),
+            path: path.to_owned(),
+        }
     }
 
     fn weight(data: u64, bytes: u64) -> Weight {

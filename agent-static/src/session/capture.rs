@@ -25,6 +25,7 @@ use crate::gauge::Gauges;
 use crate::host::Host;
 use crate::link::output::Weight;
 use crate::lower::Lower;
+use crate::operators::Wish;
 use crate::placement::Placements;
 use crate::plan::Plan;
 use crate::ring::Event;
@@ -39,6 +40,8 @@ use crate::tracer::Tracer;
 pub const RING_BYTES: u32 = 2 << 20;
 /// Longest sleep between two looks at the ring buffer.
 const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// The same where direct probes fill a ring to a quarter in less: nobody wakes the loop then.
+const SLEEP_FILLING: Duration = Duration::from_millis(10);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -101,7 +104,8 @@ pub(super) fn capture(
     .map_err(failed)?;
     let ring = ring.build().map_err(failed)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
-    let mut tracer = Tracer::new(&bpf, plan.levels);
+    let wish = Wish::of(plan, counters.slots > 0);
+    let mut tracer = Tracer::new(&bpf, plan.levels, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
 
@@ -121,12 +125,17 @@ pub(super) fn capture(
         let _ = ring.consume();
         drain.borrow_mut().lower.drained_ns = before_drain;
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
+        lower.drain_direct();
         place(&mut placements, lower);
         tracer.step(executed, lower)?;
         while let Some(pid) = tracer.newly_reported() {
             facts.process(pid, &mut lower.emit);
         }
+        let fills = lower.direct_fills();
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
+        if fills {
+            sleep = sleep.min(SLEEP_FILLING);
+        }
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
         lower.emit.flush();

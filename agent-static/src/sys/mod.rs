@@ -1,10 +1,11 @@
 //! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, counters, a function to probe, BPF statistics
-//! and maps, serial lines, measuring loops.
+//! and maps, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
 
 #[cfg(feature = "bench")]
 pub mod bench;
+pub mod direct;
 pub mod file;
 pub mod maps;
 pub mod mount;

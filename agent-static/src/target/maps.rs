@@ -20,6 +20,10 @@ pub struct Mapping {
     pub offset: u64,
     /// It holds code.
     pub executable: bool,
+    /// It can be written.
+    pub writable: bool,
+    /// Identity of the file; zeros where there is none.
+    pub id: FileId,
     /// The file as the process sees it, or what the kernel calls the mapping (`[heap]`); may be empty.
     pub path: String,
 }
@@ -38,6 +42,8 @@ fn mapping(line: Line<'_>) -> Option<Mapping> {
         end: u64::from_str_radix(end, 16).ok()?,
         offset: u64::from_str_radix(line.offset, 16).ok()?,
         executable: line.executable(),
+        writable: line.mode.as_bytes().get(1) == Some(&b'w'),
+        id: line.id()?,
         path: line.path.trim_end_matches(" (deleted)").to_owned(),
     })
 }
@@ -54,7 +60,7 @@ pub struct MappedFile {
 }
 
 /// Identity of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
     /// Device as /proc/PID/maps prints it.
     pub device: u64,
@@ -109,6 +115,12 @@ impl<'a> Line<'a> {
         (!inode.is_empty()).then(|| Self { range, mode, offset, device, inode, path: rest.trim_start() })
     }
 
+    fn id(&self) -> Option<FileId> {
+        let (major, minor) = self.device.split_once(':')?;
+        let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
+        Some(FileId { device, inode: self.inode.parse().ok()? })
+    }
+
     fn executable(&self) -> bool {
         self.mode.as_bytes().get(2) == Some(&b'x')
     }
@@ -117,14 +129,8 @@ impl<'a> Line<'a> {
 /// Address range, identity and path of an executable file mapping.
 fn executable(line: &str) -> Option<(&str, FileId, &str)> {
     let line = Line::of(line)?;
-    let (major, minor) = line.device.split_once(':')?;
-    let device = u64::from_str_radix(major, 16).ok()? << 32 | u64::from_str_radix(minor, 16).ok()?;
-    let inode = line.inode.parse().ok()?;
-    (line.executable() && line.path.starts_with('/')).then_some((
-        line.range,
-        FileId { device, inode },
-        line.path,
-    ))
+    let id = line.id()?;
+    (line.executable() && line.path.starts_with('/')).then_some((line.range, id, line.path))
 }
 
 fn open_path(pid: u32, range: &str, id: FileId, path: &str) -> PathBuf {

@@ -7,7 +7,7 @@
 //! ptrace is chosen for what happens when the agent dies: the kernel lets every tracee run on. A process
 //! without a tracer ignores SIGURG, so no stop can be left behind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
@@ -37,12 +37,16 @@ pub struct Watch {
     tracees: BTreeSet<i32>,
     exits: BTreeMap<i32, i32>,
     freezing: BTreeSet<i32>,
+    /// What others took of waitpid(2) that is the watch's.
+    deferred: VecDeque<(i32, i32)>,
     leaving: bool,
 }
 
 const EVENT_STOP: i32 = 128;
 
-fn options() -> Options {
+/// What watched threads are traced with.
+#[must_use]
+pub fn options() -> Options {
     Options::PTRACE_O_TRACEEXEC
         | Options::PTRACE_O_TRACECLONE
         | Options::PTRACE_O_TRACEFORK
@@ -106,7 +110,9 @@ impl Watch {
     pub fn poll(&mut self) -> Option<Stop> {
         while self.active() {
             let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
-            let status = match waitpid(Pid::from_raw(-1), Some(flags)) {
+            let taken = self.deferred.pop_front();
+            let taken = taken.map(|(tid, status)| WaitStatus::from_raw(Pid::from_raw(tid), status));
+            let status = match taken.unwrap_or_else(|| waitpid(Pid::from_raw(-1), Some(flags))) {
                 Ok(WaitStatus::StillAlive) => return None,
                 Ok(status) => status,
                 Err(_) => {
@@ -154,6 +160,28 @@ impl Watch {
             }
         }
         None
+    }
+
+    /// Whether the thread is watched.
+    #[must_use]
+    pub fn knows(&self, tid: i32) -> bool {
+        self.tracees.contains(&tid)
+    }
+
+    /// Watches a thread that the agent traces already: it is let go on when it stops.
+    pub fn adopt(&mut self, tid: i32) {
+        self.tracees.insert(tid);
+    }
+
+    /// Takes over what somebody else was told of a thread by waitpid(2).
+    pub fn defer(&mut self, tid: i32, status: i32) {
+        self.deferred.push_back((tid, status));
+    }
+
+    /// Whether the thread stands still until [`Self::poll`] comes to what was deferred of it.
+    #[must_use]
+    pub fn is_deferred(&self, tid: i32) -> bool {
+        self.deferred.iter().any(|(t, _)| *t == tid)
     }
 
     fn ended(&mut self, pid: Pid, status: i32) {

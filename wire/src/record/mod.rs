@@ -7,6 +7,7 @@ pub mod clock;
 pub mod control;
 pub mod cost;
 pub mod counter;
+pub mod direct;
 pub mod expert;
 pub mod fact;
 pub mod gauge;
@@ -50,6 +51,8 @@ pub mod kind {
     pub const FACT: u16 = 0x0c;
     /// [`super::ceiling::Ceiling`].
     pub const CEILING: u16 = 0x0b;
+    /// [`super::direct::ProbesUsed`].
+    pub const PROBES_USED: u16 = 0x0f;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -82,6 +85,8 @@ pub mod kind {
     pub const INTERRUPT_BATCH: u16 = 0x62;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
+    /// [`super::direct::DirectLoss`].
+    pub const DIRECT_LOSS: u16 = 0x7b;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -106,6 +111,8 @@ pub mod kind {
     pub const GAUGE_REQUEST: u16 = 0x106;
     /// [`super::control::BenchRequest`], host to agent.
     pub const BENCH_REQUEST: u16 = 0x107;
+    /// [`super::direct::ProbesRequest`], host to agent.
+    pub const PROBES_REQUEST: u16 = 0x108;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -181,6 +188,8 @@ records! {
     Fact = kind::FACT => fact::Fact<'a>,
     /// What the board can do at best.
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
+    /// How a process's operators are probed.
+    ProbesUsed = kind::PROBES_USED => direct::ProbesUsed<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
@@ -213,6 +222,8 @@ records! {
     InterruptBatch = kind::INTERRUPT_BATCH => sched::InterruptBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
+    /// What direct probes did and lost so far.
+    DirectLoss = kind::DIRECT_LOSS => direct::DirectLoss,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.
@@ -233,6 +244,8 @@ records! {
     GaugeRequest = kind::GAUGE_REQUEST => control::GaugeRequest<'a>,
     /// Ceilings that shall be measured before the session.
     BenchRequest = kind::BENCH_REQUEST => control::BenchRequest<'a>,
+    /// Which kind of operator probes is wanted.
+    ProbesRequest = kind::PROBES_REQUEST => direct::ProbesRequest,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.

@@ -1,0 +1,134 @@
+//! Has one thread of a stopped process map the pages, by itself.
+//!
+//! From one PTRACE_SETREGS on the thread needs nobody: it maps, puts its registers back and goes on where it was. Before it nothing has
+//! happened. So an agent may be killed at any moment. The agent looks on, system call by system call, to tell what failed.
+
+use std::time::{Duration, Instant};
+
+use super::arch::{self, Registers};
+use super::halt::{Halted, Held, next_stop};
+use super::memory::Memory;
+use super::refused::Refused;
+use crate::sys::direct::layout as at;
+use crate::sys::direct::thread::{Go, go, mark_system_calls, restartable, signal_thread};
+use crate::sys::direct::{Boot, boot};
+
+/// How long the bootstrap may take; it makes seven system calls.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at whether the thread has left it.
+const LEAVES: Duration = Duration::from_micros(50);
+/// memfd_create(2): MFD_CLOEXEC, and MFD_NOEXEC_SEAL (Linux 6.3), which some systems demand.
+const CLOEXEC: u64 = 1;
+const NOEXEC_SEAL: u64 = 8;
+const SIGTRAP: i32 = nix::libc::SIGTRAP;
+const SYSTEM_CALL: i32 = SIGTRAP | 0x80;
+
+/// Maps the code page at `page` and what belongs to it, by a thread that runs at `slack`. Returns the address of the shared memory.
+pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slack: u64, page: u64) -> Result<u64, Refused> {
+    let code = boot();
+    let (index, registers) = choose(h, memory).ok_or(Refused::NoThread)?;
+    let mut was = vec![0; code.bytes.len()];
+    if !memory.read(slack, &mut was) {
+        return Err(Refused::NotMapped);
+    }
+    let refused = |answer: String| Refused::NotAllowed(answer);
+    let tid = h.threads[index].tid;
+    let with = filled(code, page, &registers);
+    let options = h.threads[index].held.options();
+    memory.poke(tid, slack, &with).map_err(|e| refused(e.to_string()))?;
+    mark_system_calls(tid, true, options).map_err(|e| refused(e.to_string()))?;
+    let inside = slack..slack + code.bytes.len() as u64;
+    let control = page + at::PAGE as u64;
+    let mut waiting: Vec<i32> = Some(h.threads[index].signal).filter(|s| *s != 0).into_iter().collect();
+    h.threads[index].signal = 0;
+    let sent = registers.send(tid, slack);
+    let outcome = match sent {
+        Ok(()) => accompany(tid, &inside, &mut waiting),
+        Err(e) => Err(refused(e.desc().to_owned())),
+    };
+    let _ = mark_system_calls(tid, false, options);
+    for signal in waiting {
+        signal_thread(h.pid, tid, signal);
+    }
+    // A thread that is still inside keeps its code.
+    if !matches!(outcome, Err(Refused::DoesNotStop(_))) {
+        memory.poke(tid, slack, &was).map_err(|e| refused(e.to_string()))?;
+    }
+    outcome?;
+    match memory.word(control + at::CONTROL_MAP as u64) {
+        Some(data) if data != 0 => Ok(data),
+        _ => Err(Refused::Mapping("mmap", "the pages are not there".to_owned())),
+    }
+}
+
+/// The thread that is best interrupted, and its registers.
+fn choose(h: &Halted<'_>, memory: &Memory) -> Option<(usize, Registers)> {
+    let threads = h.threads.iter().enumerate().filter(|(_, t)| t.held != Held::Deferred);
+    let candidates = threads.filter_map(|(n, t)| {
+        let registers = Registers::of(t.tid).ok()?;
+        let rank = registers.rank()?;
+        (!in_sequence(t.tid, memory)).then_some((rank, n, registers))
+    });
+    candidates.min_by_key(|(rank, ..)| *rank).map(|(_, n, registers)| (n, registers))
+}
+
+/// Whether the thread may be in a restartable sequence: the kernel, which begins those anew after an interruption, would not see it.
+fn in_sequence(tid: i32, memory: &Memory) -> bool {
+    /// Offset of `rseq_cs` in `struct rseq`.
+    const SEQUENCE: u64 = 8;
+    match restartable(tid) {
+        None | Some(0) => false,
+        Some(at) => memory.word(at + SEQUENCE) != Some(0),
+    }
+}
+
+/// The bootstrap with its values.
+fn filled(code: Boot, page: u64, registers: &Registers) -> Vec<u8> {
+    let mut bytes = code.bytes.to_vec();
+    let values = [page, memfd_flags()].into_iter().chain(registers.resume());
+    let room = bytes.get_mut(code.values..).unwrap_or_default();
+    for (word, value) in room.as_chunks_mut().0.iter_mut().zip(values) {
+        *word = value.to_ne_bytes();
+    }
+    bytes
+}
+
+/// What this kernel takes.
+fn memfd_flags() -> u64 {
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+    let flags = MFdFlags::from_bits_retain(u32::try_from(CLOEXEC | NOEXEC_SEAL).unwrap_or(0));
+    let sealed = memfd_create(c"profinfer", flags).is_ok();
+    if sealed { CLOEXEC | NOEXEC_SEAL } else { CLOEXEC }
+}
+
+/// Looks on until the thread has left the bootstrap, and holds it there. Signals wait meanwhile: a handler would return into it.
+fn accompany(tid: i32, inside: &std::ops::Range<u64>, waiting: &mut Vec<i32>) -> Result<(), Refused> {
+    let begun = Instant::now();
+    let (mut failed, mut over, mut entered) = (None, false, false);
+    while begun.elapsed() < PATIENCE {
+        go(tid, if over { Go::On } else { Go::ToSystemCall }, 0).map_err(|_| Refused::Ended)?;
+        if over {
+            std::thread::sleep(LEAVES);
+            let _ = nix::sys::ptrace::interrupt(nix::unistd::Pid::from_raw(tid));
+        }
+        let (signal, event) = next_stop(tid, PATIENCE).ok_or(Refused::DoesNotStop(tid))?;
+        let Ok(registers) = Registers::of(tid) else { return Err(Refused::Ended) };
+        let here = inside.contains(&registers.at());
+        if event == 0 && signal != SYSTEM_CALL {
+            waiting.push(signal);
+        } else if signal == SYSTEM_CALL && here {
+            entered = !entered;
+            if !entered {
+                let (number, returned) = registers.returned();
+                if (-4095..0).contains(&returned) && failed.is_none() {
+                    let answer = std::io::Error::from_raw_os_error(i32::try_from(-returned).unwrap_or(0));
+                    failed = Some(Refused::Mapping(arch::call(number), answer.to_string()));
+                }
+                over = failed.is_some() || number == arch::LAST_CALL;
+            }
+        } else if !here {
+            return failed.map_or(Ok(()), Err);
+        }
+    }
+    Err(Refused::DoesNotStop(tid))
+}

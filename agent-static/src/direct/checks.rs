@@ -1,0 +1,63 @@
+//! What forbids direct probes in a process, before anything of it is touched.
+
+use super::halt::tasks;
+use super::refused::Refused;
+use crate::proc_file::text_of_process;
+
+/// Looks at every thread's status.
+pub(super) fn check(pid: u32) -> Result<(), Refused> {
+    let tasks = tasks(pid);
+    if tasks.is_empty() {
+        return Err(Refused::Ended);
+    }
+    for tid in tasks {
+        // It may have ended.
+        let Some(status) = text_of_process(&format!("/proc/{pid}/task/{tid}/status")) else { continue };
+        judge(&status)?;
+    }
+    Ok(())
+}
+
+fn judge(status: &str) -> Result<(), Refused> {
+    let field = |name: &str| status.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+    let tracer = field("TracerPid").and_then(|v| v.trim().parse().ok()).unwrap_or(0);
+    if tracer != 0 && tracer != std::process::id() {
+        return Err(Refused::Tracer(tracer));
+    }
+    // 1: strict, 2: a filter.
+    if field("Seccomp").is_some_and(|v| v.trim() != "0") {
+        return Err(Refused::Seccomp);
+    }
+    // Its number here, and in every namespace below.
+    if field("NSpid").is_some_and(|v| v.split_whitespace().count() > 1) {
+        return Err(Refused::PidNamespace);
+    }
+    Ok(())
+}
+
+/// The process that traces a thread; 0: none.
+pub(super) fn tracer(tid: i32) -> u32 {
+    let status = text_of_process(&format!("/proc/{tid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("TracerPid:"));
+    line.and_then(|v| v.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        assert_eq!(judge("Name:\tx\nTracerPid:\t0\nNSpid:\t7\nSeccomp:\t0\n"), Ok(()));
+        assert_eq!(judge("TracerPid:\t1\n"), Err(Refused::Tracer(1)));
+        assert_eq!(judge("Seccomp:\t2\nSeccomp_filters:\t1\n"), Err(Refused::Seccomp));
+        assert_eq!(judge("Seccomp:\t0\nSeccomp_filters:\t0\n"), Ok(()));
+        assert_eq!(judge("NSpid:\t70\t7\n"), Err(Refused::PidNamespace));
+        assert_eq!(judge(""), Ok(()), "an old kernel tells less");
+    }
+
+    #[test]
+    fn this_process_has_no_tracer() {
+        assert_eq!(tracer(std::process::id().cast_signed()), 0);
+    }
+}

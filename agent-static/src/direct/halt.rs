@@ -1,0 +1,208 @@
+//! A process that stands still: all its threads stopped by ptrace(2), also those that are made meanwhile.
+//!
+//! Threads that the session watches already are its tracees, and stay so; what they reported meanwhile is left to the watch.
+
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::ptrace::{self, Options};
+use nix::unistd::Pid;
+
+use super::checks::tracer;
+use super::refused::Refused;
+use crate::sys::direct::thread::{Go, go, poll};
+use crate::target::watch::Watch;
+
+/// How long a thread may take to stop: one that reads a model from a slow disk.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks at a thread that is to stop.
+const LOOK: Duration = Duration::from_micros(30);
+const EVENT_STOP: i32 = 128;
+const SIGTRAP: i32 = nix::libc::SIGTRAP;
+
+/// A stopped process. It goes on when dropped.
+#[derive(Debug)]
+pub(super) struct Halted<'w> {
+    pub(super) pid: u32,
+    pub(super) threads: Vec<Stopped>,
+    watch: &'w mut Watch,
+    began: Instant,
+}
+
+/// One stopped thread.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stopped {
+    pub(super) tid: i32,
+    /// To be delivered when it goes on, 0: none.
+    pub(super) signal: i32,
+    pub(super) held: Held,
+}
+
+/// Who lets a thread go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// It was seized for this, and is let go for good.
+    Seized,
+    /// The watch's: it goes on, watched.
+    Watched,
+    /// The watch's, stopped for another reason: the watch lets it go.
+    Deferred,
+}
+
+impl Held {
+    /// ptrace(2) options that the thread has.
+    pub(super) fn options(self) -> i32 {
+        if self == Self::Seized { 0 } else { crate::target::watch::options().bits() }
+    }
+}
+
+/// What a wait came to.
+enum Waited {
+    Stop { signal: i32, event: i32, status: i32 },
+    Gone,
+    Exit(i32),
+}
+
+impl<'w> Halted<'w> {
+    /// Stops every thread of `pid`. `called` is the thread that the watch holds stopped.
+    pub(super) fn new(pid: u32, called: Option<i32>, watch: &'w mut Watch) -> Result<Self, Refused> {
+        let mut halted = Self { pid, threads: Vec::new(), watch, began: Instant::now() };
+        loop {
+            let new: Vec<i32> =
+                tasks(pid).into_iter().filter(|t| halted.threads.iter().all(|s| s.tid != *t)).collect();
+            let mut more = false;
+            let mut asked = Vec::with_capacity(new.len());
+            for tid in new {
+                if called == Some(tid) || halted.watch.is_deferred(tid) {
+                    halted.threads.push(Stopped { tid, signal: 0, held: Held::Deferred });
+                } else if let Some(held) = halted.ask(tid)? {
+                    asked.push((tid, held));
+                } else {
+                    continue;
+                }
+                more = true;
+            }
+            for (n, (tid, held)) in asked.iter().enumerate() {
+                if let Err(refused) = halted.await_stop(*tid, *held) {
+                    // They are traced and will stop some time: the watch lets them go then.
+                    asked[n..].iter().for_each(|(tid, _)| halted.watch.adopt(*tid));
+                    return Err(refused);
+                }
+            }
+            if !more {
+                break;
+            }
+        }
+        if halted.threads.is_empty() { Err(Refused::Ended) } else { Ok(halted) }
+    }
+
+    /// Asks a thread to stop; `None`: it is gone.
+    fn ask(&mut self, tid: i32) -> Result<Option<Held>, Refused> {
+        let pid = Pid::from_raw(tid);
+        let mut held = Held::Watched;
+        if !self.watch.knows(tid) {
+            held = match ptrace::seize(pid, Options::empty()) {
+                Ok(()) => Held::Seized,
+                Err(Errno::ESRCH) => return Ok(None),
+                // One that a watched thread has made is watched from its beginning.
+                Err(_) if tracer(tid) == std::process::id() => {
+                    self.watch.adopt(tid);
+                    Held::Watched
+                }
+                Err(e) => {
+                    return Err(match tracer(tid) {
+                        0 => Refused::NotAllowed(e.desc().to_owned()),
+                        other => Refused::Tracer(other),
+                    });
+                }
+            };
+        }
+        match ptrace::interrupt(pid) {
+            Ok(()) => Ok(Some(held)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn await_stop(&mut self, tid: i32, held: Held) -> Result<(), Refused> {
+        let stopped = |signal, held| Stopped { tid, signal, held };
+        match wait(tid, PATIENCE)? {
+            Waited::Gone => {}
+            Waited::Exit(status) => self.watch.defer(tid, status),
+            Waited::Stop { signal, event: EVENT_STOP, .. } => {
+                self.threads.push(stopped(0, held));
+                if signal != SIGTRAP {
+                    return Err(Refused::JobControl);
+                }
+            }
+            Waited::Stop { signal, event: 0, .. } if held == Held::Seized => {
+                // A signal came first: it is delivered when the thread goes on.
+                self.threads.push(stopped(signal, held));
+            }
+            Waited::Stop { status, .. } => {
+                self.watch.defer(tid, status);
+                self.threads.push(stopped(0, Held::Deferred));
+            }
+        }
+        Ok(())
+    }
+
+    /// Any thread of it, for writing code.
+    pub(super) fn any(&self) -> i32 {
+        self.threads.first().map_or(0, |t| t.tid)
+    }
+
+    /// How long it stands still, ns.
+    pub(super) fn stopped_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Drop for Halted<'_> {
+    fn drop(&mut self) {
+        for thread in &self.threads {
+            let how = match thread.held {
+                Held::Seized => Go::Free,
+                Held::Watched => Go::On,
+                Held::Deferred => continue,
+            };
+            // One that is gone, or was killed meanwhile, needs nobody.
+            let _ = go(thread.tid, how, thread.signal);
+        }
+    }
+}
+
+/// Waits for a thread that was asked to stop.
+fn wait(tid: i32, patience: Duration) -> Result<Waited, Refused> {
+    let begun = Instant::now();
+    loop {
+        match poll(tid) {
+            Err(_) => return Ok(Waited::Gone),
+            Ok(None) if begun.elapsed() > patience => return Err(Refused::DoesNotStop(tid)),
+            Ok(None) => std::thread::sleep(LOOK),
+            Ok(Some(status)) => return Ok(told(status)),
+        }
+    }
+}
+
+/// A status of waitpid(2).
+fn told(status: i32) -> Waited {
+    if status & 0xff == 0x7f {
+        Waited::Stop { signal: status >> 8 & 0xff, event: status >> 16, status }
+    } else {
+        Waited::Exit(status)
+    }
+}
+
+/// Signal and event of the next stop of a thread that runs; `None`: it is gone, or does not stop in time.
+pub(super) fn next_stop(tid: i32, patience: Duration) -> Option<(i32, i32)> {
+    match wait(tid, patience) {
+        Ok(Waited::Stop { signal, event, .. }) => Some((signal, event)),
+        _ => None,
+    }
+}
+
+/// The threads of a process.
+pub(super) fn tasks(pid: u32) -> Vec<i32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
+}

@@ -1,0 +1,74 @@
+//! Pages of earlier sessions in a process: their places are put back, or they are used again.
+
+use super::arch::CHANGED;
+use super::halt::Halted;
+use super::memory::Memory;
+use super::owner::Owner;
+use super::page::{Header, Patch};
+use super::place::address;
+use crate::sys::direct::layout as at;
+use crate::target::maps::{FileId, Mapping};
+
+/// A code page that was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) at: u64,
+    pub(super) header: Header,
+    pub(super) owner: Owner,
+    /// Address of the shared memory.
+    pub(super) data: u64,
+}
+
+/// All pages of this layout.
+pub(super) fn find(mappings: &[Mapping], memory: &Memory) -> Vec<Found> {
+    let pages = mappings.iter().filter(|m| m.executable && !m.writable && m.path.is_empty());
+    pages
+        .filter_map(|m| {
+            let mut bytes = [0; at::HEADER];
+            let header = memory.read(m.start, &mut bytes).then(|| Header::parse(&bytes))??;
+            let word = |field: usize| memory.word(m.start + (at::PAGE + field) as u64);
+            let owner = Owner { pid: word(at::CONTROL_OWNER)?, began: word(at::CONTROL_OWNER_BEGAN)? };
+            let data = word(at::CONTROL_MAP)?;
+            (data != 0).then_some(Found { at: m.start, header, owner, data })
+        })
+        .collect()
+}
+
+/// What became of changed places.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PutBack {
+    /// Put back.
+    pub done: u16,
+    /// Changed by somebody else since, or no longer there: left alone.
+    pub left: u16,
+}
+
+/// Puts the bytes of the file back wherever they are still those of the probes. Nothing else is ever written, whatever a
+/// header says: `file_has` tells the file's own bytes.
+pub(super) fn put_back(
+    h: &Halted<'_>,
+    memory: &Memory,
+    mappings: &[Mapping],
+    file: FileId,
+    patches: &[Patch],
+    file_has: impl Fn(u64) -> Option<[u8; CHANGED]>,
+) -> PutBack {
+    let mut result = PutBack::default();
+    for patch in patches {
+        let mut is = [0; CHANGED];
+        let mapped = address(mappings, file, patch.offset) == Some(patch.address);
+        if !mapped || !memory.read(patch.address, &mut is) {
+            continue;
+        }
+        if is == patch.was {
+            continue;
+        }
+        let ours = is == patch.becomes && file_has(patch.offset) == Some(patch.was);
+        if ours && memory.poke(h.any(), patch.address, &patch.was).is_ok() {
+            result.done += 1;
+        } else {
+            result.left += 1;
+        }
+    }
+    result
+}

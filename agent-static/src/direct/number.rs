@@ -1,0 +1,56 @@
+//! Where a thread's control block holds the thread's number. No interface tells: it is found by looking at all threads.
+
+use super::arch;
+
+/// How much of a control block is looked at, in bytes.
+pub(super) const BLOCK: usize = 2048;
+/// The first words are pointers of the C library.
+const FIRST: usize = 16;
+
+/// The offset at which the block of every thread holds its number; `None`: there is none, or several which the usual C libraries
+/// do not use. Blocks may be cut short where no more is mapped.
+pub(super) fn find(blocks: &[(i32, Vec<u8>)]) -> Option<u64> {
+    let holds = |at: usize| {
+        blocks.iter().all(|(tid, block)| block.get(at..at + 4).is_some_and(|b| b == tid.to_ne_bytes()))
+    };
+    if blocks.is_empty() {
+        return None;
+    }
+    let usual = arch::THREAD_NUMBERS.into_iter().find(|at| usize::try_from(*at).is_ok_and(holds));
+    if usual.is_some() {
+        return usual;
+    }
+    let mut found = (FIRST..BLOCK).step_by(4).filter(|at| holds(*at));
+    match (found.next(), found.next()) {
+        (Some(at), None) => Some(at as u64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(tid: i32, at: &[usize]) -> (i32, Vec<u8>) {
+        let mut bytes = vec![0; BLOCK];
+        at.iter().for_each(|at| bytes[*at..at + 4].copy_from_slice(&tid.to_ne_bytes()));
+        (tid, bytes)
+    }
+
+    #[test]
+    fn one_place_for_all_threads() {
+        assert_eq!(find(&[block(70, &[900]), block(71, &[64, 900])]), Some(900));
+        assert_eq!(find(&[block(70, &[900]), block(71, &[904])]), None);
+        assert_eq!(find(&[block(70, &[64, 900])]), None, "either");
+        assert_eq!(find(&[]), None);
+        assert_eq!(find(&[(70, vec![1, 2])]), None);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_usual_place_is_preferred() {
+        // In a container the only thread has number 1, as has many another word.
+        assert_eq!(find(&[block(1, &[24, 0x2d0])]), Some(0x2d0));
+        assert_eq!(find(&[block(1, &[0x30, 700])]), Some(0x30));
+    }
+}

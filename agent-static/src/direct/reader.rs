@@ -1,0 +1,205 @@
+//! The records of one engine, ring by ring, and what was counted there. Everything read is another process's memory.
+
+use std::cell::Cell;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use crate::sys::direct::layout::{
+    NO_SLOT_ENDS, NO_SLOT_STARTS, RING_BITS, SLOT_FULL, SLOT_HEAD, SLOT_NO_END, SLOT_NO_START, SLOT_NODE, SLOTS,
+};
+use crate::sys::direct::shared::{Raw, Shared};
+
+/// Records that a ring holds.
+pub const RING: u64 = 1 << RING_BITS;
+
+/// What the stubs counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Starts.
+    pub starts: u64,
+    /// Ends: of records that were read, dropped, or had no start.
+    pub ends: u64,
+    /// Records read.
+    pub records: u64,
+    /// Dropped because the ring was full.
+    pub full: u64,
+    /// Ends without a start.
+    pub no_start: u64,
+    /// Starts that another start followed.
+    pub no_end: u64,
+    /// Ends in threads without a ring.
+    pub no_slot: u64,
+}
+
+/// Reads the rings of one process.
+#[derive(Debug)]
+pub struct Reader {
+    /// The process.
+    pub pid: u32,
+    shared: Rc<Shared>,
+    over: Rc<Cell<bool>>,
+    /// Records read of each slot, ever.
+    tails: [u64; SLOTS],
+    /// Of slots that were freed.
+    freed: Totals,
+}
+
+impl Reader {
+    /// Reads `shared`, which is all zeros, until `over`.
+    #[must_use]
+    pub fn new(pid: u32, shared: Rc<Shared>, over: Rc<Cell<bool>>) -> Self {
+        Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default() }
+    }
+
+    /// The probes were taken out: nothing is recorded any more.
+    #[must_use]
+    pub fn over(&self) -> bool {
+        self.over.get()
+    }
+
+    /// How many records wait in slot `n`. A number that cannot be is the engine's own doing: the ring begins anew.
+    pub fn waiting(&mut self, n: usize) -> u64 {
+        if self.shared.owner(n) == 0 {
+            return 0;
+        }
+        let head = self.shared.field(n, SLOT_HEAD);
+        let waiting = head.wrapping_sub(self.tails[n]);
+        if waiting > RING {
+            self.tails[n] = head;
+            return 0;
+        }
+        waiting
+    }
+
+    /// The oldest record of slot `n` that was not read; there is one.
+    #[must_use]
+    pub fn oldest(&self, n: usize) -> Raw {
+        self.shared.raw(n, self.tails[n])
+    }
+
+    /// The oldest one was read.
+    pub fn next(&mut self, n: usize) {
+        self.tails[n] = self.tails[n].wrapping_add(1);
+    }
+
+    /// Gives the room of what was read back to the thread.
+    pub fn give_back(&self, n: usize) {
+        self.shared.read_to(n, self.tails[n]);
+    }
+
+    /// Frees the slots of threads that have ended. A slot behind which another lies that was looked for from here on stays.
+    pub fn free(&mut self) {
+        for n in 0..SLOTS {
+            let owner = self.shared.owner(n);
+            let next = (n + 1) % SLOTS;
+            if owner == 0 || self.shared.owner(next) != 0 && home(self.shared.owner(next)) != next {
+                continue;
+            }
+            if self.waiting(n) == 0 && !lives(self.pid, owner) && self.waiting(n) == 0 {
+                self.freed = self.freed.plus(self.of(n));
+                self.tails[n] = 0;
+                self.shared.free(n);
+            }
+        }
+    }
+
+    /// All that was counted so far.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let live = (0..SLOTS).filter(|n| self.shared.owner(*n) != 0).map(|n| self.of(n));
+        let mut all = live.fold(self.freed, Totals::plus);
+        all.starts += self.shared.common(NO_SLOT_STARTS);
+        all.no_slot = self.shared.common(NO_SLOT_ENDS);
+        all.ends += all.no_slot;
+        all
+    }
+
+    fn of(&self, n: usize) -> Totals {
+        let field = |field| self.shared.field(n, field);
+        let (records, full, no_end) = (self.tails[n], field(SLOT_FULL), field(SLOT_NO_END));
+        let no_start = field(SLOT_NO_START);
+        let open = u64::from(field(SLOT_NODE) != 0);
+        let sum = |of: [u64; 4]| of.into_iter().fold(0, u64::wrapping_add);
+        let (starts, ends) = (sum([records, full, no_end, open]), sum([records, full, no_start, 0]));
+        Totals { starts, ends, records, full, no_start, no_end, no_slot: 0 }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // Its memory goes back to the system; the engine's pages stay.
+        let _ = self.shared.clear();
+    }
+}
+
+impl Totals {
+    /// The sum.
+    #[must_use]
+    pub const fn plus(self, o: Self) -> Self {
+        Self {
+            starts: self.starts.wrapping_add(o.starts),
+            ends: self.ends.wrapping_add(o.ends),
+            records: self.records.wrapping_add(o.records),
+            full: self.full.wrapping_add(o.full),
+            no_start: self.no_start.wrapping_add(o.no_start),
+            no_end: self.no_end.wrapping_add(o.no_end),
+            no_slot: self.no_slot.wrapping_add(o.no_slot),
+        }
+    }
+}
+
+/// Where the stubs begin to look for a thread's slot.
+const fn home(tid: u32) -> usize {
+    tid as usize % SLOTS
+}
+
+/// Asked all the time, so nothing is allocated for it.
+fn lives(pid: u32, tid: u32) -> bool {
+    let mut path = heapless::String::<48>::new();
+    write!(path, "/proc/{pid}/task/{tid}").is_err() || std::fs::exists(path.as_str()).unwrap_or(true)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    fn reader() -> (Rc<Shared>, Reader) {
+        let shared = Rc::new(Shared::own().unwrap());
+        let over = Rc::new(Cell::new(false));
+        (Rc::clone(&shared), Reader::new(std::process::id(), shared, over))
+    }
+
+    #[test]
+    fn any_bytes_are_survived() {
+        let (shared, mut reader) = reader();
+        for n in 0..SLOTS {
+            shared.test_fill(n, u64::MAX - n as u64);
+            while reader.waiting(n) > 0 {
+                let _ = reader.oldest(n);
+                reader.next(n);
+            }
+            reader.give_back(n);
+        }
+        reader.free();
+        let _ = reader.totals();
+    }
+
+    #[test]
+    fn slots_of_threads_that_have_ended_are_freed_and_their_counts_kept() {
+        let (shared, mut reader) = reader();
+        // No thread has this number.
+        shared.test_slot(3, u32::MAX, [0, 5, 2, 1, 4]);
+        shared.test_slot(9, std::process::id(), [7, 2, 0, 0, 0]);
+        assert_eq!(reader.waiting(3), 5);
+        reader.free();
+        assert_eq!(shared.owner(3), u32::MAX, "there is something to read");
+        (0..5).for_each(|_| reader.next(3));
+        let expected = Totals { starts: 9 + 1, ends: 11, records: 5, full: 2, no_start: 4, no_end: 1, no_slot: 0 };
+        let before = reader.totals();
+        reader.free();
+        assert_eq!((shared.owner(3), shared.owner(9)), (0, std::process::id()));
+        assert_eq!(reader.totals(), before);
+        assert_eq!(Totals { starts: before.starts, ..expected }, before);
+    }
+}

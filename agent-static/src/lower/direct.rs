@@ -1,0 +1,236 @@
+//! Operators of direct probes: records without a graph call, among the kernel's events, which have them.
+//!
+//! The engine's threads pass a barrier before a graph call ends, so whatever belongs to the call is in the rings when the kernel's
+//! event of its end comes: that is when they are read. What belongs to calls that run is read at the end of each drain.
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::direct::DirectLoss;
+use profinfer_wire::record::graph::layer;
+
+use super::Lower;
+use super::graph::Graphs;
+use crate::direct::clock::{Clock, Look};
+use crate::direct::{Reader, Totals};
+use crate::link::output::Weight;
+use crate::ring::{Head, Op};
+use crate::sys::direct::layout::SLOTS;
+use crate::sys::direct::shared::Raw;
+
+/// How long a record waits for the kernel's event of its graph call, ns: the program that sends it may have lost its CPU.
+const GRACE_NS: u64 = 20_000_000;
+/// A ring is emptied before it is filled to this part.
+const FULL: u64 = crate::direct::RING / 4;
+
+/// Engines that are recorded directly.
+#[derive(Debug, Default)]
+pub(super) struct Direct {
+    readers: Vec<Reader>,
+    clock: Clock,
+    /// Of engines whose probes were taken out.
+    past: Totals,
+    /// Records of calls that ran when the probes came, and of calls that are not known.
+    edge: u64,
+    unknown: u64,
+    clamped: u64,
+    /// When the first graph call began that the session saw of a process, ns.
+    first_call: Vec<(u32, u64)>,
+    /// Most records that a ring held lately.
+    most: u64,
+}
+
+/// What is added to the kernel's totals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Added {
+    pub(super) totals: Totals,
+    pub(super) edge: u64,
+    pub(super) unknown: u64,
+}
+
+/// A running call as an operator finds it.
+#[derive(Debug, Clone, Copy)]
+struct Call {
+    start_ns: u64,
+    /// When it is about to end, `None`: it runs.
+    end_ns: Option<u64>,
+}
+
+impl Lower {
+    /// Begins to read an engine's records.
+    pub fn add_direct(&mut self, reader: Reader) {
+        if self.direct.readers.is_empty() {
+            self.direct.clock.add(Look::now());
+        }
+        self.direct.readers.push(reader);
+        self.direct.first_call.reserve(1);
+    }
+
+    /// Some engine is recorded directly.
+    #[must_use]
+    pub fn has_direct(&self) -> bool {
+        !self.direct.readers.is_empty()
+    }
+
+    /// Whether some ring was filled farther than it should be since this was asked last.
+    pub fn direct_fills(&mut self) -> bool {
+        std::mem::take(&mut self.direct.most) > FULL
+    }
+
+    /// Notes that a graph call of the CPU began.
+    pub(super) fn direct_begun(&mut self, pid: u32, start_ns: u64) {
+        if !self.direct.readers.is_empty() && self.direct.first_call.iter().all(|(p, _)| *p != pid) {
+            self.direct.first_call.push((pid, start_ns));
+        }
+    }
+
+    /// Reads what belongs to a call of `pid` that ends at `end_ns`.
+    pub(super) fn direct_ends(&mut self, pid: u32, start_ns: u64, end_ns: u64) {
+        self.read_direct(Some(pid), end_ns, Some((start_ns, end_ns)));
+    }
+
+    /// Reads what belongs to running calls. All events of the kernel before `drained_ns` have been lowered.
+    pub fn drain_direct(&mut self) {
+        if self.direct.readers.is_empty() {
+            return;
+        }
+        self.direct.clock.add(Look::now());
+        let drained_ns = self.drained_ns;
+        self.read_direct(None, drained_ns, None);
+        for reader in &mut self.direct.readers {
+            reader.free();
+        }
+        let direct = &mut self.direct;
+        direct.readers.retain_mut(|reader| {
+            let empty = (0..SLOTS).all(|n| reader.waiting(n) == 0);
+            if reader.over() && empty {
+                direct.past = direct.past.plus(reader.totals());
+                direct.first_call.retain(|(pid, _)| *pid != reader.pid);
+                return false;
+            }
+            true
+        });
+    }
+
+    /// Reads the records that began before `until_ns`.
+    fn read_direct(&mut self, pid: Option<u32>, until_ns: u64, ends: Option<(u64, u64)>) {
+        // They are looked at while they write to all else.
+        let mut readers = std::mem::take(&mut self.direct.readers);
+        for reader in readers.iter_mut().filter(|r| pid.is_none_or(|p| p == r.pid)) {
+            for n in 0..SLOTS {
+                let waiting = reader.waiting(n);
+                self.direct.most = self.direct.most.max(waiting);
+                let mut read = false;
+                for _ in 0..waiting {
+                    let raw = reader.oldest(n);
+                    if !self.direct_op(reader.pid, &raw, until_ns, ends) {
+                        break;
+                    }
+                    reader.next(n);
+                    read = true;
+                }
+                if read {
+                    reader.give_back(n);
+                }
+            }
+        }
+        self.direct.readers = readers;
+    }
+
+    /// Takes one record; false: it is not its time yet.
+    fn direct_op(&mut self, pid: u32, raw: &Raw, until_ns: u64, ends: Option<(u64, u64)>) -> bool {
+        let ended = raw.start.wrapping_add(raw.took);
+        if !self.direct.clock.covers(ended) {
+            self.direct.clock.add(Look::now());
+        }
+        let clock = &self.direct.clock;
+        let (Some(start_ns), Some(end_ns)) = (clock.ns(raw.start), clock.ns(ended)) else {
+            self.direct.unknown += 1;
+            return true;
+        };
+        if start_ns >= until_ns {
+            return false;
+        }
+        let error_ns = clock.error_ns();
+        let Some(start) = self.graphs.computes(pid, raw, start_ns.saturating_add(error_ns)) else {
+            if self.drained_ns.saturating_sub(start_ns) < GRACE_NS {
+                return false;
+            }
+            let first = self.direct.first_call.iter().find(|(p, _)| *p == pid);
+            // It ran when the probes came; else its event was lost.
+            let edge = first.is_none_or(|(_, first_ns)| start_ns < *first_ns);
+            *(if edge { &mut self.direct.edge } else { &mut self.direct.unknown }) += 1;
+            return true;
+        };
+        let end = ends.filter(|(s, _)| *s == start).map(|(_, end)| end);
+        let call = Call { start_ns: start, end_ns: end };
+        let (start_ns, end_ns) = self.direct.clamp(call, start_ns, end_ns.max(start_ns), error_ns);
+        let op = Op {
+            head: Head { tid: raw.tid, tgid: pid, arg: raw.cpu_start | raw.cpu_end << 16 },
+            start_ns,
+            end_ns,
+            node: raw.node,
+            last: raw.last,
+            graph: call.start_ns,
+        };
+        self.op(&op, None);
+        true
+    }
+
+    /// What direct probes add to the session's ledger.
+    pub(super) fn direct_added(&self) -> Added {
+        let totals = self.direct.readers.iter().map(Reader::totals).fold(self.direct.past, Totals::plus);
+        Added { totals, edge: self.direct.edge, unknown: self.direct.unknown }
+    }
+
+    /// Says what direct probes did, once there were any.
+    pub fn emit_direct_loss(&mut self, at_ns: u64, weight: Weight) {
+        let totals = self.direct_added().totals;
+        if totals == Totals::default() {
+            return;
+        }
+        let loss = DirectLoss {
+            at_ns,
+            records: totals.records,
+            ring_full: totals.full,
+            no_slot: totals.no_slot,
+            clamped: self.direct.clamped,
+            clock_error_ns: self.direct.clock.error_ns(),
+        };
+        self.emit.emit(&Record::DirectLoss(loss), weight);
+    }
+}
+
+impl Direct {
+    /// Times within the call, where they are outside by no more than the clock's error.
+    fn clamp(&mut self, call: Call, start_ns: u64, end_ns: u64, error_ns: u64) -> (u64, u64) {
+        let within = |ns: u64| {
+            let late = call.end_ns.filter(|end| ns > *end && ns - end <= error_ns);
+            let early = (ns < call.start_ns && call.start_ns - ns <= error_ns).then_some(call.start_ns);
+            late.or(early)
+        };
+        let (start, end) = (within(start_ns), within(end_ns));
+        self.clamped += u64::from(start.is_some()) + u64::from(end.is_some());
+        (start.unwrap_or(start_ns), end.unwrap_or(end_ns))
+    }
+}
+
+impl Graphs {
+    /// When the running call of the CPU began to which an operator belongs that began before `before_ns`: its thread's own, else the
+    /// one whose nodes it computes, else the last.
+    fn computes(&self, pid: u32, raw: &Raw, before_ns: u64) -> Option<u64> {
+        let mut calls = self.running(pid, before_ns);
+        let first = calls.next()?;
+        let Some(second) = calls.next() else { return Some(first.start_ns) };
+        let all = || [first, second].into_iter().chain(self.running(pid, before_ns).skip(2));
+        let own = all().filter(|c| c.tid == raw.tid).max_by_key(|c| c.start_ns);
+        let knows = |c: &&super::graph::Open| c.topology.as_ref().is_some_and(|t| t.index(raw.node, 0).is_some());
+        let its = own.or_else(|| all().filter(knows).max_by_key(|c| c.start_ns));
+        its.or_else(|| all().max_by_key(|c| c.start_ns)).map(|c| c.start_ns)
+    }
+
+    fn running(&self, pid: u32, before_ns: u64) -> impl Iterator<Item = &super::graph::Open> {
+        let its = move |o: &&super::graph::Open| {
+            o.pid == pid && o.layer == layer::BACKEND && o.backend == 0 && o.start_ns <= before_ns
+        };
+        self.open.iter().filter(its)
+    }
+}

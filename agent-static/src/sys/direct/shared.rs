@@ -1,0 +1,178 @@
+//! The memory that the stubs write and the agent reads, mapped here. The engine may write anything there at any time: every word is
+//! read as an atomic, and nothing is believed of its value.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
+
+use super::layout as at;
+
+/// The mapping.
+#[derive(Debug)]
+pub struct Shared {
+    map: MmapRaw,
+}
+
+/// One record, as it lies there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Raw {
+    /// Clock at the start, ticks.
+    pub start: u64,
+    /// Ticks from start to end.
+    pub took: u64,
+    /// Address of the first node.
+    pub node: u64,
+    /// Address of the last node.
+    pub last: u64,
+    /// Thread.
+    pub tid: u32,
+    /// CPU at the start.
+    pub cpu_start: u32,
+    /// CPU at the end.
+    pub cpu_end: u32,
+}
+
+/// Bits of an address, and of a time.
+const LOW: u64 = (1 << 48) - 1;
+/// `IA32_TSC_AUX` as Linux fills it: the CPU in 12 bits, above them its node.
+const CPU: u64 = 0xfff;
+
+impl Shared {
+    /// Maps what lies at `path` (`/proc/PID/map_files/…` of the engine's own mapping).
+    ///
+    /// # Errors
+    /// What open(2) or mmap(2) answer, and when it is shorter than it must be.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        if file.metadata()?.len() < at::DATA as u64 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+        }
+        Ok(Self { map: MmapOptions::new().len(at::DATA).map_raw(&file)? })
+    }
+
+    /// Memory of the agent's own, for stubs in the agent itself.
+    ///
+    /// # Errors
+    /// What mmap(2) answers.
+    pub fn own() -> io::Result<Self> {
+        Ok(Self { map: memmap2::MmapMut::map_anon(at::DATA)?.into() })
+    }
+
+    /// Where it is mapped here.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.map.as_mut_ptr().addr() as u64
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= at::DATA, "a word of the layout");
+        // SAFETY: The word lies within the mapping, which is as long as the layout and lives as long as `self`; a mapping begins
+        // at a page, so the word is aligned. Others, also another process, change it: it is only looked at as an atomic.
+        unsafe { AtomicU64::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
+    }
+
+    fn half(&self, offset: usize) -> &AtomicU32 {
+        assert!(offset.is_multiple_of(4) && offset + 4 <= at::DATA, "a word of the layout");
+        // SAFETY: As in `word`.
+        unsafe { AtomicU32::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
+    }
+
+    /// Begins or ends recording, without stopping anybody.
+    pub fn record(&self, on: bool) {
+        self.half(at::ON).store(u32::from(on), Ordering::Release);
+    }
+
+    /// The thread that has slot `n`; 0: none.
+    #[must_use]
+    pub fn owner(&self, n: usize) -> u32 {
+        self.half(slot(n) + at::SLOT_KEY).load(Ordering::Acquire)
+    }
+
+    /// Frees a slot whose thread has ended. Its ring must be empty.
+    pub fn free(&self, n: usize) {
+        for field in [
+            at::SLOT_NODE,
+            at::SLOT_HEAD,
+            at::SLOT_FULL,
+            at::SLOT_NO_END,
+            at::SLOT_NO_START,
+            at::SLOT_TAIL,
+        ] {
+            self.word(slot(n) + field).store(0, Ordering::Relaxed);
+        }
+        self.half(slot(n) + at::SLOT_KEY).store(0, Ordering::Release);
+    }
+
+    /// A number of slot `n`, by its place in the layout.
+    #[must_use]
+    pub fn field(&self, n: usize, field: usize) -> u64 {
+        self.word(slot(n) + field).load(Ordering::Acquire)
+    }
+
+    /// A number that all threads share, by its place in the layout.
+    #[must_use]
+    pub fn common(&self, field: usize) -> u64 {
+        self.word(field).load(Ordering::Acquire)
+    }
+
+    /// Says how many records of slot `n` were read.
+    pub fn read_to(&self, n: usize, tail: u64) {
+        self.word(slot(n) + at::SLOT_TAIL).store(tail, Ordering::Release);
+    }
+
+    /// Record number `index`, ever, of slot `n`.
+    #[must_use]
+    pub fn raw(&self, n: usize, index: u64) -> Raw {
+        let mask = (1u64 << at::RING_BITS) - 1;
+        let within = usize::try_from(index & mask).unwrap_or(0) << at::RECORD_SHIFT;
+        let base = at::RINGS + ((n % at::SLOTS) << at::RING_SHIFT) + within;
+        let word = |field: usize| self.word(base + field).load(Ordering::Relaxed);
+        let half = |field: usize| self.half(base + field).load(Ordering::Relaxed);
+        let (node, took) = (word(at::RECORD_NODE), word(at::RECORD_TOOK));
+        let away = i64::from(half(at::RECORD_LAST).cast_signed()) * 8;
+        let cpu = |of: u64| u32::try_from(of >> 48 & CPU).unwrap_or(0);
+        Raw {
+            start: word(at::RECORD_START),
+            took: took & LOW,
+            node: node & LOW,
+            last: (node & LOW).wrapping_add_signed(away),
+            tid: half(at::RECORD_TID),
+            cpu_start: cpu(node),
+            cpu_end: cpu(took),
+        }
+    }
+
+    /// Makes everything zero and gives the memory back: nothing is recorded from now on.
+    ///
+    /// # Errors
+    /// What madvise(2) answers.
+    pub fn clear(&self) -> io::Result<()> {
+        self.record(false);
+        // SAFETY: The pages are zeros afterwards, as when they were new, and any value is valid in atomics.
+        unsafe { self.map.unchecked_advise(UncheckedAdvice::Remove) }
+    }
+}
+
+#[cfg(test)]
+impl Shared {
+    /// Any value in every word of a slot.
+    pub(crate) fn test_fill(&self, n: usize, value: u64) {
+        (0..1 << at::SLOT_SHIFT).step_by(8).for_each(|f| self.word(slot(n) + f).store(value, Ordering::Relaxed));
+    }
+
+    /// A slot as the stubs would leave it: node, head, full, without an end, without a start.
+    pub(crate) fn test_slot(&self, n: usize, owner: u32, values: [u64; 5]) {
+        let fields = [at::SLOT_NODE, at::SLOT_HEAD, at::SLOT_FULL, at::SLOT_NO_END, at::SLOT_NO_START];
+        for (field, value) in fields.into_iter().zip(values) {
+            self.word(slot(n) + field).store(value, Ordering::Relaxed);
+        }
+        self.half(slot(n) + at::SLOT_KEY).store(owner, Ordering::Relaxed);
+    }
+}
+
+const fn slot(n: usize) -> usize {
+    (n % at::SLOTS) << at::SLOT_SHIFT
+}

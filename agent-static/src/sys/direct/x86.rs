@@ -1,0 +1,332 @@
+//! The stubs and the bootstrap, position-independent, for x86-64. Nothing of this runs where it lies: it is copied.
+//!
+//! A stub is called by a thunk behind it in the same page and preserves every register, also those that a callee may change:
+//! compilers know which registers a function of their own file changes, and rely on it. The flags are the thunk's business.
+
+use std::arch::global_asm;
+
+use super::layout as at;
+use super::{Boot, Stubs};
+
+global_asm!(
+    ".section .rodata.profinfer_direct, \"a\", @progbits",
+    ".balign 64",
+    ".globl profinfer_direct_page",
+    ".hidden profinfer_direct_page",
+    "profinfer_direct_page:",
+    ".Lpage:",
+    ".skip {header}",
+    // r8 = this thread's slot and equal; not equal: the slot is another's or nobody's. Nothing to record: to 9. Changes rax, rcx, rdx.
+    ".macro profinfer_enter",
+    "push rax",
+    "push rcx",
+    "push rdx",
+    "push r8",
+    "mov rcx, [rip + .Lpage + {page} + {control_data}]",
+    "test rcx, rcx",
+    "jz 9f",
+    "cmp dword ptr [rcx + {on}], 0",
+    "je 9f",
+    "mov rax, [rip + .Lpage + {page} + {control_tid}]",
+    "mov eax, fs:[rax]",
+    "mov edx, eax",
+    "and edx, {slots} - 1",
+    "mov r8d, edx",
+    "shl r8d, {slot_shift}",
+    "add r8, rcx",
+    "cmp [r8 + {key}], eax",
+    ".endm",
+    ".macro profinfer_leave",
+    "pop r8",
+    "pop rdx",
+    "pop rcx",
+    "pop rax",
+    "ret",
+    ".endm",
+    // (params, first, last)
+    ".balign 32",
+    ".globl profinfer_direct_fused",
+    ".hidden profinfer_direct_fused",
+    "profinfer_direct_fused:",
+    "profinfer_enter",
+    "je 4f",
+    "call .Lsearch",
+    "jz 8f",
+    "4: mov rdx, [rsp + 8]",
+    "jmp 5f",
+    // (params, tensor)
+    ".balign 32",
+    ".globl profinfer_direct_start",
+    ".hidden profinfer_direct_start",
+    "profinfer_direct_start:",
+    "profinfer_enter",
+    "je 4f",
+    "call .Lsearch",
+    "jz 8f",
+    "4: mov rdx, rsi",
+    "5: cmp qword ptr [r8 + {node}], 0",
+    "je 6f",
+    "inc qword ptr [r8 + {no_end}]",
+    "6: mov [r8 + {node}], rsi",
+    "mov [r8 + {last}], rdx",
+    "rdtscp",
+    "shl rdx, 32",
+    "or rax, rdx",
+    "mov [r8 + {cpu}], ecx",
+    "mov [r8 + {start}], rax",
+    "9: profinfer_leave",
+    "8: lock inc qword ptr [rcx + {no_slot_starts}]",
+    "jmp 9b",
+    ".balign 32",
+    ".globl profinfer_direct_end",
+    ".hidden profinfer_direct_end",
+    "profinfer_direct_end:",
+    "profinfer_enter",
+    "je 4f",
+    "call .Lsearch",
+    "jz 8f",
+    "4: push r9",
+    "push r10",
+    "mov r9, [r8 + {node}]",
+    "test r9, r9",
+    "jz 7f",
+    "mov r10, rcx",
+    "rdtscp",
+    "shl rdx, 32",
+    "or rax, rdx",
+    // This thread's ring.
+    "mov rdx, r8",
+    "sub rdx, r10",
+    "shl rdx, {ring_shift} - {slot_shift}",
+    "lea r10, [r10 + rdx + {rings}]",
+    "mov rdx, [r8 + {head}]",
+    "sub rdx, [r8 + {tail}]",
+    "cmp rdx, 1 << {ring_bits}",
+    "jae 6f",
+    "mov edx, [r8 + {head}]",
+    "and edx, (1 << {ring_bits}) - 1",
+    "shl edx, {record_shift}",
+    "add r10, rdx",
+    "mov rdx, [r8 + {start}]",
+    "mov [r10 + {record_start}], rdx",
+    "sub rax, rdx",
+    "shl rcx, 48",
+    "or rax, rcx",
+    "mov [r10 + {record_took}], rax",
+    "mov rax, [r8 + {last}]",
+    "sub rax, r9",
+    "sar rax, 3",
+    "mov [r10 + {record_last}], eax",
+    "mov ecx, [r8 + {cpu}]",
+    "shl rcx, 48",
+    "or r9, rcx",
+    "mov [r10 + {record_node}], r9",
+    "mov eax, [r8 + {key}]",
+    "mov [r10 + {record_tid}], eax",
+    // Stores are seen in order: who sees the new number sees the record.
+    "inc qword ptr [r8 + {head}]",
+    "5: mov qword ptr [r8 + {node}], 0",
+    "pop r10",
+    "pop r9",
+    "9: profinfer_leave",
+    "6: inc qword ptr [r8 + {full}]",
+    "jmp 5b",
+    "7: inc qword ptr [r8 + {no_start}]",
+    "pop r10",
+    "pop r9",
+    "jmp 9b",
+    "8: lock inc qword ptr [rcx + {no_slot_ends}]",
+    "jmp 9b",
+    // The slot of thread eax, from number edx at r8 on, claiming a free one; equal, r8 = 0: there is none.
+    ".balign 32",
+    ".Lsearch:",
+    "push r9",
+    "push r10",
+    "mov r9d, eax",
+    "mov r10d, {slots}",
+    "1: mov eax, [r8 + {key}]",
+    "cmp eax, r9d",
+    "je 3f",
+    "test eax, eax",
+    "jnz 2f",
+    "lock cmpxchg [r8 + {key}], r9d",
+    "je 3f",
+    "2: inc edx",
+    "and edx, {slots} - 1",
+    "mov r8d, edx",
+    "shl r8d, {slot_shift}",
+    "add r8, rcx",
+    "dec r10d",
+    "jnz 1b",
+    "xor r8d, r8d",
+    "3: pop r10",
+    "pop r9",
+    "test r8, r8",
+    "ret",
+    ".globl profinfer_direct_page_end",
+    ".hidden profinfer_direct_page_end",
+    "profinfer_direct_page_end:",
+    ".purgem profinfer_enter",
+    ".purgem profinfer_leave",
+    // What one stopped thread of the engine is made to run, once: it maps the pages and the shared memory, puts its registers back by
+    // itself and goes on where it was. So it does not matter whether the one who sent it here still lives. No stack is used but
+    // a word below the red zone. A call that fails leads to the end: who watches the system calls sees it.
+    ".balign 16",
+    ".globl profinfer_direct_boot",
+    ".hidden profinfer_direct_boot",
+    "profinfer_direct_boot:",
+    "mov rdi, [rip + .Lpage_at]",
+    "mov esi, {page}",
+    "mov edx, 5",          // PROT_READ | PROT_EXEC: it is written by ptrace only
+    "mov r10d, 0x100022",  // MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE
+    "mov r8, -1",
+    "xor r9d, r9d",
+    "mov eax, 9",          // mmap
+    "syscall",
+    "cmp rax, rdi",
+    "jne 1f",
+    "add rdi, {page}",
+    "mov edx, 3",          // PROT_READ | PROT_WRITE
+    "mov eax, 9",
+    "syscall",
+    "cmp rax, rdi",
+    "jne 1f",
+    "mov r14, rdi",
+    "mov edx, 18",         // MADV_WIPEONFORK
+    "mov eax, 28",         // madvise
+    "syscall",
+    "test eax, eax",
+    "jnz 1f",
+    "lea rdi, [rip + .Lname]",
+    "mov rsi, [rip + .Lmemfd]",
+    "mov eax, 319",        // memfd_create
+    "syscall",
+    "test eax, eax",
+    "js 1f",
+    "mov r12d, eax",
+    "mov edi, eax",
+    "mov esi, {data}",
+    "mov eax, 77",         // ftruncate
+    "syscall",
+    "mov r13, rax",
+    "test eax, eax",
+    "jnz 2f",
+    "xor edi, edi",
+    "mov edx, 3",
+    "mov r10d, 1",         // MAP_SHARED
+    "mov r8d, r12d",
+    "xor r9d, r9d",
+    "mov eax, 9",
+    "syscall",
+    "mov r13, rax",
+    "2: mov edi, r12d",
+    "mov eax, 3",          // close
+    "syscall",
+    // Small negative numbers are errors.
+    "cmp r13, -4096",
+    "ja 1f",
+    "mov [r14 + {control_map}], r13",
+    "1: lea rsp, [rsp - 128]",
+    "push qword ptr [rip + .Lflags]",
+    "popfq",
+    "lea rsp, [rsp + 128]",
+    "mov rax, [rip + .Lregisters]",
+    "mov rbx, [rip + .Lregisters + 8]",
+    "mov rcx, [rip + .Lregisters + 16]",
+    "mov rdx, [rip + .Lregisters + 24]",
+    "mov rsi, [rip + .Lregisters + 32]",
+    "mov rdi, [rip + .Lregisters + 40]",
+    "mov rbp, [rip + .Lregisters + 48]",
+    "mov r8, [rip + .Lregisters + 56]",
+    "mov r9, [rip + .Lregisters + 64]",
+    "mov r10, [rip + .Lregisters + 72]",
+    "mov r11, [rip + .Lregisters + 80]",
+    "mov r12, [rip + .Lregisters + 88]",
+    "mov r13, [rip + .Lregisters + 96]",
+    "mov r14, [rip + .Lregisters + 104]",
+    "mov r15, [rip + .Lregisters + 112]",
+    "jmp [rip + .Lgo_on]",
+    ".Lname: .asciz \"profinfer-probes\"",
+    ".balign 8",
+    ".globl profinfer_direct_boot_values",
+    ".hidden profinfer_direct_boot_values",
+    "profinfer_direct_boot_values:",
+    ".Lpage_at: .quad 0",
+    ".Lmemfd: .quad 0",
+    ".Lgo_on: .quad 0",
+    ".Lflags: .quad 0",
+    ".Lregisters: .skip 8 * 15",
+    ".globl profinfer_direct_boot_end",
+    ".hidden profinfer_direct_boot_end",
+    "profinfer_direct_boot_end:",
+    ".text",
+    header = const at::HEADER,
+    page = const at::PAGE,
+    data = const at::DATA,
+    control_data = const at::CONTROL_DATA,
+    control_tid = const at::CONTROL_TID,
+    control_map = const at::CONTROL_MAP,
+    on = const at::ON,
+    slots = const at::SLOTS,
+    slot_shift = const at::SLOT_SHIFT,
+    key = const at::SLOT_KEY,
+    cpu = const at::SLOT_CPU,
+    start = const at::SLOT_START,
+    node = const at::SLOT_NODE,
+    last = const at::SLOT_LAST,
+    head = const at::SLOT_HEAD,
+    full = const at::SLOT_FULL,
+    no_end = const at::SLOT_NO_END,
+    no_start = const at::SLOT_NO_START,
+    tail = const at::SLOT_TAIL,
+    no_slot_starts = const at::NO_SLOT_STARTS,
+    no_slot_ends = const at::NO_SLOT_ENDS,
+    rings = const at::RINGS,
+    ring_bits = const at::RING_BITS,
+    ring_shift = const at::RING_SHIFT,
+    record_shift = const at::RECORD_SHIFT,
+    record_start = const at::RECORD_START,
+    record_node = const at::RECORD_NODE,
+    record_took = const at::RECORD_TOOK,
+    record_tid = const at::RECORD_TID,
+    record_last = const at::RECORD_LAST,
+);
+
+unsafe extern "C" {
+    static profinfer_direct_page: u8;
+    static profinfer_direct_fused: u8;
+    static profinfer_direct_start: u8;
+    static profinfer_direct_end: u8;
+    static profinfer_direct_page_end: u8;
+    static profinfer_direct_boot: u8;
+    static profinfer_direct_boot_values: u8;
+    static profinfer_direct_boot_end: u8;
+}
+
+/// The stubs as they are copied into an engine.
+#[must_use]
+pub fn stubs() -> Stubs {
+    let page = &raw const profinfer_direct_page;
+    let from = |label: *const u8| label.addr() - page.addr();
+    let size = from(&raw const profinfer_direct_page_end);
+    Stubs {
+        // SAFETY: The labels are the beginning and the end of the bytes above, in that order, in read-only memory.
+        bytes: unsafe { std::slice::from_raw_parts(page, size) },
+        start: from(&raw const profinfer_direct_start),
+        fused: from(&raw const profinfer_direct_fused),
+        end: from(&raw const profinfer_direct_end),
+    }
+}
+
+/// The bootstrap as it is copied into an engine.
+#[must_use]
+pub fn boot() -> Boot {
+    let code = &raw const profinfer_direct_boot;
+    let from = |label: *const u8| label.addr() - code.addr();
+    let size = from(&raw const profinfer_direct_boot_end);
+    Boot {
+        // SAFETY: As in `stubs`.
+        bytes: unsafe { std::slice::from_raw_parts(code, size) },
+        values: from(&raw const profinfer_direct_boot_values),
+    }
+}
