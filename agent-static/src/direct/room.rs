@@ -27,12 +27,13 @@ pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     (nearest.abs_diff(code) < reach).then_some(nearest)
 }
 
-/// Bytes at the end of the last page of a code segment that are no code: where `size` of them begin, at a multiple of 16.
-pub(super) fn slack(pid: u32, mappings: &[Mapping], size: usize) -> Option<u64> {
-    slacks(pid, mappings).into_iter().find(|(from, to)| from + size as u64 <= *to).map(|(from, _)| from)
+/// Where `size` bytes could be put that are no code, at multiples of 16.
+pub(super) fn places(pid: u32, mappings: &[Mapping], size: usize) -> Vec<u64> {
+    let long = slacks(pid, mappings).into_iter().filter(|(from, to)| from + size as u64 <= *to);
+    long.map(|(from, _)| from).collect()
 }
 
-/// All of them: first and behind the last address.
+/// Bytes at the end of the last page of a code segment that are no code: first and behind the last address.
 pub(super) fn slacks(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> {
     let code = mappings.iter().filter(|m| m.executable && !m.writable && m.path.starts_with('/'));
     code.filter_map(|m| {

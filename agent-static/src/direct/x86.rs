@@ -122,7 +122,7 @@ impl Registers {
     }
 
     /// What the bootstrap is given behind its first two values: where to go on, flags, registers, in the order of `sys/direct/x86.rs`.
-    pub(super) const fn resume(&self) -> [u64; 17] {
+    pub(super) const fn resume(&self, _values: u64) -> Option<[u64; 17]> {
         let r = &self.0;
         let (mut rax, mut rip) = (r.rax, r.rip);
         if r.orig_rax.cast_signed() >= 0 {
@@ -134,10 +134,10 @@ impl Registers {
                 _ => {}
             }
         }
-        [
+        Some([
             rip, r.eflags, rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12,
             r.r13, r.r14, r.r15,
-        ]
+        ])
     }
 
     /// Sends the thread to `address`, out of whatever system call it was in.
@@ -161,6 +161,11 @@ const RESTARTNOHAND: i64 = -514;
 const RESTART_RESTARTBLOCK: i64 = -516;
 /// arch/x86/entry/syscalls/syscall_64.tbl.
 const RESTART_SYSCALL: u64 = 219;
+
+/// The clock tells the CPU too.
+pub(super) const fn cpu_at(_tids: &[i32]) -> u64 {
+    0
+}
 
 /// Names of the bootstrap's system calls.
 pub(super) fn call(number: u64) -> &'static str {
