@@ -46,7 +46,8 @@ pub fn probe_cost() -> Option<ProbeCost> {
     let shared = Rc::new(Shared::own().ok()?);
     let control = [shared.address(), own_number()?];
     let bytes = pages.bytes();
-    bytes.get_mut(..at_loop)?.copy_from_slice(&page.bytes[..at_loop]);
+    let used = at_loop.min(page.bytes.len());
+    bytes.get_mut(..used)?.copy_from_slice(&page.bytes[..used]);
     bytes.get_mut(at_loop..at::PAGE)?.copy_from_slice(code);
     for (n, word) in control.into_iter().enumerate() {
         let field = [at::CONTROL_DATA, at::CONTROL_TID][n];

@@ -114,7 +114,7 @@ pub fn put_in(
     // A page that serves these places already is used again: not a byte of it changes, whoever may return into it.
     let same = left.iter().find_map(|l| {
         let page = page::build(l.at, file.id, &places, phase)?;
-        (memory.some(l.at, at::PAGE) == page.bytes).then_some((l.at, l.data, page.patches))
+        (memory.some(l.at, page.bytes.len()) == page.bytes).then_some((l.at, l.data, page.patches))
     });
     let (page, data, patches) = match same {
         Some(same) => same,

@@ -26,7 +26,7 @@ pub(super) struct Patch {
     pub(super) becomes: [u8; arch::CHANGED],
 }
 
-/// A page as it is to lie at an address.
+/// A page as it is to lie at an address; zeros follow what is given.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) bytes: Vec<u8>,
@@ -40,8 +40,10 @@ pub(super) struct Header {
     pub(super) patches: Vec<Patch>,
 }
 
-/// What fills the page behind the code: `int3`, and no instruction on arm64.
+/// What lies between thunks, and on x86-64 behind them: `int3`.
 const FILL: u8 = 0xcc;
+/// How much of the page is written. arm64's pages may be large, and zeros are no instruction there.
+const WRITTEN: usize = if cfg!(target_arch = "aarch64") { 0 } else { at::PAGE };
 
 /// Builds the page for `address`; `None`: more than it holds, or out of reach.
 pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -> Option<Page> {
@@ -80,7 +82,7 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
     if bytes.len() > at::PAGE {
         return None;
     }
-    bytes.resize(at::PAGE, FILL);
+    bytes.resize(bytes.len().next_multiple_of(8).max(WRITTEN), FILL);
     Some(Page { bytes, patches })
 }
 

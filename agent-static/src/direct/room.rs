@@ -9,15 +9,17 @@ use crate::target::maps::Mapping;
 
 /// Lowest address that is used: below lie the pages that nobody may map, and small numbers.
 const LOWEST: u64 = 1 << 20;
-/// Behind the highest address of a process with four levels of page tables; arm64 with 48 bits has twice as much.
-const HIGHEST: u64 = 0x7fff_ffff_f000;
+/// Behind the highest address of a process with four levels of page tables. Kernels for arm64 are built with 39 to 52 bits of
+/// addresses, and do not say: nothing is put behind the last mapping there.
+const HIGHEST: u64 = if cfg!(target_arch = "aarch64") { u64::MAX } else { 0x7fff_ffff_f000 };
 
 /// Address for the code page and the control page behind it, as near as can be to `code` and not farther than `reach`, with a page
 /// free on both sides.
 pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     let page = PAGE as u64;
     let ends = std::iter::once(LOWEST).chain(mappings.iter().map(|m| m.end));
-    let starts = mappings.iter().map(|m| m.start).chain([HIGHEST]);
+    let top = (!cfg!(target_arch = "aarch64")).then_some(HIGHEST);
+    let starts = mappings.iter().map(|m| m.start).chain(top);
     let candidates = ends.zip(starts).filter(|(low, high)| *high <= HIGHEST && *low + 5 * page <= *high);
     let candidates = candidates.flat_map(|(low, high)| {
         let up = |a: u64| a.next_multiple_of(page);
