@@ -42,8 +42,6 @@ pub(super) struct Header {
 
 /// What lies between thunks, and on x86-64 behind them: `int3`.
 const FILL: u8 = 0xcc;
-/// How much of the page is written. arm64's pages may be large, and zeros are no instruction there.
-const WRITTEN: usize = if cfg!(target_arch = "aarch64") { 0 } else { at::PAGE };
 
 /// Builds the page for `address`; `None`: more than it holds, or out of reach.
 pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -> Option<Page> {
@@ -82,7 +80,9 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
     if bytes.len() > at::PAGE {
         return None;
     }
-    bytes.resize(bytes.len().next_multiple_of(8).max(WRITTEN), FILL);
+    // arm64's pages may be large, and zeros are no instruction there.
+    let written = if cfg!(target_arch = "aarch64") { bytes.len().next_multiple_of(8) } else { at::PAGE };
+    bytes.resize(written, FILL);
     Some(Page { bytes, patches })
 }
 

@@ -11,7 +11,7 @@ use crate::target::maps::Mapping;
 const LOWEST: u64 = 1 << 20;
 /// Behind the highest address of a process with four levels of page tables. Kernels for arm64 are built with 39 to 52 bits of
 /// addresses, and do not say: nothing is put behind the last mapping there.
-const HIGHEST: u64 = if cfg!(target_arch = "aarch64") { u64::MAX } else { 0x7fff_ffff_f000 };
+const HIGHEST: u64 = if cfg!(target_arch = "aarch64") { 1 << 52 } else { 0x7fff_ffff_f000 };
 
 /// Address for the code page and the control page behind it, as near as can be to `code` and not farther than `reach`, with a page
 /// free on both sides.
