@@ -181,6 +181,16 @@ impl Registers {
         regset::write(tid, GENERAL, &mut all).map_err(|_| nix::errno::Errno::last())
     }
 
+    /// Puts the thread where it was, from wherever it is. At the end of a system call x7 cannot be written; the bootstrap leaves it alone.
+    pub(super) fn put_back(&self, tid: i32) -> nix::Result<()> {
+        /// `NT_ARM_SYSTEM_CALL`: the call that the thread is in. It is in none, whatever x0 looks like.
+        const SYSTEM_CALL: i32 = 0x404;
+        let (mut all, mut none) = (self.all, [u64::MAX]);
+        let broken = |_| nix::errno::Errno::last();
+        regset::write(tid, SYSTEM_CALL, &mut none).map_err(broken)?;
+        regset::write(tid, GENERAL, &mut all).map_err(broken)
+    }
+
     /// At the end of a system call: its number and what it returned.
     pub(super) const fn returned(&self) -> (u64, i64) {
         (self.all[8], self.all[0].cast_signed())
@@ -224,6 +234,9 @@ pub(super) fn call(number: u64) -> &'static str {
         _ => "a system call",
     }
 }
+
+/// memfd_create(2).
+pub(super) const OPENS: u64 = 279;
 
 /// The bootstrap's last system call, behind which it only puts its registers back.
 pub(super) const LAST_CALL: u64 = 57;

@@ -15,8 +15,6 @@ use crate::sys::direct::{Boot, boot};
 
 /// How long the bootstrap may take; it makes seven system calls.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks at whether the thread has left it.
-const LEAVES: Duration = Duration::from_micros(50);
 /// memfd_create(2): MFD_CLOEXEC, and MFD_NOEXEC_SEAL (Linux 6.3), which some systems demand.
 const CLOEXEC: u64 = 1;
 const NOEXEC_SEAL: u64 = 8;
@@ -45,7 +43,7 @@ pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64
     h.threads[index].signal = 0;
     let sent = registers.send(tid, slack);
     let outcome = match sent {
-        Ok(()) => accompany(tid, &inside, &mut waiting),
+        Ok(()) => accompany(tid, &registers, &inside, &mut waiting),
         Err(e) => Err(refused(e.desc().to_owned())),
     };
     let _ = mark_system_calls(tid, false, options);
@@ -103,32 +101,45 @@ fn memfd_flags() -> u64 {
     if sealed { CLOEXEC | NOEXEC_SEAL } else { CLOEXEC }
 }
 
-/// Looks on until the thread has left the bootstrap, and holds it there. Signals wait meanwhile: a handler would return into it.
-fn accompany(tid: i32, inside: &std::ops::Range<u64>, waiting: &mut Vec<i32>) -> Result<(), Refused> {
+/// Looks on until the bootstrap has made its last system call, and puts the thread where it was: it does not run beyond, while the others
+/// stand still. Signals wait meanwhile: a handler would return into the bootstrap.
+fn accompany(
+    tid: i32,
+    was: &Registers,
+    inside: &std::ops::Range<u64>,
+    waiting: &mut Vec<i32>,
+) -> Result<(), Refused> {
     let begun = Instant::now();
-    let (mut failed, mut over, mut entered) = (None, false, false);
+    let (mut entered, mut opened, mut failed) = (false, false, None);
     while begun.elapsed() < PATIENCE {
-        go(tid, if over { Go::On } else { Go::ToSystemCall }, 0).map_err(|_| Refused::Ended)?;
-        if over {
-            std::thread::sleep(LEAVES);
-            let _ = nix::sys::ptrace::interrupt(nix::unistd::Pid::from_raw(tid));
-        }
+        go(tid, Go::ToSystemCall, 0).map_err(|_| Refused::Ended)?;
         let (signal, event) = next_stop(tid, PATIENCE).ok_or(Refused::DoesNotStop(tid))?;
         let Ok(registers) = Registers::of(tid) else { return Err(Refused::Ended) };
-        let here = inside.contains(&registers.at());
         if event == 0 && signal != SYSTEM_CALL {
             waiting.push(signal);
-        } else if signal == SYSTEM_CALL && here {
-            entered = !entered;
-            if !entered {
-                let (number, returned) = registers.returned();
-                if (-4095..0).contains(&returned) && failed.is_none() {
-                    let answer = std::io::Error::from_raw_os_error(i32::try_from(-returned).unwrap_or(0));
-                    failed = Some(Refused::Mapping(arch::call(number), answer.to_string()));
-                }
-                over = failed.is_some() || number == arch::LAST_CALL;
-            }
-        } else if !here {
+            continue;
+        }
+        if !inside.contains(&registers.at()) {
+            // It put itself back: a call gave another address than was asked for.
+            return Err(Refused::Mapping("mmap", "the pages are elsewhere".to_owned()));
+        }
+        if signal != SYSTEM_CALL {
+            continue;
+        }
+        entered = !entered;
+        let (number, returned) = registers.returned();
+        if entered {
+            continue;
+        }
+        if (-4095..0).contains(&returned) {
+            let answer = std::io::Error::from_raw_os_error(i32::try_from(-returned).unwrap_or(0));
+            failed.get_or_insert(Refused::Mapping(arch::call(number), answer.to_string()));
+        } else {
+            opened |= number == arch::OPENS;
+        }
+        // What was opened is closed whatever fails.
+        if number == arch::LAST_CALL || failed.is_some() && !opened {
+            was.put_back(tid).map_err(|e| Refused::NotAllowed(e.desc().to_owned()))?;
             return failed.map_or(Ok(()), Err);
         }
     }

@@ -45,7 +45,9 @@ pub(super) enum Held {
     Seized,
     /// The watch's: it goes on, watched.
     Watched,
-    /// The watch's, stopped for another reason: the watch lets it go.
+    /// The watch's, and held by its caller, who lets it go.
+    Called,
+    /// The watch's, stopped for a reason that it has to look at before it lets it go.
     Deferred,
 }
 
@@ -73,7 +75,9 @@ impl<'w> Halted<'w> {
             let mut more = false;
             let mut asked = Vec::with_capacity(new.len());
             for tid in new {
-                if called == Some(tid) || halted.watch.is_deferred(tid) {
+                if called == Some(tid) {
+                    halted.threads.push(Stopped { tid, signal: 0, held: Held::Called });
+                } else if halted.watch.is_deferred(tid) {
                     halted.threads.push(Stopped { tid, signal: 0, held: Held::Deferred });
                 } else if let Some(held) = halted.ask(tid)? {
                     asked.push((tid, held));
@@ -163,7 +167,7 @@ impl Drop for Halted<'_> {
             let how = match thread.held {
                 Held::Seized => Go::Free,
                 Held::Watched => Go::On,
-                Held::Deferred => continue,
+                Held::Called | Held::Deferred => continue,
             };
             // One that is gone, or was killed meanwhile, needs nobody.
             let _ = go(thread.tid, how, thread.signal);

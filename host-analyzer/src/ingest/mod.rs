@@ -7,6 +7,7 @@
 mod ceiling;
 mod counter;
 mod damage;
+mod direct;
 mod expert;
 mod fact;
 mod gauge;
@@ -154,6 +155,8 @@ impl Ingest {
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
             Record::Loss(r) => self.model.health.ledger = Some(Ledger::read(&r.fields())),
+            Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
+            Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
             Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
@@ -164,6 +167,7 @@ impl Ingest {
             | Record::CounterRequest(_)
             | Record::GaugeRequest(_)
             | Record::BenchRequest(_)
+            | Record::ProbesRequest(_)
             | Record::Start(_)
             | Record::Resume(_)
             | Record::Stop(_) => {

@@ -1,5 +1,6 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
+use super::direct::{DirectTotals, OperatorProbes};
 use super::loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
@@ -134,6 +135,10 @@ pub struct Health {
     pub end: Option<End>,
     /// What a pair of probes costs on this machine; `None` when the agent could not measure it.
     pub probe_cost: Option<ProbeCost>,
+    /// How operators were probed, where direct probes were asked for.
+    pub operator_probes: Vec<OperatorProbes>,
+    /// Latest totals of direct probes; `None` when there were none.
+    pub direct: Option<DirectTotals>,
     /// The agent's refusal, when it could not carry out the plan.
     pub refused: Option<String>,
 }

@@ -6,6 +6,7 @@
 
 pub mod ceiling;
 pub mod counter;
+pub mod direct;
 pub mod expert;
 pub mod fact;
 pub mod gauge;
@@ -25,6 +26,7 @@ pub mod weight;
 
 pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
 pub use counter::{Absence, Counter, Counts};
+pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};
 pub use expert::{Experts, Selection};
 pub use fact::{Fact, FactScope, FactValue, Facts};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};

@@ -17,6 +17,7 @@ mod ceilings;
 mod cost;
 mod counters;
 mod diffusion;
+mod direct;
 mod doctor;
 mod engine_list;
 mod engine_log;

@@ -37,6 +37,7 @@ fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
     stream::cut_short(model, health, &mut found);
     stream::unaccounted(model, health, &mut found);
     session::probes(model, &mut found);
+    found.extend(totals.operator_probes.iter().cloned().map(Remark::Probed));
     if health.perfect {
         let experts = health.experts.map_or(0, |e| e.kept);
         let (spans, calls) = (health.spans.received, model.decodes.len() as u64);

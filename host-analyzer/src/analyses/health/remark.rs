@@ -1,7 +1,7 @@
 //! What there is to say of a recording's health, one thing each; `views` makes the sentences.
 
 use crate::model::totals::{Reason, When};
-use crate::model::{Absence, DamageKind, Level, Probe};
+use crate::model::{Absence, DamageKind, Level, OperatorProbes, Probe};
 
 /// Whose totals or rows a remark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,8 @@ pub enum Remark {
         /// The first of them.
         first: Box<Probe>,
     },
+    /// How operators were probed, where direct probes were asked for.
+    Probed(OperatorProbes),
     /// Nothing was lost.
     Complete {
         /// Operator spans.
@@ -158,7 +160,8 @@ impl Remark {
     pub const fn severity(&self) -> Severity {
         match self {
             Self::Complete { .. } => Severity::Good,
-            Self::Off(_) | Self::Edge { .. } => Severity::Note,
+            Self::Probed(p) if p.refused.is_some() => Severity::Warning,
+            Self::Off(_) | Self::Edge { .. } | Self::Probed(_) => Severity::Note,
             Self::NotAttached { .. }
             | Self::CounterOff { .. }
             | Self::Uncounted { .. }

@@ -43,6 +43,7 @@ pub fn line(remark: &Remark) -> String {
         ),
         Remark::CutShort { bytes, cut_bytes } => cut_short(*bytes, *cut_bytes),
         Remark::NotAttached { level, missing, all, first } => not_attached(*level, *missing, *all, first),
+        Remark::Probed(probes) => super::direct::line(probes),
         Remark::Complete { spans, calls, experts } => complete(*spans, *calls, *experts),
         Remark::CounterOff { name, pmu, note } => {
             let pmu = if pmu.is_empty() { "no PMU" } else { pmu };

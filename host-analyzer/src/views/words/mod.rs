@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod conditions;
+mod direct;
 pub mod experts;
 pub mod findings;
 pub mod health;
