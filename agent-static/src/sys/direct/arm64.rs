@@ -224,13 +224,13 @@ global_asm!(
     "mov x8, #222",
     "svc #0",
     "mov x13, x0",
-    "2: mov x0, x12",
-    "mov x8, #57",                 // close
-    "svc #0",
     // Small negative numbers are errors.
-    "cmn x13, #4095",
-    "b.hs 1f",
+    "2: cmn x13, #4095",
+    "b.hs 3f",
     "str x13, [x9, #{control_map}]",
+    "3: mov x0, x12",
+    "mov x8, #57",                 // close: the last call, behind which the agent puts the thread back itself
+    "svc #0",
     "1: ldr x30, .Lflags",
     "msr nzcv, x30",
     "adr x30, .Lregisters",
