@@ -7,17 +7,17 @@ RUN=(-t 2 -p 5 -n 3 -c 512 --list)
 : "${full:=}"
 [ -n "${only+set}" ] || only=()
 
-# builds COMMAND: calls COMMAND with machine, build, date, models, special and operators of every build that is wanted: those named
-# in `only`, else all if `full` is set, else the few that every test run looks at. Fails if there is none.
+# builds COMMAND: calls COMMAND with machine, build, date, models, special, operators and direct of every build that is wanted: those
+# named in `only`, else all if `full` is set, else the few that every test run looks at. Fails if there is none.
 builds() {
-	local machine build date models special operators wanted=0
-	while IFS=$'\x1f' read -r machine build date models special operators <&3; do
+	local machine build date models special operators direct wanted=0
+	while IFS=$'\x1f' read -r machine build date models special operators direct <&3; do
 		case $machine in '' | '#'*) continue ;; esac
 		if [ ${#only[@]} -gt 0 ]; then [[ " ${only[*]} " == *" $build "* ]] || continue
 		elif [ -z "$full" ]; then [[ ,$special, == *,short,* ]] || continue
 		fi
 		wanted=$((wanted + 1))
-		"$1" "$machine" "$build" "$date" "$models" "$special" "$operators"
+		"$1" "$machine" "$build" "$date" "$models" "$special" "$operators" "$direct"
 	done 3< <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv") # fields may be empty, which tabs do not tell
 	[ "$wanted" -gt 0 ] || die "no such build: ${only[*]}" "Those of ci/engines/builds.tsv are known."
 }

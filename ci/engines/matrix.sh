@@ -45,11 +45,11 @@ engine() {
 	echo "$bin"
 }
 
-# found MACHINE BUILD DATE OPERATORS SPECIAL PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
-# OPERATOR WRONG SPECIAL` of rows
+# found MACHINE BUILD DATE OPERATORS SPECIAL DIRECT PATH...: how each level is found, as a line `MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH
+# OPERATOR DIRECT WRONG SPECIAL` of rows
 found() {
-	local machine=$1 build=$2 date=$3 expected=$4 special=$5 way token graph operator wrong=''
-	shift 5
+	local machine=$1 build=$2 date=$3 expected=$4 special=$5 places=$6 way token graph operator direct wrong=''
+	shift 6
 	"$agent" engine --tables all "$@" >"$dir/out/engine.txt" || true
 	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
 	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/; s/ggml_backend_graph_compute_async/backend/') operator=$(line operator)
@@ -61,10 +61,34 @@ found() {
 		*) echo structure ;;
 		esac)
 	[ "$way" = "$expected" ] || wrong="operators are found by '$way', not by '$expected'"
+	direct=$(direct_of "$dir/out/engine.txt")
+	[ "$direct" = "$places" ] || wrong="$wrong${wrong:+; }direct probes: '$direct', not '$places'"
 	case $token$graph in *none:*) wrong="$wrong${wrong:+; }no token or graph level" ;; esac
-	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
-		"$operator" "$wrong" "$special" >>"$dir/rows"
+	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
+		"$operator" "$direct" "$wrong" "$special" >>"$dir/rows"
 	[ -z "$wrong" ] || note "FAILED: $build ($machine): $wrong"
+}
+
+# direct_of FILE: the kinds of places for direct probes in what `profinfer-agent engine` said, the same for all files of most builds
+direct_of() {
+	awk '$1 == "direct" {
+		sub(/^direct +(offsets: )?/, "")
+		if (!/^none:/) {
+			split($0, parts, "; ")
+			line = ""
+			for (n = 1; n in parts; n++) {
+				part = parts[n]
+				count = gsub(/0x[0-9a-f]+,? ?/, "", part)
+				sub(/^end \(/, "", part)
+				gsub(/[ )]+$/, "", part)
+				if (count == 1) sub(/calls$/, "call", part)
+				line = line (n > 1 ? ", " : "") (part ~ /moved|phases/ ? part : count " " part)
+			}
+			$0 = line
+		}
+		if (!seen[$0]++) all = all (all ? "; " : "") $0
+	}
+	END { print all }' "$1"
 }
 
 # The newest version of a C library that the files ask for.
@@ -99,20 +123,20 @@ run() {
 	done
 }
 
-# one MACHINE BUILD DATE MODELS SPECIAL OPERATORS
+# one MACHINE BUILD DATE MODELS SPECIAL OPERATORS DIRECT
 one() {
 	local machine=$1 build=$2 files bin
 	n=$((n + 1))
 	say "$build ($machine)"
 	if [ "$machine" = arm64 ]; then
 		files=$(arm64_files "$build") || { failed=$((failed + 1)); note "FAILED: $build ($machine) cannot be had"; return; }
-		found "$machine" "$build" "$3" "$6" "$5" "$files"
+		found "$machine" "$build" "$3" "$6" "$5" "$7" "$files"
 	else
 		bin=$(engine "$build") || { failed=$((failed + 1)); note "FAILED: $build cannot be had"; return; }
 		files=$bin/../exe
 		[ "$build" != debian ] || files="$bin/../root/usr/lib/x86_64-linux-gnu $bin/../root/usr/lib/x86_64-linux-gnu/ggml/backends0"
 		# shellcheck disable=SC2086  # two folders
-		found "$machine" "$build" "$3" "$6" "$5" $files
+		found "$machine" "$build" "$3" "$6" "$5" "$7" $files
 		[ -z "$runs" ] || run "$build" "$bin" "$4" "$5"
 	fi
 }
@@ -137,7 +161,7 @@ if [ ${#only[@]} = 0 ]; then
 		failed=$((failed + 1))
 	}
 fi
-failed=$((failed + $(awk -F'\t' '$9 != ""' "$dir/rows" | wc -l)))
+failed=$((failed + $(awk -F'\t' '$10 != ""' "$dir/rows" | wc -l)))
 table
 if [ -n "$full" ] && [ -n "$runs" ] && [ ${#only[@]} = 0 ]; then page >"$REPO/docs/engines.md"; fi
 echo "engine matrix: $n builds in $SECONDS s, $failed failed"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
-# rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR WRONG SPECIAL
+# rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR DIRECT WRONG SPECIAL
 # builds/BUILD/MODEL.row, written by the oracle: NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT
 
 # The folder of all of it.
@@ -8,8 +8,8 @@
 
 # each FORMAT: a line for every build and model; of a build that was not run one with empty fields
 each() {
-	local machine build date libc symbols token graph operator wrong special row model
-	while IFS=$'\x1f' read -r machine build date libc symbols token graph operator wrong special; do
+	local machine build date libc symbols token graph operator direct wrong special row model
+	while IFS=$'\x1f' read -r machine build date libc symbols token graph operator direct wrong special; do
 		set -- "$1" "$dir/builds/${build/:/-}"/*.row
 		[[ $special != *fuses* ]] || operator="$operator; what it fuses shows as the first of its nodes"
 		if [ "$machine" != x86-64 ] || [ ! -f "$2" ]; then set -- "$1" ''; fi
@@ -19,13 +19,13 @@ each() {
 			[ -z "$row" ] || mapfile -t fields < <(tr '\t' '\n' <"$row")
 			[ -z "$wrong" ] || fields[7]="$wrong"
 			# shellcheck disable=SC2059  # the format is ours
-			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$model" "${fields[@]}"
+			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$direct" "$model" "${fields[@]}"
 		done
 	done < <(tr '\t' '\037' <"$dir/rows")
 }
 
 table() {
-	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-10s %9s %9s %7s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
+	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-40.40s %-10s %9s %9s %7s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
 }
 
 page() {
@@ -55,6 +55,10 @@ probed against what is hit, and the recording says of a probe that is not hit th
 
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 
+*Direct* says where operators of a build can be recorded without a trap: at the calls that start them and at one instruction that is moved, of so
+many bytes, or at the whole calls of the function that is an operator; and if not, why. It is proved from the files alone that nothing leads into
+the middle of what would be changed, in every file of the build that has operators (one for each kind of processor).
+
 X
 	cat <<'X'
 Backends whose hardware is not here, and of which no build that would run without it is in the registries, are stood in for: llama.cpp's OpenCL
@@ -65,9 +69,9 @@ when is real, and what a GPU or an NPU would take is not. The traces are held ag
 time planted in one node.
 
 X
-	echo '| build | machine | date | libc | symbols | token | graph | operator | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
-	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
-	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	echo '| build | machine | date | libc | symbols | token | graph | operator | direct | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
+	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
 	cat <<'X'
 
 ## Other programs on GGML
@@ -112,7 +116,7 @@ fill_page() {
 		$3 == " arm64 " && build in runs {
 			if (!done[build]++) {
 				head = ""
-				for (i = 2; i <= 9; i++) head = head "|" $i
+				for (i = 2; i <= 10; i++) head = head "|" $i
 				gsub(/HEAD/, head, runs[build])
 				printf "%s", runs[build]
 			}

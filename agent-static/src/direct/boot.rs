@@ -21,17 +21,19 @@ const NOEXEC_SEAL: u64 = 8;
 const SIGTRAP: i32 = nix::libc::SIGTRAP;
 const SYSTEM_CALL: i32 = SIGTRAP | 0x80;
 
-/// Maps the code page at `page` and what belongs to it, by a thread that runs at `slack`. Returns the address of the shared memory.
-pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slack: u64, page: u64) -> Result<u64, Refused> {
+/// Maps the code page at `page` and what belongs to it, by a thread that runs at one of `slacks`. Returns the address of the shared
+/// memory.
+pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64) -> Result<u64, Refused> {
     let code = boot();
     let (index, registers) = choose(h, memory).ok_or(Refused::NoThread)?;
+    let filled = |slack: &u64| Some((*slack, filled(code, page, *slack, &registers)?));
+    let (slack, with) = slacks.iter().find_map(filled).ok_or(Refused::NoRoom)?;
     let mut was = vec![0; code.bytes.len()];
     if !memory.read(slack, &mut was) {
         return Err(Refused::NotMapped);
     }
     let refused = |answer: String| Refused::NotAllowed(answer);
     let tid = h.threads[index].tid;
-    let with = filled(code, page, &registers);
     let options = h.threads[index].held.options();
     memory.poke(tid, slack, &with).map_err(|e| refused(e.to_string()))?;
     mark_system_calls(tid, true, options).map_err(|e| refused(e.to_string()))?;
@@ -80,15 +82,15 @@ fn in_sequence(tid: i32, memory: &Memory) -> bool {
     }
 }
 
-/// The bootstrap with its values.
-fn filled(code: Boot, page: u64, registers: &Registers) -> Vec<u8> {
+/// The bootstrap at `slack` with its values; `None`: it could not go on from there.
+fn filled(code: Boot, page: u64, slack: u64, registers: &Registers) -> Option<Vec<u8>> {
     let mut bytes = code.bytes.to_vec();
-    let values = [page, memfd_flags()].into_iter().chain(registers.resume());
+    let values = [page, memfd_flags()].into_iter().chain(registers.resume(slack + code.values as u64)?);
     let room = bytes.get_mut(code.values..).unwrap_or_default();
     for (word, value) in room.as_chunks_mut().0.iter_mut().zip(values) {
         *word = value.to_ne_bytes();
     }
-    bytes
+    Some(bytes)
 }
 
 /// What this kernel takes.

@@ -12,7 +12,7 @@ use super::place::{LONGEST, Place};
 use super::{Reader, arch, number, page, steady};
 use crate::clock::monotonic_ns;
 use crate::sys::direct::layout as at;
-use crate::sys::direct::own::{Code, Pages, looped};
+use crate::sys::direct::own::{Code, LOOPED, Looped, Pages};
 use crate::sys::direct::shared::Shared;
 use crate::target::maps::FileId;
 
@@ -26,7 +26,7 @@ const NODE: u64 = 8;
 #[must_use]
 pub fn probe_cost() -> Option<ProbeCost> {
     steady::check().ok()?;
-    let (code, start, end, callee) = looped();
+    let Looped { code, start, end, moved, callee } = LOOPED;
     let mut pages = Pages::new().ok()?;
     let base = pages.address();
     // The loop lies at the end of the page, the rest of it is as in an engine.
@@ -40,14 +40,15 @@ pub fn probe_cost() -> Option<ProbeCost> {
     let callee = address(callee);
     let places = [
         place(start, arch::CHANGED, DirectRole::Start { fused: false, callee }, callee),
-        place(end, 8, DirectRole::End, 0),
+        place(end, moved, DirectRole::End, 0),
     ];
     let page = page::build(base, FileId::default(), &places, false)?;
     let shared = Rc::new(Shared::own().ok()?);
     let control = [shared.address(), own_number()?];
     let bytes = pages.bytes();
-    bytes.get_mut(..at_loop)?.copy_from_slice(&page.bytes[..at_loop]);
-    bytes.get_mut(at_loop..at::PAGE)?.copy_from_slice(&code);
+    let used = at_loop.min(page.bytes.len());
+    bytes.get_mut(..used)?.copy_from_slice(&page.bytes[..used]);
+    bytes.get_mut(at_loop..at::PAGE)?.copy_from_slice(code);
     for (n, word) in control.into_iter().enumerate() {
         let field = [at::CONTROL_DATA, at::CONTROL_TID][n];
         bytes.get_mut(at::PAGE + field..)?.first_chunk_mut().map(|w| *w = word.to_ne_bytes())?;
@@ -55,7 +56,7 @@ pub fn probe_cost() -> Option<ProbeCost> {
     // First without the probes.
     let range = at_loop..at::PAGE;
     let plain = Pages::new().ok().and_then(|mut p| {
-        p.bytes().get_mut(range.clone())?.copy_from_slice(&code);
+        p.bytes().get_mut(range.clone())?.copy_from_slice(code);
         p.executable().ok()
     })?;
     let without = median((0..BATCHES).map(|_| time(&plain, &range)).collect())?;
@@ -98,7 +99,7 @@ fn time(code: &Code, range: &std::ops::Range<usize>) -> u64 {
 fn own_number() -> Option<u64> {
     let tid = nix::unistd::gettid().as_raw();
     let memory = Memory::open(std::process::id()).ok()?;
-    number::find(&[(tid, memory.some(crate::sys::direct::own::thread_pointer(), number::BLOCK))])
+    number::find(&[(tid, number::block(&memory, crate::sys::direct::own::thread_pointer()))])
 }
 
 fn median(mut values: Vec<u64>) -> Option<u64> {
@@ -106,7 +107,7 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
     values.get(values.len() / 2).copied()
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

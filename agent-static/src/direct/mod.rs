@@ -25,11 +25,8 @@ pub mod repair;
 mod room;
 mod steady;
 
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "none.rs"]
-mod arch;
-#[cfg(target_arch = "x86_64")]
-#[path = "x86.rs"]
+#[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
 mod arch;
 
 pub mod calibrate;
@@ -117,7 +114,7 @@ pub fn put_in(
     // A page that serves these places already is used again: not a byte of it changes, whoever may return into it.
     let same = left.iter().find_map(|l| {
         let page = page::build(l.at, file.id, &places, phase)?;
-        (memory.some(l.at, at::PAGE) == page.bytes).then_some((l.at, l.data, page.patches))
+        (memory.some(l.at, page.bytes.len()) == page.bytes).then_some((l.at, l.data, page.patches))
     });
     let (page, data, patches) = match same {
         Some(same) => same,
@@ -126,15 +123,16 @@ pub fn put_in(
             let gap = room::gap(&mapped, near, REACH).ok_or(Refused::NoRoom)?;
             let page = page::build(gap, file.id, &places, phase).ok_or(Refused::NoRoom)?;
             let boot = crate::sys::direct::boot().bytes.len();
-            let slack = room::slack(pid, &mapped, boot).ok_or(Refused::NoRoom)?;
-            let data = boot::run(&mut h, &memory, slack, gap)?;
+            let slacks = room::places(pid, &mapped, boot);
+            let data = boot::run(&mut h, &memory, &slacks, gap)?;
             memory.poke(h.any(), gap, &page.bytes).map_err(unwritable)?;
             (gap, data, page.patches)
         }
     };
     let shared = shared(pid, data)?;
     shared.clear().map_err(|e| Refused::Unreachable(e.to_string()))?;
-    let words: [u64; at::CONTROL_WORDS] = [data, number, data, own.pid, own.began];
+    let tids: Vec<i32> = h.threads.iter().map(|t| t.tid).collect();
+    let words: [u64; at::CONTROL_WORDS] = [data, number, data, own.pid, own.began, arch::cpu_at(&tids)];
     memory.write(page + at::PAGE as u64, &words.map(u64::to_ne_bytes).concat()).map_err(unwritable)?;
     let shared = Rc::new(shared);
     let over = Rc::new(Cell::new(false));
@@ -157,7 +155,7 @@ fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
         .iter()
         .map(|t| {
             let block = arch::Registers::of(t.tid).ok()?.thread_pointer();
-            Some((t.tid, memory.some(block, number::BLOCK)))
+            Some((t.tid, number::block(memory, block)))
         })
         .collect();
     number::find(&blocks?)

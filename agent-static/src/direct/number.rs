@@ -1,9 +1,9 @@
 //! Where a thread's control block holds the thread's number. No interface tells: it is found by looking at all threads.
 
 use super::arch;
+use super::memory::Memory;
+use crate::sys::direct::layout::BLOCK;
 
-/// How much of a control block is looked at, in bytes.
-pub(super) const BLOCK: usize = 2048;
 /// The first words are pointers of the C library.
 const FIRST: usize = 16;
 
@@ -25,6 +25,19 @@ pub(super) fn find(blocks: &[(i32, Vec<u8>)]) -> Option<u64> {
         (Some(at), None) => Some(at as u64),
         _ => None,
     }
+}
+
+/// What lies at `at`, with zeros for what is not mapped before it: on arm64 the block may be all that is at the beginning of a page.
+pub(super) fn block(memory: &Memory, at: u64) -> Vec<u8> {
+    const PAGE: u64 = 4096;
+    let all = memory.some(at, BLOCK);
+    let before = usize::try_from(at.next_multiple_of(PAGE) - at).unwrap_or(BLOCK);
+    if !all.is_empty() || before >= BLOCK {
+        return all;
+    }
+    let mut bytes = vec![0; before];
+    bytes.extend(memory.some(at + before as u64, BLOCK - before));
+    bytes
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) struct Patch {
     pub(super) becomes: [u8; arch::CHANGED],
 }
 
-/// A page as it is to lie at an address.
+/// A page as it is to lie at an address; zeros follow what is given.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) bytes: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) struct Header {
     pub(super) patches: Vec<Patch>,
 }
 
-/// What fills the page behind the code: `int3`, and no instruction on arm64.
+/// What lies between thunks, and on x86-64 behind them: `int3`.
 const FILL: u8 = 0xcc;
 
 /// Builds the page for `address`; `None`: more than it holds, or out of reach.
@@ -80,7 +80,9 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
     if bytes.len() > at::PAGE {
         return None;
     }
-    bytes.resize(at::PAGE, FILL);
+    // arm64's pages may be large, and zeros are no instruction there.
+    let written = if cfg!(target_arch = "aarch64") { bytes.len().next_multiple_of(8) } else { at::PAGE };
+    bytes.resize(written, FILL);
     Some(Page { bytes, patches })
 }
 

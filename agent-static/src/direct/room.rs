@@ -9,15 +9,17 @@ use crate::target::maps::Mapping;
 
 /// Lowest address that is used: below lie the pages that nobody may map, and small numbers.
 const LOWEST: u64 = 1 << 20;
-/// Behind the highest address of a process with four levels of page tables; arm64 with 48 bits has twice as much.
-const HIGHEST: u64 = 0x7fff_ffff_f000;
+/// Behind the highest address of a process with four levels of page tables. Kernels for arm64 are built with 39 to 52 bits of
+/// addresses, and do not say: nothing is put behind the last mapping there.
+const HIGHEST: u64 = if cfg!(target_arch = "aarch64") { 1 << 52 } else { 0x7fff_ffff_f000 };
 
 /// Address for the code page and the control page behind it, as near as can be to `code` and not farther than `reach`, with a page
 /// free on both sides.
 pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     let page = PAGE as u64;
     let ends = std::iter::once(LOWEST).chain(mappings.iter().map(|m| m.end));
-    let starts = mappings.iter().map(|m| m.start).chain([HIGHEST]);
+    let top = (!cfg!(target_arch = "aarch64")).then_some(HIGHEST);
+    let starts = mappings.iter().map(|m| m.start).chain(top);
     let candidates = ends.zip(starts).filter(|(low, high)| *high <= HIGHEST && *low + 5 * page <= *high);
     let candidates = candidates.flat_map(|(low, high)| {
         let up = |a: u64| a.next_multiple_of(page);
@@ -27,12 +29,13 @@ pub(super) fn gap(mappings: &[Mapping], code: u64, reach: u64) -> Option<u64> {
     (nearest.abs_diff(code) < reach).then_some(nearest)
 }
 
-/// Bytes at the end of the last page of a code segment that are no code: where `size` of them begin, at a multiple of 16.
-pub(super) fn slack(pid: u32, mappings: &[Mapping], size: usize) -> Option<u64> {
-    slacks(pid, mappings).into_iter().find(|(from, to)| from + size as u64 <= *to).map(|(from, _)| from)
+/// Where `size` bytes could be put that are no code, at multiples of 16.
+pub(super) fn places(pid: u32, mappings: &[Mapping], size: usize) -> Vec<u64> {
+    let long = slacks(pid, mappings).into_iter().filter(|(from, to)| from + size as u64 <= *to);
+    long.map(|(from, _)| from).collect()
 }
 
-/// All of them: first and behind the last address.
+/// Bytes at the end of the last page of a code segment that are no code: first and behind the last address.
 pub(super) fn slacks(pid: u32, mappings: &[Mapping]) -> Vec<(u64, u64)> {
     let code = mappings.iter().filter(|m| m.executable && !m.writable && m.path.starts_with('/'));
     code.filter_map(|m| {

@@ -123,29 +123,33 @@ impl Registers {
 
     /// Puts the thread where it was, from wherever it is.
     pub(super) fn put_back(&self, tid: i32) -> nix::Result<()> {
-        let [rip, _, rax, ..] = self.resume();
+        let (rip, rax) = self.again();
         let mut r = self.0;
         (r.rip, r.rax, r.orig_rax) = (rip, rax, u64::MAX);
         ptrace::setregs(Pid::from_raw(tid), r)
     }
 
-    /// What the bootstrap is given behind its first two values: where to go on, flags, registers, in the order of `sys/direct/x86.rs`.
-    pub(super) const fn resume(&self) -> [u64; 17] {
+    /// Next instruction and rax, so that a system call that was interrupted is begun again.
+    const fn again(&self) -> (u64, u64) {
+        /// Length of `syscall`.
+        const SYSCALL: u64 = 2;
         let r = &self.0;
-        let (mut rax, mut rip) = (r.rax, r.rip);
-        if r.orig_rax.cast_signed() >= 0 {
-            /// Length of `syscall`.
-            const SYSCALL: u64 = 2;
-            match r.rax.cast_signed() {
-                RESTARTSYS | RESTARTNOINTR | RESTARTNOHAND => (rax, rip) = (r.orig_rax, r.rip - SYSCALL),
-                RESTART_RESTARTBLOCK => (rax, rip) = (RESTART_SYSCALL, r.rip - SYSCALL),
-                _ => {}
-            }
+        match r.rax.cast_signed() {
+            _ if r.orig_rax.cast_signed() < 0 => (r.rip, r.rax),
+            RESTARTSYS | RESTARTNOINTR | RESTARTNOHAND => (r.rip - SYSCALL, r.orig_rax),
+            RESTART_RESTARTBLOCK => (r.rip - SYSCALL, RESTART_SYSCALL),
+            _ => (r.rip, r.rax),
         }
-        [
+    }
+
+    /// What the bootstrap is given behind its first two values: where to go on, flags, registers, in the order of `sys/direct/x86.rs`.
+    pub(super) const fn resume(&self, _values: u64) -> Option<[u64; 17]> {
+        let r = &self.0;
+        let (rip, rax) = self.again();
+        Some([
             rip, r.eflags, rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12,
             r.r13, r.r14, r.r15,
-        ]
+        ])
     }
 
     /// Sends the thread to `address`, out of whatever system call it was in.
@@ -169,6 +173,11 @@ const RESTARTNOHAND: i64 = -514;
 const RESTART_RESTARTBLOCK: i64 = -516;
 /// arch/x86/entry/syscalls/syscall_64.tbl.
 const RESTART_SYSCALL: u64 = 219;
+
+/// The clock tells the CPU too.
+pub(super) const fn cpu_at(_tids: &[i32]) -> u64 {
+    0
+}
 
 /// Names of the bootstrap's system calls.
 pub(super) fn call(number: u64) -> &'static str {

@@ -27,12 +27,12 @@ pub(super) fn calls_of(
             let Some(body) = Function::around(calls.image, site) else {
                 return Err(NoDirect::NoBounds(site));
             };
-            let Some(&call) = body.at(site) else { continue };
+            // With a prefix, an instruction begins before what looks like a call; in an immediate it is none.
+            let around = body.code.iter().find(|i| (i.address..i.next()).contains(&site));
+            let Some(&call) = around.filter(|i| matches!(i.flow, Flow::Call(_) | Flow::CallSlot(_))) else {
+                continue;
+            };
             *references += 1;
-            // Through a pointer, it cannot be led elsewhere by an address.
-            if !matches!(call.flow, Flow::Call(_)) {
-                return Err(NoDirect::NotACall(site));
-            }
             if !functions.contains(&body.start) {
                 found.push((body, call));
             }

@@ -8,6 +8,7 @@ use profinfer_engine::{Image, ProbeKind, describe, examine, is_engine_part, libr
 use profinfer_skip::needed_path;
 
 use crate::asm::{Arch, BOTH};
+use crate::direct::library;
 use crate::elfgen::Pointing;
 use crate::program::{Shape, base, cpu};
 use crate::real::libraries;
@@ -30,6 +31,8 @@ fn survives(bytes: &[u8]) -> bool {
     let plan = examine(&images, &[]);
     assert!(part || plan.sites.is_empty());
     assert!(plan.sites.iter().all(|s| s.offset < bytes.len() as u64));
+    let places = plan.files.iter().flat_map(|f| &f.direct).flatten().flat_map(|d| &d.places);
+    assert!(places.into_iter().all(|p| p.offset + p.bytes.len() as u64 <= bytes.len() as u64));
     assert!(!describe::plan(&plan, &images, true).is_empty());
     true
 }
@@ -44,14 +47,19 @@ impl Numbers {
     }
 }
 
-/// Small engines that are in order: a base library, a CPU library without section headers, one with.
-fn small_engines(arch: Arch) -> [Vec<u8>; 3] {
+/// Small engines that are in order: a base library, a CPU library without section headers, one with, and one with a jump table.
+fn small_engines(arch: Arch) -> [Vec<u8>; 4] {
     let bypass = Some("ggml_compute_forward_norm_mul_fused");
     let mut relr = base(arch, 256, 248);
     relr.pointing = Pointing::Relr;
     let mut bare = cpu(arch, Shape { imported: true, bypass, operators: 25, ..Shape::default() });
     bare.sections = false;
-    [relr.build(), bare.build(), cpu(arch, Shape { operators: 25, ..Shape::default() }).build()]
+    [
+        relr.build(),
+        bare.build(),
+        cpu(arch, Shape { operators: 25, ..Shape::default() }).build(),
+        library(arch),
+    ]
 }
 
 /// What the fuzzer begins with.

@@ -13,6 +13,9 @@ const LOAD: ([u8; 4], [u8; 4]) = ([0x48, 0x8b, 0x84, 0x24], [0x40, 1, 0, 0]);
 /// ldr w8, [x19, #536].
 const LOAD_ARM: u32 = 0xb942_1a68;
 
+/// Instructions.
+type Body = fn(&mut Asm);
+
 /// A loop over the nodes, with what the tests change. Labels: `start`, `fused`, `join` where the operators meet, and there, in the
 /// middle of the instruction that can be moved, `inside`.
 struct Loop {
@@ -25,9 +28,9 @@ struct Loop {
     /// Where fused operators meet the others.
     fused_meets: &'static str,
     /// What is put in where the first operator was computed.
-    first: fn(&mut Asm),
+    first: Body,
     /// What stands where the operators meet, in place of a load.
-    meets: Option<fn(&mut Asm)>,
+    meets: Option<Body>,
     /// A jump whose table is not known.
     unknown: bool,
     /// Where one entry of the table leads.
@@ -132,6 +135,11 @@ impl Loop {
     }
 }
 
+/// The whole file, with a table.
+pub(crate) fn library(arch: Arch) -> Vec<u8> {
+    looped(arch).elf().build()
+}
+
 /// What was found in the last of the files.
 fn found(plan: &EnginePlan) -> Result<&DirectPlaces, NoDirect> {
     let file = plan.files.last().expect("a file");
@@ -179,7 +187,7 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
         assert_eq!(refused, NoDirect::LedInto { place, by });
     };
     // From the function itself, a branch leads nowhere that an instruction begins.
-    let first: fn(&mut Asm) = |asm| {
+    let first: Body = |asm| {
         asm.label("by");
         asm.jump("inside");
     };
@@ -191,7 +199,7 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
     assert!(found(&plan(&mut [&mut elf])).is_ok());
 
     // What jumps into a function counts as a part of it.
-    let outside: [(&str, fn(&mut Asm)); 3] = [
+    let outside: [(&str, Body); 3] = [
         ("inside", |asm| asm.jump("inside")),
         ("join", |asm| asm.call("inside")),
         ("join", |asm| asm.return_address("inside")),
@@ -221,7 +229,7 @@ fn a_branch_into_the_instruction_is_refused_wherever_it_comes_from() {
 
 #[test]
 fn what_depends_on_its_address_or_is_too_short_stays() {
-    let fixed: [(Arch, fn(&mut Asm)); 6] = [
+    let fixed: [(Arch, Body); 6] = [
         (Arch::X86, |asm| asm.bytes.extend([0x48, 0x8b, 0x05, 1, 0, 0, 0])), // mov 1(%rip),%rax
         (Arch::X86, |asm| asm.bytes.extend([0x8b, 0x47, 80])),               // mov 80(%rdi),%eax
         (Arch::X86, |asm| asm.bytes.extend([0xf0, 0x83, 0x44, 0x24, 8, 1])), // lock addl $1,8(%rsp)
@@ -343,6 +351,28 @@ fn an_operator_function_that_is_reached_otherwise_is_refused() {
                 "{arch:?} {n}: {refused:?}"
             );
         }
+    }
+}
+
+#[test]
+fn a_call_with_a_prefix_or_through_a_pointer_is_refused() {
+    let calls: [Body; 2] = [
+        |asm| {
+            asm.bytes.push(0xf2); // bnd
+            asm.call("ggml_compute_forward");
+        },
+        |asm| asm.call_slot("slot"),
+    ];
+    for call in calls {
+        let mut elf = old(Arch::X86, |elf| {
+            elf.import("slot", "ggml_compute_forward");
+            elf.function("other", |asm| {
+                asm.label("odd");
+                call(asm);
+                asm.ret();
+            });
+        });
+        assert_eq!(refused(&mut elf), NoDirect::NotACall(elf.address("odd")));
     }
 }
 

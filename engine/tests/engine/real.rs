@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use profinfer_engine::{
-    EnginePlan, Image, Origin, ProbeKind, Site, examine, is_engine_part, library_event_site,
+    DirectRole, EnginePlan, Image, Origin, ProbeKind, Site, examine, is_engine_part, library_event_site,
 };
 
 use crate::oracle::{self, Line};
@@ -150,6 +150,35 @@ fn current_engine_has_starts_and_ends_of_operators() {
             (join..join + 24).contains(&line.address) && count > 80,
             "{line:?}: {count} jumps to {join:#x}"
         );
+    }
+}
+
+/// Every place is one instruction as binutils sees it, and nothing that they see jumps behind its first byte.
+fn direct_places_are_whole_instructions(variable: &str, wanted: fn(&DirectRole) -> bool) {
+    let Some(engine) = engine(variable) else { return };
+    for number in engine.cpu_files() {
+        let (file, found) = (&engine.files[number], engine.plan.files[number].direct.as_ref());
+        let direct = found.expect("operators").as_ref().unwrap_or_else(|reason| panic!("{reason:?}"));
+        assert!(direct.places.iter().any(|p| wanted(&p.role)), "{direct:?}");
+        for place in &direct.places {
+            let behind = place.address + place.bytes.len() as u64;
+            let lines = oracle::disassemble(file, place.address, behind + 16);
+            assert_eq!((lines[0].address, lines[1].address), (place.address, behind), "{}", file.display());
+            assert_eq!(lines[0].mnemonic == "call", place.role != DirectRole::End, "{:?}", lines[0]);
+            for line in oracle::disassemble(file, place.address - 0x4000, place.address + 0x4000) {
+                let target = line.operands.split(' ').next().and_then(|t| u64::from_str_radix(t, 16).ok());
+                let target = target.filter(|_| line.mnemonic.starts_with('j') || line.mnemonic == "call");
+                assert!(target.is_none_or(|t| t <= place.address || behind <= t), "{line:?} and {place:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn direct_probes_have_places_in_all_engines() {
+    direct_places_are_whole_instructions("PROFINFER_ENGINE_DIR", |role| *role == DirectRole::End);
+    for variable in ["PROFINFER_MID_ENGINE_DIR", "PROFINFER_OLD_ENGINE_DIR"] {
+        direct_places_are_whole_instructions(variable, |role| matches!(role, DirectRole::Whole { .. }));
     }
 }
 

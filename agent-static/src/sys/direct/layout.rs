@@ -29,8 +29,13 @@ pub const CONTROL_MAP: usize = 16;
 pub const CONTROL_OWNER: usize = 24;
 /// See [`CONTROL_OWNER`].
 pub const CONTROL_OWNER_BEGAN: usize = 32;
+/// On arm64: where a thread's control block holds the thread's CPU; 0: nowhere.
+pub const CONTROL_CPU: usize = 40;
 /// Words of the control page that are used.
-pub const CONTROL_WORDS: usize = 5;
+pub const CONTROL_WORDS: usize = 6;
+
+/// How much of a thread's control block is looked at; on arm64 it ends at the thread pointer.
+pub const BLOCK: usize = 2048;
 
 /// Threads that are recorded at once, as a power of two.
 pub const SLOT_BITS: usize = 6;

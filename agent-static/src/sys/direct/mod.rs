@@ -4,13 +4,15 @@
 pub mod clock;
 pub mod layout;
 pub mod own;
+#[cfg(target_arch = "aarch64")]
+pub mod regset;
 pub mod shared;
 pub mod thread;
-#[cfg(target_arch = "x86_64")]
-mod x86;
+#[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
+mod arch;
 
-#[cfg(target_arch = "x86_64")]
-pub use x86::{boot, stubs};
+pub use arch::{boot, stubs};
 
 /// Stubs, at their offsets in the code page. Up to [`layout::HEADER`] they are zeros.
 #[derive(Debug, Clone, Copy)]
@@ -33,22 +35,3 @@ pub struct Boot {
     /// Offset of the values: address of the code page, flags for memfd_create(2), then where to go on: address, flags and registers.
     pub values: usize,
 }
-
-#[cfg(not(target_arch = "x86_64"))]
-mod none {
-    use super::{Boot, Stubs};
-
-    /// There are none for this architecture.
-    #[must_use]
-    pub const fn stubs() -> Stubs {
-        Stubs { bytes: &[], start: 0, fused: 0, end: 0 }
-    }
-
-    /// There is none for this architecture.
-    #[must_use]
-    pub const fn boot() -> Boot {
-        Boot { bytes: &[], values: 0 }
-    }
-}
-#[cfg(not(target_arch = "x86_64"))]
-pub use none::{boot, stubs};

@@ -45,13 +45,13 @@ impl Pages {
 }
 
 impl Code {
-    /// Runs the loop at `code`, which [`looped`] made: passes its places `pairs` times with `node` as second argument.
+    /// Runs the loop at `code`, which [`LOOPED`] says: passes its places `pairs` times with `node` as second argument.
     pub fn pass(&self, code: &Range<usize>, pairs: u32, node: u64) {
-        if pairs == 0 || code.end > at::PAGE || !cfg!(target_arch = "x86_64") {
+        if pairs == 0 || code.end > at::PAGE {
             return;
         }
         let address = self.0.as_ptr().wrapping_add(code.start);
-        // SAFETY: The bytes there are the loop of `looped`, with two of its instructions led through thunks of this page: a function
+        // SAFETY: The bytes there are the loop of `LOOPED`, with two of its instructions led through thunks of this page: a function
         // of the C calling convention that changes only the first argument's register, touches no memory but the stack and what
         // the stubs write, which lives as long as the caller's `Shared`, and returns after `pairs` rounds, which is not 0.
         let pass: unsafe extern "C" fn(u64, u64) = unsafe { std::mem::transmute(address) };
@@ -60,32 +60,71 @@ impl Code {
     }
 }
 
-/// A function with a call and an instruction of eight bytes behind it, as x86-64 code: its bytes, and the offsets of both in it and
-/// of what is called. Its first argument is a number of rounds.
-#[must_use]
-pub const fn looped() -> ([u8; 20], usize, usize, usize) {
-    let code = [
+/// A function with a call and an instruction behind it that can be moved. Its first argument is a number of rounds.
+#[derive(Debug)]
+pub struct Looped {
+    /// Its code.
+    pub code: &'static [u8],
+    /// Offset of the call.
+    pub start: usize,
+    /// Offset of the instruction, and its length.
+    pub end: usize,
+    /// See `end`.
+    pub moved: usize,
+    /// Offset of what is called.
+    pub callee: usize,
+}
+
+/// For this processor.
+#[cfg(target_arch = "x86_64")]
+pub const LOOPED: Looped = Looped {
+    code: &[
         0xe8, 0x0e, 0, 0, 0, // call 19
         0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, // nop, eight bytes
         0x48, 0xff, 0xcf, // dec rdi
         0x75, 0xee, // jnz 0
         0xc3, // ret
         0xc3, // 19: ret
-    ];
-    (code, 0, 5, 19)
-}
+    ],
+    start: 0,
+    end: 5,
+    moved: 8,
+    callee: 19,
+};
 
-/// Where this thread's control block lies; 0 where that is not known.
+/// For this processor.
+#[cfg(target_arch = "aarch64")]
+pub const LOOPED: Looped = Looped {
+    code: &[
+        0xfe, 0x0f, 0x1f, 0xf8, // str x30, [sp, #-16]!
+        0x06, 0, 0, 0x94, // 4: bl 28
+        0x1f, 0x20, 0x03, 0xd5, // nop
+        0, 0x04, 0, 0xf1, // subs x0, x0, #1
+        0xa1, 0xff, 0xff, 0x54, // b.ne 4
+        0xfe, 0x07, 0x41, 0xf8, // ldr x30, [sp], #16
+        0xc0, 0x03, 0x5f, 0xd6, // ret
+        0xc0, 0x03, 0x5f, 0xd6, // 28: ret
+    ],
+    start: 4,
+    end: 8,
+    moved: 4,
+    callee: 28,
+};
+
+/// Where this thread's control block lies, or on arm64 what is looked at of it.
 #[must_use]
 pub fn thread_pointer() -> u64 {
+    let pointer: u64;
     #[cfg(target_arch = "x86_64")]
-    {
-        let pointer: u64;
-        // SAFETY: The first word of every thread's control block is its own address, by the x86-64 ABI for thread-local storage;
-        // it is only read.
-        unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags)) };
-        pointer
+    // SAFETY: The first word of every thread's control block is its own address, by the x86-64 ABI for thread-local storage; it is
+    // only read.
+    unsafe {
+        std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    0
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: Every program may read the register; nothing else is read.
+    unsafe {
+        std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nostack, nomem, preserves_flags));
+    }
+    if cfg!(target_arch = "aarch64") { pointer.wrapping_sub(at::BLOCK as u64) } else { pointer }
 }
