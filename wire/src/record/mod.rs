@@ -2,13 +2,17 @@
 //!
 //! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
 
+pub mod capture;
 pub mod ceiling;
 pub mod clock;
 pub mod control;
+pub mod controller;
 pub mod cost;
 pub mod counter;
+pub mod duty;
 pub mod expert;
 pub mod fact;
+pub mod filter;
 pub mod gauge;
 pub mod graph;
 pub mod loss;
@@ -50,6 +54,10 @@ pub mod kind {
     pub const FACT: u16 = 0x0c;
     /// [`super::ceiling::Ceiling`].
     pub const CEILING: u16 = 0x0b;
+    /// [`super::capture::CaptureOptions`].
+    pub const CAPTURE_OPTIONS: u16 = 0x0d;
+    /// [`super::filter::Filter`].
+    pub const FILTER: u16 = 0x0e;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -82,6 +90,12 @@ pub mod kind {
     pub const INTERRUPT_BATCH: u16 = 0x62;
     /// [`super::clock::Clock`].
     pub const CLOCK: u16 = 0x70;
+    /// [`super::duty::ProbeSwitch`].
+    pub const PROBE_SWITCH: u16 = 0x71;
+    /// [`super::controller::ControllerStep`].
+    pub const CONTROLLER_STEP: u16 = 0x72;
+    /// [`super::capture::CaptureLoss`].
+    pub const CAPTURE_LOSS: u16 = 0x73;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -106,6 +120,10 @@ pub mod kind {
     pub const GAUGE_REQUEST: u16 = 0x106;
     /// [`super::control::BenchRequest`], host to agent.
     pub const BENCH_REQUEST: u16 = 0x107;
+    /// [`super::capture::CaptureRequest`], host to agent.
+    pub const CAPTURE_REQUEST: u16 = 0x109;
+    /// [`super::filter::FilterRequest`], host to agent.
+    pub const FILTER_REQUEST: u16 = 0x10a;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -181,6 +199,10 @@ records! {
     Fact = kind::FACT => fact::Fact<'a>,
     /// What the board can do at best.
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
+    /// What is in force of the capture's options.
+    CaptureOptions = kind::CAPTURE_OPTIONS => capture::CaptureOptions,
+    /// A filter in force.
+    Filter = kind::FILTER => filter::Filter<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
@@ -213,6 +235,12 @@ records! {
     InterruptBatch = kind::INTERRUPT_BATCH => sched::InterruptBatch<'a>,
     /// Several clocks read at once.
     Clock = kind::CLOCK => clock::Clock,
+    /// The operators of a process begin or cease to be captured.
+    ProbeSwitch = kind::PROBE_SWITCH => duty::ProbeSwitch,
+    /// The controller changed how many token calls have operators.
+    ControllerStep = kind::CONTROLLER_STEP => controller::ControllerStep,
+    /// What options and filters left out so far.
+    CaptureLoss = kind::CAPTURE_LOSS => capture::CaptureLoss,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.
@@ -233,6 +261,10 @@ records! {
     GaugeRequest = kind::GAUGE_REQUEST => control::GaugeRequest<'a>,
     /// Ceilings that shall be measured before the session.
     BenchRequest = kind::BENCH_REQUEST => control::BenchRequest<'a>,
+    /// What to capture of the operators.
+    CaptureRequest = kind::CAPTURE_REQUEST => capture::CaptureRequest,
+    /// Which operators and token calls to capture.
+    FilterRequest = kind::FILTER_REQUEST => filter::FilterRequest<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.
