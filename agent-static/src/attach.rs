@@ -15,7 +15,8 @@ use profinfer_engine::{
 use profinfer_wire::record::control::level;
 
 use crate::backend_function;
-use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals};
+use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals, Window};
+use crate::clock;
 use crate::error::{Result, log};
 use crate::outcome::{Fate, Outcome, level_bit};
 use crate::selfcheck::{Hits, doubt};
@@ -40,6 +41,10 @@ pub struct Attached {
     /// What the engine's files were like when they were examined.
     stamps: BTreeMap<FileId, Stamp>,
     linkers: BTreeSet<FileId>,
+    /// Operators are captured in calls that begin in this window.
+    captured: Window,
+    /// When the last operator probe was put in place, ns.
+    operators_ns: Option<u64>,
     /// The functions of other backends that are worth a probe.
     backends: Vec<BackendFunction>,
 }
@@ -59,6 +64,8 @@ impl Attached {
             looked_at: BTreeMap::new(),
             stamps: BTreeMap::new(),
             linkers: BTreeSet::new(),
+            captured: Window::default(),
+            operators_ns: None,
             backends: backend_function::searched(),
         }
     }
@@ -82,6 +89,56 @@ impl Attached {
     pub fn complete(&self) -> bool {
         let wanted = [level::TOKEN, level::GRAPH, level::OP];
         wanted.into_iter().filter(|l| self.levels & l != 0).all(|l| self.has(l))
+    }
+
+    /// Takes the probes on the CPU's operators out; how many. What functions of other backends have stays: they are few.
+    pub fn take_out_operators(&mut self) -> u16 {
+        let mut gone = 0;
+        // Starts before ends, as when all are removed.
+        for ((kind, ..), links) in &mut self.links {
+            if switchable(*kind) {
+                gone += u16::try_from(links.len()).unwrap_or(0);
+                links.clear();
+            }
+        }
+        gone
+    }
+
+    /// Puts them in again; how many.
+    ///
+    /// # Errors
+    /// What the kernel answered; then none is in.
+    pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
+        let mut put = 0;
+        // Ends before starts.
+        for ((kind, id, offset), links) in self.links.iter_mut().rev() {
+            let file = self.files.iter().find(|f| f.id == *id);
+            let Some(file) = file.filter(|_| switchable(*kind) && links.is_empty()) else { continue };
+            match bpf.attach(AttachPoint::Engine(*kind), self.pid, &file.open_path, *offset) {
+                Ok(attached) => *links = attached,
+                Err(e) => {
+                    self.take_out_operators();
+                    return Err(e);
+                }
+            }
+            put += u16::try_from(links.len()).unwrap_or(0);
+        }
+        Ok(put)
+    }
+
+    /// Captures operators in calls that begin in this window.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) -> Result<()> {
+        self.captured = window;
+        bpf.set_engine(self.pid, self.config(false))
+    }
+
+    /// Since when all operator probes are in place, ns; `None` where there are none.
+    #[must_use]
+    pub fn operators_since(&self) -> Option<u64> {
+        self.operators_ns.filter(|_| self.links.keys().any(|(kind, ..)| switchable(*kind)))
     }
 
     /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
@@ -171,7 +228,8 @@ impl Attached {
         bpf.set_engine(self.pid, self.config(hold))?;
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
-        let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.kind)).collect();
+        let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
+        let mut sites: Vec<_> = plan.sites.iter().filter(|s| probed(s.kind)).collect();
         sites.sort_by_key(|s| std::cmp::Reverse(s.kind));
         for site in sites {
             let Some(file) = self.files.get(site.file) else { continue };
@@ -183,6 +241,9 @@ impl Attached {
             let fate = match bpf.attach(point, self.pid, &file.open_path, site.offset) {
                 Ok(links) => {
                     self.links.insert(key, links);
+                    if switchable(site.kind) {
+                        self.operators_ns = Some(clock::monotonic_ns());
+                    }
                     Fate::Attached { site: site.clone(), doubt: None }
                 }
                 Err(e) => Fate::Refused(e.answer),
@@ -261,7 +322,7 @@ impl Attached {
     fn config(&self, hold: bool) -> EngineConfig {
         let read_topology = self.levels & level::OP != 0;
         let Some(plan) = &self.plan else {
-            return EngineConfig { read_topology, hold, ..Default::default() };
+            return EngineConfig { read_topology, hold, captured: self.captured, ..Default::default() };
         };
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
@@ -272,6 +333,7 @@ impl Attached {
             expert_op: op("MUL_MAT_ID").filter(|_| read_topology && self.levels & level::EXPERT != 0),
             rope_op: op("ROPE").filter(|_| read_topology),
             index_type: number(plan.tables.types.iter().position(|t| t.name == "i32")),
+            captured: self.captured,
         }
     }
 
@@ -282,6 +344,11 @@ impl Attached {
         self.library_events.clear();
         bpf.remove_engine(self.pid);
     }
+}
+
+/// It may be taken out and put in again: probes on operators of the CPU.
+const fn switchable(kind: ProbeKind) -> bool {
+    matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
 }
 
 /// What is said of a file that a process maps and that cannot be looked at.

@@ -90,7 +90,8 @@ fn plan_of(options: &Record) -> Result<Plan> {
     let bench = options.bench.then(plan::BenchRequest::default);
     #[cfg(not(feature = "bench"))]
     let bench = None;
-    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges, bench })
+    let capture = options.capture.wanted();
+    Ok(Plan { board: name.to_owned(), levels, target: String::new(), counters, gauges, bench, capture })
 }
 
 /// Measures the ceilings and prints them.

@@ -3,6 +3,8 @@
 use profinfer_wire::record::control::{self, level};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
+use crate::capture::Wanted;
+
 /// Name of the profile for an unknown machine.
 pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
 
@@ -21,6 +23,8 @@ pub struct Plan {
     pub gauges: Vec<GaugeRequest>,
     /// Ceilings to measure before the session.
     pub bench: Option<BenchRequest>,
+    /// What to capture of the operators.
+    pub capture: Wanted,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
@@ -115,6 +119,7 @@ impl From<control::Plan<'_>> for Plan {
             counters: Vec::new(),
             gauges: Vec::new(),
             bench: None,
+            capture: Wanted::default(),
         }
     }
 }

@@ -57,6 +57,7 @@ fn a_session_that_has_begun_allocates_nothing() {
             counters: Vec::new(),
             gauges: gauges(),
             bench: None,
+            capture: Default::default(),
         };
         let target = Target::Command { command: engine, stdout_to_stderr: false };
         let output = Output::new(file, Kind::File, "the test").unwrap();

@@ -4,6 +4,8 @@ use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
 use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::span::{Cursor, MAX_SPAN_LEN, Span};
 
+use super::starts::Running;
+
 /// Room for the packed spans of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
 /// Spans of one thread that are being packed.
@@ -20,11 +22,19 @@ pub(super) struct Batch {
     /// What the spans counted, made when the first one counts; together with `bytes` it must fit a frame.
     pub(super) counts: Option<Box<[u8; BATCH_BYTES]>>,
     pub(super) counts_len: usize,
+    /// Where there are no ends: the span that began last.
+    pub(super) running: Option<Running>,
 }
 
 impl Batch {
     /// Begins anew for a thread, whose first span starts at `base_ns` on `cpu`.
     pub(super) fn begin(mut self, tid: u32, base_ns: u64, cpu: u16) -> Self {
+        self.restart(tid, base_ns, cpu);
+        self
+    }
+
+    /// The same in place.
+    pub(super) fn restart(&mut self, tid: u32, base_ns: u64, cpu: u16) {
         self.tid = tid;
         self.base_ns = base_ns;
         self.cpu = cpu;
@@ -32,7 +42,6 @@ impl Batch {
         self.len = 0;
         self.counts_len = 0;
         self.cursor = Cursor::new(base_ns, cpu);
-        self
     }
 
     /// Memory for a batch.
@@ -48,6 +57,7 @@ impl Batch {
             bytes: Box::new([0; BATCH_BYTES]),
             counts: None,
             counts_len: 0,
+            running: None,
         }
     }
 

@@ -14,6 +14,7 @@ mod drain;
 mod identity;
 mod last_words;
 mod records;
+mod steer;
 
 use std::cell::RefCell;
 
