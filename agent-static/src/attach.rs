@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
+use std::thread::JoinHandle;
 
 use libbpf_rs::Link;
 use memmap2::Mmap;
@@ -45,6 +46,8 @@ pub struct Attached {
     captured: Window,
     /// When the last operator probe was put in place, ns.
     operators_ns: Option<u64>,
+    /// Takes operator probes out.
+    leaving: Option<JoinHandle<()>>,
     /// The functions of other backends that are worth a probe.
     backends: Vec<BackendFunction>,
 }
@@ -66,6 +69,7 @@ impl Attached {
             linkers: BTreeSet::new(),
             captured: Window::default(),
             operators_ns: None,
+            leaving: None,
             backends: backend_function::searched(),
         }
     }
@@ -91,17 +95,33 @@ impl Attached {
         wanted.into_iter().filter(|l| self.levels & l != 0).all(|l| self.has(l))
     }
 
-    /// Takes the probes on the CPU's operators out; how many. What functions of other backends have stays: they are few.
+    /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
+    /// few. A thread of its own waits for the kernel, which lets go of a probe when no CPU can be in it any more.
     pub fn take_out_operators(&mut self) -> u16 {
-        let mut gone = 0;
+        let mut gone = Vec::new();
         // Starts before ends, as when all are removed.
         for ((kind, ..), links) in &mut self.links {
             if switchable(*kind) {
-                gone += u16::try_from(links.len()).unwrap_or(0);
-                links.clear();
+                gone.append(links);
             }
         }
-        gone
+        let n = u16::try_from(gone.len()).unwrap_or(u16::MAX);
+        self.operators_out();
+        // Where there is no thread to be had, they are dropped here.
+        self.leaving = std::thread::Builder::new()
+            .name("take-out".to_owned())
+            .stack_size(LEAVING_STACK)
+            .spawn(move || drop(gone))
+            .ok();
+        n
+    }
+
+    /// The probes that were to be taken out are out.
+    pub fn operators_out(&mut self) -> bool {
+        if let Some(leaving) = self.leaving.take_if(|l| l.is_finished()) {
+            let _ = leaving.join();
+        }
+        self.leaving.is_none()
     }
 
     /// Puts them in again; how many.
@@ -341,10 +361,16 @@ impl Attached {
     pub fn detach(&mut self, bpf: &Bpf<'_>) {
         // Starts before ends: an operator that runs right now ends unseen and is counted as such.
         while self.links.pop_first().is_some() {}
+        if let Some(leaving) = self.leaving.take() {
+            let _ = leaving.join();
+        }
         self.library_events.clear();
         bpf.remove_engine(self.pid);
     }
 }
+
+/// Stack of the thread that takes probes out: it makes one system call after the other.
+const LEAVING_STACK: usize = 64 << 10;
 
 /// It may be taken out and put in again: probes on operators of the CPU.
 const fn switchable(kind: ProbeKind) -> bool {

@@ -11,7 +11,7 @@ use profinfer_wire::record::capture::ALWAYS;
 /// Least token calls of a burst, and of a pause.
 const MIN_CALLS: u32 = 8;
 /// A burst lasts at least so many times as long as its switches took.
-const SWITCHES: u64 = 20;
+const SWITCHES: u64 = 10;
 
 /// What became of the operators of a token call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Cycle {
         }
     }
 
-    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least 20 times as long as its switches took; the
+    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least 10 times as long as its switches took; the
     /// next one begins when the share of captured calls has fallen to what was asked for.
     pub fn on(&mut self, now_ns: u64) -> bool {
         match self.permille {
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn bursts_are_long_against_their_switches() {
         let mut cycle = Cycle::new(100, 0);
-        // 20 times 30 ms are 60 calls.
-        cycle.switched(30_000_000);
+        // 10 times 60 ms are 60 calls.
+        cycle.switched(60_000_000);
         let states = run(&mut cycle, 3_000, 0);
         let bursts: Vec<usize> = states.split(|on| !*on).map(<[bool]>::len).filter(|n| *n > 0).collect();
         assert!(bursts.len() >= 3 && bursts.iter().all(|n| *n >= 60), "{bursts:?}");

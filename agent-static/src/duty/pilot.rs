@@ -1,9 +1,9 @@
 //! When operator probes of one engine go in and out: by duty cycle, controller and filters.
 //!
 //! ```text
-//! In ── asked to be out ──▶ Closing ── the last captured call has ended ──▶ Out
-//!  ▲                                                                         │
-//!  └────────────────────────── asked to be in: put in ◀──────────────────────┘
+//! In ── asked to be out ──▶ Closing ── the last captured call has ended ──▶ Leaving ── they are out ──▶ Out
+//!  ▲                                                                                                     │
+//!  └──────────────────────────────────── asked to be in: put in ◀────────────────────────────────────────┘
 //! ```
 //! The window in which calls are captured is told to the programs some time ahead, so that a call cannot begin between the
 //! decision and its effect.
@@ -49,6 +49,7 @@ pub struct Pilot {
 enum State {
     In,
     Closing { until_ns: u64 },
+    Leaving { began_ns: u64, probes: u16, reason: SwitchReason },
     Out,
 }
 
@@ -114,8 +115,8 @@ impl Pilot {
             }
             self.kept_end_ns = Some(call.end_ns);
         } else if self.unsaid_ns.is_none()
-            && let Some(last) = self.kept_end_ns.take()
             && self.state == State::In
+            && let Some(last) = self.kept_end_ns.take()
         {
             say(self.switch(false, SwitchReason::Filter, (last, last), 0));
             self.unsaid_ns = Some(last);
@@ -148,11 +149,15 @@ impl Pilot {
             State::Closing { until_ns }
                 if seen_ns > until_ns && running_since.is_none_or(|since| since >= until_ns) =>
             {
-                let began = clock();
+                let began_ns = clock();
                 let probes = engine.take_out();
+                self.state = State::Leaving { began_ns, probes, reason };
+                Ok(None)
+            }
+            State::Leaving { began_ns: left_ns, probes, reason } if engine.is_out() => {
                 let done_ns = clock();
                 self.state = State::Out;
-                let began_ns = self.past.last().map_or(began, |(_, began, _)| *began);
+                let began_ns = self.past.last().map_or(left_ns, |(_, began, _)| *began);
                 if let Some(last) = self.past.last_mut() {
                     last.2 = done_ns;
                 }
@@ -164,7 +169,7 @@ impl Pilot {
                 } else {
                     say(self.switch(false, reason, (off_ns, done_ns), probes));
                 }
-                let took = done_ns - began;
+                let took = done_ns - left_ns;
                 self.cycle.switched(self.switch_ns + took);
                 Ok(Some(took))
             }
@@ -184,7 +189,7 @@ impl Pilot {
                 }
                 Ok(Some(self.switch_ns))
             }
-            State::In | State::Closing { .. } | State::Out => Ok(None),
+            State::In | State::Closing { .. } | State::Leaving { .. } | State::Out => Ok(None),
         }
     }
 
@@ -192,8 +197,9 @@ impl Pilot {
     #[must_use]
     pub fn end(&self, now_ns: u64) -> Option<ProbeSwitch> {
         let said = self.state != State::Out && self.unsaid_ns.is_none();
-        let began_ns = match self.state {
-            State::Closing { until_ns } => until_ns.min(now_ns),
+        let began_ns = match (self.state, self.past.last()) {
+            (State::Closing { until_ns }, _) => until_ns.min(now_ns),
+            (State::Leaving { .. }, Some((_, began, _))) => *began,
             _ => now_ns,
         };
         said.then(|| self.switch(false, SwitchReason::End, (began_ns, now_ns.max(began_ns)), 0))

@@ -17,8 +17,11 @@ pub trait OpProbes {
     /// What the system answered; then none is in.
     fn put_in(&mut self) -> Result<u16>;
 
-    /// Takes all of them out; how many.
+    /// Begins to take all of them out; how many. It does not wait: the kernel may need a second for it on a machine that is busy.
     fn take_out(&mut self) -> u16;
+
+    /// They are out.
+    fn is_out(&mut self) -> bool;
 }
 
 /// Uprobes.
@@ -35,6 +38,10 @@ impl OpProbes for Uprobes<'_, '_> {
 
     fn take_out(&mut self) -> u16 {
         self.attached.take_out_operators()
+    }
+
+    fn is_out(&mut self) -> bool {
+        self.attached.operators_out()
     }
 }
 

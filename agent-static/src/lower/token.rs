@@ -98,7 +98,11 @@ impl Lower {
         };
         let n_tokens =
             u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
-        self.ended(e, n_tokens, open.place);
+        self.ended(
+            &ring::Decode { start_ns: self.begun(tid, e.start_ns, e.end_ns), ..*e },
+            n_tokens,
+            open.place,
+        );
         if self.levels & level::TOKEN == 0 {
             return;
         }

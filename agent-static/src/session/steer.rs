@@ -141,6 +141,10 @@ impl Steer {
 
     /// Gives token calls that ended to their engines' pilots and controllers.
     fn calls(&mut self, lower: &mut Lower) {
+        // Of an engine that is not steered yet, its first calls wait.
+        if self.engines.is_empty() {
+            return;
+        }
         let mut counts = [0; 3];
         let emit = &mut lower.emit;
         for call in lower.engines_progress.take_ended() {
