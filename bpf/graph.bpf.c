@@ -16,7 +16,7 @@
  * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and so that loading takes
  * milliseconds on a board: loops within loops, each in a function of its own.
  */
-#include "include/maps.h"
+#include "include/capture.h"
 
 /* wire's graph::layer */
 enum { SCHEDULER = 0, BACKEND = 1 };
@@ -341,6 +341,11 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	n_past = past_of(t, g);
 	/* The nodes were read with the engine standing still: the call's time begins now. */
 	t->cpu_start = bpf_ktime_get_ns();
+	t->cpu_skip = t->decode_depth ? t->decode_skip : skips(id, t->cpu_start);
+	if (t->cpu_skip)
+		t->cpu_experts = 0;
+	s->cpu_skip = t->cpu_skip;
+	s->cpu_topology = t->cpu_topology;
 	s->cpu_graph = t->cpu_start;
 	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_topology, g, cgraph, n_past);
 }

@@ -5,7 +5,22 @@
  * all of them reach before the barrier. These two programs run some thousand times a token, so they do
  * the least that can be done: remember, and write one record.
  */
+#include "include/capture.h"
 #include "include/counter.h"
+
+static __always_inline int op_finish(struct thread *t, struct counters *c, __u64 id, __u64 now);
+
+/* The end of the operator before was not seen. */
+static __always_inline void no_end(struct thread *t, struct counters *c, __u64 id)
+{
+	const struct engine_config *g = engine_of(id);
+
+	/* It began in a call that was not captured, and went on when its end probe was taken out. */
+	if (g && t->op_start < g->ops_from)
+		c->starts_gated++;
+	else
+		c->spans_no_end++;
+}
 
 static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 {
@@ -17,7 +32,8 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 		return 0;
 	c->span_starts++;
 	if (t->op_node)
-		c->spans_no_end++;
+		no_end(t, c, id);
+	t->op_filtered = thread_left_out(id, PT_REGS_PARM1(ctx));
 	t->op_node = PT_REGS_PARM2(ctx);
 	t->op_last = last ? last : t->op_node;
 	t->op_cpu = bpf_get_smp_processor_id();
@@ -27,7 +43,8 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 	if (counter_slots)
 		count_begin(t);
 	t->op_start = bpf_ktime_get_ns();
-	return 0;
+	/* It goes on to the thread's next start, as the agent finds out. */
+	return starts_only ? op_finish(t, c, id, 0) : 0;
 }
 
 static __always_inline void fill(struct event_op *e, struct thread *t, __u64 id, __u32 kind, __u64 now, __u64 graph)
@@ -67,46 +84,65 @@ static __always_inline int send_counted(struct thread *t, __u64 id, __u64 now, _
 	return 1;
 }
 
-static __always_inline int op_finish(void)
+static __always_inline int op_finish(struct thread *t, struct counters *c, __u64 id, __u64 now)
+{
+	struct engine_state *s;
+	__u64 graph, topology;
+	__u32 skip;
+	int sent;
+
+	c->span_ends++;
+	if (counter_slots)
+		count_end(t);
+	graph = t->cpu_start;
+	topology = t->cpu_topology;
+	skip = t->cpu_skip;
+	if (!graph) {
+		s = engine_state_of(id);
+		graph = s ? s->cpu_graph : 0;
+		topology = s ? s->cpu_topology : 0;
+		skip = s ? s->cpu_skip : 0;
+	}
+	if (!graph) {
+		/* The graph was running when the probes were attached. */
+		c->spans_no_start++;
+	} else if (skip) {
+		c->spans_gated++;
+	} else if (t->op_filtered || (t->op_last == t->op_node && node_left_out(topology, t->op_node))) {
+		c->spans_filtered++;
+	} else {
+		if (counter_slots)
+			sent = send_counted(t, id, now, graph);
+		else
+			sent = send(t, id, now, graph);
+		if (!sent)
+			c->spans_ring_full++;
+	}
+	t->op_node = 0;
+	return 0;
+}
+
+static __always_inline int op_over(void)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u64 id = pid_tgid();
 	struct thread *t = known_thread(id);
 	struct counters *c = counters();
 	struct engine_state *s;
-	__u64 graph;
-	int sent;
 
 	if (!c || stopped)
 		return 0;
-	if (!t || !t->op_node) {
-		if (t || engine_of(id)) {
-			c->span_ends++;
-			c->spans_no_start++;
-		}
-		return 0;
-	}
-	c->span_ends++;
-	if (counter_slots)
-		count_end(t);
-	graph = t->cpu_start;
-	if (!graph) {
+	if (t && t->op_node)
+		return op_finish(t, c, id, now);
+	if (t || engine_of(id)) {
+		c->span_ends++;
+		/* In a call that is not captured, the start probe may be put in later or taken out earlier. */
 		s = engine_state_of(id);
-		graph = s ? s->cpu_graph : 0;
+		if (s && s->cpu_skip)
+			c->spans_gated++;
+		else
+			c->spans_no_start++;
 	}
-	if (!graph) {
-		/* The graph was running when the probes were attached. */
-		c->spans_no_start++;
-		t->op_node = 0;
-		return 0;
-	}
-	if (counter_slots)
-		sent = send_counted(t, id, now, graph);
-	else
-		sent = send(t, id, now, graph);
-	if (!sent)
-		c->spans_ring_full++;
-	t->op_node = 0;
 	return 0;
 }
 
@@ -127,7 +163,7 @@ int op_fused(struct pt_regs *ctx)
 SEC("uprobe")
 int op_end(UNUSED struct pt_regs *ctx)
 {
-	return op_finish();
+	return op_over();
 }
 
 /* ggml_compute_forward(params, tensor) where it is a function. Old builds call it in three phases. */
@@ -154,6 +190,6 @@ int op_return(UNUSED struct pt_regs *ctx)
 
 	/* The other phases of old builds return without having started. */
 	if (t && t->op_node)
-		return op_finish();
+		return op_over();
 	return 0;
 }

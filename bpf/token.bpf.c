@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Token level: llama_decode, llama_process, llama_encode; and the stop before the first token. */
-#include "include/maps.h"
+#include "include/capture.h"
 
 /* wire's token::function */
 enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
@@ -75,6 +75,7 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 	t->decode_context = PT_REGS_PARM1(ctx);
 	t->decode_tokens = n;
 	t->decode_start = bpf_ktime_get_ns();
+	t->decode_skip = skips(id, t->decode_start);
 	return decode_event(t, id, EVENT_DECODE_START, 0, 0);
 }
 

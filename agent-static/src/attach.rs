@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
+use std::thread::JoinHandle;
 
 use libbpf_rs::Link;
 use memmap2::Mmap;
@@ -15,7 +16,8 @@ use profinfer_engine::{
 use profinfer_wire::record::control::level;
 
 use crate::backend_function;
-use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals};
+use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals, Window};
+use crate::clock;
 use crate::direct::{PutIn, Refused};
 use crate::error::{Result, log};
 use crate::operators::{Operators, Wish};
@@ -45,6 +47,12 @@ pub struct Attached {
     /// What the engine's files were like when they were examined.
     stamps: BTreeMap<FileId, Stamp>,
     linkers: BTreeSet<FileId>,
+    /// Operators are captured in calls that begin in this window.
+    captured: Window,
+    /// When the last operator probe was put in place, ns.
+    operators_ns: Option<u64>,
+    /// Takes operator probes out.
+    leaving: Option<JoinHandle<()>>,
     /// The functions of other backends that are worth a probe.
     backends: Vec<BackendFunction>,
 }
@@ -65,6 +73,9 @@ impl Attached {
             looked_at: BTreeMap::new(),
             stamps: BTreeMap::new(),
             linkers: BTreeSet::new(),
+            captured: Window::default(),
+            operators_ns: None,
+            leaving: None,
             backends: backend_function::searched(),
         }
     }
@@ -89,6 +100,72 @@ impl Attached {
         let wanted = [level::TOKEN, level::GRAPH, level::OP];
         let has = |l| self.has(l) || l == level::OP && self.operators.cover(self.plan.as_ref());
         wanted.into_iter().filter(|l| self.levels & l != 0).all(has)
+    }
+
+    /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
+    /// few. A thread of its own waits for the kernel, which lets go of a probe when no CPU can be in it any more.
+    pub fn take_out_operators(&mut self) -> u16 {
+        let mut gone = Vec::new();
+        // Starts before ends, as when all are removed.
+        for ((kind, ..), links) in &mut self.links {
+            if switchable(*kind) {
+                gone.append(links);
+            }
+        }
+        let n = u16::try_from(gone.len()).unwrap_or(u16::MAX);
+        self.operators_out();
+        // Where there is no thread to be had, they are dropped here.
+        self.leaving = std::thread::Builder::new()
+            .name("take-out".to_owned())
+            .stack_size(LEAVING_STACK)
+            .spawn(move || drop(gone))
+            .ok();
+        n
+    }
+
+    /// The probes that were to be taken out are out.
+    pub fn operators_out(&mut self) -> bool {
+        if let Some(leaving) = self.leaving.take_if(|l| l.is_finished()) {
+            let _ = leaving.join();
+        }
+        self.leaving.is_none()
+    }
+
+    /// Puts them in again; how many.
+    ///
+    /// # Errors
+    /// What the kernel answered; then none is in.
+    pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
+        let mut put = 0;
+        // Ends before starts.
+        for ((kind, id, offset), links) in self.links.iter_mut().rev() {
+            let file = self.files.iter().find(|f| f.id == *id);
+            let Some(file) = file.filter(|_| switchable(*kind) && links.is_empty()) else { continue };
+            match bpf.attach(AttachPoint::Engine(*kind), self.pid, &file.open_path, *offset) {
+                Ok(attached) => *links = attached,
+                Err(e) => {
+                    self.take_out_operators();
+                    return Err(e);
+                }
+            }
+            put += u16::try_from(links.len()).unwrap_or(0);
+        }
+        Ok(put)
+    }
+
+    /// Captures operators in calls that begin in this window.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) -> Result<()> {
+        self.captured = window;
+        bpf.set_engine(self.pid, self.config(false))
+    }
+
+    /// Since when all operator probes are in place, ns; `None` where there are none.
+    #[must_use]
+    pub fn operators_since(&self) -> Option<u64> {
+        self.operators_ns.filter(|_| self.links.keys().any(|(kind, ..)| switchable(*kind)))
     }
 
     /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
@@ -181,7 +258,8 @@ impl Attached {
         bpf.set_engine(self.pid, self.config(hold))?;
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
-        let mut sites: Vec<_> = plan.sites.iter().filter(|s| wanted(s.kind)).collect();
+        let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
+        let mut sites: Vec<_> = plan.sites.iter().filter(|s| probed(s.kind)).collect();
         sites.sort_by_key(|s| std::cmp::Reverse(s.kind));
         for site in sites {
             let Some(file) = self.files.get(site.file) else { continue };
@@ -193,6 +271,9 @@ impl Attached {
             let fate = match bpf.attach(point, self.pid, &file.open_path, site.offset) {
                 Ok(links) => {
                     self.links.insert(key, links);
+                    if switchable(site.kind) {
+                        self.operators_ns = Some(clock::monotonic_ns());
+                    }
                     Fate::Attached { site: site.clone(), doubt: None }
                 }
                 Err(e) => Fate::Refused(e.answer),
@@ -215,7 +296,9 @@ impl Attached {
         watch: &mut Watch,
     ) -> Result<Option<(std::result::Result<PutIn, Refused>, Vec<Outcome>)>> {
         let Some(plan) = self.plan.as_ref().filter(|p| p.layout.is_ok()) else { return Ok(None) };
-        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else { return Ok(None) };
+        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else {
+            return Ok(None);
+        };
         let (done, outcomes) = match done {
             Ok((done, outcomes)) => (Ok(done), outcomes),
             Err(why) => (Err(why), self.attach(bpf, called.is_some())?),
@@ -292,7 +375,7 @@ impl Attached {
     fn config(&self, hold: bool) -> EngineConfig {
         let read_topology = self.levels & level::OP != 0;
         let Some(plan) = &self.plan else {
-            return EngineConfig { read_topology, hold, ..Default::default() };
+            return EngineConfig { read_topology, hold, captured: self.captured, ..Default::default() };
         };
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
@@ -303,6 +386,7 @@ impl Attached {
             expert_op: op("MUL_MAT_ID").filter(|_| read_topology && self.levels & level::EXPERT != 0),
             rope_op: op("ROPE").filter(|_| read_topology),
             index_type: number(plan.tables.types.iter().position(|t| t.name == "i32")),
+            captured: self.captured,
         }
     }
 
@@ -324,9 +408,20 @@ impl Attached {
         }
         // Starts before ends: an operator that runs right now ends unseen and is counted as such.
         while self.links.pop_first().is_some() {}
+        if let Some(leaving) = self.leaving.take() {
+            let _ = leaving.join();
+        }
         self.library_events.clear();
         bpf.remove_engine(self.pid);
     }
+}
+
+/// Stack of the thread that takes probes out: it makes one system call after the other.
+const LEAVING_STACK: usize = 64 << 10;
+
+/// It may be taken out and put in again: probes on operators of the CPU.
+const fn switchable(kind: ProbeKind) -> bool {
+    matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
 }
 
 /// What is said of a file that a process maps and that cannot be looked at.

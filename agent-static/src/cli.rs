@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_wire::record::direct::Probes;
 
+use crate::capture::args::CaptureArgs;
 use crate::target::process::Target;
 
 /// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
@@ -165,6 +166,9 @@ pub struct Record {
     /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C ends the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
+    /// What to capture of the operators
+    #[command(flatten)]
+    pub capture: CaptureArgs,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,

@@ -93,7 +93,8 @@ fn plan_of(options: &Record) -> Result<Plan> {
     #[cfg(not(feature = "bench"))]
     let bench = None;
     let (board, probes) = (name.to_owned(), options.probes);
-    Ok(Plan { board, levels, target: String::new(), counters, gauges, bench, probes })
+    let capture = options.capture.wanted();
+    Ok(Plan { board, levels, target: String::new(), counters, gauges, bench, probes, capture })
 }
 
 /// Measures the ceilings and prints them.

@@ -234,6 +234,16 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
                         plan.probes = w.probes;
                     }
                 }
+                Ok(Record::CaptureRequest(w)) => {
+                    if let Some(plan) = plan.as_mut() {
+                        plan.capture.request(&w);
+                    }
+                }
+                Ok(Record::FilterRequest(w)) => {
+                    if let Some(plan) = plan.as_mut() {
+                        plan.capture.filter(w.on, w.text);
+                    }
+                }
                 Ok(Record::Start(_)) => {
                     if let Some(plan) = plan.take() {
                         return Ok(Some(plan));

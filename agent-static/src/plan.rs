@@ -4,6 +4,8 @@ use profinfer_wire::record::control::{self, level};
 use profinfer_wire::record::direct::Probes;
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
+use crate::capture::Wanted;
+
 /// Name of the profile for an unknown machine.
 pub const UNKNOWN: &str = if cfg!(target_arch = "aarch64") { "generic-aarch64" } else { "host" };
 
@@ -24,6 +26,8 @@ pub struct Plan {
     pub bench: Option<BenchRequest>,
     /// Which kind of operator probes is wanted.
     pub probes: Probes,
+    /// What to capture of the operators.
+    pub capture: Wanted,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
@@ -119,6 +123,7 @@ impl From<control::Plan<'_>> for Plan {
             gauges: Vec::new(),
             bench: None,
             probes: Probes::Auto,
+            capture: Wanted::default(),
         }
     }
 }

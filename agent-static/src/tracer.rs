@@ -12,6 +12,7 @@ use crate::attach::Attached;
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::cost;
+use crate::duty::probes::Uprobes;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
@@ -287,6 +288,25 @@ impl<'b, 's> Tracer<'b, 's> {
             emit_probe(pid, outcome, lower);
         }
         Ok(())
+    }
+
+    /// Processes whose operators may be captured for some of the time, and since when their probes are in place: those that run,
+    /// are no longer watched and have operator probes.
+    pub fn steerable(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let ready = self.processes.iter().filter(|p| p.reported && !p.watched && !p.ended);
+        ready.filter_map(|p| Some((p.attached.pid, p.attached.operators_since()?)))
+    }
+
+    /// Whether token calls of a process are seen.
+    #[must_use]
+    pub fn sees_tokens(&self, pid: u32) -> bool {
+        self.processes.iter().any(|p| p.attached.pid == pid && p.attached.has(level::TOKEN))
+    }
+
+    /// The operator probes of a process that runs.
+    pub fn operators(&mut self, pid: u32) -> Option<Uprobes<'_, 's>> {
+        let traced = self.processes.iter_mut().find(|p| p.attached.pid == pid && !p.ended)?;
+        Some(Uprobes { attached: &mut traced.attached, bpf: self.bpf })
     }
 
     /// A process that is known to be an engine since the last call.

@@ -7,6 +7,8 @@
 
 /* One traced process, as the agent configures it. The programs only read it. A thread is traced when its process has an entry. */
 struct engine_config {
+	__u64 ops_from; /* operators are captured in calls that begin in this window, see capture.h */
+	__u64 ops_until;
 	__u32 hold; /* stop at the first token or graph until the operators are attached */
 	__u32 read_topology;
 	/* Offsets, from the engine's own files; 0 in `layout` means that topologies cannot be read. */
@@ -26,6 +28,7 @@ struct engine_config {
 	__u32 expert_op;  /* MUL_MAT_ID; 0: experts are not read */
 	__u32 rope_op;    /* ROPE; 0: positions are not read */
 	__u32 index_type; /* i32, of ids and positions */
+	__u32 ith; /* offset of the thread's index in the parameters of an operator */
 };
 
 /* The same process, as the programs find it: the agent makes the entry, all zeros, before it makes the other one. */
@@ -33,7 +36,8 @@ struct engine_state {
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
 	__u64 split;     /* start_ns of the split that another backend was given, 0 when none */
 	__u32 held;      /* it was stopped at its first token or graph */
-	__u32 pad;
+	__u32 cpu_skip;  /* the operators of that CPU graph are not captured */
+	__u64 cpu_topology; /* its topology */
 };
 
 /* How deep calls of backends' functions nest: ggml_rk_compute_forward, ggml_rk_mul_mat, compute_submat_mul, rknn_matmul_run. */
@@ -99,6 +103,11 @@ struct thread {
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
 	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
+	/* What is captured, see capture.h. */
+	__u32 decode_skip; /* not the operators of the token call that this thread is in */
+	__u32 cpu_skip;    /* nor those of the CPU graph that it called */
+	__u32 op_filtered; /* a filter leaves out the operator that is running */
+	__u32 op_pad;
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -115,6 +124,10 @@ struct counters {
 	__u64 experts_chosen;
 	__u64 experts_ring_full;
 	__u64 experts_unreadable;
+	/* As in the wire's CaptureLoss record. */
+	__u64 spans_filtered;
+	__u64 spans_gated;
+	__u64 starts_gated;
 };
 
 struct uid_key {

@@ -22,6 +22,7 @@ pub mod frame;
 pub mod gauges;
 pub mod hello;
 pub mod interrupt;
+pub mod options;
 pub mod placements;
 pub mod predicted;
 pub mod record;

@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a test fails where it cannot go on")]
 #![expect(clippy::indexing_slicing, reason = "likewise")]
 
+mod duty;
 mod sched;
 
 use profinfer_wire::accumulator::{Accumulator, Found};
@@ -412,6 +413,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     };
     check("ceiling that was not measured", &Record::Ceiling(unmeasured));
     sched::with_records(check);
+    duty::with_records(check);
     let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
     check("clock", &Record::Clock(clock));
     check("loss", &Record::Loss(LOSS));

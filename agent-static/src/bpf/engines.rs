@@ -23,6 +23,24 @@ pub struct EngineConfig {
     pub rope_op: Option<u32>,
     /// Number of the type of ids and positions; without it neither is read.
     pub index_type: Option<u32>,
+    /// Operators are captured in calls that begin in this window.
+    pub captured: Window,
+}
+
+/// A window of time, ns: from, and until before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// From here on.
+    pub from_ns: u64,
+    /// Not from here on.
+    pub until_ns: u64,
+}
+
+impl Default for Window {
+    /// All of time.
+    fn default() -> Self {
+        Self { from_ns: 0, until_ns: u64::MAX }
+    }
 }
 
 impl EngineConfig {
@@ -31,6 +49,8 @@ impl EngineConfig {
         let at = |field: fn(&Layout) -> u32| l.map_or(0, field);
         let op = |op: Option<u32>| op.filter(|_| self.index_type.is_some()).unwrap_or(0);
         bytes_of!(engine_config {
+            ops_from: self.captured.from_ns,
+            ops_until: self.captured.until_ns,
             hold: self.hold.into(),
             read_topology: self.read_topology.into(),
             layout: l.is_some().into(),
@@ -49,17 +69,25 @@ impl EngineConfig {
             expert_op: op(self.expert_op),
             rope_op: op(self.rope_op),
             index_type: self.index_type.unwrap_or(0),
+            ith: at(|l| l.params_ith),
         })
     }
 }
 
 /// What the programs begin with.
 const fn no_state(cpu_graph: u64) -> types::engine_state {
-    types::engine_state { cpu_graph, split: 0, held: 0, pad: 0 }
+    types::engine_state { cpu_graph, split: 0, held: 0, cpu_skip: 0, cpu_topology: 0 }
 }
 
 fn state_bytes(s: types::engine_state) -> [u8; size_of::<types::engine_state>()] {
-    bytes_of!(engine_state { cpu_graph: s.cpu_graph, split: s.split, held: s.held, pad: s.pad })
+    let types::engine_state { cpu_graph, split, held, cpu_skip, cpu_topology } = s;
+    bytes_of!(engine_state {
+        cpu_graph: cpu_graph,
+        split: split,
+        held: held,
+        cpu_skip: cpu_skip,
+        cpu_topology: cpu_topology,
+    })
 }
 
 impl Bpf<'_> {

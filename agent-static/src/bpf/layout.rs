@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn what_is_written_by_name_is_read_by_name() {
-        let bytes = bytes_of!(engine_state { cpu_graph: 1 << 40, split: 7, held: 1, pad: 0 });
+        let bytes =
+            bytes_of!(engine_state { cpu_graph: 1 << 40, split: 7, held: 1, cpu_skip: 0, cpu_topology: 0 });
         let view = View::<types::engine_state>::new(&bytes);
         let read = |v: &View<'_, types::engine_state>| {
             Some((

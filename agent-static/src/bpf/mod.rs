@@ -17,6 +17,7 @@ use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 
 use crate::backend_function::FUNCTIONS;
+use crate::capture::Programs;
 use crate::counter::Counters;
 use crate::error::Result;
 use crate::sched::formats::Formats;
@@ -24,7 +25,7 @@ use layout::{bytes_of, types::limit};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
 
-pub use engines::EngineConfig;
+pub use engines::{EngineConfig, Window};
 pub use programs::AttachPoint;
 pub use totals::{NestedTotals, SchedTotals, Totals};
 
@@ -43,6 +44,8 @@ pub struct Bpf<'s> {
     skel: ProfinferSkel<'s>,
     /// The programs of the scheduler level are loaded.
     sched: bool,
+    /// Operators have no end probes.
+    starts_only: bool,
     /// Room for the totals of all CPUs.
     per_cpu: RefCell<Vec<u64>>,
 }
@@ -63,6 +66,7 @@ impl<'s> Bpf<'s> {
         ring_bytes: u32,
         counters: &Counters,
         sched: Option<&Formats>,
+        capture: &Programs<'_>,
     ) -> Result<Self> {
         refused::keep_log();
         let mut open = ProfinferSkelBuilder::default().open(&mut storage.0).map_err(|e| refused(&e))?;
@@ -71,6 +75,10 @@ impl<'s> Bpf<'s> {
             rodata.wakeup_bytes = u64::from(ring_bytes / 4);
             rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
             rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
+            rodata.starts_only = capture.starts_only.into();
+            rodata.filter_nodes = capture.nodes.into();
+            rodata.filter_threads = capture.most_threads;
+            rodata.filter_tids = (!capture.tids.is_empty()).into();
             let slots = rodata.backend_tensor.iter_mut().zip(&mut rodata.backend_whole);
             for ((tensor, whole), function) in slots.zip(FUNCTIONS) {
                 *tensor = function.tensor.unwrap_or(NO_TENSOR);
@@ -88,13 +96,31 @@ impl<'s> Bpf<'s> {
             rodata.pidns_ino = ino;
         }
         let skel = open.load().map_err(|e| refused(&e))?;
-        Ok(Self { skel, sched: sched.is_some(), per_cpu: RefCell::new(totals::room()) })
+        for tid in capture.tids {
+            let map = &skel.maps.kept_threads;
+            map.update(&tid.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused(&e))?;
+        }
+        let starts_only = capture.starts_only;
+        Ok(Self { skel, sched: sched.is_some(), starts_only, per_cpu: RefCell::new(totals::room()) })
     }
 
     /// The ring buffer's map.
     #[must_use]
     pub fn events(&self) -> &libbpf_rs::Map<'_> {
         &self.skel.maps.events
+    }
+
+    /// Operators have no end probes.
+    #[must_use]
+    pub fn starts_only(&self) -> bool {
+        self.starts_only
+    }
+
+    /// Leaves out a node of a topology from now on.
+    pub fn leave_out(&self, topology: u64, node: u64) {
+        let key = bytes_of!(node_key { topology: topology, node: node });
+        // Where it cannot be told, the agent leaves it out.
+        let _ = self.skel.maps.left_out.update(&key, &1u32.to_ne_bytes(), MapFlags::ANY);
     }
 
     /// Ends all capturing at once, before the probes are removed one by one.

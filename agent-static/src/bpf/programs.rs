@@ -51,7 +51,9 @@ impl<'s> Bpf<'s> {
             AttachPoint::Engine(ProbeKind::OpStart) => (&p.op_start, None),
             AttachPoint::Engine(ProbeKind::OpFused) => (&p.op_fused, None),
             AttachPoint::Engine(ProbeKind::OpEnd) => (&p.op_end, None),
-            AttachPoint::Engine(ProbeKind::OpFunction) => (&p.op_enter, Some(&p.op_return)),
+            AttachPoint::Engine(ProbeKind::OpFunction) => {
+                (&p.op_enter, Some(&p.op_return).filter(|_| !self.starts_only()))
+            }
             AttachPoint::Engine(ProbeKind::BackendOp(slot) | ProbeKind::NestedCall(slot)) => {
                 match slots.get(usize::from(slot)) {
                     Some((enter, leave)) => (*enter, Some(*leave)),

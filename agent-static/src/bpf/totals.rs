@@ -33,10 +33,10 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Totals of the kernel side; names as in the wire's `Loss` and `ExpertLoss` records.
+    /// Totals of the kernel side; names as in the wire's `Loss`, `ExpertLoss` and `CaptureLoss` records.
     Totals of counters {
         span_starts, span_ends, spans_ring_full, spans_no_start, spans_no_end, calls_ring_full, tensors_ring_full, no_state,
-        experts_chosen, experts_ring_full, experts_unreadable,
+        experts_chosen, experts_ring_full, experts_unreadable, spans_filtered, spans_gated, starts_gated,
     }
 }
 

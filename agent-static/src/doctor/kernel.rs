@@ -9,6 +9,7 @@ use profinfer_wire::record::control::level;
 
 use super::{Row, options};
 use crate::bpf::{Bpf, Storage};
+use crate::capture::Programs;
 use crate::cost::calibrate;
 use crate::counter::Counters;
 use crate::sched;
@@ -33,10 +34,16 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     let (mut storage, mut plain) = (Storage::default(), Storage::default());
     let mut works = false;
     let mut sched = sched::Level::find(level::SCHED);
-    let loaded = match Bpf::load(&mut storage, RING_BYTES, &Counters::default(), sched.formats.as_ref()) {
+    let loaded = match Bpf::load(
+        &mut storage,
+        RING_BYTES,
+        &Counters::default(),
+        sched.formats.as_ref(),
+        &Programs::default(),
+    ) {
         Err(e) if sched.formats.is_some() => {
             sched.refuse(&e.answer);
-            Bpf::load(&mut plain, RING_BYTES, &Counters::default(), None)
+            Bpf::load(&mut plain, RING_BYTES, &Counters::default(), None, &Programs::default())
         }
         loaded => loaded,
     };

@@ -5,6 +5,8 @@ use profinfer_wire::frame::MAX_PAYLOAD;
 use profinfer_wire::predicted::{Encoder, MAX_PERIOD, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
 use profinfer_wire::span::Span;
 
+use super::starts::Running;
+
 /// Room for the packed spans of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;
 /// Memory in which all batches together learn what is usual, bytes: eight threads with counters and a period of 512 nodes.
@@ -56,6 +58,8 @@ pub(super) struct Batch {
     usually: Vec<Usually>,
     /// Empty without counters.
     counts: Vec<UsualCounts>,
+    /// Where there are no ends: the span that began last.
+    pub(super) running: Option<Running>,
 }
 
 /// A span without counters.
@@ -74,6 +78,7 @@ impl Batch {
             bytes: Box::new([0; BATCH_BYTES]),
             usually: Vec::new(),
             counts: Vec::new(),
+            running: None,
         }
     }
 
@@ -91,13 +96,20 @@ impl Batch {
         let fits =
             learning.room(&mut self.usually, room) && (!counted || learning.room(&mut self.counts, room));
         let period = if fits { period } else { 1 };
-        self.usually.clear();
         self.usually.resize(period, UNKNOWN);
-        self.counts.clear();
         self.counts.resize(if counted { period } else { 0 }, UNKNOWN_COUNTS);
+        self.tid = tid;
+        self.begin_again(base_ns, cpu);
+        self
+    }
+
+    /// The same with what it was begun with before.
+    pub(super) fn begin_again(&mut self, base_ns: u64, cpu: u16) {
+        self.usually.fill(UNKNOWN);
+        self.counts.fill(UNKNOWN_COUNTS);
         let memory = Memory::new(&mut self.usually, &mut self.counts);
-        let encoder = memory.map(|m| Encoder::new(base_ns, cpu, &m));
-        Self { tid, base_ns, cpu, count: 0, encoder, ..self }
+        self.encoder = memory.map(|m| Encoder::new(base_ns, cpu, &m));
+        (self.base_ns, self.cpu, self.count) = (base_ns, cpu, 0);
     }
 
     /// Number of spans.

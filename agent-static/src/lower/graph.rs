@@ -43,6 +43,8 @@ pub(super) struct Open {
     pub(super) topology: Option<Rc<Known>>,
     pub(super) batches: Vec<Batch>,
     pub(super) selections: Option<Selections>,
+    /// No filter on calls leaves out its spans.
+    pub(super) keep: bool,
 }
 
 /// Calls remembered. Two per thread and context are usual; one whose end was lost stays until it is pushed out.
@@ -55,6 +57,11 @@ impl Graphs {
             .iter_mut()
             .rev()
             .find(|o| o.start_ns == start_ns && o.pid == pid && o.layer == layer::BACKEND)
+    }
+
+    /// When the earliest call of a process began that is running, ns.
+    pub(super) fn running_since(&self, pid: u32) -> Option<u64> {
+        self.open.iter().filter(|o| o.pid == pid).map(|o| o.start_ns).min()
     }
 
     pub(super) fn take_all(&mut self) -> Vec<Open> {
@@ -84,11 +91,12 @@ impl Lower {
         let found = self.graphs.open.iter().position(|o| {
             o.tid == e.head.tid && o.start_ns == e.start_ns && o.layer == layer && o.pid == e.head.tgid
         });
-        let open = match found {
+        let mut open = match found {
             Some(i) => self.graphs.open.remove(i),
             // The record of the start was lost, and with it the graph's size.
             None => self.open_graph(e, layer),
         };
+        self.end_running(&mut open, e.end_ns);
         self.emit_call(open, e.start_ns, e.end_ns);
     }
 
@@ -144,7 +152,8 @@ impl Lower {
     }
 
     fn graph_start(&mut self, e: &ring::Graph, layer: u8) {
-        let open = self.open_graph(e, layer);
+        let mut open = self.open_graph(e, layer);
+        open.keep = self.keeps(&e.head, open.n_tokens);
         if layer == layer::BACKEND {
             self.direct_begun(e.head.tgid, e.start_ns);
         }
@@ -177,6 +186,7 @@ impl Lower {
             topology: self.topologies.get(e.topology),
             batches: self.graphs.lists.pop().unwrap_or_default(),
             selections: None,
+            keep: true,
         }
     }
 

@@ -12,17 +12,23 @@ mod expert;
 pub mod graph;
 pub mod nested;
 pub mod op;
+pub mod progress;
 pub mod sched;
+mod starts;
 pub mod text;
 pub mod thread;
 pub mod token;
 pub mod topology;
 
 use profinfer_engine::{Layout, Tables};
+use profinfer_wire::record::Record;
+use profinfer_wire::record::capture::CaptureLoss;
 use profinfer_wire::record::loss::Loss;
 
 use crate::bpf::Totals;
+use crate::capture::filter::Filters;
 use crate::emit::Emitter;
+use crate::link::output::Weight;
 use crate::placement::Unplaced;
 use crate::ring::Event;
 use crate::selfcheck::Hits;
@@ -72,6 +78,16 @@ pub struct Lower {
     nested: NestedCalls,
     sched: Option<sched::Scheduler>,
     direct: direct::Direct,
+    /// Operators have no ends.
+    pub starts_only: bool,
+    /// What is left out here, and told to the kernel side.
+    pub filters: Filters,
+    /// Nodes that are left out, by key of the topology and address: for the kernel side.
+    pub left_out: Vec<(u64, u64)>,
+    /// What was left out, as far as it is known here; `None` where nothing was asked to be.
+    pub capture_loss: Option<CaptureLoss>,
+    /// How far each engine is.
+    pub engines_progress: progress::Engines,
     /// Every event of the kernel before this time has come here, ns.
     pub drained_ns: u64,
 }
@@ -84,6 +100,8 @@ struct Counts {
     no_graph: u64,
     /// In graph calls that were running when the session ended.
     edge: u64,
+    /// Left out by filters.
+    filtered: u64,
 }
 
 impl Lower {
@@ -110,6 +128,11 @@ impl Lower {
             nested: NestedCalls::default(),
             sched: None,
             direct: direct::Direct::default(),
+            starts_only: false,
+            filters: Filters::default(),
+            left_out: Vec::new(),
+            capture_loss: None,
+            engines_progress: progress::Engines::default(),
             drained_ns: 0,
         }
     }
@@ -191,13 +214,39 @@ impl Lower {
         }
     }
 
+    /// Says what was left out so far, where something was asked to be.
+    pub fn emit_capture_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
+        let Some(loss) = self.capture_loss else { return };
+        let loss = CaptureLoss {
+            at_ns,
+            spans_filtered: kernel.spans_filtered + self.spans.filtered,
+            spans_gated: kernel.spans_gated,
+            starts_gated: kernel.starts_gated,
+            ..loss
+        };
+        self.emit.emit(&Record::CaptureLoss(loss), weight);
+    }
+
+    /// When the earliest token call of a process began that is running, ns.
+    #[must_use]
+    pub fn token_since(&self, pid: u32) -> Option<u64> {
+        self.tokens.running_since(pid)
+    }
+
+    /// When the earliest computation of a graph of a process began that is running, ns.
+    #[must_use]
+    pub fn graph_since(&self, pid: u32) -> Option<u64> {
+        self.graphs.running_since(pid)
+    }
+
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
         self.drain_direct();
         self.nested.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);
-            self.spans.edge += graph.batches.iter().map(batch::Batch::len).sum::<u64>();
+            let running = |b: &batch::Batch| u64::from(b.running.is_some());
+            self.spans.edge += graph.batches.iter().map(|b| b.len() + running(b)).sum::<u64>();
         }
     }
 }

@@ -9,6 +9,7 @@ use profinfer_wire::span::Span;
 use super::Lower;
 use super::batch::Batch;
 use super::graph::Open;
+use super::starts::Running;
 use crate::link::output::Weight;
 use crate::ring;
 
@@ -39,33 +40,63 @@ impl Lower {
             self.spans.no_graph += 1;
             return;
         };
-        if last < node || e.end_ns < e.start_ns {
+        if last < node || e.end_ns < e.start_ns && !self.starts_only {
             self.spans.no_graph += 1;
             return;
         }
         let (cpu_start, cpu_end) = (e.head.arg & 0xffff, e.head.arg >> 16);
+        let passes = topology.passes(node, last);
         let span = Span {
             node,
             last_node: last,
             start_ns: e.start_ns,
-            work_ns: e.end_ns - e.start_ns,
+            work_ns: e.end_ns.saturating_sub(e.start_ns),
             cpu: u16::try_from(cpu_end).unwrap_or(u16::MAX),
             migrated: cpu_start != cpu_end,
         };
+        let (span, passes) = if self.starts_only {
+            let running = Running { span, passes };
+            let Some(i) = at else {
+                let period = topology.period;
+                self.begin_running(e, period, running);
+                return;
+            };
+            // The one before ends here.
+            let Some(before) = open.batches[i].running.replace(running) else { return };
+            (before.until(span.start_ns), before.passes)
+        } else {
+            (span, passes)
+        };
+        if !passes {
+            self.spans.filtered += 1;
+            return;
+        }
         if let Some(i) = at {
             if open.batches[i].push(&span, counted) {
                 return;
             }
             // Full: it goes out, and its memory is the next batch's.
-            let (id, wire_id, period) = (open.id, topology.wire_id, topology.period);
-            let full = open.batches.swap_remove(i);
-            let full = self.send_batch(full, id, wire_id);
+            let (id, wire_id, period, keep) = (open.id, topology.wire_id, topology.period, open.keep);
+            let mut full = open.batches.swap_remove(i);
+            self.send_batch(&mut full, id, wire_id, keep);
             self.begin_batch(e, full, period, &span, counted);
         } else {
             let period = topology.period;
             self.thread(e.head.tgid, tid);
             let batch = self.graphs.pool.pop().unwrap_or_else(Batch::new);
             self.begin_batch(e, batch, period, &span, counted);
+        }
+    }
+
+    /// The first start of a thread in a call.
+    fn begin_running(&mut self, e: &ring::Op, period: u16, running: Running) {
+        self.thread(e.head.tgid, e.head.tid);
+        let batch = self.graphs.pool.pop().unwrap_or_else(Batch::new);
+        let begun = (running.span.start_ns, running.span.cpu);
+        let mut batch = batch.begin(e.head.tid, begun, (period, false), &mut self.graphs.learning);
+        batch.running = Some(running);
+        if let Some(open) = self.graphs.open_for(e) {
+            open.batches.push(batch);
         }
     }
 
@@ -85,13 +116,21 @@ impl Lower {
             Some(open) if packed => open.batches.push(batch),
             _ => {
                 self.graphs.learning.give_back(&batch);
-                self.spans.no_graph += 1;
+                self.spans.no_graph += 1 + u64::from(batch.running.is_some());
             }
         }
     }
 
-    fn send_batch(&mut self, mut batch: Batch, graph: u32, topology: u32) -> Batch {
-        let Batch { tid, base_ns, cpu, count, .. } = batch;
+    /// Sends what is packed; where a filter leaves out the call, counts it as left out.
+    pub(super) fn send_batch(&mut self, batch: &mut Batch, graph: u32, topology: u32, keep: bool) {
+        let Batch { tid, base_ns, cpu, count, .. } = *batch;
+        if !keep {
+            self.spans.filtered += u64::from(count);
+            return;
+        }
+        if count == 0 {
+            return;
+        }
         // All spans of a session have counters, or none has.
         let (period, counted, bytes) = batch.finish();
         let record = PredictedBatch { graph, topology, tid, base_ns, cpu, count, period, counted, bytes };
@@ -100,7 +139,6 @@ impl Lower {
         } else {
             self.spans.queue_full += u64::from(count);
         }
-        batch
     }
 
     /// Sends the spans and the experts of a call that has ended, or will never be seen to end.
@@ -110,8 +148,10 @@ impl Lower {
             selections.send(&mut self.emit, &mut self.experts, open.id, wire_id);
             self.spare_selections.push(selections);
         }
-        for batch in open.batches.drain(..) {
-            let batch = self.send_batch(batch, open.id, wire_id);
+        for mut batch in open.batches.drain(..) {
+            self.send_batch(&mut batch, open.id, wire_id, open.keep);
+            // Its call was not seen to end.
+            self.spans.edge += u64::from(batch.running.take().is_some());
             if self.graphs.pool.len() < MAX_POOL {
                 self.graphs.pool.push(batch);
             } else {

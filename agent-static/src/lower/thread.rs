@@ -19,9 +19,10 @@ pub(super) const MAX_COMPUTING: usize = 64;
 pub struct Threads(HashSet<(u32, u32)>);
 
 impl Lower {
-    /// Tells of the threads of a process anew: it began another program, under another name.
+    /// Tells of the threads of a process anew, and counts its calls anew: it began another program, under another name.
     pub fn forget_threads(&mut self, pid: u32) {
         self.threads.0.retain(|(p, _)| *p != pid);
+        self.engines_progress.forget(pid);
     }
 
     /// Tells of a thread that the host does not know yet.

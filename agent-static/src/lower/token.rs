@@ -5,6 +5,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::token::Decode;
 
 use super::Lower;
+use super::progress::Place;
 use crate::link::output::Weight;
 use crate::ring;
 
@@ -22,20 +23,25 @@ struct Open {
     tid: u32,
     start_ns: u64,
     graph_tokens: u32,
+    /// Tokens by its arguments.
+    n_tokens: Option<u32>,
+    /// Among its engine's calls, once its tokens are known.
+    place: Option<Place>,
 }
 
 /// More threads than this in `llama_decode` at once are a broken stream, not an engine.
 const MAX_OPEN: usize = 256;
 
 impl Tokens {
-    fn begin(&mut self, head: &ring::Head, start_ns: u64) {
-        let (pid, tid) = (head.tgid, head.tid);
+    fn begin(&mut self, e: &ring::Decode) {
+        let (pid, tid, start_ns) = (e.head.tgid, e.head.tid, e.start_ns);
         self.open.retain(|o| o.tid != tid);
         if self.open.len() >= MAX_OPEN {
             self.open.clear();
         }
         self.last_id += 1;
-        self.open.push(Open { id: self.last_id, pid, tid, start_ns, graph_tokens: 0 });
+        let n_tokens = u32::try_from(e.n_tokens).ok();
+        self.open.push(Open { id: self.last_id, pid, tid, start_ns, graph_tokens: 0, n_tokens, place: None });
     }
 
     /// Id of the call that the thread is in, 0 when none. One of that number that was killed in a call was another process's.
@@ -51,11 +57,28 @@ impl Tokens {
     }
 }
 
+impl Tokens {
+    /// When the earliest call of a process began that is running, ns.
+    #[must_use]
+    pub fn running_since(&self, pid: u32) -> Option<u64> {
+        self.open.iter().filter(|o| o.pid == pid).map(|o| o.start_ns).min()
+    }
+}
+
 impl Lower {
+    /// Whether no filter leaves out the operators of a graph that begins, of so many tokens; 0 where that is not known.
+    pub(super) fn keeps(&mut self, head: &ring::Head, n_tokens: u32) -> bool {
+        let call = self.tokens.open.iter_mut().find(|o| o.tid == head.tid && o.pid == head.tgid);
+        let Some(call) = call else { return !self.filters.of_calls() };
+        let n_tokens = call.n_tokens.unwrap_or(n_tokens);
+        let place = *call.place.get_or_insert_with(|| self.engines_progress.call(head.tgid, n_tokens));
+        self.filters.pass_call(place.token, place.request)
+    }
+
     pub(super) fn decode(&mut self, e: &ring::Decode) {
         let tid = e.head.tid;
         if e.end_ns == 0 {
-            self.tokens.begin(&e.head, e.start_ns);
+            self.tokens.begin(e);
             self.hit(e.head.tgid).calls += 1;
             return;
         }
@@ -69,15 +92,21 @@ impl Lower {
             Some(i) => self.tokens.open.swap_remove(i),
             None => {
                 self.tokens.last_id += 1;
-                Open { id: self.tokens.last_id, pid: e.head.tgid, tid, start_ns: e.start_ns, graph_tokens: 0 }
+                let (id, pid, start_ns) = (self.tokens.last_id, e.head.tgid, e.start_ns);
+                Open { id, pid, tid, start_ns, graph_tokens: 0, n_tokens: None, place: None }
             }
         };
+        let n_tokens =
+            u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
+        self.ended(
+            &ring::Decode { start_ns: self.begun(tid, e.start_ns, e.end_ns), ..*e },
+            n_tokens,
+            open.place,
+        );
         if self.levels & level::TOKEN == 0 {
             return;
         }
         self.thread(e.head.tgid, tid);
-        let n_tokens =
-            u32::try_from(e.n_tokens).ok().or((open.graph_tokens > 0).then_some(open.graph_tokens));
         let start_ns = self.begun(tid, e.start_ns, e.end_ns);
         let record = Decode {
             id: open.id,

@@ -12,8 +12,10 @@ use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
 use super::scheduling::Scheduling;
+use super::steer::Steer;
 use super::{Summary, records};
 use crate::bpf::{Bpf, Storage, own_pid_namespace};
+use crate::capture::Granted;
 use crate::clock;
 use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
@@ -70,10 +72,14 @@ pub(super) fn capture(
     let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));
     let mut sched = sched::Level::find(plan.levels);
-    let bpf = match Bpf::load(&mut storage, RING_BYTES, &counters, sched.formats.as_ref()) {
+    let granted = Granted::of(&plan.capture, plan.levels, !counted.is_empty());
+    // What goes by token calls needs their probes.
+    let probed = plan.levels | if granted.switches() { level::TOKEN } else { 0 };
+    let programs = granted.programs();
+    let bpf = match Bpf::load(&mut storage, RING_BYTES, &counters, sched.formats.as_ref(), &programs) {
         // A kernel that takes all programs but those: the others do without them.
         Err(e) if sched.formats.is_some() => {
-            let bpf = Bpf::load(&mut plain, RING_BYTES, &counters, None)?;
+            let bpf = Bpf::load(&mut plain, RING_BYTES, &counters, None, &programs)?;
             sched.refuse(&e.answer);
             bpf
         }
@@ -86,6 +92,7 @@ pub(super) fn capture(
         records::emit_counters(&counters, lower);
         gauges.emit(&mut lower.emit);
         if plan.levels & level::OP != 0
+            && granted.calibrates()
             && let Some(cost) = calibrate::probe_cost(&bpf)
         {
             lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
@@ -104,7 +111,8 @@ pub(super) fn capture(
     let ring = ring.build().map_err(failed)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
     let wish = Wish::of(plan, counters.slots > 0);
-    let mut tracer = Tracer::new(&bpf, plan.levels, wish);
+    let mut steer = Steer::new(granted, &mut drain.borrow_mut().lower);
+    let mut tracer = Tracer::new(&bpf, probed, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
     let mut scheduling = Scheduling::begin();
@@ -114,7 +122,10 @@ pub(super) fn capture(
     let mut sleep = Duration::ZERO;
     let mut sampler = sample::Sampler::default();
     let reason = loop {
-        let sleeps = [sampler.step(), gauges.due_in()].into_iter().flatten().fold(sleep, Duration::min);
+        let sleeps = [sampler.step(), gauges.due_in(), steer.due_in()]
+            .into_iter()
+            .flatten()
+            .fold(sleep, Duration::min);
         sleeper.sleep(sleeps);
         let before = {
             let emit = &mut drain.borrow_mut().lower.emit;
@@ -138,6 +149,8 @@ pub(super) fn capture(
         }
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
+        lower.left_out.drain(..).for_each(|(topology, node)| bpf.leave_out(topology, node));
+        steer.step(&mut tracer, lower);
         lower.emit.flush();
         if let Some(reason) = end_reason(&tracer, signals, host, &mut lower.emit) {
             break reason;
@@ -166,6 +179,7 @@ pub(super) fn capture(
         return Err(nothing);
     }
     let lower = &mut drain.borrow_mut().lower;
+    steer.end(lower);
     place(&mut placements, lower);
     tracer.check(lower, &bpf.totals());
     lower.finish();

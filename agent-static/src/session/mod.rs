@@ -15,6 +15,7 @@ mod identity;
 mod last_words;
 mod records;
 mod scheduling;
+mod steer;
 
 use std::cell::RefCell;
 

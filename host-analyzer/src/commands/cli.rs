@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::capture::CaptureArgs;
+
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
 #[command(name = "analyze", version, args_conflicts_with_subcommands = true)]
@@ -96,4 +98,7 @@ pub(super) struct Record {
     /// Seconds to try to connect again when the link breaks; the agent keeps the session for a minute
     #[arg(long, default_value_t = 10)]
     pub(super) reconnect: u64,
+    /// What to capture of the operators
+    #[command(flatten)]
+    pub(super) capture: CaptureArgs,
 }

@@ -335,6 +335,9 @@ fn request(
         let request = BenchRequest { cpus: "", threads: "", budget_ms: 0 };
         frame(&WireRecord::BenchRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
     }
+    for request in options.capture.requests() {
+        frame(&request, 0, &mut bytes).ok_or_else(too_long)?;
+    }
     frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
     Ok(bytes)
 }

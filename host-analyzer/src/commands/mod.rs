@@ -9,6 +9,7 @@
 //! ```
 
 mod boards;
+mod capture;
 mod ceilings;
 mod cli;
 mod counters;

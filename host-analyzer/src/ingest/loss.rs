@@ -6,6 +6,13 @@ use profinfer_wire::record::loss as wire;
 use crate::model::totals::{Gap, Totals};
 use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
 
+/// The agent's totals. What was left out comes in a record of its own, before the one whose sum it completes.
+pub(super) fn ledger(health: &mut Health, r: &wire::Loss) {
+    let capture = health.capture.unwrap_or_default();
+    let left_out = [("spans_filtered", capture.spans_filtered), ("spans_gated", capture.spans_gated)];
+    health.ledger = Some(Ledger::read(&[&r.fields()[..], &left_out].concat()));
+}
+
 /// Whether spans of a thread may be missing between others of the same thread.
 pub(super) fn spans_may_be_missing(l: &Ledger) -> bool {
     l.lost_between(Gap::Spans) > 0 || l.edges().any(|(_, n)| n > 0) || !l.balances()
@@ -21,7 +28,7 @@ pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
 }
 
 pub(super) fn end(health: &mut Health, r: &wire::End) {
-    health.ledger = Some(Ledger::read(&r.loss.fields()));
+    ledger(health, &r.loss);
     health.end = Some(End {
         reason: match r.reason {
             wire::EndReason::EngineEnded => EndReason::EngineEnded,
@@ -39,10 +46,12 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
 
 #[cfg(test)]
 mod tests {
-    use profinfer_wire::record::{expert::ExpertLoss, loss::Loss, nested::NestedLoss, sched::SchedLoss};
+    use profinfer_wire::record::{
+        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, nested::NestedLoss, sched::SchedLoss,
+    };
 
     use super::*;
-    use crate::model::{ExpertLedger, NestedLedger, SchedLedger};
+    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, SchedLedger};
 
     /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
@@ -53,7 +62,9 @@ mod tests {
 
     #[test]
     fn ledgers_have_the_fields_of_their_records() {
-        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), [""; 0]);
+        // Of the record beside it.
+        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), ["spans_filtered", "spans_gated"]);
+        assert_eq!(strangers::<CaptureLedger>(&CaptureLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<SchedLedger>(&SchedLoss::default().fields()), [""; 0]);
         // Counted here.

@@ -4,10 +4,13 @@
 //! a reference to something that never came is counted as damage and what depends on it is left out,
 //! never invented; memory grows with the bytes of the stream, not with what they claim.
 
+mod capture;
 mod ceiling;
+mod controller;
 mod counter;
 mod damage;
 mod direct;
+mod duty;
 mod expert;
 mod fact;
 mod gauge;
@@ -28,7 +31,7 @@ use profinfer_wire::record::Record;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
-use crate::model::{DamageKind, Ledger, Model, NestedLedger, SchedLedger, Text};
+use crate::model::{CaptureLedger, DamageKind, Model, NestedLedger, SchedLedger, Text};
 
 use damage::Damages;
 use expert::Selections;
@@ -164,6 +167,12 @@ impl Ingest {
             Record::Loss(r) => self.model.health.ledger = Some(Ledger::read(&r.fields())),
             Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
             Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
+            Record::CaptureOptions(r) => capture::options(&mut self.model.capture, r),
+            Record::Filter(r) => capture::filter(&mut self.model.capture, r),
+            Record::ProbeSwitch(r) => duty::switch(&mut self.model.duty, r),
+            Record::ControllerStep(r) => controller::step(&mut self.model.controller_steps, r),
+            Record::CaptureLoss(r) => self.model.health.capture = Some(CaptureLedger::read(&r.fields())),
+            Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
             Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
@@ -175,6 +184,8 @@ impl Ingest {
             | Record::GaugeRequest(_)
             | Record::BenchRequest(_)
             | Record::ProbesRequest(_)
+            | Record::CaptureRequest(_)
+            | Record::FilterRequest(_)
             | Record::Start(_)
             | Record::Resume(_)
             | Record::Stop(_) => {
@@ -208,6 +219,8 @@ impl Ingest {
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
         model.gauges = self.gauges.finish(damages);
         fact::finish(&mut model.facts);
+        duty::finish(&mut model.duty);
+        controller::finish(&mut model.controller_steps);
         session::full_names(model);
         let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
         model.topologies = topologies.table;
@@ -216,8 +229,10 @@ impl Ingest {
         let calls =
             self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // If spans may be missing, a pause between two spans need not be a wait.
-        let lossy =
-            cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::spans_may_be_missing(&l));
+        let lossy = cut_short
+            || damages.records_lost()
+            || ledger.is_none_or(|l| loss::spans_may_be_missing(&l))
+            || model.capture.nodes_left_out();
         self.batches.finish(&calls, model, lossy, damages);
         self.nested.finish(&calls, &self.texts, model, damages);
         self.selections.finish(&calls, model, damages);

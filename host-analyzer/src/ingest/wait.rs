@@ -3,10 +3,14 @@
 //! The wait after a span lasts until the thread's next span of the same call, or until the call's end. If records were
 //! lost, this holds only between two nodes without another executed node between them.
 
-use crate::model::{Model, NodeIdx, Text, Topology, TopologyId, WAIT_UNKNOWN};
+use crate::model::{Ends, Model, NodeIdx, Text, Topology, TopologyId, WAIT_UNKNOWN};
 
 /// Fills the column, ns. `lossy`: spans may be missing.
 pub(super) fn fill(model: &mut Model, lossy: bool) {
+    // Without ends, the wait is a part of the work and not known.
+    if model.capture.ends == Ends::None {
+        return;
+    }
     let mut next = Vec::new();
     if lossy {
         let idle = idle(model);

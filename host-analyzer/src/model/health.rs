@@ -1,6 +1,7 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
 use super::direct::{DirectTotals, OperatorProbes};
+use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
 use super::loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
@@ -119,6 +120,8 @@ pub struct Health {
     pub span_bytes: u64,
     /// Latest totals of the agent; `None` when no such record arrived.
     pub ledger: Option<Ledger>,
+    /// Latest totals of what options and filters left out; `None` when nothing was asked to be.
+    pub capture: Option<CaptureLedger>,
     /// Nested calls read.
     pub nested_received: u64,
     /// Latest totals of nested calls; `None` when there were none, or no such record arrived.

@@ -69,6 +69,32 @@ ledger! {
         bytes_queue_full: RowRole::BytesOfLoss("frame_bytes"),
         spans_no_start: NO_START,
         spans_no_end: NO_END,
+        // Of the record of what options and filters left out.
+        spans_filtered: RowRole::LeftOut,
+        spans_gated: RowRole::LeftOut,
+    }
+}
+
+impl Ledger {
+    /// Spans that options and filters left out: seen by the kernel, and not sent.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.spans_filtered.saturating_add(self.spans_gated)
+    }
+}
+
+ledger! {
+    /// Totals of what options and filters left out. Its spans are in [`Ledger`] too, whose sum they complete.
+    pub struct CaptureLedger {
+        at_ns: RowRole::Figure,
+        spans_filtered: RowRole::Figure,
+        spans_gated: RowRole::Figure,
+        starts_gated: RowRole::Figure,
+        tokens_traced: RowRole::Figure,
+        tokens_untraced: RowRole::Figure,
+        tokens_edge: RowRole::Figure,
+        switches: RowRole::Figure,
+        switch_ns: RowRole::Figure,
     }
 }
 

@@ -4,11 +4,15 @@
 //! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
 //! of time as each table says. It knows nothing of the wire.
 
+pub mod capture;
 pub mod ceiling;
+pub mod controller;
 pub mod counter;
 pub mod direct;
+pub mod duty;
 pub mod expert;
 pub mod fact;
+pub mod filter;
 pub mod gauge;
 pub mod graph;
 pub mod health;
@@ -24,17 +28,21 @@ pub mod token;
 pub mod totals;
 pub mod weight;
 
+pub use capture::{ALWAYS, Capture, CaptureOption, Ends, Refusal};
 pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
+pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
 pub use counter::{Absence, Counter, Counts};
 pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};
+pub use duty::{Duty, ProbeSwitch, SwitchReason, Traced};
 pub use expert::{Experts, Selection};
 pub use fact::{Fact, FactScope, FactValue, Facts};
+pub use filter::{Filter, FilterOn, FilterPlace};
 pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
 pub use health::{Damage, DamageKind, End, EndReason, Health, ProbeCost};
-pub use loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
+pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
@@ -49,6 +57,12 @@ pub use weight::{Buffer, BufferId, Memory};
 pub struct Model {
     /// Who was traced, where, when.
     pub session: Session,
+    /// What of the operators was captured: options and filters.
+    pub capture: Capture,
+    /// When they were captured.
+    pub duty: Duty,
+    /// What the controller changed, in order of time.
+    pub controller_steps: Vec<ControllerStep>,
     /// Interned strings.
     pub texts: Texts,
     /// Threads, in order of first appearance.

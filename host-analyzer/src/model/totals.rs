@@ -1,6 +1,6 @@
 //! What the rows of a ledger's table mean, and its arithmetic over them.
 
-/// What a total is to its ledger. The sum: *seen* = *sent* + losses and edges `in_sum`.
+/// What a total is to its ledger. The sum: *seen* = *sent* + *left out* + losses and edges `in_sum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowRole {
     /// No part of the sum.
@@ -13,6 +13,8 @@ pub enum RowRole {
     Lost(Reason),
     /// Bytes of the loss in the row before, and their key in summary.json.
     BytesOfLoss(&'static str),
+    /// Seen, and left out as it was asked to be: neither sent nor lost.
+    LeftOut,
     /// Not lost, only not whole: at an edge of the session.
     Edge(Edge),
 }
@@ -128,10 +130,11 @@ pub(super) fn is_dropped_event(role: RowRole) -> bool {
     matches!(role, RowRole::Lost(Reason { what: Lost::Events, .. }))
 }
 
-/// Everything that the kernel saw is sent, lost, or was at an edge.
+/// Everything that the kernel saw is sent, left out, lost, or was at an edge.
 pub(super) fn balances<L: Totals>(ledger: &L) -> bool {
     let accounted = |role| {
         role == RowRole::Sent
+            || role == RowRole::LeftOut
             || is_dropped_event(role)
             || matches!(role, RowRole::Edge(Edge { in_sum: true, .. }))
     };

@@ -89,7 +89,21 @@ impl std::ops::DerefMut for Engine {
 fn paused(parts: &Parts, wrapped: &[&str]) -> Option<Engine> {
     let bin = engine("PROFINFER_ENGINE_DIR")?;
     let (nodes, gguf) = (bin.join("nodes"), model(parts, "dense-q8"));
-    let own = [nodes.to_str().unwrap(), "-m", &gguf, "-t", "2", "-p", "4", "-n", "400", "-r", "1000", "--fresh", "--pause"];
+    let own = [
+        nodes.to_str().unwrap(),
+        "-m",
+        &gguf,
+        "-t",
+        "2",
+        "-p",
+        "4",
+        "-n",
+        "400",
+        "-r",
+        "1000",
+        "--fresh",
+        "--pause",
+    ];
     let command: Vec<&str> = wrapped.iter().chain(&own).copied().collect();
     let mut child = Command::new(command[0])
         .args(&command[1..])

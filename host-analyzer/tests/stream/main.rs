@@ -4,6 +4,7 @@
 
 mod ceilings;
 mod cut;
+mod duty;
 mod experts;
 mod facts;
 mod faults;

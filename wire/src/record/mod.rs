@@ -2,14 +2,18 @@
 //!
 //! A published record never changes. A new need gets a new kind; retired kinds stay as holes.
 
+pub mod capture;
 pub mod ceiling;
 pub mod clock;
 pub mod control;
+pub mod controller;
 pub mod cost;
 pub mod counter;
 pub mod direct;
+pub mod duty;
 pub mod expert;
 pub mod fact;
+pub mod filter;
 pub mod gauge;
 pub mod graph;
 pub mod loss;
@@ -53,6 +57,10 @@ pub mod kind {
     pub const CEILING: u16 = 0x0b;
     /// [`super::direct::ProbesUsed`].
     pub const PROBES_USED: u16 = 0x0f;
+    /// [`super::capture::CaptureOptions`].
+    pub const CAPTURE_OPTIONS: u16 = 0x0d;
+    /// [`super::filter::Filter`].
+    pub const FILTER: u16 = 0x0e;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
     /// [`super::graph::Topology`].
@@ -91,6 +99,12 @@ pub mod kind {
     pub const CLOCK: u16 = 0x70;
     /// [`super::direct::DirectLoss`].
     pub const DIRECT_LOSS: u16 = 0x7b;
+    /// [`super::duty::ProbeSwitch`].
+    pub const PROBE_SWITCH: u16 = 0x71;
+    /// [`super::controller::ControllerStep`].
+    pub const CONTROLLER_STEP: u16 = 0x72;
+    /// [`super::capture::CaptureLoss`].
+    pub const CAPTURE_LOSS: u16 = 0x73;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -117,6 +131,10 @@ pub mod kind {
     pub const BENCH_REQUEST: u16 = 0x107;
     /// [`super::direct::ProbesRequest`], host to agent.
     pub const PROBES_REQUEST: u16 = 0x108;
+    /// [`super::capture::CaptureRequest`], host to agent.
+    pub const CAPTURE_REQUEST: u16 = 0x109;
+    /// [`super::filter::FilterRequest`], host to agent.
+    pub const FILTER_REQUEST: u16 = 0x10a;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -194,6 +212,10 @@ records! {
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
     /// How a process's operators are probed.
     ProbesUsed = kind::PROBES_USED => direct::ProbesUsed<'a>,
+    /// What is in force of the capture's options.
+    CaptureOptions = kind::CAPTURE_OPTIONS => capture::CaptureOptions,
+    /// A filter in force.
+    Filter = kind::FILTER => filter::Filter<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
     /// Head of a graph's topology.
@@ -232,6 +254,12 @@ records! {
     Clock = kind::CLOCK => clock::Clock,
     /// What direct probes did and lost so far.
     DirectLoss = kind::DIRECT_LOSS => direct::DirectLoss,
+    /// The operators of a process begin or cease to be captured.
+    ProbeSwitch = kind::PROBE_SWITCH => duty::ProbeSwitch,
+    /// The controller changed how many token calls have operators.
+    ControllerStep = kind::CONTROLLER_STEP => controller::ControllerStep,
+    /// What options and filters left out so far.
+    CaptureLoss = kind::CAPTURE_LOSS => capture::CaptureLoss,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.
@@ -254,6 +282,10 @@ records! {
     BenchRequest = kind::BENCH_REQUEST => control::BenchRequest<'a>,
     /// Which kind of operator probes is wanted.
     ProbesRequest = kind::PROBES_REQUEST => direct::ProbesRequest,
+    /// What to capture of the operators.
+    CaptureRequest = kind::CAPTURE_REQUEST => capture::CaptureRequest,
+    /// Which operators and token calls to capture.
+    FilterRequest = kind::FILTER_REQUEST => filter::FilterRequest<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
     /// The agent cannot do what the plan asks.

@@ -14,6 +14,8 @@ pub struct Known {
     addresses: Vec<u64>,
     /// The same by address.
     by_address: Vec<(u64, u32)>,
+    /// By node: filters leave it out. Empty where they leave out none.
+    left_out: Vec<bool>,
 }
 
 impl Known {
@@ -21,7 +23,19 @@ impl Known {
     pub(super) fn new(addresses: Vec<u64>) -> Self {
         let mut by_address: Vec<(u64, u32)> = addresses.iter().copied().zip(0..).collect();
         by_address.sort_unstable();
-        Self { wire_id: 0, period: 1, addresses, by_address }
+        Self { wire_id: 0, period: 1, addresses, by_address, left_out: Vec::new() }
+    }
+
+    /// Learns which nodes filters leave out.
+    pub(super) fn leave_out(&mut self, left_out: Vec<bool>) {
+        self.left_out = left_out;
+    }
+
+    /// Whether filters let the span from `node` to `last` pass: one of several passes with all that its kernel computed.
+    #[must_use]
+    pub fn passes(&self, node: u32, last: u32) -> bool {
+        self.left_out.is_empty()
+            || (node..=last).any(|i| !self.left_out.get(i as usize).copied().unwrap_or(false))
     }
 
     /// Index of the node at `address`. Threads run nodes in order, so it is looked for from `hint` on, past the views that

@@ -1,5 +1,6 @@
 //! Topologies of graphs: raw tensors in, wire records out, once per topology.
 
+mod filtered;
 mod known;
 mod raw;
 mod send;
@@ -145,6 +146,12 @@ impl Lower {
         known.period = repeats(&tensors[..n_nodes]);
         let buffers: Vec<u64> = b.nodes.iter().chain(&b.leafs).map(|r| r.buffer).collect();
         known.wire_id = self.send_topology(b.pid, n_nodes, &tensors, &buffers, known.period);
+        if self.filters.of_nodes() {
+            let left_out = filtered::left_out(&self.filters, &b.nodes, &b.leafs, &known);
+            let gone = b.nodes.iter().zip(&left_out).filter(|(_, gone)| **gone);
+            self.left_out.extend(gone.map(|(node, _)| (key, node.address)));
+            known.leave_out(left_out);
+        }
         self.topologies.insert(key, known, forgotten);
     }
 }

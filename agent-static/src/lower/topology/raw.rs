@@ -2,6 +2,7 @@
 
 use profinfer_wire::record::graph::{MAX_SRC, Role};
 
+use crate::capture::filter::{layer_of, nameless};
 use crate::lower::{EngineFacts, Lower};
 
 /// `GGML_TENSOR_FLAG_INPUT` and `GGML_TENSOR_FLAG_PARAM`, unchanged since they were introduced.
@@ -25,6 +26,12 @@ pub(super) struct Raw {
     pub(super) src: [u64; MAX_SRC],
     pub(super) named_weight: bool,
     pub(super) named_cache: bool,
+    /// Filters on type and name let it pass.
+    pub(super) passes: bool,
+    /// Layer that its name tells.
+    pub(super) layer: Option<u32>,
+    /// Its name tells nothing.
+    pub(super) nameless: bool,
 }
 
 impl Raw {
@@ -61,7 +68,7 @@ impl Lower {
             "GLU" => tables.glu.get(parameter),
             _ => None,
         };
-        let desc = function.cloned().unwrap_or_else(|| op.clone());
+        let desc = function.unwrap_or(&op);
         let dtype = u32_at(l.tensor_type);
         let known_type = tables.types.get(dtype as usize);
         let ne = [0, 8, 16, 24].map(|d| u64_at(l.tensor_ne + d));
@@ -79,12 +86,13 @@ impl Lower {
         }
         let (flags, buffer) = (u32_at(l.tensor_flags), u64_at(l.tensor_buffer));
         let (data, view_src) = (u64_at(l.tensor_data), u64_at(l.tensor_view_src));
+        let passes = self.filters.pass_node(&op, desc, &name);
         let emit = &mut self.emit;
         Raw {
             address,
             name: self.texts.id(emit, &name),
             op: self.texts.id(emit, &op),
-            desc: self.texts.id(emit, &desc),
+            desc: self.texts.id(emit, desc),
             dtype: self.texts.id(emit, &dtype),
             ne,
             bytes: size.unwrap_or(0),
@@ -96,6 +104,9 @@ impl Lower {
             // Names that llama.cpp gives: weights as in the GGUF file, `cache_k_l0`, `cache_s_l0`, ….
             named_weight: name.ends_with(".weight") || name.ends_with(".bias"),
             named_cache: name.starts_with("cache_"),
+            passes,
+            layer: layer_of(&name),
+            nameless: nameless(&name),
         }
     }
 }

@@ -1,0 +1,155 @@
+use super::*;
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1000 * MS;
+
+/// An engine by a script: how long a token takes, by time and whether it is traced.
+struct Script {
+    controller: Controller,
+    now: u64,
+    calls: u64,
+    steps: Vec<ControllerStep>,
+}
+
+impl Script {
+    fn new(limits: Limits, duty: u16) -> Self {
+        Self { controller: Controller::new(limits, duty), now: 100 * S, calls: 0, steps: Vec::new() }
+    }
+
+    /// Decodes for so many seconds. Bursts of ten calls keep the duty.
+    fn decode(&mut self, seconds: u64, token: impl Fn(bool) -> u64) {
+        let until = self.now + seconds * S;
+        while self.now < until {
+            // As the duty cycle has them: neither bursts nor pauses are short.
+            let (duty, rest) = (u64::from(self.controller.duty()), 1000 - u64::from(self.controller.duty()));
+            let (burst, pause) = match duty {
+                0 => (0, 10),
+                1..500 => (10, 10 * rest / duty),
+                _ => (10 * duty / rest.max(1), 10 * u64::from(rest > 0)),
+            };
+            let traced = self.calls % (burst + pause) < burst;
+            self.calls += 1;
+            let (start_ns, end_ns) = (self.now, self.now + token(traced));
+            self.now = end_ns;
+            let call = Ended { pid: 1, start_ns, end_ns, decode: true, good: true, kept: true };
+            self.controller.call(&call, if traced { Captured::Whole } else { Captured::None });
+            self.steps.extend(self.controller.step(1, self.now));
+        }
+    }
+
+    /// The engine waits.
+    fn wait(&mut self, seconds: u64) {
+        for _ in 0..seconds {
+            self.now += S;
+            self.steps.extend(self.controller.step(1, self.now));
+        }
+    }
+
+    fn duties(&self) -> Vec<u16> {
+        self.steps.iter().map(|s| s.after_permille).collect()
+    }
+
+    /// Least time between a step and one in the other direction.
+    fn turns(&self) -> Vec<u64> {
+        let up = |s: &ControllerStep| s.after_permille > s.before_permille;
+        let pairs = self.steps.iter().zip(self.steps.iter().skip(1));
+        pairs.filter(|(a, b)| up(a) != up(b)).map(|(a, b)| b.at_ns - a.at_ns).collect()
+    }
+}
+
+fn keep(milli: u32) -> Limits {
+    Limits { keep_above_milli: milli, ..Limits::default() }
+}
+
+#[test]
+fn a_fast_engine_is_left_alone() {
+    let mut s = Script::new(keep(5_000), 1000);
+    s.decode(120, |_| 100 * MS);
+    assert!(s.steps.is_empty());
+    let mut none = Script::new(Limits::default(), 1000);
+    none.decode(60, |_| 1000 * MS);
+    assert!(none.steps.is_empty());
+}
+
+#[test]
+fn a_slow_engine_loses_its_operators_and_gets_them_back() {
+    let mut s = Script::new(keep(5_000), 1000);
+    s.decode(30, |_| 100 * MS);
+    s.decode(60, |_| 400 * MS);
+    assert_eq!(s.duties(), [500, 200, 100, 50, 0]);
+    let first = s.steps[0];
+    assert_eq!((first.reason, first.limit), (StepReason::TooSlow, ControllerLimit::KeepAbove(5_000)));
+    assert_eq!((first.speed_milli, first.before_permille), (Some(2_500), 1000));
+    s.decode(90, |_| 100 * MS);
+    assert_eq!(s.duties()[5..], [50, 100, 200, 500, 1000]);
+    assert!(s.steps[5..].iter().all(|step| step.reason == StepReason::FastEnough));
+    assert!(s.turns().iter().all(|t| *t >= TURN_NS), "{:?}", s.turns());
+    // Up is slow.
+    let ups: Vec<u64> = s.steps[5..].windows(2).map(|w| w[1].at_ns - w[0].at_ns).collect();
+    assert!(ups.iter().all(|t| *t >= TURN_NS));
+}
+
+#[test]
+fn between_limit_and_margin_nothing_changes() {
+    let mut s = Script::new(keep(5_000), 1000);
+    s.decode(20, |_| 400 * MS);
+    let down = s.steps.len();
+    // 5.2 tokens a second: above the limit, and not by a tenth of it.
+    s.decode(200, |_| 192 * MS);
+    assert!(down > 0 && s.steps.len() == down);
+}
+
+#[test]
+fn operators_that_are_too_dear_do_not_make_it_swing() {
+    // Fast without operators, too slow with most of them: steps up are taken back, and become rare.
+    let mut s = Script::new(keep(5_000), 1000);
+    s.decode(1_000, |traced| if traced { 400 * MS } else { 100 * MS });
+    assert!(s.turns().iter().all(|t| *t >= TURN_NS), "{:?}", s.turns());
+    let late = s.steps.iter().filter(|step| step.at_ns > 600 * S).count();
+    assert!((1..=10).contains(&late), "{late} steps in the last 500 s: {:?}", s.duties());
+}
+
+#[test]
+fn an_engine_that_waits_is_not_slow() {
+    let mut s = Script::new(keep(5_000), 1000);
+    for _ in 0..20 {
+        s.decode(1, |_| 100 * MS);
+        s.wait(10);
+    }
+    assert!(s.steps.is_empty());
+}
+
+#[test]
+fn a_slowdown_is_acted_on_only_where_it_is_clear() {
+    let most = Limits { max_slowdown_ppm: 10_000, ..Limits::default() };
+    // 5 % a traced token: 4.5 % at 90 %, 2.5 % at a half, 1 % at a fifth.
+    let mut s = Script::new(most, 1000);
+    assert_eq!(s.controller.duty(), 900);
+    s.decode(300, |traced| if traced { 105 * MS } else { 100 * MS });
+    assert_eq!(s.duties(), [500, 200]);
+    let first = s.steps[0];
+    assert_eq!((first.reason, first.limit), (StepReason::TooDear, ControllerLimit::MaxSlowdown(10_000)));
+    assert_eq!(first.slowdown.map(|s| s.ppm), Some(45_000));
+    // It costs next to nothing by now.
+    s.decode(300, |traced| if traced { 100 * MS + MS / 2 } else { 100 * MS });
+    assert_eq!(s.duties()[2..], [500, 900]);
+    assert!(s.turns().iter().all(|t| *t >= TURN_NS));
+    // Noise that is larger than the limit is no reason.
+    let mut noisy = Script::new(most, 1000);
+    let noise = std::cell::Cell::new(7_u64);
+    noisy.decode(300, |traced| {
+        noise
+            .set(noise.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+        (if traced { 101 } else { 100 }) * MS + (noise.get() >> 40) % (40 * MS)
+    });
+    assert!(noisy.steps.is_empty(), "{:?}", noisy.steps);
+}
+
+#[test]
+fn the_ladder_begins_at_what_was_asked_for() {
+    let mut s = Script::new(keep(5_000), 150);
+    s.decode(60, |_| 400 * MS);
+    assert_eq!(s.duties(), [100, 50, 0]);
+    s.decode(60, |_| 100 * MS);
+    assert_eq!(s.duties()[3..], [50, 100, 150]);
+}

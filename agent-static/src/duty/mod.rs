@@ -1,0 +1,163 @@
+//! The duty cycle: operators of some token calls, in bursts, and none of the others.
+//!
+//! A burst is long against what putting the probes in and taking them out takes: see [`Cycle::on`]. It goes by what was really
+//! captured, so that a late switch makes the next pause longer and the share stays right.
+
+pub mod pilot;
+pub mod probes;
+
+use profinfer_wire::record::capture::ALWAYS;
+
+/// Least token calls of a burst, and of a pause.
+const MIN_CALLS: u32 = 8;
+/// A burst lasts at least so many times as long as its switches took.
+const SWITCHES: u64 = 10;
+
+/// What became of the operators of a token call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Captured {
+    /// All were captured.
+    Whole,
+    /// None, and there were no probes.
+    None,
+    /// Probes were put in or taken out around it.
+    Edge,
+}
+
+/// The duty cycle of one engine: a state machine, fed with calls that ended and with time.
+#[derive(Debug, Clone, Copy)]
+pub struct Cycle {
+    permille: u16,
+    whole: u64,
+    others: u64,
+    burst: Option<Burst>,
+    /// What the last switch on and the last switch off took together, ns.
+    switch_ns: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Burst {
+    began_ns: u64,
+    calls: u32,
+}
+
+impl Cycle {
+    /// Begins with a burst at `now_ns`, as the probes are in place when an engine was found.
+    #[must_use]
+    pub fn new(permille: u16, now_ns: u64) -> Self {
+        let burst = Some(Burst { began_ns: now_ns, calls: 0 });
+        Self { permille, whole: 0, others: 0, burst, switch_ns: 0 }
+    }
+
+    /// The share from now on.
+    pub fn set(&mut self, permille: u16) {
+        if self.permille != permille {
+            (self.permille, self.whole, self.others) = (permille, 0, 0);
+        }
+    }
+
+    /// The share, thousandths.
+    #[must_use]
+    pub const fn permille(&self) -> u16 {
+        self.permille
+    }
+
+    /// Learns what the switches of a burst took.
+    pub fn switched(&mut self, ns: u64) {
+        self.switch_ns = ns;
+    }
+
+    /// Learns of a call that has ended.
+    pub fn call(&mut self, captured: Captured) {
+        match captured {
+            Captured::Whole => {
+                self.whole += 1;
+                if let Some(burst) = &mut self.burst {
+                    burst.calls += 1;
+                }
+            }
+            Captured::None | Captured::Edge => self.others += 1,
+        }
+    }
+
+    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least 10 times as long as its switches took; the
+    /// next one begins when the share of captured calls has fallen to what was asked for.
+    pub fn on(&mut self, now_ns: u64) -> bool {
+        match self.permille {
+            0 => {
+                self.burst = None;
+                return false;
+            }
+            ALWAYS.. => {
+                self.burst.get_or_insert(Burst { began_ns: now_ns, calls: 0 });
+                return true;
+            }
+            _ => {}
+        }
+        let due = u128::from(self.permille) * u128::from(self.whole + self.others);
+        let behind = u128::from(self.whole) * u128::from(ALWAYS) <= due;
+        match self.burst {
+            Some(b) => {
+                let long = now_ns.saturating_sub(b.began_ns) >= self.switch_ns.saturating_mul(SWITCHES);
+                // As long that a pause of eight calls follows.
+                let rest = u32::from(ALWAYS - self.permille);
+                let least = (MIN_CALLS * u32::from(self.permille) / rest).max(MIN_CALLS);
+                if b.calls >= least && long && !behind {
+                    self.burst = None;
+                }
+            }
+            None if behind => self.burst = Some(Burst { began_ns: now_ns, calls: 0 }),
+            None => {}
+        }
+        self.burst.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `calls` calls of 10 ms; `lag` calls pass before a switch works. Returns the states call by call.
+    fn run(cycle: &mut Cycle, calls: u64, lag: usize) -> Vec<bool> {
+        let mut asked = Vec::new();
+        for k in 0..calls {
+            asked.push(cycle.on(k * 10_000_000));
+            let on = asked.len().checked_sub(lag + 1).is_none_or(|at| asked[at]);
+            cycle.call(if on { Captured::Whole } else { Captured::None });
+        }
+        asked
+    }
+
+    #[test]
+    fn the_share_is_kept_whatever_the_lag() {
+        for (permille, lag) in [(100, 0), (100, 5), (50, 3), (500, 2), (900, 1), (10, 4)] {
+            let mut cycle = Cycle::new(permille, 0);
+            run(&mut cycle, 20_000, lag);
+            let share = 1000 * cycle.whole / (cycle.whole + cycle.others);
+            assert!(share.abs_diff(permille.into()) <= 2, "{permille} with lag {lag}: {share}");
+        }
+    }
+
+    #[test]
+    fn bursts_are_long_against_their_switches() {
+        let mut cycle = Cycle::new(100, 0);
+        // 10 times 60 ms are 60 calls.
+        cycle.switched(60_000_000);
+        let states = run(&mut cycle, 3_000, 0);
+        let bursts: Vec<usize> = states.split(|on| !*on).map(<[bool]>::len).filter(|n| *n > 0).collect();
+        assert!(bursts.len() >= 3 && bursts.iter().all(|n| *n >= 60), "{bursts:?}");
+        // Where switches cost nothing, eight calls do.
+        let states = run(&mut Cycle::new(100, 0), 3_000, 0);
+        assert!(states.split(|on| !*on).filter(|b| !b.is_empty()).all(|b| (8..=10).contains(&b.len())));
+    }
+
+    #[test]
+    fn always_and_never() {
+        assert!(run(&mut Cycle::new(1000, 0), 50, 0).iter().all(|on| *on));
+        let mut cycle = Cycle::new(1000, 0);
+        cycle.set(0);
+        assert!(run(&mut cycle, 50, 0).iter().all(|on| !*on));
+        cycle.set(500);
+        assert!(run(&mut cycle, 50, 0)[0]);
+    }
+}

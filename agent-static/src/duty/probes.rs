@@ -1,0 +1,54 @@
+//! Operator probes that go in and out while their process runs.
+
+use super::pilot::Engine;
+use crate::attach::Attached;
+use crate::bpf::{Bpf, Window};
+use crate::clock;
+use crate::error::Result;
+
+/// The probes on the operators of one process, of whatever kind. They are in place when this begins.
+///
+/// What makes a call whole is not here: the programs take the operators of a call or leave them out, see `bpf/include/capture.h`.
+/// Probes go in before the first such call and out behind the last one.
+pub trait OpProbes {
+    /// Puts all of them in; how many.
+    ///
+    /// # Errors
+    /// What the system answered; then none is in.
+    fn put_in(&mut self) -> Result<u16>;
+
+    /// Begins to take all of them out; how many. It does not wait: the kernel may need a second for it on a machine that is busy.
+    fn take_out(&mut self) -> u16;
+
+    /// They are out.
+    fn is_out(&mut self) -> bool;
+}
+
+/// Uprobes.
+#[derive(Debug)]
+pub struct Uprobes<'a, 's> {
+    pub(crate) attached: &'a mut Attached,
+    pub(crate) bpf: &'a Bpf<'s>,
+}
+
+impl OpProbes for Uprobes<'_, '_> {
+    fn put_in(&mut self) -> Result<u16> {
+        self.attached.put_in_operators(self.bpf)
+    }
+
+    fn take_out(&mut self) -> u16 {
+        self.attached.take_out_operators()
+    }
+
+    fn is_out(&mut self) -> bool {
+        self.attached.operators_out()
+    }
+}
+
+impl Engine for Uprobes<'_, '_> {
+    fn capture(&mut self, window: Window) -> u64 {
+        // Of a process that is known already, the kernel has the room.
+        let _ = self.attached.capture(self.bpf, window);
+        clock::monotonic_ns()
+    }
+}

@@ -1,0 +1,16 @@
+//! Which nodes of a topology filters leave out.
+
+use super::raw::Raw;
+use crate::capture::filter::Filters;
+use crate::lower::topology::Known;
+
+/// By node. A node without a name of its own is in the last layer of its sources.
+pub(super) fn left_out(filters: &Filters, nodes: &[Raw], leafs: &[Raw], known: &Known) -> Vec<bool> {
+    let mut layers: Vec<Option<u32>> = nodes.iter().chain(leafs).map(|r| r.layer).collect();
+    for (i, node) in nodes.iter().enumerate().filter(|(_, n)| n.nameless) {
+        let sources = node.src.iter().filter_map(|address| known.by_address(*address));
+        layers[i] = sources.filter_map(|s| layers.get(s as usize).copied().flatten()).max();
+    }
+    let passes = |(node, layer): (&Raw, &Option<u32>)| node.passes && filters.pass_layer(*layer);
+    nodes.iter().zip(&layers).map(|both| !passes(both)).collect()
+}

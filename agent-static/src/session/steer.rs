@@ -1,0 +1,217 @@
+//! Steers how much of the operators is captured while the session runs: each engine by a pilot and a controller of its own.
+
+use std::time::Duration;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::capture::ALWAYS;
+use profinfer_wire::record::duty::{ProbeSwitch, SwitchReason};
+
+use crate::capture::Granted;
+use crate::capture::filter::{Filters, Ranges};
+use crate::clock;
+use crate::controller::{Controller, Limits};
+use crate::duty::Captured;
+use crate::duty::pilot::Pilot;
+use crate::emit::Emitter;
+use crate::error::log;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::lower::progress::Progress;
+use crate::tracer::Tracer;
+
+/// Token calls ahead of a range of them in which probes go in: those of some looks at the engine.
+const LEAD_TOKENS: u32 = 16;
+/// Longest sleep of the loop while probes go in and out by tokens.
+const SLEEP: Duration = Duration::from_millis(10);
+
+/// Everything that is steered.
+#[derive(Debug)]
+pub(super) struct Steer {
+    granted: Granted,
+    engines: Vec<Steered>,
+}
+
+#[derive(Debug)]
+struct Steered {
+    pilot: Pilot,
+    controller: Controller,
+    /// The controller changed the duty, and probes were not switched since.
+    by_controller: bool,
+    /// Probes could not be put in again.
+    failed: bool,
+}
+
+impl Steer {
+    /// Says what is in force, and prepares `lower` for it.
+    pub(super) fn new(granted: Granted, lower: &mut Lower) -> Self {
+        granted.emit(&mut lower.emit);
+        lower.starts_only = granted.programs().starts_only;
+        lower.filters = granted.filters.clone();
+        lower.capture_loss = granted.asked().then(Default::default);
+        if granted.switches() {
+            lower.engines_progress.keep_ended();
+        }
+        Self { granted, engines: Vec::with_capacity(16) }
+    }
+
+    /// How soon to look again.
+    pub(super) fn due_in(&self) -> Option<Duration> {
+        (self.granted.switches() && !self.engines.is_empty()).then_some(SLEEP)
+    }
+
+    /// Looks at every engine.
+    pub(super) fn step(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) {
+        if !self.granted.switches() {
+            return;
+        }
+        self.meet(tracer, lower);
+        self.calls(lower);
+        for steered in &mut self.engines {
+            let pid = steered.pilot.pid;
+            let Some(mut engine) = tracer.operators(pid) else { continue };
+            if steered.failed {
+                continue;
+            }
+            if let Some(step) = steered.controller.step(pid, clock::monotonic_ns()) {
+                lower.emit.emit(&Record::ControllerStep(step), Weight::Essential);
+                steered.by_controller = true;
+            }
+            steered.pilot.cycle.set(steered.controller.duty());
+            let wanted = steered.wanted(&self.granted.filters, lower.engines_progress.of(pid));
+            let running = [lower.token_since(pid), lower.graph_since(pid)].into_iter().flatten().min();
+            let emit = &mut lower.emit;
+            let mut say = |switch| say(emit, switch);
+            let seen = lower.drained_ns;
+            match steered.pilot.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut say) {
+                Ok(None) => {}
+                Ok(Some(took_ns)) => {
+                    steered.by_controller = false;
+                    if let Some(loss) = &mut lower.capture_loss {
+                        loss.switches += 1;
+                        loss.switch_ns += took_ns;
+                    }
+                }
+                Err(e) => {
+                    log(&format!("{e}\n  operators of process {pid} are not captured any more"));
+                    steered.failed = true;
+                }
+            }
+        }
+    }
+
+    /// Begins with engines that are new, and ends with those that are gone.
+    fn meet(&mut self, tracer: &Tracer<'_, '_>, lower: &mut Lower) {
+        let now = clock::monotonic_ns();
+        self.engines.retain(|s| {
+            let goes_on = tracer.steerable().any(|(pid, _)| pid == s.pilot.pid);
+            if !goes_on && let Some(end) = s.pilot.end(now) {
+                say(&mut lower.emit, end);
+            }
+            goes_on
+        });
+        let new = |s: &[Steered], pid: u32| s.iter().all(|s| s.pilot.pid != pid);
+        let mut blind = false;
+        for (pid, since_ns) in tracer.steerable() {
+            if !new(&self.engines, pid) {
+                continue;
+            }
+            if !tracer.sees_tokens(pid) {
+                blind = true;
+                continue;
+            }
+            let force = &self.granted.in_force;
+            let limits =
+                Limits { keep_above_milli: force.keep_above_milli, max_slowdown_ppm: force.max_slowdown_ppm };
+            let controller = Controller::new(limits, force.duty_permille);
+            let pilot = Pilot::new(pid, controller.duty(), since_ns, self.granted.filters.of_calls());
+            if let Some(begin) = pilot.begin() {
+                say(&mut lower.emit, begin);
+            }
+            self.engines.push(Steered { pilot, controller, by_controller: false, failed: false });
+        }
+        if blind && self.engines.is_empty() {
+            log(
+                "the engine has no token calls that can be probed: duty cycle, controller and filters on token calls are off",
+            );
+            self.granted.no_token_calls();
+            self.granted.emit(&mut lower.emit);
+            lower.filters = self.granted.filters.clone();
+        }
+    }
+
+    /// Gives token calls that ended to their engines' pilots and controllers.
+    fn calls(&mut self, lower: &mut Lower) {
+        // Of an engine that is not steered yet, its first calls wait.
+        if self.engines.is_empty() {
+            return;
+        }
+        let mut counts = [0; 3];
+        let emit = &mut lower.emit;
+        for call in lower.engines_progress.take_ended() {
+            let Some(steered) = self.engines.iter_mut().find(|s| s.pilot.pid == call.pid) else { continue };
+            let captured = steered.pilot.call(&call, &mut |switch| say(emit, switch));
+            steered.controller.call(&call, captured);
+            let whole = captured == Captured::Whole && call.kept;
+            counts[if whole { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;
+        }
+        if let Some(loss) = &mut lower.capture_loss {
+            loss.tokens_traced += counts[0];
+            loss.tokens_untraced += counts[1];
+            loss.tokens_edge += counts[2];
+        }
+    }
+
+    /// The session ends: no operator is captured from now on.
+    pub(super) fn end(&mut self, lower: &mut Lower) {
+        self.calls(lower);
+        let now = clock::monotonic_ns();
+        for end in self.engines.iter().filter_map(|s| s.pilot.end(now)) {
+            say(&mut lower.emit, end);
+        }
+        self.engines.clear();
+    }
+}
+
+impl Steered {
+    /// Whether probes shall be in, and why that is to be if it is new.
+    fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
+        if !near(&filters.tokens, progress.tokens, LEAD_TOKENS)
+            || !near(&filters.requests, progress.requests, 1)
+        {
+            return (false, SwitchReason::Filter);
+        }
+        let on = self.pilot.cycle.on(clock::monotonic_ns());
+        let cycle = self.pilot.cycle.permille();
+        let reason = match cycle {
+            _ if self.by_controller => SwitchReason::Controller,
+            ALWAYS if filters.of_calls() => SwitchReason::Filter,
+            ALWAYS | 0 => SwitchReason::Controller,
+            _ => SwitchReason::Duty,
+        };
+        (on, reason)
+    }
+}
+
+/// Whether a number that has been reached is in a range, or not far before one.
+fn near(ranges: &Ranges, reached: u32, lead: u32) -> bool {
+    let close = |(from, to): &(u32, u32)| reached.saturating_add(lead) >= *from && reached <= *to;
+    ranges.is_empty() || ranges.iter().any(close)
+}
+
+fn say(emit: &mut Emitter, switch: ProbeSwitch) {
+    emit.emit(&Record::ProbeSwitch(switch), Weight::Essential);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_go_in_some_calls_before_a_range() {
+        let ranges = vec![(100, 200), (300, 300)];
+        let reached = [0, 83, 84, 200, 201, 283, 284, 300, 301];
+        let expected = [false, false, true, true, false, false, true, true, false];
+        assert_eq!(reached.map(|n| near(&ranges, n, LEAD_TOKENS)), expected);
+        assert!(near(&Vec::new(), 7, 1));
+    }
+}

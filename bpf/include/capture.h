@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What of the operators is captured: all of a call or nothing; and filters.
+ *
+ * The agent puts probes in and takes them out while the engine computes. A call must not be taken for whole because some of its
+ * operators were seen. So it is decided once, when a call begins, whether its operators are captured, by a window of time that
+ * the agent sets some time ahead. Where there are token calls, all graphs in one are as it is.
+ */
+#ifndef PROFINFER_CAPTURE_H
+#define PROFINFER_CAPTURE_H
+
+#include "maps.h"
+
+/* Set before loading. */
+const volatile __u32 starts_only = 0; /* there are no end probes: a start is the record */
+const volatile __u32 filter_nodes = 0; /* the map `left_out` holds nodes */
+const volatile __u32 filter_threads = 0; /* threads with this index or a higher one are left out; 0: none is */
+const volatile __u32 filter_tids = 0; /* threads that are not in the map `kept_threads` are left out */
+
+struct node_key {
+	__u64 topology;
+	__u64 node;
+};
+
+/* Nodes that filters leave out, as far as the agent has told them: it knows their names. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct node_key);
+	__type(value, __u32);
+} left_out SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16);
+	__type(key, __u32);
+	__type(value, __u32);
+} kept_threads SEC(".maps");
+
+/* Whether the operators of a call that began at `start` are not captured. To be asked after `start` was read, so that a window
+ * that the agent sets ahead of its own clock is seen by every call that it concerns. */
+static __always_inline __u32 skips(__u64 id, __u64 start)
+{
+	const struct engine_config *g = engine_of(id);
+
+	return !g || start < g->ops_from || start >= g->ops_until;
+}
+
+/* Whether a filter on threads leaves out the operator that begins with these parameters. */
+static __always_inline __u32 thread_left_out(__u64 id, __u64 params)
+{
+	__u32 tid = (__u32)id, ith = 0;
+	const struct engine_config *g;
+
+	if (filter_tids && !bpf_map_lookup_elem(&kept_threads, &tid))
+		return 1;
+	if (!filter_threads)
+		return 0;
+	g = engine_of(id);
+	if (!g || bpf_probe_read_user(&ith, sizeof(ith), (void *)(params + g->ith)))
+		return 0;
+	return ith >= filter_threads;
+}
+
+static __always_inline __u32 node_left_out(__u64 topology, __u64 node)
+{
+	struct node_key key = { .topology = topology, .node = node };
+
+	return filter_nodes && bpf_map_lookup_elem(&left_out, &key) ? 1 : 0;
+}
+
+#endif
