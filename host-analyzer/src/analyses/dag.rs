@@ -1,7 +1,7 @@
 //! ProfDAG: the graphs that were computed, with what each node took.
 //!
 //! Stage: analysis. From: groups of graph calls, topologies, sums per node. To: one [`Dag`] per group: the topology
-//! that the group computed most often, of equals the one computed last. Promises: `nodes[i].index == i`;
+//! that the group computed most often while it was traced, of equals the one computed last. Promises: `nodes[i].index == i`;
 //! edges name existing nodes.
 
 use serde::Serialize;
@@ -38,6 +38,8 @@ pub struct Dag {
     pub n_tokens: Option<u32>,
     /// Graph calls with this topology.
     pub calls: u64,
+    /// Those of them whose operators were captured: times are of these.
+    pub traced_calls: u64,
     /// Nodes.
     pub n_nodes: u32,
     /// Leafs.
@@ -148,10 +150,10 @@ pub fn dags(
     dags
 }
 
-/// What a group computed most often; of equals, what it computed last.
+/// What a group computed most often while it was traced, else at all; of equals, what it computed last.
 fn usual(tallies: &Tallies, group: usize) -> Option<&Computed> {
     let of_group = |c: &&Computed| c.group.0 as usize == group;
-    tallies.computed.iter().filter(of_group).max_by_key(|c| (c.calls, c.last_call))
+    tallies.computed.iter().filter(of_group).max_by_key(|c| (c.traced_calls, c.calls, c.last_call))
 }
 
 fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies, c: &Computed) -> Dag {
@@ -177,6 +179,7 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
         backend: model.texts.get(model.graph_calls.backend[last_call]).to_owned(),
         n_tokens: (n_tokens != 0).then_some(n_tokens),
         calls: c.calls,
+        traced_calls: c.traced_calls,
         n_nodes: topology.n_nodes,
         n_leafs: index(topology.nodes.len()).saturating_sub(topology.n_nodes),
         complete: topology.complete,

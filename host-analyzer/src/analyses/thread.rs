@@ -1,7 +1,7 @@
 //! Threads: work, and wait at the barrier.
 //!
-//! Stage: analysis. From: the spans, in one pass. To: one [`Thread`] row per thread. Promises: sums over
-//! threads equal sums over spans.
+//! Stage: analysis. From: the spans of calls that were traced whole, in one pass. To: one [`Thread`] row per thread. Promises: sums over
+//! threads equal sums over those spans.
 
 use serde::Serialize;
 
@@ -53,7 +53,8 @@ struct Sum {
 pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
     let spans = &model.spans;
     let mut sums = vec![Sum::default(); model.threads.len()];
-    for i in 0..spans.len() {
+    let whole = |i: &usize| phases.tracing.whole(spans.graph_call[*i].0 as usize);
+    for i in (0..spans.len()).filter(whole) {
         let sum = &mut sums[spans.thread[i].0 as usize];
         let phase = phases.graph_calls[spans.graph_call[i].0 as usize];
         let (work, wait) = &mut sum.ns[phase.index()];

@@ -38,6 +38,11 @@ fn operator(
     m: &Meeting,
     worked: &mut dyn FnMut(NodeIdx, u64),
 ) {
+    if !causes.ends() {
+        // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
+        let all = fill.until(m.release, &[(Class::Probes, costs.inside)], Class::WorkAndWait);
+        return worked(m.node, all);
+    }
     let (before, inside) = causes.last_off_cpu(m);
     let mut claims = vec![
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),

@@ -125,9 +125,7 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
         parts.push(format!("probes {pair} ns per operator, {inside} ns of it inside its time"));
     }
-    if let Some(slowdown) = cost.decode_slowdown {
-        parts.push(format!("decode slowed down by about {:.2} %", slowdown * 100.0));
-    }
+    parts.extend(words::capture::slowdown(&cost.slowdown));
     if let Some(ns) = cost.agent_cpu_ns {
         parts.push(format!("agent {}{}", duration(ns), share(ns)));
     }
