@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::capture::Capture;
 use host_analyzer::analyses::{
-    cost, dag, duty, execution, graph, group, health, module, op, phase, session, tally, thread, token, track, work,
+    cost, dag, duty, execution, graph, group, health, module, op, phase, session, tally, thread, token,
+    track, work,
 };
 use host_analyzer::model::Model;
 use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
@@ -77,7 +78,7 @@ fn main() -> io::Result<()> {
     print("session", best(|| session::duration_ns(&model)).0, "");
     print("token", best(|| token::Token::of(&model, &phases, &executions)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");
-    print("op", best(|| op::Op::of(&model, &groups, &executions, &tallies)).0, "");
+    print("op", best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies)).0, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
     let places = module::Places::of(&model);
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");

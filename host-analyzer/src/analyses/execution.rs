@@ -5,7 +5,7 @@
 //! executions are sums over those spans; spans of other calls are in none.
 
 use super::tracing::Tracing;
-use crate::model::{GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
+use crate::model::{Ends, GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 
 /// Columns, one row an execution, by graph call; within a call in the order in which spans name the nodes.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +107,12 @@ impl Executions {
             (rows[0], start..end)
         })
     }
+}
+
+/// A sum of waits; `None` of a recording without the ends of operators, in which no wait is told from work.
+#[must_use]
+pub(super) fn waits(model: &Model, wait_ns: u64) -> Option<u64> {
+    (model.capture.ends == Ends::Both).then_some(wait_ns)
 }
 
 /// A wait whose end was not seen counts for nothing.

@@ -122,7 +122,7 @@ impl Analysis {
         let token = token::Token::of(model, &phases, &executions);
         let cost = cost::Cost::of(model, &phases, &executions);
         let capture = capture::Capture::of(model, &duty::coverage(model, &phases));
-        let op = op::Op::of(model, &groups, &executions, &tallies);
+        let op = op::Op::of(model, &phases, &groups, &executions, &tallies);
         let work = work::Works::of(model);
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
         let ceiling = ceiling::Ceilings::of(model);
@@ -131,7 +131,7 @@ impl Analysis {
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::of(model);
-        let module = module::Modules::of(&groups, &tallies, &op, &achieved, &places);
+        let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
         Self {
             op_estimate: duty::types::types(model, &phases, &op, &executions, &tallies),
             health: health::health(model, &capture, &cost.slowdown),

@@ -90,7 +90,10 @@ impl Roofs {
                 cpus,
             }
         });
-        let decode = utilisation(token, achieved, &roofs[Phase::Decode.index()]);
+        // Of operators that were left out it is not known what they read.
+        let decode = (!model.capture.nodes_left_out())
+            .then(|| utilisation(token, achieved, &roofs[Phase::Decode.index()]))
+            .flatten();
         Self { phases: roofs, decode }
     }
 

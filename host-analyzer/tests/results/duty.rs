@@ -66,8 +66,8 @@ fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
             (share.value, share.interval.map(|i| (i.low, i.high))),
             (p.share, Some((p.share, p.share)))
         );
-        assert_eq!(e.call_ns.unwrap().value, f.wall_ns as f64 / 40.0);
-        assert_eq!(e.mean_ns.unwrap().value, f.wall_ns as f64 / f.executions as f64);
+        assert_eq!(e.wall_per_call.unwrap().value, f.wall_ns as f64 / 40.0);
+        assert_eq!(e.wall_per_execution.unwrap().value, f.wall_ns as f64 / f.executions as f64);
     }
     assert_eq!(part.op_estimate.len(), full.op.types.len());
     // What a token reads, and in which time.
@@ -143,7 +143,7 @@ fn a_tenth_of_tokens_that_differ_is_within_its_interval() {
     for (f, e) in full.op.types.iter().filter(|t| t.phase == Phase::Decode).zip(
         part.op.types.iter().zip(&part.op_estimate).filter(|(t, _)| t.phase == Phase::Decode).map(|(_, e)| e),
     ) {
-        let (share, call) = (e.share.unwrap(), e.call_ns.unwrap());
+        let (share, call) = (e.share.unwrap(), e.wall_per_call.unwrap());
         let i = share.interval.unwrap();
         missed += u32::from(f.share < i.low || f.share > i.high);
         let i = call.interval.unwrap();

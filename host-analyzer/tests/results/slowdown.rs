@@ -7,11 +7,8 @@ use host_analyzer::analyses::health::Remark;
 use host_analyzer::analyses::phase::Phases;
 use host_analyzer::model::*;
 
-use crate::models::duty::{TOKEN_NS, Times, thin, timed};
+use crate::models::duty::{TIMES, TOKEN_NS, Times, thin, timed};
 use crate::models::planted;
-
-const TIMES: Times =
-    Times { tokens: 800, burst: 4, period: 40, factor: 1.05, noise: 0.0, weather: 0.0, growth: 0.0 };
 
 fn slowdown(m: &Model) -> Slowdown {
     Slowdown::of(m, &Phases::of(m), &Executions::of(m))

@@ -220,6 +220,16 @@ impl Causes<'_> {
         self.model.capture.ends == Ends::Both
     }
 
+    /// What lies between two operators that were captured: others that were not, if a filter left any out.
+    pub(super) fn between(&self) -> Class {
+        if self.model.capture.nodes_left_out() { Class::NotTraced } else { Class::BetweenOperators }
+    }
+
+    /// What a thread did in a graph of which it has no operators.
+    pub(super) fn unseen(&self) -> Class {
+        if self.model.capture.operators_left_out() { Class::NotTraced } else { Class::Unknown }
+    }
+
     /// Only one thread had something to do.
     pub(super) fn one_thread(&self, m: &Meeting) -> bool {
         let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };

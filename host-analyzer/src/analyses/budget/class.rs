@@ -48,7 +48,7 @@ pub enum Class {
     OtherBackend,
     /// What the probes of operators take, as measured on this machine.
     Probes,
-    /// In graphs of a token whose operators were not captured, as the duty cycle, the controller or a filter had it.
+    /// In graphs, where operators were not captured, as the duty cycle, the controller or a filter had it.
     NotTraced,
     /// Not known: spans were lost, or the level was not recorded.
     Unknown,

@@ -87,7 +87,7 @@ impl Way<'_> {
             } else if own.is_empty() {
                 let alone = call.meetings.rows.iter().all(|m| m.threads == 1);
                 let known = alone && !call.rows.is_empty();
-                fill.until(end, &[], if known { Class::WaitOneThread } else { Class::Unknown });
+                fill.until(end, &[], if known { Class::WaitOneThread } else { self.causes.unseen() });
             } else {
                 self.cpu(&mut fill, thread, call, own, end);
             }
@@ -130,7 +130,8 @@ impl Way<'_> {
             fill.until(stop, &claims, work);
             let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
             if spans.wait_ns[i] == WAIT_UNKNOWN {
-                fill.until(next, &[], Class::Unknown);
+                let left_out = self.causes.between() == Class::NotTraced;
+                fill.until(next, &[], if left_out { Class::NotTraced } else { Class::Unknown });
                 continue;
             }
             let row = call.meetings.of_span[i - call.rows.start] as usize;
@@ -144,7 +145,7 @@ impl Way<'_> {
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
         let [a, b, c, d, e] = off.claims();
-        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
+        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], self.causes.between());
     }
 }
 

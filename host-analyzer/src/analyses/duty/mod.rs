@@ -7,6 +7,7 @@
 pub mod estimate;
 mod pairs;
 pub mod slowdown;
+pub mod stretches;
 pub mod types;
 
 use std::collections::BTreeSet;

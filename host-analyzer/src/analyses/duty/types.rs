@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::estimate::{Estimate, ratio};
 use crate::analyses::execution::Executions;
-use crate::analyses::op::Op;
+use crate::analyses::op::{Op, type_of_operator};
 use crate::analyses::phase::{Phase, Phases};
 use crate::analyses::tally::Tallies;
 use crate::model::Model;
@@ -15,9 +15,9 @@ use crate::model::Model;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TypeEstimate {
     /// Wall time for a traced token call, ns.
-    pub call_ns: Option<Estimate>,
+    pub wall_per_call: Option<Estimate>,
     /// Wall time of one execution, ns.
-    pub mean_ns: Option<Estimate>,
+    pub wall_per_execution: Option<Estimate>,
     /// Part of the operator wall time of the phase on its backend, 0 to 1.
     pub share: Option<Estimate>,
 }
@@ -43,7 +43,7 @@ pub fn types(
         return Vec::new();
     }
     let bursts = calls_of_bursts(model, phases);
-    let of_type = type_of_operator(op);
+    let of_type = type_of_operator(&op.types, &op.operators);
     let mut sums: Vec<BTreeMap<u32, Sum>> = vec![BTreeMap::new(); op.types.len()];
     for e in 0..executions.len() {
         let call = executions.graph_call[e].0 as usize;
@@ -56,11 +56,14 @@ pub fn types(
             sum.wall_ns += executions.wall_ns[e] as f64;
         }
     }
-    (0..op.types.len()).map(|kind| estimate(op, &sums, &bursts, kind)).collect()
+    (0..op.types.len())
+        .map(|kind| estimate(op, model.capture.nodes_left_out(), &sums, &bursts, kind))
+        .collect()
 }
 
 fn estimate(
     op: &Op,
+    left_out: bool,
     sums: &[BTreeMap<u32, Sum>],
     bursts: &BTreeMap<(Phase, u32), f64>,
     kind: usize,
@@ -75,15 +78,20 @@ fn estimate(
         ratio(&of_phase().map(|(burst, calls)| of(burst, calls)).collect::<Vec<_>>())
     };
     TypeEstimate {
-        call_ns: clusters(&|burst, calls| (in_burst(kind, burst).wall_ns, calls)),
-        mean_ns: clusters(&|burst, _| {
+        wall_per_call: clusters(&|burst, calls| (in_burst(kind, burst).wall_ns, calls)),
+        wall_per_execution: clusters(&|burst, _| {
             let sum = in_burst(kind, burst);
             (sum.wall_ns, sum.executions)
         }),
-        share: clusters(&|burst, _| {
-            let whole = all.iter().map(|t| in_burst(*t, burst).wall_ns).sum();
-            (in_burst(kind, burst).wall_ns, whole)
-        }),
+        // Of operators that a filter left out nothing is known, so there is no whole.
+        share: (!left_out)
+            .then(|| {
+                clusters(&|burst, _| {
+                    let whole = all.iter().map(|t| in_burst(*t, burst).wall_ns).sum();
+                    (in_burst(kind, burst).wall_ns, whole)
+                })
+            })
+            .flatten(),
     }
 }
 
@@ -96,14 +104,4 @@ fn calls_of_bursts(model: &Model, phases: &Phases) -> BTreeMap<(Phase, u32), f64
         }
     }
     calls
-}
-
-/// By row of [`Op::operators`] the row of [`Op::types`].
-fn type_of_operator(op: &Op) -> Vec<Option<usize>> {
-    let of = |o: &crate::analyses::op::Operator| {
-        op.types
-            .iter()
-            .position(|t| (t.phase, &t.backend, &t.op, &t.desc) == (o.phase, &o.backend, &o.op, &o.desc))
-    };
-    op.operators.iter().map(of).collect()
 }

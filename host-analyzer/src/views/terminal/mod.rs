@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod budget;
+mod capture;
 mod ceilings;
 mod conditions;
 mod counters;
@@ -57,7 +58,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     speculative::write(&analysis.speculative, out)?;
-    budget::write(&analysis.budget, out)?;
+    budget::write(&analysis.budget, &analysis.capture, out)?;
     operators::write(analysis, out)?;
     work::write(&analysis.roof, &analysis.module.modules, out)?;
     let paths: Vec<_> = analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect();

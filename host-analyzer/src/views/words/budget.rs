@@ -27,7 +27,7 @@ pub const fn name(class: Class) -> &'static str {
         Class::Application => "sampling and application",
         Class::OtherBackend => "other backends",
         Class::Probes => "probes",
-        Class::NotTraced => "graphs, not traced",
+        Class::NotTraced => "operators that were not captured",
         Class::Unknown => "unknown",
     }
 }

@@ -1,9 +1,10 @@
 //! The sentences of what was captured: options, filters, the controller, parts of the tokens.
 
 use super::{count, duration, one_line, phase_name};
-use crate::analyses::capture::{PhaseCoverage, Step, filter_on};
+use crate::analyses::capture::{self, PhaseCoverage, Step, filter_on};
 use crate::analyses::duty::{Coverage, Measured, Slowdown};
-use crate::model::{CaptureOption, Filter, FilterOn, FilterPlace, Refusal};
+use crate::analyses::op::OpType;
+use crate::model::{CaptureOption, Filter, FilterPlace, Refusal};
 
 /// `from 40 of 400 tokens in 5 bursts`.
 #[must_use]
@@ -29,6 +30,37 @@ pub fn parts(parts: &[PhaseCoverage]) -> String {
     };
     let parts: Vec<_> = parts.iter().map(of).collect();
     format!("part: figures of operators are from {}; sums are of these, not scaled", parts.join(", "))
+}
+
+/// What a span of a recording without ends is.
+pub const WITHOUT_ENDS: &str =
+    "without ends: each time goes on to the next start and has the wait behind the operator in it";
+
+/// A filter that leaves out the rest, beside a table.
+#[must_use]
+pub fn only(f: &capture::Filter) -> String {
+    format!("filter: only {} {}; the rest was left out and is not 0", on(f.on), one_line(&f.text))
+}
+
+/// Types named whose time is in doubt.
+const NAMED: usize = 4;
+
+/// How much longer each operator looks by its probe, and of which types that is more than a tenth of the median.
+#[must_use]
+pub fn bias(inside_ns: u64, types: &[OpType]) -> String {
+    let mut names: Vec<&str> = types.iter().filter(|t| t.biased).map(|t| t.desc.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let named: Vec<_> = names.iter().take(NAMED).map(|name| one_line(name)).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let of = match names.len() {
+        0 => String::new(),
+        _ => format!("; more than a tenth of the median of {}{more}", named.join(", ")),
+    };
+    format!("each run looks {inside_ns} ns longer by its probes{of}")
 }
 
 /// A part as per cent with its sign: `+4.9 %`.
@@ -79,17 +111,18 @@ pub fn filtered(f: &Filter) -> String {
         FilterPlace::Kernel => "others cost a probe's hit",
         FilterPlace::Agent | FilterPlace::Nowhere => "others cost a probe's hit and a record",
     };
-    format!("filter: operators by {} {}; {paid}", on(f.on), one_line(&f.text))
+    format!("filter: only {} {}; {paid}", on(filter_on(f.on)), one_line(&f.text))
 }
 
-const fn on(on: FilterOn) -> &'static str {
+/// What a filter looks at, by its name in data.
+fn on(on: &str) -> &'static str {
     match on {
-        FilterOn::Op => "type",
-        FilterOn::Name => "name",
-        FilterOn::Layer => "layer",
-        FilterOn::Thread => "thread",
-        FilterOn::Token => "decode token",
-        FilterOn::Request => "request",
+        "op" => "operators of type",
+        "name" => "nodes named",
+        "layer" => "operators of layer",
+        "thread" => "operators on thread",
+        "token" => "operators of decode token",
+        _ => "operators of request",
     }
 }
 

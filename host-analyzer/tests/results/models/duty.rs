@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use host_analyzer::model::*;
 
+use super::planted;
+use super::small::PID;
+
 /// Leaves the operators of these token calls in a session, and takes out those of all others, as if the probes had been put in
 /// just before and taken out just behind each range. Putting in ends with the call before the range, so that this call is at an edge,
 /// and taking out begins with the call behind it, which is at an edge too.
@@ -95,6 +98,10 @@ pub(crate) struct Times {
     pub(crate) growth: f64,
 }
 
+/// A tenth of the tokens, which take 5 % longer.
+pub(crate) const TIMES: Times =
+    Times { tokens: 800, burst: 4, period: 40, factor: 1.05, noise: 0.0, weather: 0.0, growth: 0.0 };
+
 /// Time of a token, ns.
 pub(crate) const TOKEN_NS: f64 = 1e7;
 
@@ -128,5 +135,37 @@ pub(crate) fn timed(t: &Times, seed: u64) -> Model {
         }
     }
     thin(&mut m, &ranges);
+    m
+}
+
+/// What the times of [`everything`] are from.
+const START: u64 = 500;
+
+/// Forty tokens with all that a capture may tell: a duty, filters in force and refused, a refused option, steps of a controller.
+pub(crate) fn everything() -> Model {
+    let mut m = planted::tokens(0, 0, 0, false);
+    thin(&mut m, &[10..12, 30..32]);
+    m.session.start_ns = START;
+    m.capture.keep_above_milli = Some(5_000);
+    m.capture.refused = vec![(CaptureOption::Ends, Refusal::Counters)];
+    let filter = |on, text: &str, place, refused| Filter { on, text: text.to_owned(), place, refused };
+    m.capture.filters = vec![
+        filter(FilterOn::Token, "1-400", FilterPlace::Trap, None),
+        filter(FilterOn::Request, "3-5", FilterPlace::Nowhere, Some(Refusal::Unseen)),
+    ];
+    let step = |at_ns, reason, speed, before, after| ControllerStep {
+        at_ns,
+        pid: PID,
+        limit: ControllerLimit::KeepAbove(5_000),
+        reason,
+        speed_milli: Some(speed),
+        slowdown: Some(MeasuredSlowdown { low_ppm: 1_000, ppm: 2_000, high_ppm: 3_000 }),
+        before_permille: before,
+        after_permille: after,
+    };
+    m.controller_steps = vec![
+        step(5_000, StepReason::TooSlow, 4_200, 1_000, 100),
+        step(15_000, StepReason::FastEnough, 6_100, 100, 300),
+    ];
     m
 }
