@@ -9,8 +9,10 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::capture::Capture;
 use host_analyzer::analyses::{
-    cost, dag, execution, graph, group, health, module, op, phase, session, tally, thread, token, track, work,
+    cost, dag, duty, execution, graph, group, health, module, op, phase, session, tally, thread, token,
+    track, work,
 };
 use host_analyzer::model::Model;
 use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
@@ -70,18 +72,19 @@ fn main() -> io::Result<()> {
     print("groups", time, "");
     let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
     print("tallies", time, "");
-    print("health", best(|| health::health(&model)).0, "");
+    print("capture", best(|| Capture::of(&model, &duty::coverage(&model, &phases))).0, "");
+    let (capture, slowdown) = (Capture::default(), Slowdown::default());
+    print("health", best(|| health::health(&model, &capture, &slowdown)).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
     print("token", best(|| token::Token::of(&model, &phases, &executions)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");
-    print("op", best(|| op::Op::of(&model, &groups, &executions, &tallies)).0, "");
+    print("op", best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies)).0, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
     let places = module::Places::of(&model);
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");
     print("track", best(|| track::tracks(&model)).0, "");
     print("work", best(|| work::Works::of(&model)).0, "");
-    let token = token::Token::of(&model, &phases, &executions);
-    print("cost", best(|| cost::Cost::of(&model, &phases, &executions, &token)).0, "");
+    print("cost", best(|| cost::Cost::of(&model, &phases, &executions)).0, "");
     let (time, analysis) = best(|| Analysis::of(&model));
     print("= all analyses", time, "");
 

@@ -1,12 +1,12 @@
 //! What the measuring itself cost.
 //!
-//! Stage: analysis. From: health, executions. To: [`Cost`].
+//! Stage: analysis. From: health, executions, times of traced and untraced calls. To: [`Cost`].
 
 use serde::Serialize;
 
+use super::duty::Slowdown;
 use super::execution::Executions;
-use super::phase::{Phase, Phases};
-use super::token::Token;
+use super::phase::Phases;
 use crate::model::Model;
 
 /// Cost of a session.
@@ -29,10 +29,10 @@ pub struct Cost {
     pub probe_pair_ns: Option<u64>,
     /// The part of it that lies inside the operator's time: an operator that does nothing seems to take as long.
     pub probe_inside_ns: Option<u64>,
-    /// Estimated slowdown of decode calls: `p / (t - p)`, where t is their time and p the pairs of probes in them. The
-    /// threads pass the probes of an operator side by side, so an operator counts once. Without what the agent takes
-    /// from the engine's CPUs, and what the probes do to its caches. `None` without a measured pair, or decode calls.
+    /// The estimate of [`Slowdown::Estimated`]; `None` where the slowdown is measured, or not known.
     pub decode_slowdown: Option<f64>,
+    /// Slowdown of decode calls.
+    pub slowdown: Slowdown,
     /// CPU time of the agent, ns; `None` without its closing words.
     pub agent_cpu_ns: Option<u64>,
     /// Largest resident set of the agent, bytes; `None` without its closing words.
@@ -42,15 +42,10 @@ pub struct Cost {
 impl Cost {
     /// The cost of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, executions: &Executions, token: &Token) -> Self {
+    pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
         let h = &model.health;
         let measured = h.end.filter(|e| e.bpf_runs != 0);
-        let decode = token.decode.time_ns;
-        let in_decode = executions
-            .by_call()
-            .filter(|(call, _)| phases.graph_calls[call.0 as usize] == Phase::Decode)
-            .map(|(_, rows)| rows.len() as u64)
-            .sum::<u64>();
+        let slowdown = Slowdown::of(model, phases, executions);
         let span_bytes = (h.span_bytes != 0).then_some(h.span_bytes);
         Self {
             stream_bytes: h.bytes,
@@ -63,11 +58,11 @@ impl Cost {
             bpf_runs: measured.map(|e| e.bpf_runs),
             probe_pair_ns: h.probe_cost.map(|c| c.pair_ns),
             probe_inside_ns: h.probe_cost.map(|c| c.inside_ns),
-            decode_slowdown: h
-                .probe_cost
-                .map(|c| c.pair_ns.saturating_mul(in_decode))
-                .filter(|probes| *probes > 0 && *probes < decode)
-                .map(|probes| probes as f64 / (decode - probes) as f64),
+            decode_slowdown: match slowdown {
+                Slowdown::Estimated { slowdown } => Some(slowdown),
+                Slowdown::Measured(_) | Slowdown::Unknown => None,
+            },
+            slowdown,
             agent_cpu_ns: h.end.map(|e| e.agent_cpu_ns),
             agent_rss_bytes: h.end.map(|e| e.agent_rss_bytes),
         }

@@ -1,7 +1,7 @@
 //! Counters: what each type of operator counted, on each type of core.
 //!
 //! Stage: analysis. From: the spans with what they counted, in one pass. To: [`Counted`] rows. Promises: a sum
-//! is over the spans that were counted and says how many they are; it is never scaled up to the others. Core
+//! is over the spans that were counted in calls that were traced whole, and says how many they are; it is never scaled up to the others. Core
 //! types are never mixed in one row.
 
 use std::collections::HashMap;
@@ -110,6 +110,9 @@ pub fn counted(model: &Model, phases: &Phases) -> Vec<Counted> {
         let call = spans.graph_call[i].0 as usize;
         // A span's graph call always has a topology: the model promises it.
         let Some(topology) = model.graph_calls.topology[call] else { continue };
+        if !phases.tracing.whole(call) {
+            continue;
+        }
         let node = model.topologies.get(topology).node(spans.node[i]);
         let key = (phases.graph_calls[call], node.op, node.desc, pmus.of_cpu(spans.cpu[i]));
         let sum = sums

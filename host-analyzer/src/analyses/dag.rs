@@ -1,14 +1,14 @@
 //! ProfDAG: the graphs that were computed, with what each node took.
 //!
 //! Stage: analysis. From: groups of graph calls, topologies, sums per node. To: one [`Dag`] per group: the topology
-//! that the group computed most often, of equals the one computed last. Promises: `nodes[i].index == i`;
+//! that the group computed most often while it was traced, of equals the one computed last. Promises: `nodes[i].index == i`;
 //! edges name existing nodes.
 
 use serde::Serialize;
 
 use super::critical_path::{self, CriticalPath};
 use super::empty::is_empty_op;
-use super::execution::Executions;
+use super::execution::{Executions, waits};
 use super::group::{Groups, context_name};
 use super::module::{Module, Places};
 use super::op::share;
@@ -38,6 +38,8 @@ pub struct Dag {
     pub n_tokens: Option<u32>,
     /// Graph calls with this topology.
     pub calls: u64,
+    /// Those of them whose operators were captured: times are of these.
+    pub traced_calls: u64,
     /// Nodes.
     pub n_nodes: u32,
     /// Leafs.
@@ -97,6 +99,8 @@ pub struct DagNode {
     pub wait_ns: Option<u64>,
     /// Part of the wall time of all operators of this graph, 0 to 1.
     pub share: f64,
+    /// It was executed and no probe was to see it: a filter left it out, or no call of the graph was traced. Its times are not known.
+    pub not_captured: bool,
     /// On the critical path; `None` where that was not looked for.
     pub critical: Option<bool>,
 }
@@ -148,10 +152,10 @@ pub fn dags(
     dags
 }
 
-/// What a group computed most often; of equals, what it computed last.
+/// What a group computed most often while it was traced, else at all; of equals, what it computed last.
 fn usual(tallies: &Tallies, group: usize) -> Option<&Computed> {
     let of_group = |c: &&Computed| c.group.0 as usize == group;
-    tallies.computed.iter().filter(of_group).max_by_key(|c| (c.calls, c.last_call))
+    tallies.computed.iter().filter(of_group).max_by_key(|c| (c.traced_calls, c.calls, c.last_call))
 }
 
 fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies, c: &Computed) -> Dag {
@@ -161,7 +165,9 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let n_tokens = model.graph_calls.n_tokens[last_call];
     let fused_with = fused_with(model, topology, tallies.cells(c));
     let generates = matches!(group.phase, Phase::Decode | Phase::BatchDecode);
-    let found = (generates && topology.complete && c.fullest_call.is_some())
+    // With nodes left out, chains have holes.
+    let whole = topology.complete && !model.capture.nodes_left_out();
+    let found = (generates && whole && c.fullest_call.is_some())
         .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
     let mut nodes = nodes(model, topology, tallies.cells(c), &order(executions, c, topology), &fused_with);
     for (node, critical) in nodes.iter_mut().zip(found.iter().flat_map(|f| &f.critical)) {
@@ -177,6 +183,7 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
         backend: model.texts.get(model.graph_calls.backend[last_call]).to_owned(),
         n_tokens: (n_tokens != 0).then_some(n_tokens),
         calls: c.calls,
+        traced_calls: c.traced_calls,
         n_nodes: topology.n_nodes,
         n_leafs: index(topology.nodes.len()).saturating_sub(topology.n_nodes),
         complete: topology.complete,
@@ -207,6 +214,9 @@ fn nodes(
 ) -> Vec<DagNode> {
     let text = |t: Text| model.texts.get(t).to_owned();
     let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
+    // Under a duty, a graph that was never traced; under a filter, what no trace of the graph has.
+    let untraced = !model.duty.switches.is_empty() && cells.iter().all(|c| c.executions == 0);
+    let left_out = model.capture.operators_left_out() || untraced;
     topology
         .nodes
         .iter()
@@ -231,8 +241,13 @@ fn nodes(
             executions: cell.executions,
             wall_ns: mean(cell.wall_ns, cell.executions),
             work_ns: mean(cell.work_ns, cell.executions),
-            wait_ns: mean(cell.wait_ns, cell.executions),
+            wait_ns: waits(model, cell.wait_ns).and_then(|ns| mean(ns, cell.executions)),
             share: share(cell.wall_ns, whole),
+            not_captured: left_out
+                && i < topology.n_nodes as usize
+                && cell.executions == 0
+                && fused_with[i].is_none()
+                && !is_empty_op(model.texts.get(node.op)),
             critical: None,
         })
         .collect()

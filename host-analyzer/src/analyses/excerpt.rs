@@ -1,4 +1,5 @@
-//! The part of a session that the report shows as a timeline: a prompt and the first tokens after it.
+//! The part of a session that the report shows as a timeline: a prompt and the first tokens after it; where these have no operators,
+//! the first tokens that have some, and one before them.
 //!
 //! Stage: analysis. From: requests, calls, tracks. To: [`Excerpt`], a window of time. Promises: at most
 //! [`MAX_SLICES`] slices start inside the window, whatever the session holds; it ends with the end of a call
@@ -7,7 +8,7 @@
 use super::Analysis;
 use super::phase::Phase;
 use super::track::{Slice, Track};
-use crate::model::Model;
+use crate::model::{Model, Traced};
 
 /// So many slices the page can carry without getting slow or large.
 pub const MAX_SLICES: usize = 20_000;
@@ -72,6 +73,12 @@ fn first_call(model: &Model, analysis: &Analysis) -> Option<usize> {
     let requests = &analysis.token.requests;
     let wanted = requests.iter().find(|r| r.generated > 0 && r.ttft_ns.is_some()).or(requests.first());
     let call = wanted.map_or(0, |r| r.first_call as usize);
+    let traced = &analysis.phases.tracing.decodes;
+    let seen = |calls: &[Traced]| calls.is_empty() || calls.contains(&Traced::Whole);
+    if traced.get(call..).is_some_and(|after| !seen(&after[..after.len().min(MAX_DECODES + 1)])) {
+        let first = traced.iter().skip(call).position(|t| *t == Traced::Whole);
+        return Some(first.map_or(call, |n| call + n.saturating_sub(1)));
+    }
     (call < model.decodes.len()).then_some(call)
 }
 
@@ -129,8 +136,8 @@ fn latest(start: u64, end: u64, fits: impl Fn(u64) -> bool) -> u64 {
 mod tests {
     use super::*;
     use crate::model::{
-        DecodeFunction, GraphCallId, Layer, Node, NodeIdx, Role, Text, ThreadId, Topology, TopologyId,
-        WAIT_UNKNOWN,
+        DecodeFunction, GraphCallId, Layer, Node, NodeIdx, ProbeSwitch, Role, SwitchReason, Text, ThreadId,
+        Topology, TopologyId, WAIT_UNKNOWN,
     };
 
     /// Calls of `tokens[i]` tokens, each 1000 ns long and 100 ns apart, with `spans` spans of 1 ns in it.
@@ -202,6 +209,24 @@ mod tests {
         let e = excerpt(&session(&[2, 5, 1, 1, 1, 1, 1, 1], 3));
         assert_eq!((e.start_ns, e.end_ns), (50 + 1100, 50 + 5 * 1100 + 1000));
         assert_eq!((e.calls, e.spans, e.whole_calls), (5, 15, true));
+    }
+
+    #[test]
+    fn where_the_first_tokens_were_not_traced_it_is_the_first_burst_and_the_token_before() {
+        let mut m = session(&[5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 3);
+        let switch = |on, began_ns, done_ns| ProbeSwitch {
+            pid: 0,
+            on,
+            reason: SwitchReason::Duty,
+            began_ns,
+            done_ns,
+            probes: 2,
+            pause_ns: None,
+        };
+        // Put in during the seventh token.
+        m.duty.switches = vec![switch(false, 0, 0), switch(true, 50 + 7 * 1100 + 1, 50 + 8 * 1100 - 1)];
+        let e = excerpt(&m);
+        assert_eq!((e.start_ns, e.end_ns, e.calls), (50 + 7 * 1100, 50 + 10 * 1100 + 1000, 4));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Executions: one operator in one graph call, over all threads that took part.
 //!
 //! Stage: analysis, shared by the others. From: the spans, in one pass. To: [`Executions`], columns in the
-//! order of graph calls. Promises: every span is in exactly one execution, so that sums over executions are
-//! sums over spans.
+//! order of graph calls. Promises: every span of a call that was traced whole is in exactly one execution, so that sums over
+//! executions are sums over those spans; spans of other calls are in none.
 
-use crate::model::{GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
+use super::tracing::Tracing;
+use crate::model::{Ends, GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 
 /// Columns, one row an execution, by graph call; within a call in the order in which spans name the nodes.
 #[derive(Debug, Clone, Default)]
@@ -45,8 +46,12 @@ impl Executions {
         let mut open = vec![NO_CALL; widest];
         let mut all = Self::default();
         let spans = &model.spans;
+        let tracing = Tracing::of(model);
         for i in 0..spans.len() {
             let (call, node) = (spans.graph_call[i], spans.node[i]);
+            if !tracing.whole(call.0 as usize) {
+                continue;
+            }
             let slot = &mut open[node.0 as usize];
             if slot.call == call {
                 all.add(slot.row, spans, i);
@@ -102,6 +107,12 @@ impl Executions {
             (rows[0], start..end)
         })
     }
+}
+
+/// A sum of waits; `None` of a recording without the ends of operators, in which no wait is told from work.
+#[must_use]
+pub(super) fn waits(model: &Model, wait_ns: u64) -> Option<u64> {
+    (model.capture.ends == Ends::Both).then_some(wait_ns)
 }
 
 /// A wait whose end was not seen counts for nothing.

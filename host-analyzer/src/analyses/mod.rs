@@ -6,12 +6,14 @@
 
 pub mod bound;
 pub mod budget;
+pub mod capture;
 pub mod ceiling;
 mod context;
 pub mod cost;
 pub mod counter;
 pub mod critical_path;
 pub mod dag;
+pub mod duty;
 pub mod empty;
 pub mod engine;
 pub mod excerpt;
@@ -35,9 +37,11 @@ pub mod roof;
 pub mod sched;
 pub mod session;
 pub mod speculative;
+mod student;
 pub mod tally;
 pub mod thread;
 pub mod token;
+pub mod tracing;
 pub mod track;
 pub mod weight;
 pub mod work;
@@ -57,6 +61,8 @@ pub struct Analysis {
     pub weight: Vec<weight::Weights>,
     /// Phase of every call.
     pub phases: phase::Phases,
+    /// What of the operators was captured.
+    pub capture: capture::Capture,
     /// Token level.
     pub token: token::Token,
     /// Speculative decoding, by draft and target.
@@ -69,6 +75,8 @@ pub struct Analysis {
     pub kv: Vec<kv::Kv>,
     /// Operator level.
     pub op: op::Op,
+    /// Intervals of the types of operators, by row of `op.types`; empty where every call was traced.
+    pub op_estimate: Vec<duty::types::TypeEstimate>,
     /// Bytes and operations of every execution.
     pub work: work::Works,
     /// What the operators achieved with them.
@@ -112,19 +120,22 @@ impl Analysis {
         let groups = group::Groups::of(model, &phases);
         let tallies = tally::Tallies::of(model, &groups, &executions);
         let token = token::Token::of(model, &phases, &executions);
-        let cost = cost::Cost::of(model, &phases, &executions, &token);
-        let op = op::Op::of(model, &groups, &executions, &tallies);
+        let cost = cost::Cost::of(model, &phases, &executions);
+        let capture = capture::Capture::of(model, &duty::coverage(model, &phases));
+        let op = op::Op::of(model, &phases, &groups, &executions, &tallies);
         let work = work::Works::of(model);
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
         let ceiling = ceiling::Ceilings::of(model);
         let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved, &ceiling);
-        let counted = bound::Counted::of(model, &op, &groups, &tallies);
+        let counted = bound::Counted::of(model, &phases, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::of(model);
-        let module = module::Modules::of(&groups, &tallies, &op, &achieved, &places);
+        let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
         Self {
-            health: health::health(model),
+            op_estimate: duty::types::types(model, &phases, &op, &executions, &tallies),
+            health: health::health(model, &capture, &cost.slowdown),
+            capture,
             duration_ns: session::duration_ns(model),
             engine: engine::engines(model),
             weight: weight::weights(model),

@@ -68,7 +68,8 @@ pub fn nested_calls(model: &Model, phases: &Phases, executions: &Executions) -> 
         return Vec::new();
     }
     let mut groups: BTreeMap<Place, Vec<Stretch>> = BTreeMap::new();
-    for i in 0..nested.len() {
+    let whole = |i: &usize| phases.tracing.whole(nested.graph_call[*i].0 as usize);
+    for i in (0..nested.len()).filter(whole) {
         let key = (nested.graph_call[i], nested.node[i], nested.function[i], nested.backend[i]);
         let stretch = (nested.start_ns[i], nested.start_ns[i].saturating_add(nested.duration_ns[i]));
         groups.entry(key).or_default().push(stretch);

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::execution::Executions;
+use super::execution::{Executions, waits};
 use super::group::{Groups, context_name};
 use super::percentile::percentile;
-use super::phase::Phase;
+use super::phase::{Phase, Phases};
 use super::tally::{Cell, Computed, Tallies};
-use crate::model::{GraphCallId, Model, Node, NodeIdx, Text, Topology, TopologyId};
+use crate::model::{GraphCallId, Layer, Model, Node, NodeIdx, Text, Topology, TopologyId};
 
 /// All operators of one type in one phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,11 +32,15 @@ pub struct OpType {
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
+    /// Median of the wall time of one execution, ns.
+    pub median_ns: Option<u64>,
+    /// What its own probe puts into an execution's time is more than a tenth of that median.
+    pub biased: bool,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns.
-    pub wait_ns: u64,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1.
+    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators, where it is a part of the work.
+    pub wait_ns: Option<u64>,
+    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its graphs where a filter left out operators.
     pub share: f64,
 }
 
@@ -75,9 +79,9 @@ pub struct Operator {
     pub p95_ns: Option<u64>,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns.
-    pub wait_ns: u64,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1.
+    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators, where it is a part of the work.
+    pub wait_ns: Option<u64>,
+    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its graphs where a filter left out operators.
     pub share: f64,
     /// Name of the last tensor that the same kernel computed too; `None` when not fused.
     pub fused: Option<String>,
@@ -105,6 +109,8 @@ pub struct Op {
     pub operators: Vec<Operator>,
     /// Operator wall time, summed over executions, by [`Phase::index`], ns.
     pub wall_ns: [u64; Phase::COUNT],
+    /// Time of the traced graphs of all backends, by [`Phase::index`], ns; 0 where no filter left out operators, as then nothing is a part of it.
+    pub graph_ns: [u64; Phase::COUNT],
     /// For each cell of the tallies its row in `operators`; `u32::MAX` where nothing was executed.
     pub operator_of_cell: Vec<u32>,
 }
@@ -126,6 +132,21 @@ struct Key {
 /// Operator wall time of each phase and backend, ns.
 type Wholes = HashMap<(Phase, Text), u64>;
 
+/// Time of the traced graphs of each phase and backend, ns: what operators are a part of when some of them were left out.
+fn graph_times(model: &Model, phases: &Phases) -> Wholes {
+    let calls = &model.graph_calls;
+    let mut wholes: Wholes = HashMap::new();
+    for i in (0..calls.len()).filter(|i| calls.layer[*i] == Layer::Backend && phases.tracing.whole(*i)) {
+        let sum = wholes.entry((phases.graph_calls[i], calls.backend[i])).or_default();
+        *sum = sum.saturating_add(calls.duration_ns[i]);
+    }
+    wholes
+}
+
+fn whole(wholes: &Wholes, phase: Phase, backend: Text) -> u64 {
+    wholes.get(&(phase, backend)).copied().unwrap_or(0)
+}
+
 /// Whether a backend's operators are seen only on the host's side: the time to put a kernel into the queue, while the kernel
 /// itself runs later. OpenCL's `ggml_cl_compute_forward` ends with `clEnqueueNDRangeKernel` and does not wait; RKNN's returns
 /// when the product is there.
@@ -146,15 +167,26 @@ struct Row {
 impl Op {
     /// The operators of a session.
     #[must_use]
-    pub fn of(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallies) -> Self {
+    pub fn of(
+        model: &Model,
+        phases: &Phases,
+        groups: &Groups,
+        executions: &Executions,
+        tallies: &Tallies,
+    ) -> Self {
         let (rows, row_of_cell) = rows(model, groups, tallies);
         let mut wall_ns = [0_u64; Phase::COUNT];
+        let mut graph_ns = [0_u64; Phase::COUNT];
         let mut wholes: Wholes = HashMap::new();
         for row in &rows {
             let of_backend = wholes.entry((row.key.phase, row.key.backend)).or_default();
             for sum in [&mut wall_ns[row.key.phase.index()], of_backend] {
                 *sum = sum.saturating_add(row.sum.wall_ns);
             }
+        }
+        if model.capture.nodes_left_out() {
+            wholes = graph_times(model, phases);
+            wholes.iter().for_each(|((phase, _), ns)| graph_ns[phase.index()] += ns);
         }
         let percentiles = percentiles(rows.len(), &row_of_cell, executions, tallies);
         let mut operators: Vec<_> = rows
@@ -163,7 +195,7 @@ impl Op {
             .map(|(row, (median_ns, p95_ns))| Operator {
                 median_ns,
                 p95_ns,
-                share: share(row.sum.wall_ns, wholes[&(row.key.phase, row.key.backend)]),
+                share: share(row.sum.wall_ns, whole(&wholes, row.key.phase, row.key.backend)),
                 ..describe(model, row)
             })
             .enumerate()
@@ -171,10 +203,16 @@ impl Op {
         operators.sort_by_key(|(_, o)| (o.phase, Reverse(o.wall_ns)));
         let mut sorted = vec![u32::MAX; rows.len()];
         (0..).zip(&operators).for_each(|(at, (row, _))| sorted[*row] = at);
-        let operator_of_cell =
+        let operator_of_cell: Vec<u32> =
             row_of_cell.iter().map(|row| sorted.get(*row as usize).copied().unwrap_or(u32::MAX)).collect();
-        let operators = operators.into_iter().map(|(_, o)| o).collect();
-        Self { types: types(model, &rows, &wholes), operators, wall_ns, operator_of_cell }
+        let operators: Vec<Operator> = operators.into_iter().map(|(_, o)| o).collect();
+        let mut types = types(model, &rows, &wholes);
+        let medians = medians(&types, &operators, &operator_of_cell, executions, tallies);
+        for (kind, median_ns) in types.iter_mut().zip(medians) {
+            kind.median_ns = median_ns;
+            kind.biased = median_ns.is_some_and(|ns| biased(model, ns));
+        }
+        Self { types, operators, wall_ns, graph_ns, operator_of_cell }
     }
 }
 
@@ -298,7 +336,7 @@ fn describe(model: &Model, row: &Row) -> Operator {
         median_ns: None,
         p95_ns: None,
         work_ns: row.sum.work_ns,
-        wait_ns: row.sum.wait_ns,
+        wait_ns: waits(model, row.sum.wait_ns),
         share: 0.0,
         fused: (row.sum.last_node != row.node.0)
             .then(|| text(topology.node(NodeIdx(row.sum.last_node)).name)),
@@ -326,14 +364,50 @@ fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
             desc: model.texts.get(desc).to_owned(),
             executions: sum.executions,
             wall_ns: sum.wall_ns,
+            median_ns: None,
+            biased: false,
             work_ns: sum.work_ns,
-            wait_ns: sum.wait_ns,
-            share: share(sum.wall_ns, wholes[&(phase, backend)]),
+            wait_ns: waits(model, sum.wait_ns),
+            share: share(sum.wall_ns, whole(wholes, phase, backend)),
         })
         .collect()
+}
+
+/// What the probes put into an operator's time is more than a tenth of this.
+fn biased(model: &Model, median_ns: u64) -> bool {
+    model.health.probe_cost.is_some_and(|c| c.inside_ns.saturating_mul(10) > median_ns)
 }
 
 /// A part of a whole, 0 to 1; 0 of nothing.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The median wall time of an execution of each type, ns.
+fn medians(
+    types: &[OpType],
+    operators: &[Operator],
+    operator_of_cell: &[u32],
+    executions: &Executions,
+    tallies: &Tallies,
+) -> Vec<Option<u64>> {
+    let of_operator = type_of_operator(types, operators);
+    let mut values: Vec<Vec<u64>> = vec![Vec::new(); types.len()];
+    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
+        let operator = operator_of_cell.get(*cell as usize).and_then(|row| of_operator.get(*row as usize));
+        if let Some(of_type) = operator.copied().flatten().and_then(|t| values.get_mut(t)) {
+            of_type.push(*wall_ns);
+        }
+    }
+    values.iter_mut().map(|v| percentile(v, 50)).collect()
+}
+
+/// By row of the operators the row of their type.
+pub(super) fn type_of_operator(types: &[OpType], operators: &[Operator]) -> Vec<Option<usize>> {
+    let of = |o: &Operator| {
+        types
+            .iter()
+            .position(|t| (t.phase, &t.backend, &t.op, &t.desc) == (o.phase, &o.backend, &o.op, &o.desc))
+    };
+    operators.iter().map(of).collect()
 }

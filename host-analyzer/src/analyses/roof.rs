@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::ceiling::{Ceilings, Fit};
 use super::execution::Executions;
 use super::phase::{Phase, Phases};
-use super::token::Token;
+use super::token::{Call, Token};
 use super::work::{Accuracy, Achieved};
-use crate::model::{CeilingKind, Model};
+use crate::model::{CeilingKind, Model, Traced};
 
 /// Part of a phase's spans that a CPU must have to count as one that the phase used: a migration for a moment is none.
 const MIN_SHARE: f64 = 0.02;
@@ -46,13 +46,13 @@ pub struct Top {
 /// Use of the memory's bandwidth by the decode calls: MBU.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Utilisation {
-    /// Tokens that the decode calls computed.
+    /// Tokens that the traced decode calls computed: the figures are of these.
     pub tokens: u64,
     /// Weights and KV cache that a token reads, bytes.
     pub bytes_per_token: f64,
     /// How far that can be believed.
     pub accuracy: Accuracy,
-    /// The same bytes by the time of the decode calls, bytes a second.
+    /// The same bytes by the time of the traced decode calls, bytes a second.
     pub bytes_per_s: f64,
     /// Part of the read ceiling, 0 to 1, more where a cache holds the model; `None` without a ceiling for as many threads.
     pub mbu: Option<f64>,
@@ -90,7 +90,10 @@ impl Roofs {
                 cpus,
             }
         });
-        let decode = utilisation(token, achieved, &roofs[Phase::Decode.index()]);
+        // Of operators that were left out it is not known what they read.
+        let decode = (!model.capture.nodes_left_out())
+            .then(|| utilisation(token, achieved, &roofs[Phase::Decode.index()]))
+            .flatten();
         Self { phases: roofs, decode }
     }
 
@@ -134,15 +137,19 @@ fn top(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Op
 }
 
 fn utilisation(token: &Token, achieved: &Achieved, roof: &Roof) -> Option<Utilisation> {
-    let (decode, work) = (&token.decode, achieved.phase(Phase::Decode));
+    let work = achieved.phase(Phase::Decode);
+    // What was read is known of the traced calls, so their tokens and their time are what it belongs to.
+    let traced = |c: &&Call| c.phase == Phase::Decode && c.status == 0 && c.traced == Traced::Whole;
+    let tokens = token.calls.iter().filter(traced).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
+    let time_ns = token.decode.traced_time_ns;
     let bytes = work.streamed_bytes();
-    if decode.tokens == 0 || decode.time_ns == 0 || bytes == 0 {
+    if tokens == 0 || time_ns == 0 || bytes == 0 {
         return None;
     }
-    let bytes_per_s = bytes as f64 * 1e9 / decode.time_ns as f64;
+    let bytes_per_s = bytes as f64 * 1e9 / time_ns as f64;
     Some(Utilisation {
-        tokens: decode.tokens,
-        bytes_per_token: bytes as f64 / decode.tokens as f64,
+        tokens,
+        bytes_per_token: bytes as f64 / tokens as f64,
         accuracy: work.accuracy,
         bytes_per_s,
         mbu: roof.read.map(|read| bytes_per_s / read.per_s as f64),

@@ -41,6 +41,8 @@ pub struct Computed {
     pub topology: TopologyId,
     /// Graph calls.
     pub calls: u64,
+    /// Those of them with executions: traced ones.
+    pub traced_calls: u64,
     /// The latest call.
     pub last_call: GraphCallId,
     /// The latest call with the most executions: it shows the order.
@@ -80,6 +82,7 @@ impl Tallies {
             // Spans exist only where the topology is known, so their call is always computed.
             let Some(c) = of_call[call.0 as usize] else { continue };
             let computed = &mut all.computed[c];
+            computed.traced_calls += 1;
             if rows.len() >= computed.most_executions {
                 computed.most_executions = rows.len();
                 computed.fullest_call = Some(call);
@@ -117,6 +120,7 @@ impl Tallies {
                         group,
                         topology,
                         calls: 0,
+                        traced_calls: 0,
                         last_call: call,
                         fullest_call: None,
                         first_cell: self.cells.len(),

@@ -1,11 +1,11 @@
 //! Threads: work, and wait at the barrier.
 //!
-//! Stage: analysis. From: the spans, in one pass. To: one [`Thread`] row per thread. Promises: sums over
-//! threads equal sums over spans.
+//! Stage: analysis. From: the spans of calls that were traced whole, in one pass. To: one [`Thread`] row per thread. Promises: sums over
+//! threads equal sums over those spans.
 
 use serde::Serialize;
 
-use super::execution::known;
+use super::execution::{known, waits};
 use super::phase::{Phase, Phases};
 use crate::model::Model;
 
@@ -24,20 +24,20 @@ pub struct Thread {
     pub migrated: u64,
     /// Work, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, where it was seen, ns.
-    pub wait_ns: u64,
+    /// Wait at the barrier, where it was seen, ns; this and the other waits are `None` without the ends of operators.
+    pub wait_ns: Option<u64>,
     /// Work in prefill calls, ns.
     pub prefill_work_ns: u64,
     /// Wait in prefill calls, ns.
-    pub prefill_wait_ns: u64,
+    pub prefill_wait_ns: Option<u64>,
     /// Work in decode calls, ns.
     pub decode_work_ns: u64,
     /// Wait in decode calls, ns.
-    pub decode_wait_ns: u64,
+    pub decode_wait_ns: Option<u64>,
     /// Work in calls that continue several sequences, or verify a draft, ns.
     pub batch_decode_work_ns: u64,
     /// Wait in those, ns.
-    pub batch_decode_wait_ns: u64,
+    pub batch_decode_wait_ns: Option<u64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -53,7 +53,8 @@ struct Sum {
 pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
     let spans = &model.spans;
     let mut sums = vec![Sum::default(); model.threads.len()];
-    for i in 0..spans.len() {
+    let whole = |i: &usize| phases.tracing.whole(spans.graph_call[*i].0 as usize);
+    for i in (0..spans.len()).filter(whole) {
         let sum = &mut sums[spans.thread[i].0 as usize];
         let phase = phases.graph_calls[spans.graph_call[i].0 as usize];
         let (work, wait) = &mut sum.ns[phase.index()];
@@ -77,13 +78,13 @@ pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
                 spans,
                 migrated,
                 work_ns,
-                wait_ns,
+                wait_ns: waits(model, wait_ns),
                 prefill_work_ns: of(Phase::Prefill).0,
-                prefill_wait_ns: of(Phase::Prefill).1,
+                prefill_wait_ns: waits(model, of(Phase::Prefill).1),
                 decode_work_ns: of(Phase::Decode).0,
-                decode_wait_ns: of(Phase::Decode).1,
+                decode_wait_ns: waits(model, of(Phase::Decode).1),
                 batch_decode_work_ns: of(Phase::BatchDecode).0,
-                batch_decode_wait_ns: of(Phase::BatchDecode).1,
+                batch_decode_wait_ns: waits(model, of(Phase::BatchDecode).1),
             }
         })
         .collect()

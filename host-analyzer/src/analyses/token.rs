@@ -13,7 +13,8 @@ use super::phase::{Evidence, Phase, Phases};
 use super::rate::per_s;
 use super::request::{Request, requests};
 use super::speculative::emitted;
-use crate::model::Model;
+use super::tracing;
+use crate::model::{Model, Traced};
 
 /// Token level of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -53,8 +54,12 @@ pub struct PhaseTotals {
     pub p95_ns: Option<u64>,
     /// Time in graph calls, ns; `None` when none was seen inside.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
+    /// Operator wall time, summed over executions of the traced calls, ns; `None` when none was seen inside.
     pub op_wall_ns: Option<u64>,
+    /// Those of its calls whose operators were captured whole.
+    pub traced_calls: u64,
+    /// Sum of the lengths of those, ns: what `op_wall_ns` is a part of.
+    pub traced_time_ns: u64,
     /// Those of its calls whose phase was told by the number of tokens alone.
     pub told_by_tokens: u64,
 }
@@ -89,8 +94,11 @@ pub struct Call {
     pub n_kv: Option<u64>,
     /// Time in graph calls, ns; `None` when none was seen inside.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions, ns; `None` when none was seen inside.
+    /// Operator wall time, summed over executions, ns; `None` when none was seen inside, or the call was not traced whole.
     pub op_wall_ns: Option<u64>,
+    /// What is known of its operators.
+    #[serde(serialize_with = "tracing::serialize")]
+    pub traced: Traced,
     /// Returned value, 0 is success.
     pub status: i32,
 }
@@ -134,6 +142,7 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
             n_kv: contexts[i].n_kv,
             graph_ns: graph_ns[i],
             op_wall_ns: op_wall_ns[i],
+            traced: phases.tracing.decodes[i],
             status: d.status[i],
         })
         .collect()
@@ -168,6 +177,7 @@ fn add(sum: &mut Option<u64>, ns: u64) {
 
 fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
     let calls = || calls.iter().filter(|c| c.phase == phase && c.status == 0);
+    let traced = || calls().filter(|c| c.traced == Traced::Whole);
     let mut lengths: Vec<u64> = calls().map(|c| c.duration_ns).collect();
     let tokens = calls().filter_map(|c| c.n_tokens).map(u64::from).sum();
     let time_ns = lengths.iter().fold(0_u64, |sum, l| sum.saturating_add(*l));
@@ -179,7 +189,9 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
         median_ns: percentile(&mut lengths, 50),
         p95_ns: percentile(&mut lengths, 95),
         graph_ns: sum(calls().filter_map(|c| c.graph_ns)),
-        op_wall_ns: sum(calls().filter_map(|c| c.op_wall_ns)),
+        op_wall_ns: sum(traced().filter_map(|c| c.op_wall_ns)),
+        traced_calls: traced().map(|_| 1).sum(),
+        traced_time_ns: sum(traced().map(|c| c.duration_ns)).unwrap_or(0),
         told_by_tokens: calls().filter(|c| c.phase_by == Evidence::Tokens).map(|_| 1).sum(),
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::analyses::duty::estimate::ratio;
+
 /// Time by which something becomes shorter, and the speed that follows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gain {
@@ -96,6 +98,16 @@ impl Mean {
         Self { mean, half: T * (variance / BLOCKS as f64).sqrt() }
     }
 
+    /// Of values from bursts: the tokens of a burst are alike, so that the burst is the unit (see [`ratio`]). `(burst, value)`, in order
+    /// of bursts.
+    pub(super) fn of_bursts(values: &[(u32, u64)]) -> Self {
+        let sum = |b: &[(u32, u64)]| (b.iter().map(|(_, v)| *v as f64).sum(), b.len() as f64);
+        let clusters: Vec<(f64, f64)> = values.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
+        let Some(estimate) = ratio(&clusters) else { return Self::of(&[]) };
+        let half = estimate.interval.map_or(estimate.value, |i| i.high - estimate.value);
+        Self { mean: estimate.value, half }
+    }
+
     /// A part of it.
     pub(super) fn times(self, part: f64) -> Self {
         Self { mean: self.mean * part, half: self.half * part }
@@ -138,6 +150,18 @@ mod tests {
         let m = Mean::of(&wave);
         assert!((m.mean - 4.0).abs() < 1e-9);
         assert!((m.half - 2.365 * 4.0 * (8.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_of_bursts_is_that_of_their_means() {
+        // Means 10, 20, 30 of two tokens each, t of 2 degrees of freedom.
+        let of = |burst: u32, value: u64| [(burst, value - 1), (burst, value + 1)];
+        let m = Mean::of_bursts(&[of(4, 10), of(5, 20), of(9, 30)].concat());
+        assert!((m.mean - 20.0).abs() < 1e-9);
+        assert!((m.half - 4.303 * (1.5_f64 * 800.0).sqrt() / 6.0).abs() < 1e-9);
+        // One burst says nothing of others.
+        assert_eq!(Mean::of_bursts(&of(0, 10)), Mean { mean: 10.0, half: 10.0 });
+        assert_eq!(Mean::of_bursts(&[]).mean, 0.0);
     }
 
     #[test]

@@ -89,6 +89,12 @@ pub enum Confidence {
 pub enum Missing {
     /// Decode calls, at least so many.
     DecodeCalls(u64),
+    /// Decode calls whose operators were captured whole, at least so many.
+    TracedCalls(u64),
+    /// The ends of operators: without them work and the wait behind it are not told apart.
+    Ends,
+    /// All operators of all threads: no filter leaves any out.
+    AllOperators,
     /// A level of the recording.
     Level(&'static str),
     /// A ceiling.

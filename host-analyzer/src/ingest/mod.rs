@@ -164,7 +164,6 @@ impl Ingest {
             Record::SchedLoss(r) => self.model.health.sched = Some(SchedLedger::read(&r.fields())),
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
-            Record::Loss(r) => self.model.health.ledger = Some(Ledger::read(&r.fields())),
             Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
             Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
             Record::CaptureOptions(r) => capture::options(&mut self.model.capture, r),

@@ -1,6 +1,6 @@
 //! What of the engine's operators was captured: options in force, and what was refused.
 
-use super::filter::Filter;
+use super::filter::{Filter, FilterOn};
 
 /// Which edges of an operator had a probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -82,6 +82,17 @@ impl Default for Capture {
 }
 
 impl Capture {
+    /// Filters that work.
+    pub fn in_force(&self) -> impl Iterator<Item = &Filter> + '_ {
+        self.filters.iter().filter(|f| f.in_force())
+    }
+
+    /// Operators of a graph call that was captured may be missing, because a filter left out nodes or threads.
+    #[must_use]
+    pub fn operators_left_out(&self) -> bool {
+        self.in_force().any(|f| f.on.of_nodes() || f.on == FilterOn::Thread)
+    }
+
     /// Spans of a thread may be missing between others of the same graph call, because a filter left them out.
     #[must_use]
     pub fn nodes_left_out(&self) -> bool {

@@ -2,7 +2,6 @@
 
 use super::direct::{DirectTotals, OperatorProbes};
 use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
-use super::loss::{ExpertLedger, Ledger, NestedLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

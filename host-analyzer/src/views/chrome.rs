@@ -10,6 +10,7 @@
 //!
 //! Format: "Trace Event Format", the document of the Chromium project's catapult.
 
+mod probes;
 mod state;
 
 use std::collections::BTreeSet;
@@ -45,6 +46,7 @@ pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
     };
     file.head()?;
     file.health()?;
+    let probes = super::timeline::probes::tracks(model, analysis, file.origin_ns);
     let states = super::timeline::state::tracks(model);
     for process in processes(model, &analysis.track) {
         file.process(&process)?;
@@ -54,6 +56,11 @@ pub fn chrome(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
         let of_process = states.iter().filter(|s| s.process == process.pid);
         for (n, track) in (process.tracks.len()..).zip(of_process) {
             file.state_track(track, n)?;
+        }
+        // Below all threads, whose number a person knows.
+        let of_process = probes.iter().filter(|s| s.process == process.pid);
+        for (n, track) in (process.tracks.len() + states.len()..).zip(of_process) {
+            file.probes_track(track, n)?;
         }
     }
     file.gauges()?;

@@ -77,6 +77,8 @@ fn label(node: &DagNode) -> String {
     let mut label = format!("{name}\n{kind} {} {}", node.dtype, dims(&node.ne));
     if let (Some(order), Some(wall)) = (node.order, node.wall_ns) {
         label.push_str(&format!("\n#{order}  {}", duration(wall)));
+    } else if node.not_captured {
+        label.push_str("\nnot captured");
     }
     label
 }

@@ -106,7 +106,7 @@ fn whole_operators(trace: &Model, backend: &str) -> u64 {
             && types.iter().all(|t| t.backend == "CPU" || t.backend == backend)
     );
     assert!(types.iter().all(|t| t.host_side == (t.backend == "OpenCL")));
-    assert!(types.iter().filter(|t| t.backend == backend).all(|t| t.op == "MUL_MAT" && t.wait_ns == 0));
+    assert!(types.iter().filter(|t| t.backend == backend).all(|t| t.op == "MUL_MAT" && t.wait_ns == Some(0)));
     types.iter().filter(|t| t.backend == backend).map(|t| t.executions).sum()
 }
 

@@ -62,18 +62,18 @@ proptest! {
                 |s, (_, e)| (s.0 + 1, s.1 + e.0, s.2 + e.1, s.3 + e.2),
             );
             let types = a.op.types.iter().filter(|t| t.phase == p).fold((0, 0, 0, 0), |s, t| {
-                (s.0 + t.executions, s.1 + t.wall_ns, s.2 + t.work_ns, s.3 + t.wait_ns)
+                (s.0 + t.executions, s.1 + t.wall_ns, s.2 + t.work_ns, s.3 + t.wait_ns.unwrap())
             });
             let operators = a.op.operators.iter().filter(|o| o.phase == p).fold((0, 0, 0, 0), |s, o| {
-                (s.0 + o.executions, s.1 + o.wall_ns, s.2 + o.work_ns, s.3 + o.wait_ns)
+                (s.0 + o.executions, s.1 + o.wall_ns, s.2 + o.work_ns, s.3 + o.wait_ns.unwrap())
             });
             prop_assert_eq!(types, want);
             prop_assert_eq!(operators, want);
             prop_assert_eq!(a.op.wall_ns[p.index()], want.1);
             let (work, wait) = a.thread.iter().fold((0, 0), |s, t| match p {
-                Phase::Prefill => (s.0 + t.prefill_work_ns, s.1 + t.prefill_wait_ns),
-                Phase::Decode => (s.0 + t.decode_work_ns, s.1 + t.decode_wait_ns),
-                Phase::BatchDecode => (s.0 + t.batch_decode_work_ns, s.1 + t.batch_decode_wait_ns),
+                Phase::Prefill => (s.0 + t.prefill_work_ns, s.1 + t.prefill_wait_ns.unwrap()),
+                Phase::Decode => (s.0 + t.decode_work_ns, s.1 + t.decode_wait_ns.unwrap()),
+                Phase::BatchDecode => (s.0 + t.batch_decode_work_ns, s.1 + t.batch_decode_wait_ns.unwrap()),
                 _ => s,
             });
             prop_assert_eq!((work, wait), (want.2, want.3));

@@ -4,8 +4,10 @@
 
 mod bounds;
 mod budget;
+mod capture;
 mod ceilings;
 mod critical_path;
+mod duty;
 mod experts;
 mod findings;
 mod gauges;
@@ -16,6 +18,7 @@ mod models;
 mod phases;
 mod requests;
 mod sched;
+mod slowdown;
 mod small;
 mod speculative;
 mod tables;

@@ -64,7 +64,7 @@ fn ttft_and_tpot() {
 #[test]
 fn types_of_operators() {
     let types = analysis().op.types;
-    let row = |t: &OpType| (t.phase, t.op.clone(), t.executions, t.wall_ns, t.work_ns, t.wait_ns);
+    let row = |t: &OpType| (t.phase, t.op.clone(), t.executions, t.wall_ns, t.work_ns, t.wait_ns.unwrap());
     let got: Vec<_> = types.iter().map(row).collect();
     assert_eq!(
         got,
@@ -106,7 +106,17 @@ fn threads_work_and_wait() {
     let threads = analysis().thread;
     let got: Vec<_> = threads
         .iter()
-        .map(|t| (t.tid, t.spans, t.migrated, t.work_ns, t.wait_ns, t.prefill_work_ns, t.decode_wait_ns))
+        .map(|t| {
+            (
+                t.tid,
+                t.spans,
+                t.migrated,
+                t.work_ns,
+                t.wait_ns.unwrap(),
+                t.prefill_work_ns,
+                t.decode_wait_ns.unwrap(),
+            )
+        })
         .collect();
     assert_eq!(
         got,

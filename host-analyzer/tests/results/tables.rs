@@ -114,7 +114,7 @@ fn ops_of_the_small_session() {
 fn tokens_and_threads_of_the_small_session() {
     let rows = csv(&String::from_utf8(bytes(tables::tokens_csv, &small::model())).unwrap());
     assert_eq!(rows[0][..4], ["id", "phase", "function", "context"]);
-    assert_eq!(rows[3].join(" "), "2 decode llama_decode 0x5500 100 2600 420 1 4  310 179 0");
+    assert_eq!(rows[3].join(" "), "2 decode llama_decode 0x5500 100 2600 420 1 4  310 179 0 whole");
     let rows = csv(&String::from_utf8(bytes(tables::threads_csv, &small::model())).unwrap());
     assert_eq!(rows[2].join(" "), "101 7 engine 9 3 800 41 487 10 313 31 0 0");
 }

@@ -11,7 +11,7 @@ use host_analyzer::views::{dag, dot, summary, terminal};
 use serde_json::{Value, json};
 
 use crate::models::synthetic::{self, Spec};
-use crate::models::{calls, planted, routed, small};
+use crate::models::{calls, duty, planted, routed, small};
 
 pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
@@ -307,6 +307,8 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         keys(&json_of(view, &m), &mut written);
         keys(&json_of(view, &routed::small()), &mut written);
         keys(&json_of(view, &planted::disturbed()), &mut written);
+        keys(&json_of(view, &duty::everything()), &mut written);
+        keys(&json_of(view, &duty::timed(&duty::TIMES, 1)), &mut written);
         keys(&json_of(view, &calls::model(&crate::speculative::calls(), true)), &mut written);
         keys(&json_of(view, &calls::model(&crate::kv::calls(3), true)), &mut written);
         let mut missing: Vec<_> = written.iter().filter(|k| !listed.contains(k.as_str())).collect();

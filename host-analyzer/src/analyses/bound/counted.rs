@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::analyses::group::Groups;
 use crate::analyses::op::Op;
+use crate::analyses::phase::Phases;
 use crate::analyses::tally::{Computed, Tallies};
 use crate::model::Model;
 
@@ -60,7 +61,7 @@ struct Sum {
 impl Counted {
     /// By row of [`Op::operators`]; empty when nothing was counted.
     #[must_use]
-    pub fn of(model: &Model, op: &Op, groups: &Groups, tallies: &Tallies) -> Vec<Self> {
+    pub fn of(model: &Model, phases: &Phases, op: &Op, groups: &Groups, tallies: &Tallies) -> Vec<Self> {
         let (spans, counts) = (&model.spans, &model.spans.counts);
         if counts.is_empty() {
             return Vec::new();
@@ -74,6 +75,9 @@ impl Counted {
         let mut sums = vec![Sum::default(); op.operators.len()];
         for i in 0..spans.len() {
             let call = spans.graph_call[i].0 as usize;
+            if !phases.tracing.whole(call) {
+                continue;
+            }
             let Some(key) = groups.of_call[call].zip(model.graph_calls.topology[call]) else { continue };
             let Some(first) = firsts.get(&key) else { continue };
             let row = op.operator_of_cell.get(first + spans.node[i].0 as usize);

@@ -178,9 +178,10 @@ fn tiny(known: &Known<'_>) -> Option<Bound> {
 
 fn waited(known: &Known<'_>) -> Option<Bound> {
     let o = known.operator;
-    let all = o.work_ns.saturating_add(o.wait_ns);
-    let share = o.wait_ns as f64 / all.max(1) as f64;
-    let mut evidence = vec![Evidence::Waited { wait_ns: o.wait_ns, share }];
+    let wait_ns = o.wait_ns?;
+    let all = o.work_ns.saturating_add(wait_ns);
+    let share = wait_ns as f64 / all.max(1) as f64;
+    let mut evidence = vec![Evidence::Waited { wait_ns, share }];
     evidence.extend(roofline::shares(known));
     (share >= WAITED).then(|| Bound {
         by: Kind::Synchronisation,

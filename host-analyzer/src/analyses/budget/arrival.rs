@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::class::Class;
 use super::off_cpu::{OffCpu, Scheduler};
-use crate::model::{Model, NodeIdx, Spans, ThreadId, TopologyId};
+use crate::model::{Ends, Model, NodeIdx, Spans, ThreadId, TopologyId};
 
 /// One operator in one graph call.
 #[derive(Debug, Clone, Copy)]
@@ -215,6 +215,21 @@ pub(super) struct Causes<'a> {
 const NOTHING_NS: u64 = 1000;
 
 impl Causes<'_> {
+    /// The ends of operators were captured, so that work and wait are apart.
+    pub(super) fn ends(&self) -> bool {
+        self.model.capture.ends == Ends::Both
+    }
+
+    /// What lies between two operators that were captured: others that were not, if a filter left any out.
+    pub(super) fn between(&self) -> Class {
+        if self.model.capture.nodes_left_out() { Class::NotTraced } else { Class::BetweenOperators }
+    }
+
+    /// What a thread did in a graph of which it has no operators.
+    pub(super) fn unseen(&self) -> Class {
+        if self.model.capture.operators_left_out() { Class::NotTraced } else { Class::Unknown }
+    }
+
     /// Only one thread had something to do.
     pub(super) fn one_thread(&self, m: &Meeting) -> bool {
         let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub enum Class {
     /// Computing operators.
     Work,
+    /// Operators together with the waits behind them, of a recording without the ends of operators.
+    WorkAndWait,
     /// Waiting at the barrier for the last arriver, which had been preempted.
     WaitPreempted,
     /// The same; its cgroup's quota was used up, or a hypervisor had the CPU.
@@ -46,14 +48,17 @@ pub enum Class {
     OtherBackend,
     /// What the probes of operators take, as measured on this machine.
     Probes,
+    /// In graphs, where operators were not captured, as the duty cycle, the controller or a filter had it.
+    NotTraced,
     /// Not known: spans were lost, or the level was not recorded.
     Unknown,
 }
 
 impl Class {
     /// All classes.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Work,
+        Self::WorkAndWait,
         Self::WaitPreempted,
         Self::WaitThrottled,
         Self::WaitInterrupted,
@@ -73,6 +78,7 @@ impl Class {
         Self::Application,
         Self::OtherBackend,
         Self::Probes,
+        Self::NotTraced,
         Self::Unknown,
     ];
 
@@ -81,6 +87,7 @@ impl Class {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Work => "work",
+            Self::WorkAndWait => "work_and_wait",
             Self::WaitPreempted => "wait_preempted",
             Self::WaitThrottled => "wait_throttled",
             Self::WaitInterrupted => "wait_interrupted",
@@ -100,8 +107,15 @@ impl Class {
             Self::Application => "application",
             Self::OtherBackend => "other_backend",
             Self::Probes => "probes",
+            Self::NotTraced => "not_traced",
             Self::Unknown => "unknown",
         }
+    }
+
+    /// Outside of the backends' graphs, so that it is known of every token, traced or not.
+    #[must_use]
+    pub const fn outside_of_graphs(self) -> bool {
+        matches!(self, Self::GraphPreparation | Self::Application)
     }
 
     /// Waiting at the barrier, for whatever cause.

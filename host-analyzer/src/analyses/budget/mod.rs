@@ -1,7 +1,8 @@
 //! The budget: every nanosecond of a token in exactly one class, for each thread and for the token itself.
 //!
 //! Stage: analysis. From: token calls, graph calls, spans, the scheduler level, what the probes cost. To: [`Budget`]. Promises:
-//! the classes of a token sum to its time to the nanosecond, and so do those of each thread in it.
+//! the classes of a token sum to its time to the nanosecond, and so do those of each thread in it. A token whose operators were not
+//! captured whole has its graphs in the class `not_traced`; the sums of a phase are over those that were, if there are any.
 //!
 //! A token is the time from the end of one token call to the end of the next (`interval`). What a thread does in it is told from
 //! its spans: work, then waiting until the last thread has arrived at the barrier, then whatever passes until its next span.
@@ -22,7 +23,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::phase::{Phase, Phases};
-use crate::model::{FactScope, FactValue, GraphCallId, Model, NodeIdx, Text, ThreadId};
+use super::tracing::Tracing;
+use crate::model::{FactScope, FactValue, GraphCallId, Model, NodeIdx, Text, ThreadId, Traced};
 use arrival::{Causes, Habits, Meetings};
 use class::Fill;
 pub use class::{Class, Parts};
@@ -48,13 +50,15 @@ pub struct Budget {
 pub struct PhaseBudget {
     /// Phase.
     pub phase: Phase,
-    /// Token calls.
+    /// Token calls that the figures are of: those that were traced whole, or all where none was.
     pub calls: u64,
+    /// Token calls of the phase.
+    pub all_calls: u64,
     /// Sum of their times, ns: in decode each from the end of the call before it.
     pub time_ns: u64,
     /// That time by class, along the last arrivers.
     pub wall: Parts,
-    /// The work in it by type of operator, the longest first; sums to the class `work`.
+    /// The work in it by type of operator, the longest first; sums to the class `work`, or `work_and_wait` without the ends of operators.
     pub work: Vec<Work>,
     /// The same time on each thread.
     pub threads: Vec<ThreadBudget>,
@@ -91,6 +95,8 @@ pub struct TokenBudget {
     pub call: u32,
     /// Phase.
     pub phase: Phase,
+    /// Its operators were captured whole.
+    pub traced: bool,
     /// Its time begins, ns from the start of the session.
     pub start_ns: u64,
     /// Its time, ns.
@@ -121,7 +127,7 @@ impl Budget {
     pub fn of(model: &Model, phases: &Phases) -> Self {
         let intervals = interval::intervals(model, phases);
         let rows = rows_of_calls(model);
-        let habits = habits(model, &rows);
+        let habits = habits(model, &phases.tracing, &rows);
         let scheduler = Scheduler::of(model);
         let cost = model.health.probe_cost;
         let inside = cost.map_or(0, |c| c.inside_ns);
@@ -133,10 +139,13 @@ impl Budget {
         let mut calls: Vec<Call> = Vec::new();
         for interval in &intervals {
             calls.resize_with(interval.graphs.len().max(calls.len()), Call::default);
+            let traced = phases.tracing.decodes[interval.call.0 as usize] == Traced::Whole;
             for (graph, call) in interval.graphs.iter().zip(&mut calls) {
-                call.read(&causes, *graph, rows[graph.0 as usize].clone());
+                let rows = if traced { rows[graph.0 as usize].clone() } else { 0..0 };
+                call.read(&causes, *graph, rows);
             }
-            let way = Way { model, causes: &causes, costs, interval, calls: &calls[..interval.graphs.len()] };
+            let calls = &calls[..interval.graphs.len()];
+            let way = Way { model, causes: &causes, costs, interval, traced, calls };
             tokens.push(sums.token(&way));
         }
         let classes = Class::ALL.map(Class::key).to_vec();
@@ -172,13 +181,14 @@ struct Sum {
     threads: BTreeMap<Option<ThreadId>, (bool, u64, Parts)>,
 }
 
+/// By [`Phase::index`]: of tokens that were traced, and of others.
 #[derive(Default)]
-struct Sums([Sum; Phase::COUNT]);
+struct Sums([[Sum; 2]; Phase::COUNT]);
 
 impl Sums {
     fn token(&mut self, way: &Way<'_>) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
-        let sum = &mut self.0[interval.phase.index()];
+        let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
         let outside = way.outside();
         let mut wall = Fill::new(interval.start, interval.end);
@@ -192,7 +202,11 @@ impl Sums {
                 let key = node.map_or_else(Default::default, |n| (n.op, n.desc));
                 *sum.work.entry(key).or_default() += ns;
             };
-            wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));
+            if way.traced {
+                wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));
+            } else {
+                wall.until(time.1, &[], Class::NotTraced);
+            }
         }
         if let Some(gap) = outside.gaps().last() {
             wall.copy(interval.end, gap);
@@ -213,6 +227,7 @@ impl Sums {
         TokenBudget {
             call: interval.call.0,
             phase: interval.phase,
+            traced: way.traced,
             start_ns: interval.start.saturating_sub(model.session.start_ns),
             time_ns,
             wall,
@@ -220,24 +235,30 @@ impl Sums {
     }
 
     fn phases(self, model: &Model) -> Vec<PhaseBudget> {
-        let of = |(phase, sum): (Phase, Sum)| PhaseBudget {
-            phase,
-            calls: sum.calls,
-            time_ns: sum.time_ns,
-            wall: sum.wall,
-            work: work(model, sum.work),
-            threads: sum
-                .threads
-                .into_iter()
-                .map(|(thread, (calls_tokens, time_ns, parts))| ThreadBudget {
-                    tid: thread.map(|t| model.threads.get(t).tid),
-                    calls_tokens,
-                    time_ns,
-                    parts,
-                })
-                .collect(),
+        let of = |(phase, [traced, others]): (Phase, [Sum; 2])| {
+            let all_calls = traced.calls + others.calls;
+            let sum = if traced.calls > 0 { traced } else { others };
+            PhaseBudget {
+                phase,
+                calls: sum.calls,
+                all_calls,
+                time_ns: sum.time_ns,
+                wall: sum.wall,
+                work: work(model, sum.work),
+                threads: sum
+                    .threads
+                    .into_iter()
+                    .map(|(thread, (calls_tokens, time_ns, parts))| ThreadBudget {
+                        tid: thread.map(|t| model.threads.get(t).tid),
+                        calls_tokens,
+                        time_ns,
+                        parts,
+                    })
+                    .collect(),
+            }
         };
-        Phase::ALL.into_iter().zip(self.0).filter(|(_, sum)| sum.calls > 0).map(of).collect()
+        let any = |(_, sums): &(Phase, [Sum; 2])| sums.iter().any(|sum| sum.calls > 0);
+        Phase::ALL.into_iter().zip(self.0).filter(any).map(of).collect()
     }
 }
 
@@ -276,12 +297,13 @@ fn rows_of_calls(model: &Model) -> Vec<Range<usize>> {
     rows
 }
 
-fn habits(model: &Model, rows: &[Range<usize>]) -> Habits {
+fn habits(model: &Model, tracing: &Tracing, rows: &[Range<usize>]) -> Habits {
     let mut habits = Habits::default();
     let mut meetings = Meetings::default();
     for (i, rows) in rows.iter().enumerate() {
         if let Some(topology) = model.graph_calls.topology[i]
             && !rows.is_empty()
+            && tracing.whole(i)
         {
             meetings.read(&model.spans, rows.clone());
             habits.add(&model.spans, topology, &meetings);

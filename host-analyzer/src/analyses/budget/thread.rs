@@ -34,6 +34,8 @@ pub(super) struct Way<'a> {
     pub(super) causes: &'a Causes<'a>,
     pub(super) costs: Costs,
     pub(super) interval: &'a Interval,
+    /// The token's operators were captured whole.
+    pub(super) traced: bool,
     /// In the order of the interval's graphs; empty rows for other backends.
     pub(super) calls: &'a [Call],
 }
@@ -78,12 +80,14 @@ impl Way<'_> {
             let (start, end) = self.graph(*graph);
             fill.copy(start, gap);
             let own = own_rows(self.model, call, thread);
-            if !is_cpu(self.model, *graph) {
+            if !self.traced {
+                fill.until(end, &[], Class::NotTraced);
+            } else if !is_cpu(self.model, *graph) {
                 self.other_backend(&mut fill, thread, own, end);
             } else if own.is_empty() {
                 let alone = call.meetings.rows.iter().all(|m| m.threads == 1);
                 let known = alone && !call.rows.is_empty();
-                fill.until(end, &[], if known { Class::WaitOneThread } else { Class::Unknown });
+                fill.until(end, &[], if known { Class::WaitOneThread } else { self.causes.unseen() });
             } else {
                 self.cpu(&mut fill, thread, call, own, end);
             }
@@ -115,13 +119,19 @@ impl Way<'_> {
                 true => 0,
                 false => scheduler.interrupts(spans.cpu[i], start, stop),
             };
-            let [a, b, c, d, e] = off.claims();
+            // Without ends its sleep at the barrier is in the span, too.
+            let (work, sleep) = match self.causes.ends() {
+                true => (Class::Work, Class::Blocked),
+                false => (Class::WorkAndWait, Class::WorkAndWait),
+            };
+            let [a, b, c, d, e] = off.claims_of(sleep);
             let claims =
                 [a, b, c, d, e, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
-            fill.until(stop, &claims, Class::Work);
+            fill.until(stop, &claims, work);
             let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
             if spans.wait_ns[i] == WAIT_UNKNOWN {
-                fill.until(next, &[], Class::Unknown);
+                let left_out = self.causes.between() == Class::NotTraced;
+                fill.until(next, &[], if left_out { Class::NotTraced } else { Class::Unknown });
                 continue;
             }
             let row = call.meetings.of_span[i - call.rows.start] as usize;
@@ -135,7 +145,7 @@ impl Way<'_> {
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
         let [a, b, c, d, e] = off.claims();
-        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], Class::BetweenOperators);
+        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], self.causes.between());
     }
 }
 

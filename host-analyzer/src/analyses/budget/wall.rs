@@ -21,11 +21,11 @@ pub(super) fn cpu(
     for m in call.meetings.in_order() {
         let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
         let [a, b, c, d, e] = off.claims();
-        fill.until(m.start, &[a, b, c, d, e, (Class::Probes, probes)], Class::BetweenOperators);
+        fill.until(m.start, &[a, b, c, d, e, (Class::Probes, probes)], causes.between());
         probes = costs.outside;
         operator(&mut fill, causes, costs, topology, m, worked);
     }
-    let rest = if call.rows.is_empty() { Class::Unknown } else { Class::BetweenOperators };
+    let rest = if call.rows.is_empty() { causes.unseen() } else { causes.between() };
     fill.until(stop, &[(Class::Probes, probes)], rest);
     fill.finish(rest)
 }
@@ -38,6 +38,11 @@ fn operator(
     m: &Meeting,
     worked: &mut dyn FnMut(NodeIdx, u64),
 ) {
+    if !causes.ends() {
+        // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
+        let all = fill.until(m.release, &[(Class::Probes, costs.inside)], Class::WorkAndWait);
+        return worked(m.node, all);
+    }
     let (before, inside) = causes.last_off_cpu(m);
     let mut claims = vec![
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),

@@ -2,23 +2,27 @@
 //!
 //! Stage: analysis. From: the agent's totals, the damage on the way. To: [`Health`]. Promises: every end of an
 //! operator that the kernel saw is received, or counted under one of the other words:
-//! `kernel = received + dropped + no_start + unaccounted`.
+//! `kernel = received + dropped + left_out + no_start + unaccounted`.
 
+mod capture;
 mod experts;
 mod remark;
 mod session;
 mod stream;
 mod sums;
 
+use super::capture::Capture;
+use super::duty::Slowdown;
 use crate::model::Model;
 pub use remark::{Of, Remark, Severity};
 pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
 #[must_use]
-pub fn health(model: &Model) -> Health {
+pub fn health(model: &Model, capture: &Capture, slowdown: &Slowdown) -> Health {
     let mut health = Health::sums(model);
     health.remarks = remarks(model, &health);
+    capture::left_out(model, capture, slowdown, &mut health.remarks);
     health
 }
 

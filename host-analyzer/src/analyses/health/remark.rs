@@ -1,7 +1,9 @@
 //! What there is to say of a recording's health, one thing each; `views` makes the sentences.
 
+use crate::analyses::capture::{PhaseCoverage, Step};
+use crate::analyses::duty::Measured;
 use crate::model::totals::{Reason, When};
-use crate::model::{Absence, DamageKind, Level, OperatorProbes, Probe};
+use crate::model::{Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal};
 
 /// Whose totals or rows a remark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub enum Of {
 }
 
 /// One thing to say.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
     /// The agent could not carry out the plan; in its words.
     Refused(String),
@@ -130,6 +132,30 @@ pub enum Remark {
     Off(Vec<Level>),
     /// A level that was asked for and had no event.
     NothingSeen(Level),
+    /// An option that was asked for is not in force.
+    OptionRefused(CaptureOption, Refusal),
+    /// The same of a filter.
+    FilterRefused {
+        /// The filter.
+        filter: Filter,
+        /// Why.
+        why: Refusal,
+    },
+    /// A filter is in force.
+    Filtered(Filter),
+    /// Filters left out spans, which are not lost.
+    LeftOut {
+        /// How many.
+        spans: u64,
+    },
+    /// Ends of operators were not captured.
+    WithoutEnds,
+    /// Operators of a part of the calls were captured: the phases of which it is so.
+    PartOfTokens(Vec<PhaseCoverage>),
+    /// What capturing operators costs a token, measured.
+    Slowdown(Measured),
+    /// The controller changed the duty.
+    Controller(Vec<Step>),
     /// Not lost, only not whole.
     Edge {
         /// What.
@@ -161,11 +187,21 @@ impl Remark {
         match self {
             Self::Complete { .. } => Severity::Good,
             Self::Probed(p) if p.refused.is_some() => Severity::Warning,
-            Self::Off(_) | Self::Edge { .. } | Self::Probed(_) => Severity::Note,
+            Self::Off(_)
+            | Self::Edge { .. }
+            | Self::Probed(_)
+            | Self::Filtered(_)
+            | Self::LeftOut { .. }
+            | Self::WithoutEnds
+            | Self::PartOfTokens(_)
+            | Self::Slowdown(_)
+            | Self::Controller(_) => Severity::Note,
             Self::NotAttached { .. }
             | Self::CounterOff { .. }
             | Self::Uncounted { .. }
             | Self::NothingSeen(_)
+            | Self::OptionRefused(..)
+            | Self::FilterRefused { .. }
             | Self::TotalsMissing { .. }
             | Self::CutShort { .. } => Severity::Warning,
             Self::Refused(_)

@@ -7,7 +7,7 @@ use crate::model::totals::{RowRole, Totals};
 use crate::model::{EndReason, ExpertLedger, Ledger, Model};
 
 /// Health of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Health {
     /// Nothing dropped, nothing damaged, not cut short, every operator accounted for.
     #[serde(skip)]
@@ -77,6 +77,8 @@ pub struct SpanSum {
     pub received: u64,
     /// Spans dropped at the source.
     pub dropped: Option<u64>,
+    /// Spans that filters and the duty left out, as it was asked for: not lost.
+    pub left_out: Option<u64>,
     /// Ends of operators that were running already when the probes were attached, or whose graph was when the session ended.
     pub no_start: Option<u64>,
     /// Starts of operators that were still running when the session ended.
@@ -146,11 +148,13 @@ fn span_sum(model: &Model) -> SpanSum {
     let unaccounted = i128::from(l.span_ends)
         - i128::from(received)
         - i128::from(dropped.spans)
+        - i128::from(l.left_out())
         - i128::from(l.spans_no_start);
     SpanSum {
         kernel: Some(l.span_ends),
         received,
         dropped: Some(dropped.spans),
+        left_out: Some(l.left_out()),
         no_start: Some(l.spans_no_start),
         no_end: Some(l.spans_no_end),
         unaccounted: i64::try_from(unaccounted).ok(),

@@ -3,6 +3,8 @@
 //! Two things make a slope uncertain: each median has an error of its own, which its order statistics tell, and the machine may
 //! have been slower for a while, which shows as scatter of the medians around the line. The interval is the wider one of the two.
 
+use crate::analyses::student::{NORMAL, student};
+
 /// Values at one place of the line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
@@ -13,12 +15,6 @@ pub(super) struct Point {
     /// Number of values.
     pub(super) weight: f64,
 }
-
-/// The normal distribution's quantile for an interval of 95 %.
-const NORMAL: f64 = 1.96;
-
-/// Student's quantiles for an interval of 95 %, by degrees of freedom from 1.
-const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
 /// Points that a line needs, so that there is scatter around it.
 pub(super) const MIN_POINTS: usize = 3;
@@ -97,11 +93,6 @@ impl Line {
         let half = |(middle, slope): (f64, f64)| middle.hypot(slope * distance);
         (self.y + self.slope * distance, half(self.errors).max(half(self.scatter)))
     }
-}
-
-fn student(freedom: usize) -> f64 {
-    // Behind the table, 1.96 + 2.6 / f is within 0.5 % of the quantile.
-    STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL + 2.6 / freedom as f64)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! too few steps gets no figure; an interval is one of 95 %.
 //!
 //! An engine pads the cells over which attention goes, so that they grow in steps. Of each step the median over its tokens is
-//! taken, and a line fitted through those medians (`fit`).
+//! taken, and a line fitted through those medians (`fit`): of tokens over all but those at an edge, of operators over traced ones.
 
 mod fit;
 
@@ -16,7 +16,8 @@ use super::execution::Executions;
 use super::group::context_name;
 use super::name::without_layer;
 use super::phase::{Phase, Phases};
-use crate::model::{DecodeId, Model, Role, Text, TopologyId};
+use super::tracing::Tracing;
+use crate::model::{DecodeId, Model, Role, Text, TopologyId, Traced};
 use fit::{Line, Point};
 
 /// One context.
@@ -120,7 +121,9 @@ pub fn kv(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Kv> {
     let d = &model.decodes;
     let cells = &phases.contexts;
     let mut tokens: Vec<(Owner, BTreeMap<u64, Vec<usize>>)> = Vec::new();
-    for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0) {
+    // The time of a call at an edge has the putting in or taking out of probes in it.
+    let times = |i: usize| d.status[i] == 0 && phases.tracing.decodes[i] != Traced::Edge;
+    for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && times(*i)) {
         let Some(n_kv) = cells[i].n_kv else { continue };
         let owner = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let at = tokens.iter().position(|(o, _)| *o == owner).unwrap_or_else(|| {
@@ -135,13 +138,14 @@ pub fn kv(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Kv> {
     let sums = sums(model, phases, executions);
     let limits = limits(model);
     let of = |(owner, steps): (Owner, BTreeMap<u64, Vec<usize>>)| {
-        context(model, &sums, owner, &steps, limits.get(&owner).copied())
+        context(model, &phases.tracing, &sums, owner, &steps, limits.get(&owner).copied())
     };
     tokens.into_iter().map(of).collect()
 }
 
 fn context(
     model: &Model,
+    tracing: &Tracing,
     sums: &Sums,
     owner: Owner,
     steps: &BTreeMap<u64, Vec<usize>>,
@@ -151,12 +155,16 @@ fn context(
     let points = |of: &dyn Fn(&[usize]) -> Vec<u64>| -> Vec<Point> {
         steps.iter().filter_map(|(cells, calls)| Point::of(*cells, &mut of(calls))).collect()
     };
+    let traced = |calls: &[usize]| -> Vec<usize> {
+        calls.iter().copied().filter(|c| tracing.decodes[*c] == Traced::Whole).collect()
+    };
     let token = points(&lengths);
     let line = Line::through(&token);
     let whole = token.last().map_or(0.0, |p| p.median);
     let operators = (0..sums.keys.len()).filter_map(|key| {
-        let of_key =
-            |calls: &[usize]| calls.iter().map(|c| sums.by_call[*c].get(key).copied().unwrap_or(0)).collect();
+        let of_key = |calls: &[usize]| {
+            traced(calls).iter().map(|c| sums.by_call[*c].get(key).copied().unwrap_or(0)).collect()
+        };
         let points = points(&of_key);
         let largest = points.iter().fold(0.0, |most: f64, p| most.max(p.median));
         let line = Line::through(&points).filter(|_| largest > 0.0)?;

@@ -13,6 +13,7 @@ use serde::Serialize;
 pub use name::Module;
 pub use place::{Place, places};
 
+use super::execution::waits;
 use super::group::Groups;
 use super::op::{Op, share};
 use super::phase::Phase;
@@ -67,8 +68,8 @@ pub struct Sum {
     pub wall_ns: u64,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns.
-    pub wait_ns: u64,
+    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators.
+    pub wait_ns: Option<u64>,
     /// Bytes read.
     pub read_bytes: u64,
     /// Of them, weights.
@@ -79,7 +80,7 @@ pub struct Sum {
     pub operations: u64,
     /// How far bytes and operations can be believed.
     pub accuracy: Accuracy,
-    /// Part of the operator wall time of the phase, 0 to 1.
+    /// Part of the operator wall time of the phase, 0 to 1; of the time of its graphs where a filter left out operators.
     pub share: f64,
 }
 
@@ -106,8 +107,9 @@ impl Total {
         self.work.add(work);
     }
 
-    fn sum(&self, phase: Phase, module: Option<Module>, layer: Option<u32>, whole: u64) -> Sum {
+    fn sum(&self, model: &Model, phase: Phase, part: (Option<Module>, Option<u32>), whole: u64) -> Sum {
         let Cell { executions, wall_ns, work_ns, wait_ns, .. } = self.cell;
+        let (module, layer) = part;
         Sum {
             phase,
             module,
@@ -115,7 +117,7 @@ impl Total {
             executions,
             wall_ns,
             work_ns,
-            wait_ns,
+            wait_ns: waits(model, wait_ns),
             read_bytes: self.work.read_bytes(),
             weight_bytes: self.work.weight_bytes,
             written_bytes: self.work.written_bytes,
@@ -129,7 +131,14 @@ impl Total {
 impl Modules {
     /// The sums of a session.
     #[must_use]
-    pub fn of(groups: &Groups, tallies: &Tallies, op: &Op, achieved: &Achieved, places: &Places) -> Self {
+    pub fn of(
+        model: &Model,
+        groups: &Groups,
+        tallies: &Tallies,
+        op: &Op,
+        achieved: &Achieved,
+        places: &Places,
+    ) -> Self {
         let mut modules: BTreeMap<(Phase, Module), Total> = BTreeMap::new();
         // What is in no layer comes last.
         let mut layers: BTreeMap<(Phase, bool, Option<u32>), Total> = BTreeMap::new();
@@ -145,14 +154,17 @@ impl Modules {
                 *whole = whole.saturating_add(cell.wall_ns);
             }
         }
+        if model.capture.nodes_left_out() {
+            wholes = op.graph_ns;
+        }
         let mut modules: Vec<Sum> = modules
             .into_iter()
-            .map(|((phase, module), t)| t.sum(phase, Some(module), None, wholes[phase.index()]))
+            .map(|((phase, module), t)| t.sum(model, phase, (Some(module), None), wholes[phase.index()]))
             .collect();
         modules.sort_by_key(|s| (s.phase, std::cmp::Reverse(s.wall_ns)));
         let layers = layers
             .into_iter()
-            .map(|((phase, _, layer), t)| t.sum(phase, None, layer, wholes[phase.index()]))
+            .map(|((phase, _, layer), t)| t.sum(model, phase, (None, layer), wholes[phase.index()]))
             .collect();
         Self { modules, layers, operators: places.of_operators(op, tallies) }
     }

@@ -11,6 +11,7 @@ mod warm_up;
 use serde::Serialize;
 
 use super::context::{Context, contexts};
+use super::tracing::Tracing;
 use crate::model::{DecodeId, Model};
 pub use draft::{Pair, Role};
 
@@ -122,6 +123,8 @@ pub struct Phases {
     pub pairs: Vec<Pair>,
     /// By row of the token calls: its part in speculative decoding.
     pub roles: Vec<Role>,
+    /// Which calls have their operators.
+    pub tracing: Tracing,
 }
 
 impl Phases {
@@ -144,7 +147,7 @@ impl Phases {
         let (decodes, evidence): (Vec<Phase>, _) = (0..model.decodes.len()).map(told).unzip();
         let around = |d: &Option<DecodeId>| d.map_or(Phase::Unknown, |d| decodes[d.0 as usize]);
         let graph_calls = model.graph_calls.decode.iter().map(around).collect();
-        Self { decodes, evidence, contexts, logits, graph_calls, pairs, roles }
+        Self { decodes, evidence, contexts, logits, graph_calls, pairs, roles, tracing: Tracing::of(model) }
     }
 }
 

@@ -12,9 +12,10 @@ use super::Missing;
 use super::gain::Mean;
 use crate::analyses::Analysis;
 use crate::analyses::budget::{self, Class, TokenBudget};
+use crate::analyses::duty::Slowdown;
 use crate::analyses::percentile::percentile;
 use crate::analyses::phase::Phase;
-use crate::model::{FactValue, Model};
+use crate::model::{Ends, FactValue, Model};
 
 /// How fast, and how near to what this board can do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -37,8 +38,10 @@ pub struct Headline {
     pub threads: u64,
     /// Part of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for so many threads.
     pub mbu: Option<f64>,
-    /// Part of a decode token that the probes take: without them it is shorter by that.
+    /// Part of a decode token that the probes take: without them it is shorter by that. Estimated; of all tokens, traced or not.
     pub probes_share: f64,
+    /// Slowdown of decode calls by tracing.
+    pub slowdown: Slowdown,
 }
 
 /// Fewest decode tokens of which anything is said.
@@ -58,6 +61,8 @@ pub struct Case<'a> {
     pub(in crate::findings) headline: Headline,
     /// Decode tokens without the first.
     pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
+    /// Those of them whose operators were captured whole: figures of operators are of these.
+    pub(in crate::findings) traced: Vec<&'a TokenBudget>,
     /// The process that generates most; 0 when there is none.
     pub(in crate::findings) pid: u32,
     /// How fast each CPU is, in one unit for all; 0 where it is not known.
@@ -72,9 +77,10 @@ impl<'a> Case<'a> {
             t.phase == Phase::Decode && model.threads.get(thread).pid == pid
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
+        let traced = tokens.iter().copied().filter(|t| t.traced).collect();
         let headline = headline(analysis, &tokens);
         let speeds = budget::speeds(model);
-        let mut case = Self { model, analysis, headline, tokens, pid, speeds };
+        let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds };
         case.headline.threads = case.threads_at_once();
         case
     }
@@ -84,6 +90,10 @@ impl<'a> Case<'a> {
         let model = self.model;
         match *need {
             Missing::DecodeCalls(n) => self.headline.tokens >= n,
+            // Where every token is traced, too few of them are too few decode calls.
+            Missing::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
+            Missing::Ends => model.capture.ends == Ends::Both,
+            Missing::AllOperators => !model.capture.operators_left_out(),
             Missing::Level(name) => {
                 let sched = name == SCHED && model.sched.recorded;
                 sched || model.session.levels.iter().any(|level| level.name() == name)
@@ -106,10 +116,26 @@ impl<'a> Case<'a> {
         self.headline.token_ns.unwrap_or(0)
     }
 
-    /// Time of some classes in a decode token, along the last arrivers.
+    /// The operators of some decode tokens are not known.
+    fn partial(&self) -> bool {
+        self.traced.len() < self.tokens.len()
+    }
+
+    /// Time of some classes in a decode token, along the last arrivers: of the traced ones, whose bursts are what varies, or of all
+    /// where the classes lie outside of graphs.
     pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
         let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
-        Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>())
+        if !self.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
+            return Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>());
+        }
+        let bursts = &self.analysis.phases.tracing.bursts;
+        let traced = self.traced.iter().filter_map(|t| Some((bursts[t.call as usize]?, of(t))));
+        Mean::of_bursts(&traced.collect::<Vec<_>>())
+    }
+
+    /// Decode tokens of which operators are known.
+    pub(in crate::findings) fn traced_tokens(&self) -> f64 {
+        self.traced.len().max(1) as f64
     }
 
     /// Start and end of the decode tokens, ns of the session's clock.
@@ -163,6 +189,7 @@ fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
             0 => 0.0,
             _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
         },
+        slowdown: analysis.cost.slowdown,
         threads: 0,
     }
 }

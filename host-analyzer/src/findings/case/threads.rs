@@ -9,9 +9,9 @@ use crate::model::{DecodeId, GraphCallId, ThreadId};
 const PART: f64 = 0.02;
 
 impl Case<'_> {
-    /// Spans of decode tokens of the process.
+    /// Spans of traced decode tokens of the process.
     pub(in crate::findings) fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
-        self.spans_of(&self.tokens)
+        self.spans_of(&self.traced)
     }
 
     fn spans_of(&self, tokens: &[&TokenBudget]) -> impl Iterator<Item = usize> + '_ {
@@ -30,7 +30,8 @@ impl Case<'_> {
     pub(super) fn threads_at_once(&self) -> u64 {
         let spans = &self.model.spans;
         let mut most = 0;
-        let verified = self.analysis.budget.tokens.iter().filter(|t| t.phase == Phase::BatchDecode);
+        let verified =
+            self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == Phase::BatchDecode);
         let rows: Vec<usize> = match self.headline.drafted {
             true => self.spans_of(&verified.collect::<Vec<_>>()).collect(),
             false => self.decode_spans().collect(),
@@ -64,8 +65,14 @@ impl Case<'_> {
         let spans = &self.model.spans;
         let mut last: Vec<(ThreadId, u16)> = Vec::new();
         let mut moves = 0_u64;
+        let mut burst = None;
         for i in self.decode_spans() {
             let (thread, cpu) = (spans.thread[i], spans.cpu[i]);
+            // Where a thread was between two bursts is not known.
+            let this = self.burst_of(spans.graph_call[i]);
+            if this != burst {
+                (burst, last) = (this, Vec::new());
+            }
             match last.iter_mut().find(|(t, _)| *t == thread) {
                 Some((_, at)) => {
                     moves += u64::from(*at != cpu);
@@ -74,7 +81,12 @@ impl Case<'_> {
                 None => last.push((thread, cpu)),
             }
         }
-        moves as f64 / self.headline.tokens.max(1) as f64
+        moves as f64 / self.traced_tokens()
+    }
+
+    fn burst_of(&self, call: GraphCallId) -> Option<u32> {
+        let DecodeId(decode) = self.model.graph_calls.decode[call.0 as usize]?;
+        self.analysis.phases.tracing.bursts[decode as usize]
     }
 
     /// Operators that a decode token executes.
@@ -89,6 +101,6 @@ impl Case<'_> {
             operators += u64::from(this != last);
             last = this;
         }
-        operators as f64 / self.headline.tokens.max(1) as f64
+        operators as f64 / self.traced_tokens()
     }
 }

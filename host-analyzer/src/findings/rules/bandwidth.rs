@@ -14,7 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "Only fewer bytes make it faster. Weights of 4.5 bits (Q4_K, Q4_0) instead of what they have now shrink the bytes of a token by their ratio: 0.5 to 1 of that part of the token. No gain is promised for weights that are that small already.",
     remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
     source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Ceiling("read")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::AllOperators,
+        Missing::Ceiling("read"),
+    ],
     judge,
 };
 

@@ -13,7 +13,11 @@ pub(super) const RULE: Rule = Rule {
     formula: "Time that depends on the clock shrinks by the ratio of clocks. At most all of the token, at least 0.2 of that, as memory has a clock of its own.",
     remedy: "Set the governor to performance and raise scaling_max_freq; then look at power supply and cooling.",
     source: "koboldcpp #318, rknn-llm #29 (408 MHz); Documentation/admin-guide/pm/cpufreq.rst",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("cpu.frequency.max")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Fact("cpu.frequency.max"),
+    ],
     judge,
 };
 

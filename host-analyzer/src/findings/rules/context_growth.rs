@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     formula: "Half of the cells that tokens had in the mean, by the slopes of these operators: 0.8 of their low ends to 1.2 of their high ends.",
     remedy: "Keep less context: a smaller -c, shorter histories, summaries; a sliding window. A quantized KV cache (-ctk q8_0 -ctv q8_0 with -fa on) halves what is read, if the processor is not the limit.",
     source: "llama.cpp #5021, #7372; ik_llama.cpp #51, #172",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::TracedCalls(MIN_TOKENS), Missing::AllOperators],
     judge,
 };
 

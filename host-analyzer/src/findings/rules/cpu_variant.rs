@@ -14,7 +14,13 @@ pub(super) const RULE: Rule = Rule {
     formula: "A product runs at most as much faster as the better variant does more multiplications in an instruction; the read ceiling, where it was measured, bounds it from above; 0.15 of it from below, or nothing where the loaded variant has wide vectors already and may wait for memory as well.",
     remedy: "Put the variant for this processor beside the program (all variants: GGML_CPU_ALL_VARIANTS), or build it for this processor (GGML_NATIVE, GGML_CPU_ARM_ARCH=armv8.2-a+dotprod).",
     source: "llama-cpp-rs #1067, llama.cpp #11403, #13356; ggml/src/CMakeLists.txt lists the variants and their instructions",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("cpu.features")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Fact("cpu.features"),
+    ],
     judge,
 };
 

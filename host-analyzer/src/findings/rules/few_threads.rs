@@ -14,7 +14,13 @@ pub(super) const RULE: Rule = Rule {
     formula: "The work of a token, divided among all those CPUs. 0.05 to 1 of that gain: memory, caches and sibling threads of one core are shared.",
     remedy: "Give the engine as many threads as there are fast CPUs (-t).",
     source: "llama.cpp #12966: prefill scales on, decode until the bandwidth is used up",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("affinity")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Fact("affinity"),
+    ],
     judge,
 };
 

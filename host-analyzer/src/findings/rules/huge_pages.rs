@@ -13,7 +13,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "Up to 12 % of a token; nothing is promised as the lower end.",
     remedy: "Switch transparent huge pages to always or madvise (/sys/kernel/mm/transparent_hugepage/enabled) and load with --no-mmap.",
     source: "ik_llama.cpp #278 (10 to 13 % on a large CPU model), llama.cpp #22022, #12444",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Counter("DTLB_WALK")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::AllOperators,
+        Missing::Counter("DTLB_WALK"),
+    ],
     judge,
 };
 
@@ -28,7 +33,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let counts = &case.model.spans.counts;
     let column = counts.names.iter().position(|n| n == "DTLB_WALK");
     let walks: u64 = column.map_or(0, |c| case.decode_spans().filter_map(|i| counts.value(c, i)).sum());
-    let per_token = walks as f64 / case.headline.tokens.max(1) as f64;
+    let per_token = walks as f64 / case.traced_tokens();
     let bytes = case.analysis.roof.decode.map_or(0.0, |d| d.bytes_per_token);
     let evidence = vec![
         Evidence::new("page_walks_per_token", Value::Mean(per_token), Place::Operators),

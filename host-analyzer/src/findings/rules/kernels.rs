@@ -16,7 +16,14 @@ pub(super) const RULE: Rule = Rule {
     formula: "Between nothing and the time that the same bytes would take at 85 % of the ceiling.",
     remedy: "Use a type with cheaper arithmetic (Q4_0, Q4_K, Q8_0 instead of IQ types), a build with the dot-product instructions of this processor, or more threads if there are idle cores.",
     source: "llama.cpp #25976 (55 to 60 % of the bandwidth on Neoverse-N2), #8760 (IQ types)",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Ceiling("read"), Missing::Ceiling("int8")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Ceiling("read"),
+        Missing::Ceiling("int8"),
+    ],
     judge,
 };
 

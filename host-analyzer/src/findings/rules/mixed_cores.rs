@@ -14,7 +14,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work that the fast cores do already: where rows are handed out as threads ask for them, that is most of it.",
     remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
     source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+    ],
     judge,
 };
 
@@ -55,10 +60,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     let work = used.iter().map(|(cpu, ns)| *ns as f64 * speed(cpu) as f64 / fastest as f64).sum::<f64>();
     let now = used.iter().map(|(_, ns)| *ns).max().unwrap_or(0) as f64;
     let alone = work / fast.len() as f64;
-    let saved = (now - alone).max(0.0) / case.headline.tokens.max(1) as f64;
+    let saved = (now - alone).max(0.0) / case.traced_tokens();
     let low = saved.min(waits.low() * 0.6);
     // What the fast ones do now they go on doing. It may be nearly all, where rows are handed out as threads ask for them.
-    let least = mean(true) / case.headline.tokens.max(1) as f64;
+    let least = mean(true) / case.traced_tokens();
     let gain = Gain::of(case.token_ns(), low, case.token_ns() as f64 - least);
     Verdict::Found(Found {
         evidence,

@@ -15,7 +15,13 @@ pub(super) const RULE: Rule = Rule {
               come back elsewhere. At most everything but 0.75 of the operators' work, preparation, application and probes: threads that wait too long fall asleep, and the task takes caches and bandwidth, too.",
     remedy: "Stop the task, or keep it off these CPUs (taskset, cpuset, isolcpus).",
     source: "llama.cpp #6148; scheduler latency as runqlat (bcc) and systing define it",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Level(SCHED)],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Level(SCHED),
+    ],
     judge,
 };
 

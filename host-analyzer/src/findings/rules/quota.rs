@@ -16,7 +16,13 @@ pub(super) const RULE: Rule = Rule {
               lower end, at most 1.2 of the upper one.",
     remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
     source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("cgroup.throttled_periods")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Fact("cgroup.throttled_periods"),
+    ],
     judge,
 };
 

@@ -16,7 +16,13 @@ pub(super) const RULE: Rule = Rule {
               0.5 to 1.15 of what it is, as threads no longer share caches and the barrier no longer waits for threads without a CPU.",
     remedy: "Give the engine as many threads as it has CPUs (-t), or allow it more CPUs (taskset, cpuset).",
     source: "llama.cpp #3154, #5225, #767, #842; the engine's threads spin at the barrier",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::Fact("affinity")],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Fact("affinity"),
+    ],
     judge,
 };
 

@@ -8,6 +8,7 @@ mod gauge;
 mod intern;
 mod message;
 mod packet;
+mod probes;
 mod sequence;
 mod state;
 mod template;
@@ -38,6 +39,7 @@ const COMMON_SEQUENCE: u32 = 1;
 pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
     let mut file = File::new(model, analysis, out);
     descriptor::head(&mut file)?;
+    let probes = super::timeline::probes::tracks(model, analysis, file.origin_ns);
     let states = super::timeline::state::tracks(model);
     for process in processes(model, &analysis.track) {
         let parent = descriptor::process(&mut file, &process)?;
@@ -48,6 +50,10 @@ pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
         let rank = i32::try_from(process.tracks.len()).unwrap_or(i32::MAX);
         for (rank, track) in (rank..).zip(states.iter().filter(|s| s.process == process.pid)) {
             state::track(&mut file, track, parent, rank)?;
+        }
+        let rank = i32::try_from(process.tracks.len() + states.len()).unwrap_or(i32::MAX);
+        for (rank, track) in (rank..).zip(probes.iter().filter(|s| s.process == process.pid)) {
+            probes::track(&mut file, track, parent, rank)?;
         }
     }
     gauge::gauges(&mut file)?;

@@ -2,6 +2,7 @@
 //!
 //! Stage: view. From: tracks, the excerpt, stretches of threads. To: one JSON object, of which docs/output-schema.md tells.
 
+mod probes;
 mod state;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ struct Timeline<'a> {
     scheduler: Scheduler,
     tasks: Vec<Task<'a>>,
     states: Vec<State>,
+    labels: Vec<String>,
     tracks: Vec<Row>,
 }
 
@@ -51,6 +53,7 @@ enum Kind {
     Graph,
     Thread,
     State,
+    Probes,
 }
 
 #[derive(Serialize)]
@@ -104,6 +107,8 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
             tracks.push(states.row(track, &shown.threads[at], excerpt.start_ns));
         }
     }
+    let mut labels = Vec::new();
+    tracks.extend(probes::rows(model, analysis, (excerpt.start_ns, excerpt.end_ns), &mut labels));
     let timeline = Timeline {
         schema: SCHEMA,
         start_ns: excerpt.start_ns.saturating_sub(model.session.start_ns),
@@ -122,6 +127,7 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         },
         tasks: states.tasks,
         states: states.rows,
+        labels,
         tracks,
     };
     serde_json::to_writer(&mut *out, &timeline)?;

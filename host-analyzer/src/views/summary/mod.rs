@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
+use crate::analyses::capture::Capture;
 use crate::analyses::ceiling::Ceilings;
 use crate::analyses::cost::Cost;
 use crate::analyses::counter::Counted;
@@ -35,6 +36,7 @@ struct Summary<'a> {
     schema: u32,
     session: Session<'a>,
     health: Health<'a>,
+    capture: &'a Capture,
     findings: Findings<'a>,
     engines: &'a [Engine],
     weights: &'a [Weights],
@@ -124,6 +126,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         schema: SCHEMA,
         session: session(&model.session, analysis.duration_ns),
         health: Health::of(&analysis.health),
+        capture: &analysis.capture,
         findings: Findings::of(&findings),
         engines: &analysis.engine,
         weights: &analysis.weight,

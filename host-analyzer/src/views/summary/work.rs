@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::analyses::bound::Bound;
+use crate::analyses::duty::types::TypeEstimate;
 use crate::analyses::module::{Module, Sum};
 use crate::analyses::op::{OpType, Operator};
 use crate::analyses::roof::{Roof, Utilisation};
@@ -13,6 +14,8 @@ use crate::analyses::{Analysis, phase::Phase};
 pub(super) struct TypeRow<'a> {
     #[serde(flatten)]
     row: &'a OpType,
+    /// What that says of all tokens, where only a part of them was traced.
+    estimate: Option<&'a TypeEstimate>,
     work: &'a Done,
 }
 
@@ -43,8 +46,8 @@ struct PhaseRoof<'a> {
 }
 
 pub(super) fn types(analysis: &Analysis) -> Vec<TypeRow<'_>> {
-    let rows = analysis.op.types.iter().zip(&analysis.achieved.types);
-    rows.map(|(row, work)| TypeRow { row, work }).collect()
+    let rows = analysis.op.types.iter().zip(&analysis.achieved.types).enumerate();
+    rows.map(|(i, (row, work))| TypeRow { row, estimate: analysis.op_estimate.get(i), work }).collect()
 }
 
 pub(super) fn operators(analysis: &Analysis) -> Vec<OperatorRow<'_>> {

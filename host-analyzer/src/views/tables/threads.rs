@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
-use super::{Table, ns, strings, u32s, u64s};
+use super::{Table, maybe_ns, ns, strings, u32s, u64s};
 use crate::analyses::Analysis;
 use crate::analyses::thread::Thread;
 use crate::model::Model;
@@ -33,13 +33,13 @@ impl Table for Threads<'_> {
             ("spans", u64s(threads().map(|t| t.spans)), false),
             ("migrated", u64s(threads().map(|t| t.migrated)), false),
             ("work_ns", ns(threads().map(|t| t.work_ns)), false),
-            ("wait_ns", ns(threads().map(|t| t.wait_ns)), false),
+            ("wait_ns", maybe_ns(threads().map(|t| t.wait_ns)), true),
             ("prefill_work_ns", ns(threads().map(|t| t.prefill_work_ns)), false),
-            ("prefill_wait_ns", ns(threads().map(|t| t.prefill_wait_ns)), false),
+            ("prefill_wait_ns", maybe_ns(threads().map(|t| t.prefill_wait_ns)), true),
             ("decode_work_ns", ns(threads().map(|t| t.decode_work_ns)), false),
-            ("decode_wait_ns", ns(threads().map(|t| t.decode_wait_ns)), false),
+            ("decode_wait_ns", maybe_ns(threads().map(|t| t.decode_wait_ns)), true),
             ("batch_decode_work_ns", ns(threads().map(|t| t.batch_decode_work_ns)), false),
-            ("batch_decode_wait_ns", ns(threads().map(|t| t.batch_decode_wait_ns)), false),
+            ("batch_decode_wait_ns", maybe_ns(threads().map(|t| t.batch_decode_wait_ns)), true),
         ])
     }
 }

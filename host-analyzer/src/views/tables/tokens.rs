@@ -9,6 +9,7 @@ use arrow_schema::ArrowError;
 use super::{Table, maybe_ns, maybe_u32s, ns, strings, u32s};
 use crate::analyses::Analysis;
 use crate::analyses::token::Call;
+use crate::analyses::tracing;
 use crate::model::Model;
 
 /// The table.
@@ -42,6 +43,7 @@ impl Table for Tokens<'_> {
             ("graph_ns", maybe_ns(calls().map(|c| c.graph_ns)), true),
             ("op_wall_ns", maybe_ns(calls().map(|c| c.op_wall_ns)), true),
             ("status", status, false),
+            ("traced", strings(calls().map(|c| Some(tracing::name(c.traced)))), false),
         ])
     }
 }

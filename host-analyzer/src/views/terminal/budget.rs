@@ -4,13 +4,14 @@ use std::io;
 
 use super::style::{Sheet, bar, percent, table, write_table};
 use crate::analyses::budget::{Budget, Class};
+use crate::analyses::capture::Capture;
 use crate::analyses::phase::Phase;
-use crate::views::words::{budget::name, duration, phase_name};
+use crate::views::words::{self, budget::name, duration, phase_name};
 
 /// A class with less than this part in every phase is not shown.
 const SMALL: f64 = 0.005;
 
-pub(super) fn write(budget: &Budget, out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
     // Speculative decoding has calls of several tokens instead.
     let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
     let generating = generating.unwrap_or(Phase::Decode);
@@ -39,5 +40,10 @@ pub(super) fn write(budget: &Budget, out: &mut Sheet<'_>) -> io::Result<()> {
             percent(of_prefill),
         ]);
     }
-    write_table(&mut t, out)
+    write_table(&mut t, out)?;
+    match capture.part(generating).zip(decode) {
+        Some((part, _)) if part.traced > 0 => out.say(&words::capture::from_part(part)),
+        Some(_) => out.say("no token was traced: what is in its graphs is not known"),
+        None => Ok(()),
+    }
 }

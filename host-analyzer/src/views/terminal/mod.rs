@@ -5,6 +5,7 @@
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
 mod budget;
+mod capture;
 mod ceilings;
 mod conditions;
 mod counters;
@@ -57,7 +58,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
     speculative::write(&analysis.speculative, out)?;
-    budget::write(&analysis.budget, out)?;
+    budget::write(&analysis.budget, &analysis.capture, out)?;
     operators::write(analysis, out)?;
     work::write(&analysis.roof, &analysis.module.modules, out)?;
     let paths: Vec<_> = analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect();
@@ -125,9 +126,7 @@ fn cost(cost: &Cost, duration_ns: u64, out: &mut Sheet<'_>) -> io::Result<()> {
     if let (Some(pair), Some(inside)) = (cost.probe_pair_ns, cost.probe_inside_ns) {
         parts.push(format!("probes {pair} ns per operator, {inside} ns of it inside its time"));
     }
-    if let Some(slowdown) = cost.decode_slowdown {
-        parts.push(format!("decode slowed down by about {:.2} %", slowdown * 100.0));
-    }
+    parts.extend(words::capture::slowdown(&cost.slowdown));
     if let Some(ns) = cost.agent_cpu_ns {
         parts.push(format!("agent {}{}", duration(ns), share(ns)));
     }

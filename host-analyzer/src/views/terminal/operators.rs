@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
+use super::capture;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
 use super::work::gb_per_s;
 use crate::analyses::Analysis;
+use crate::analyses::duty::types::TypeEstimate;
 use crate::analyses::op::OpType;
 use crate::analyses::phase::Phase;
 use crate::views::words::{count, duration, one_line, phase_name};
@@ -29,7 +31,11 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
     // A program without token calls has no phases.
     let time = if first == Phase::Unknown { "time" } else { phase_name(first) };
     let read = analysis.roof.phase(first).read;
-    let mut headers = vec!["operator", time, "runs", "mean", "share", "", "GB/s"];
+    // Of a part of the tokens, an interval takes the place of the bar.
+    let estimated = !analysis.op_estimate.is_empty();
+    let mean = if analysis.capture.ends == "none" { "mean + wait" } else { "mean" };
+    let beside = if estimated { "95 %" } else { "" };
+    let mut headers = vec!["operator", time, "runs", mean, "share", beside, "GB/s"];
     if read.is_some() {
         headers.push("of peak");
     }
@@ -37,9 +43,16 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
         headers.extend([phase_name(second), "share"]);
     }
     let mut t = table(&headers);
-    let types = || op.types.iter().zip(&analysis.achieved.types).filter(|(t, _)| t.phase == first);
-    for (kind, done) in types().take(SHOWN) {
+    let estimates = || analysis.op_estimate.iter().map(Some).chain(std::iter::repeat(None));
+    let types = || {
+        op.types.iter().zip(&analysis.achieved.types).zip(estimates()).filter(|((t, _), _)| t.phase == first)
+    };
+    for ((kind, done), estimate) in types().take(SHOWN) {
         let mut row = cells(kind);
+        row.push(match estimate {
+            Some(estimate) => Cell::new(interval(estimate)),
+            None => Cell::new(bar(kind.share, BAR)).fg(Color::DarkCyan),
+        });
         row.push(rate(done.bytes_per_s, gb_per_s));
         if let Some(read) = read {
             row.push(rate(done.bytes_per_s, |bytes_per_s| percent(bytes_per_s / read.per_s as f64)));
@@ -56,6 +69,8 @@ pub(super) fn write(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> 
         t.add_row(row);
     }
     write_table(&mut t, out)?;
+    capture::say_part(analysis, first, out)?;
+    capture::say_bias(analysis, out)?;
     let mut host_side: Vec<&str> =
         op.types.iter().filter(|t| t.host_side).map(|t| t.backend.as_str()).collect();
     host_side.dedup();
@@ -79,6 +94,12 @@ fn name(t: &OpType) -> String {
     }
 }
 
+/// The interval of the share.
+fn interval(estimate: &TypeEstimate) -> String {
+    let ends = estimate.share.and_then(|share| share.interval);
+    ends.map_or_else(|| "–".into(), |i| format!("{:.1}–{:.1} %", i.low * 100.0, i.high * 100.0))
+}
+
 /// A rate, or a dash where the time is not that of the work.
 fn rate(per_s: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
     Cell::new(per_s.map_or("–".to_owned(), text))
@@ -92,6 +113,5 @@ fn cells(t: &OpType) -> Vec<Cell> {
         Cell::new(count(t.executions)),
         Cell::new(duration(mean)),
         Cell::new(percent(t.share)),
-        Cell::new(bar(t.share, BAR)).fg(Color::DarkCyan),
     ]
 }

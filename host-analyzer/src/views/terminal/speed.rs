@@ -42,8 +42,8 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
 }
 
 fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
-    let part = |ns: Option<u64>| match (ns, t.time_ns) {
-        (Some(ns), 1..) => percent(ns as f64 / t.time_ns as f64),
+    let part = |ns: Option<u64>, whole: u64| match (ns, whole) {
+        (Some(ns), 1..) => percent(ns as f64 / whole as f64),
         _ => "–".into(),
     };
     vec![
@@ -54,8 +54,9 @@ fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
         per_s(t.tokens_per_s),
         maybe(t.median_ns),
         maybe(t.p95_ns),
-        part(t.graph_ns),
-        part(t.op_wall_ns),
+        part(t.graph_ns, t.time_ns),
+        // Of a call that was not traced it is not known.
+        part(t.op_wall_ns, t.traced_time_ns),
     ]
 }
 

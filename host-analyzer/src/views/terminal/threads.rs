@@ -21,17 +21,18 @@ pub(super) fn write(threads: &[Thread], out: &mut Sheet<'_>) -> io::Result<()> {
     }
     let mut t = table(&["thread", "spans", "work", "at barriers", "busy", ""]);
     for thread in workers().take(SHOWN) {
-        let busy = match thread.work_ns.saturating_add(thread.wait_ns) {
+        // Without the ends of operators, the work has the waits in it.
+        let busy = thread.wait_ns.map(|wait_ns| match thread.work_ns.saturating_add(wait_ns) {
             0 => 0.0,
             whole => thread.work_ns as f64 / whole as f64,
-        };
+        });
         t.add_row(vec![
             Cell::new(cut(&one_line(&format!("{} {}", thread.tid, thread.name)), NAME)),
             Cell::new(count(thread.spans)),
             Cell::new(duration(thread.work_ns)),
-            Cell::new(duration(thread.wait_ns)),
-            Cell::new(percent(busy)),
-            Cell::new(bar(busy, BAR)).fg(Color::DarkCyan),
+            Cell::new(thread.wait_ns.map_or_else(|| "–".into(), duration)),
+            Cell::new(busy.map_or_else(|| "–".into(), percent)),
+            Cell::new(busy.map_or_else(String::new, |busy| bar(busy, BAR))).fg(Color::DarkCyan),
         ]);
     }
     write_table(&mut t, out)?;

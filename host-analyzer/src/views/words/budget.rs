@@ -7,6 +7,7 @@ use crate::analyses::budget::Class;
 pub const fn name(class: Class) -> &'static str {
     match class {
         Class::Work => "operators",
+        Class::WorkAndWait => "operators and waits behind them",
         Class::WaitPreempted => "waiting for a preempted thread",
         Class::WaitThrottled => "waiting for a throttled thread",
         Class::WaitInterrupted => "waiting for an interrupted thread",
@@ -26,6 +27,7 @@ pub const fn name(class: Class) -> &'static str {
         Class::Application => "sampling and application",
         Class::OtherBackend => "other backends",
         Class::Probes => "probes",
+        Class::NotTraced => "operators that were not captured",
         Class::Unknown => "unknown",
     }
 }

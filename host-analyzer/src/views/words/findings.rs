@@ -1,6 +1,7 @@
 //! The sentences of findings.
 
 use super::{count, duration, one_line, quantity, size};
+use crate::analyses::duty::Slowdown;
 use crate::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy, Rule, Value};
 
 /// How fast the engine decodes.
@@ -23,7 +24,12 @@ pub fn headline(h: &Headline) -> String {
     if let Some(prefill) = h.prefill_tokens_per_s {
         text += &format!(". Prefill: {prefill:.1} tok/s");
     }
-    if h.probes_share >= 0.01 {
+    if let Slowdown::Measured(m) = &h.slowdown {
+        text += &format!(
+            ". Tracing takes {} of a traced token's time, measured",
+            super::capture::signed_percent(m.slowdown)
+        );
+    } else if h.probes_share >= 0.01 {
         text += &format!(". The probes took {:.1} % of a token", h.probes_share * 100.0);
     }
     text + "."
@@ -79,6 +85,11 @@ pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
 pub fn needed(missing: &Missing) -> String {
     match missing {
         Missing::DecodeCalls(n) => format!("{n} decode tokens"),
+        Missing::TracedCalls(n) => {
+            format!("{n} decode tokens with their operators (a higher duty, or a longer run)")
+        }
+        Missing::Ends => "the ends of operators (not --ends none)".to_owned(),
+        Missing::AllOperators => "all operators of all threads (no filter)".to_owned(),
         Missing::Level(name) => format!("the {name} level (--levels all)"),
         Missing::Ceiling(name) => format!("the {name} ceiling (--bench)"),
         Missing::Fact(name) => format!("the fact {name}"),

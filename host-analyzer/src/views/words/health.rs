@@ -1,6 +1,6 @@
 //! The sentences of health: what happened, how much of it, what to do.
 
-use super::{count, one_line};
+use super::{capture, count, one_line};
 use crate::analyses::health::{Health, Of, Remark};
 use crate::model::totals::{Lost, Reason, When};
 use crate::model::{Absence, DamageKind, Level, Probe};
@@ -62,6 +62,18 @@ pub fn line(remark: &Remark) -> String {
             level.name()
         ),
         Remark::Edge { of, when, n } => edge(*of, *when, *n),
+        Remark::OptionRefused(option, why) => capture::option_refused(*option, *why),
+        Remark::FilterRefused { filter, why } => capture::filter_refused(filter, *why),
+        Remark::Filtered(filter) => capture::filtered(filter),
+        Remark::LeftOut { spans } => {
+            format!("left out: {} operator spans, as the filters ask; they are not lost", count(*spans))
+        }
+        Remark::WithoutEnds => "without ends: an operator's time goes on to the next start, with the wait behind it in it; no wait is \
+                                known"
+            .into(),
+        Remark::PartOfTokens(parts) => capture::parts(parts),
+        Remark::Slowdown(m) => format!("slowdown, measured: {}", capture::measured(m)),
+        Remark::Controller(steps) => capture::steps(steps),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
 
 pub mod budget;
+pub mod capture;
 pub mod conditions;
 mod direct;
 pub mod experts;

@@ -160,6 +160,7 @@ pub(crate) fn model() -> Model {
         spans_received: 18,
         span_bytes: 108,
         experts: None,
+        capture: None,
         ledger: Some(Ledger {
             at_ns: 5_000,
             span_starts: 18,

@@ -1,0 +1,102 @@
+//! What capturing operators cost the tokens: measured where untraced tokens stand beside traced ones, else estimated.
+
+use serde::Serialize;
+
+use super::estimate::{Interval, median};
+use super::pairs::{Pair, pairs};
+use crate::analyses::execution::Executions;
+use crate::analyses::phase::{Phase, Phases};
+use crate::model::{Model, Traced};
+
+/// How much longer a decode call takes because its operators are captured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Slowdown {
+    /// Traced tokens beside untraced ones of the same recording.
+    Measured(Measured),
+    /// Operators times what the agent measured of their probes.
+    Estimated {
+        /// `p / (t - p)`, where t is the time of traced decode calls and p the pairs of probes in them. The threads pass the probes
+        /// of an operator side by side, so an operator counts once. Without what the agent takes from the engine's CPUs, and what
+        /// the probes do to its caches.
+        slowdown: f64,
+    },
+    /// Neither: no decode tokens, no operators, or too few bursts and no measured probe.
+    #[default]
+    Unknown,
+}
+
+/// A measured slowdown; 0.01 is 1 %, negative is faster.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Measured {
+    /// Of a traced token: the median over the bursts.
+    pub slowdown: f64,
+    /// Its interval of 95 %: it holds whatever the distribution of the bursts' ratios is, as long as they do not depend on each other.
+    pub low: f64,
+    /// High end.
+    pub high: f64,
+    /// The same of all decode tokens: the median times the part of them that is traced. What putting probes in and taking them out
+    /// costs the tokens at the edges is not in it.
+    pub of_all_tokens: f64,
+    /// Bursts that had untraced neighbours on both sides.
+    pub bursts: u64,
+    /// Traced tokens in them.
+    pub traced: u64,
+    /// Their untraced neighbours.
+    pub untraced: u64,
+}
+
+impl Slowdown {
+    /// The slowdown of a session's decode tokens.
+    #[must_use]
+    pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+        let found = pairs(model, phases);
+        if let Some(measured) = measured(&found, traced_share(model, phases)) {
+            return Self::Measured(measured);
+        }
+        estimated(model, phases, executions).map_or(Self::Unknown, |slowdown| Self::Estimated { slowdown })
+    }
+}
+
+fn measured(pairs: &[Pair], traced_share: f64) -> Option<Measured> {
+    let mut ratios: Vec<f64> = pairs.iter().map(|p| p.ratio).collect();
+    let (ratio, Interval { low, high }) = median(&mut ratios)?;
+    Some(Measured {
+        slowdown: ratio - 1.0,
+        low: low - 1.0,
+        high: high - 1.0,
+        of_all_tokens: (ratio - 1.0) * traced_share,
+        bursts: pairs.len() as u64,
+        traced: pairs.iter().map(|p| p.traced).sum(),
+        untraced: pairs.iter().map(|p| p.untraced).sum(),
+    })
+}
+
+/// Rows of the successful decode calls.
+fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item = usize> + 'a {
+    let d = &model.decodes;
+    (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0)
+}
+
+/// Part of the decode tokens that was traced.
+fn traced_share(model: &Model, phases: &Phases) -> f64 {
+    let (mut traced, mut all) = (0_u64, 0_u64);
+    for i in decode_calls(model, phases) {
+        all += 1;
+        traced += u64::from(phases.tracing.decodes[i] == Traced::Whole);
+    }
+    traced as f64 / all.max(1) as f64
+}
+
+fn estimated(model: &Model, phases: &Phases, executions: &Executions) -> Option<f64> {
+    let cost = model.health.probe_cost?;
+    let traced = decode_calls(model, phases).filter(|i| phases.tracing.decodes[*i] == Traced::Whole);
+    let time = traced.fold(0_u64, |sum, i| sum.saturating_add(model.decodes.duration_ns[i]));
+    let operators = executions
+        .by_call()
+        .filter(|(call, _)| phases.graph_calls[call.0 as usize] == Phase::Decode)
+        .map(|(_, rows)| rows.len() as u64)
+        .sum::<u64>();
+    let probes = cost.pair_ns.saturating_mul(operators);
+    (probes > 0 && probes < time).then(|| probes as f64 / (time - probes) as f64)
+}
