@@ -238,5 +238,5 @@ fn a_span_costs_its_surprises() {
         row.0.start_ns += 5_000_000;
     }
     let surprised = encode(&rows, 20, false, 1 << 16).0.len();
-    assert!(surprised < usual + 40, "{surprised} bytes, without the surprise {usual}");
+    assert!(surprised < usual + 30, "{surprised} bytes, without the surprise {usual}");
 }
