@@ -11,6 +11,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
+use super::scheduling::Scheduling;
 use super::{Summary, records};
 use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
@@ -27,18 +28,18 @@ use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::placement::Placements;
 use crate::plan::Plan;
-use crate::ring::Event;
 use crate::sched;
 use crate::signals::{Signals, Sleeper};
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
 /// Bytes of the kernel's ring buffer. Mapped twice, it is half of the agent's resident set. It holds 32,000 operators: a
-/// fast small model on two threads fills a quarter of it in the 50 ms that the loop sleeps, and then wakes it. Where the engine has all
-/// CPUs, the agent may have to wait for one for as long again.
+/// fast small model on two threads fills a quarter of it in some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent
+/// may have to wait for one.
 pub const RING_BYTES: u32 = 2 << 20;
-/// Longest sleep between two looks at the ring buffer.
-const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
+/// much to do.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -93,9 +94,7 @@ pub(super) fn capture(
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
     };
     ring.add(bpf.events(), |bytes| {
-        if let Some(event) = Event::parse(bytes) {
-            drain.borrow_mut().event(&event);
-        }
+        drain.borrow_mut().record(bytes);
         0
     })
     .map_err(failed)?;
@@ -104,6 +103,7 @@ pub(super) fn capture(
     let mut tracer = Tracer::new(&bpf, plan.levels);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
+    let mut scheduling = Scheduling::begin();
 
     let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
@@ -138,6 +138,7 @@ pub(super) fn capture(
             tracer.look_alive();
             tracer.check(lower, &bpf.totals());
             facts.sample(&mut lower.computing, &mut lower.emit);
+            scheduling.leave_cpus_to(facts.computing());
             records::emit_heartbeat(&bpf, lower);
         }
     };
