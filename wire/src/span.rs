@@ -1,4 +1,5 @@
-//! Packs the operator spans of one thread in one graph call: five to seven bytes each.
+//! Packs the operator spans of one thread in one graph call: five to seven bytes each. Agents now write the coding of
+//! [`crate::predicted`]; this one is read.
 //!
 //! A thread runs the nodes of a graph in their order, so the next node is nearly always one to four
 //! further on (views are nodes that are never run), and it starts where the last one ended plus the

@@ -3,7 +3,8 @@
 
 use profinfer_wire::counts::{Counted, SLOTS};
 use profinfer_wire::predicted::{
-    Encoder, MAX_COUNTED_SPAN_LEN, MAX_PERIOD, MAX_SPAN_LEN, Memory, UNKNOWN, UNKNOWN_COUNTS, period,
+    Encoder, MAX_COUNTED_SPAN_LEN, MAX_PERIOD, MAX_SPAN_LEN, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts,
+    Usually, period,
 };
 use profinfer_wire::record::op::PredictedBatch;
 use profinfer_wire::span::Span;
@@ -32,6 +33,17 @@ fn encode(rows: &[(Span, Counted)], period: u16, counted: bool, room: usize) -> 
 fn decode(bytes: &[u8], count: u16, period: u16, counted: bool) -> (Vec<(Span, Counted)>, bool) {
     let (mut usually, mut counts) =
         (vec![UNKNOWN; usize::from(MAX_PERIOD)], vec![UNKNOWN_COUNTS; usize::from(MAX_PERIOD)]);
+    decode_with(bytes, count, (period, counted), &mut usually, &mut counts)
+}
+
+/// The same in this memory.
+fn decode_with(
+    bytes: &[u8],
+    count: u16,
+    (period, counted): (u16, bool),
+    usually: &mut [Usually],
+    counts: &mut [UsualCounts],
+) -> (Vec<(Span, Counted)>, bool) {
     let batch = PredictedBatch {
         graph: 1,
         topology: 1,
@@ -43,7 +55,7 @@ fn decode(bytes: &[u8], count: u16, period: u16, counted: bool) -> (Vec<(Span, C
         counted,
         bytes,
     };
-    let mut spans = batch.spans(&mut usually, &mut counts);
+    let mut spans = batch.spans(usually, counts);
     let mut rows = Vec::new();
     while let Some(span) = spans.next() {
         rows.push((span, spans.counted));
@@ -104,6 +116,17 @@ proptest! {
         let (bytes, n) = encode(&rows, period, true, 1 << 16);
         prop_assert_eq!(usize::from(n), rows.len());
         prop_assert_eq!(decode(&bytes, n, period, true), (rows, true));
+    }
+
+    #[test]
+    fn a_batch_does_not_depend_on_others(first in rows(), second in rows(), period in 1..60u16, counted: bool) {
+        let (a, n) = encode(&first, period, counted, 1 << 16);
+        let (b, m) = encode(&second, period, counted, 1 << 16);
+        let mut usually = vec![UNKNOWN; usize::from(MAX_PERIOD)];
+        let mut counts = vec![UNKNOWN_COUNTS; usize::from(MAX_PERIOD)];
+        decode_with(&a, n, (period, counted), &mut usually, &mut counts);
+        let back = decode_with(&b, m, (period, counted), &mut usually, &mut counts);
+        prop_assert_eq!(back, decode(&b, m, period, counted));
     }
 
     #[test]
@@ -215,5 +238,5 @@ fn a_span_costs_its_surprises() {
         row.0.start_ns += 5_000_000;
     }
     let surprised = encode(&rows, 20, false, 1 << 16).0.len();
-    assert!(surprised < usual + 40, "{surprised} bytes, without the surprise {usual}");
+    assert!(surprised < usual + 30, "{surprised} bytes, without the surprise {usual}");
 }

@@ -158,10 +158,11 @@ impl State {
         }
         self.place = match at.last_node == at.node {
             true => at.place,
-            false => match at.place + (at.last_node - at.node) as usize {
-                near if near < memory.usually.len() => near,
-                _ => Self::place_of(at.last_node, memory.usually.len()),
-            },
+            false => {
+                let near = usize::try_from(at.last_node - at.node).ok().and_then(|n| at.place.checked_add(n));
+                let near = near.filter(|place| *place < memory.usually.len());
+                near.unwrap_or_else(|| Self::place_of(at.last_node, memory.usually.len()))
+            }
         };
         self.next_node = at.last_node + 1;
     }

@@ -1,6 +1,6 @@
 //! Prints what each kind of record takes in a recording, and what its spans take in each of the wire's codings.
 //!
-//! `cargo run --example bench_wire RECORDING...`
+//! `cargo run -p profinfer-wire --example bench_wire RECORDING...`
 //!
 //! The spans of the recording are written again, thread by thread and call by call, in the coding of 0.1.0 (kinds 0x30 and 0x31) and in
 //! the predicted one (0x32), so that exactly the same spans are compared.
@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use host_analyzer::decode::{Decoder, Found};
+use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::hello::HELLO_LEN;
 use profinfer_wire::predicted::{Encoder, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually, period};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::CountedBatch;
@@ -177,14 +178,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args().skip(1) {
         let bytes = std::fs::read(&path)?;
         let mut all = Recording { bytes: bytes.len() as u64, ..Recording::default() };
-        let mut seen = |found: Found<'_>| match found {
-            Found::Record { bytes, record, .. } => all.record(bytes, &record, &mut usually, &mut counts),
-            Found::Damage(d) => all.damage += d.count,
-            _ => {}
-        };
-        let mut decoder = Decoder::new();
-        decoder.feed(&bytes, &mut seen)?;
-        decoder.finish(&mut seen)?;
+        let mut rest = bytes.get(HELLO_LEN..).unwrap_or_default();
+        let mut accumulator = Accumulator::new();
+        while !rest.is_empty() {
+            let before = rest.len();
+            let found = accumulator.feed(&mut rest);
+            let len = (before - rest.len()) as u64;
+            match found {
+                Some(Found::Frame(frame)) => match Record::decode(&frame) {
+                    Ok(record) => all.record(len, &record, &mut usually, &mut counts),
+                    Err(_) => all.damage += 1,
+                },
+                Some(Found::Damage(_)) => all.damage += 1,
+                None => {}
+            }
+        }
 
         let spans: usize = all.spans.values().map(Vec::len).sum();
         let each = |bytes: u64| bytes as f64 / spans.max(1) as f64;
