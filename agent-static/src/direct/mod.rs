@@ -46,10 +46,10 @@ use crate::sys::direct::shared::Shared;
 use crate::target::maps::{FileId, MappedFile, Mapping, mappings};
 use crate::target::watch::Watch;
 use halt::Halted;
+pub use leftover::PutBack;
 use memory::Memory;
 use owner::Owner;
 use page::Patch;
-pub use leftover::PutBack;
 pub use reader::{RING, Reader, Totals};
 pub use refused::Refused;
 

@@ -63,7 +63,8 @@ mod x86 {
     fn what_is_out_of_reach_or_too_much_is_no_page() {
         let far = start(BASE + 0x8000_0000, BASE + 0x8000_1000);
         assert!(build(BASE, FileId::default(), &[far], false).is_none());
-        let many: Vec<Place> = (0..=at::PLACES as u64).map(|n| start(BASE + 0x1000 + 8 * n, BASE + 0x9000)).collect();
+        let many: Vec<Place> =
+            (0..=at::PLACES as u64).map(|n| start(BASE + 0x1000 + 8 * n, BASE + 0x9000)).collect();
         assert!(build(BASE, FileId::default(), &many, false).is_none());
         assert!(build(BASE, FileId::default(), &many[1..], false).is_some());
     }
@@ -71,7 +72,8 @@ mod x86 {
     #[test]
     fn a_header_says_what_was_changed() {
         let file = FileId { device: 7, inode: 9 };
-        let page = build(BASE, file, &[start(BASE + 0x10_0000, BASE), start(BASE + 0x20_0000, BASE)], true).unwrap();
+        let page =
+            build(BASE, file, &[start(BASE + 0x10_0000, BASE), start(BASE + 0x20_0000, BASE)], true).unwrap();
         assert_eq!(Header::parse(&page.bytes), Some(Header { file, patches: page.patches }));
         let mut other = page.bytes.clone();
         other[0] ^= 1;

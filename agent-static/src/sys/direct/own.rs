@@ -83,7 +83,9 @@ pub fn thread_pointer() -> u64 {
         let pointer: u64;
         // SAFETY: The first word of every thread's control block is its own address, by the x86-64 ABI for thread-local storage;
         // it is only read.
-        unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly, preserves_flags))
+        };
         pointer
     }
     #[cfg(not(target_arch = "x86_64"))]
