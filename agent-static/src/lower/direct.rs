@@ -151,7 +151,9 @@ impl Lower {
         }
         let error_ns = clock.error_ns();
         let Some(start) = self.graphs.computes(pid, raw, start_ns.saturating_add(error_ns)) else {
-            if self.drained_ns.saturating_sub(start_ns) < GRACE_NS {
+            // The event of its call was written before the operator began: when a later event has come, it has come or was lost. And
+            // what waited would keep back what belongs to the call that ends now.
+            if ends.is_none() && self.drained_ns.saturating_sub(start_ns) < GRACE_NS {
                 return false;
             }
             let first = self.direct.first_call.iter().find(|(p, _)| *p == pid);

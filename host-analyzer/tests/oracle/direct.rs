@@ -185,7 +185,7 @@ fn a_running_engine_is_probed_and_is_as_before_afterwards() {
         let out = dir.path().join("t.pfi");
         let mut agent = agent(&parts, &out, &DIRECT, pid);
         until("its code is changed", || !differs(pid).is_empty());
-        std::thread::sleep(Duration::from_millis(400));
+        until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
         interrupt(agent.id());
         assert!(wait(&mut agent));
         assert_eq!(differs(pid), [""; 0], "round {round}");
@@ -225,7 +225,7 @@ fn repair_puts_back_what_a_killed_agent_left() {
     // And a session that comes upon them does it first.
     killed();
     let mut agent = agent(&parts, &out, &DIRECT, pid);
-    std::thread::sleep(Duration::from_millis(900));
+    until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
     interrupt(agent.id());
     assert!(wait(&mut agent));
     let trace = read(&out);
