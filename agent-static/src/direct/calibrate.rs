@@ -69,7 +69,8 @@ pub fn probe_cost() -> Option<ProbeCost> {
     let mut reader = Reader::new(std::process::id(), Rc::clone(&shared), Rc::new(Cell::new(false)));
     let mut clock = Clock::default();
     clock.add(Look::now());
-    let (mut batches, mut ticks) = (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES * PAIRS as usize));
+    let (mut batches, mut ticks) =
+        (Vec::with_capacity(BATCHES), Vec::with_capacity(BATCHES * PAIRS as usize));
     for _ in 0..BATCHES {
         batches.push(time(&probed, &range));
         for n in 0..at::SLOTS {
