@@ -25,6 +25,9 @@ use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
 use crate::target::watch::Watch;
 
+/// Direct probes that were put in or refused, and what became of the operators' probes.
+pub type Settled = (std::result::Result<PutIn, Refused>, Vec<Outcome>);
+
 /// A process with what is attached to it.
 #[derive(Debug)]
 pub struct Attached {
@@ -213,9 +216,11 @@ impl Attached {
         bpf: &Bpf<'_>,
         called: Option<i32>,
         watch: &mut Watch,
-    ) -> Result<Option<(std::result::Result<PutIn, Refused>, Vec<Outcome>)>> {
+    ) -> Result<Option<Settled>> {
         let Some(plan) = self.plan.as_ref().filter(|p| p.layout.is_ok()) else { return Ok(None) };
-        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else { return Ok(None) };
+        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else {
+            return Ok(None);
+        };
         let (done, outcomes) = match done {
             Ok((done, outcomes)) => (Ok(done), outcomes),
             Err(why) => (Err(why), self.attach(bpf, called.is_some())?),

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use profinfer_wire::record::control::level;
+use profinfer_wire::record::direct::Probes;
 
 use crate::boards::Board;
 #[cfg(feature = "bench")]
@@ -85,7 +86,9 @@ fn plan_of(options: &Record) -> Result<Plan> {
         }
         (_, names) => Counters::by_name(names),
     };
-    let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels));
+    // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
+    let experts = if options.probes == Probes::Direct { level::EXPERT } else { 0 };
+    let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels) & !experts);
     let name = board.map_or(plan::UNKNOWN, |b| b.name);
     let gauges = gauges_of(board, options.sample_hz);
     #[cfg(feature = "bench")]

@@ -88,7 +88,8 @@ impl Operators {
             return None;
         }
         *self = Self::Uprobes;
-        let mut offers = plan.files.iter().zip(files).filter_map(|(f, mapped)| Some((f.direct.as_ref()?, mapped)));
+        let mut offers =
+            plan.files.iter().zip(files).filter_map(|(f, mapped)| Some((f.direct.as_ref()?, mapped)));
         let (Some((offer, file)), None) = (offers.next(), offers.next()) else {
             return Some(Err(Refused::NoPlaces));
         };

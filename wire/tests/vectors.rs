@@ -17,6 +17,7 @@ use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement, Placements};
 use profinfer_wire::record::ceiling::{Ceiling, CeilingKind};
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::counter::{CountedBatch, Counter, SLOTS, why};
+use profinfer_wire::record::direct::{self, DirectLoss, Probes, ProbesRequest, ProbesUsed};
 use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 use profinfer_wire::record::fact::{Fact, FactScope, FactValue};
 use profinfer_wire::record::gauge::{Gauge, GaugeBatch, GaugeKind, GaugeParse, GaugeUnit};
@@ -217,6 +218,16 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     };
     check("probe", &Record::Probe(probe));
     check("probe cost", &Record::ProbeCost(ProbeCost { pairs: 2048, pair_ns: 1310, inside_ns: 640 }));
+    let used = ProbesUsed {
+        pid: 42,
+        used: Probes::Uprobe,
+        why: direct::why::MAPPING,
+        detail: "mmap: EACCES",
+        places: 3,
+        repaired: 2,
+        stopped_ns: 812_000,
+    };
+    check("probes used", &Record::ProbesUsed(used));
     let call = Decode {
         id: 1,
         pid: 42,
@@ -355,6 +366,15 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     sched::with_records(check);
     let clock = Clock { monotonic_ns: 1, boottime_ns: 300, realtime_ns: 1_790_000_000_000_000_000 };
     check("clock", &Record::Clock(clock));
+    let loss = DirectLoss {
+        at_ns: 5_000_000_100,
+        records: 1001,
+        ring_full: 300,
+        no_slot: 2,
+        clamped: 1,
+        clock_error_ns: 45,
+    };
+    check("direct loss", &Record::DirectLoss(loss));
     check("loss", &Record::Loss(LOSS));
     let end = End {
         reason: EndReason::EngineEnded,
@@ -391,6 +411,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     check("gauge request of a PMU", &Record::GaugeRequest(request));
     let request = control::BenchRequest { cpus: "4-7", threads: "1,2,4", budget_ms: 12_000 };
     check("bench request", &Record::BenchRequest(request));
+    check("probes request", &Record::ProbesRequest(ProbesRequest { probes: Probes::Direct }));
     let nonce = core::array::from_fn(|i| i as u8);
     check("resume", &Record::Resume(control::Resume { nonce, seq: 300 }));
     check("start", &Record::Start(control::Start {}));

@@ -78,7 +78,7 @@ fn in_sequence(tid: i32, memory: &Memory) -> bool {
     const SEQUENCE: u64 = 8;
     match restartable(tid) {
         None | Some(0) => false,
-        Some(at) => memory.word(at + SEQUENCE) != Some(0),
+        Some(at) => memory.word(at.wrapping_add(SEQUENCE)) != Some(0),
     }
 }
 

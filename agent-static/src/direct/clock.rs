@@ -114,8 +114,10 @@ mod tests {
         assert_eq!(clock.ns(1000), None);
         clock.add(look(3000, 1500));
         clock.add(look(5000, 2400));
-        assert_eq!([500, 1000, 2000, 3000, 4000, 5000, 6000].map(|t| clock.ns(t)).map(Option::unwrap_or_default),
-            [250, 500, 1000, 1500, 1950, 2400, 2850]);
+        assert_eq!(
+            [500, 1000, 2000, 3000, 4000, 5000, 6000].map(|t| clock.ns(t)).map(Option::unwrap_or_default),
+            [250, 500, 1000, 1500, 1950, 2400, 2850]
+        );
         assert!(clock.covers(5000) && !clock.covers(5001));
         assert_eq!(clock.error_ns(), 21);
         // What would bend the line back is left out.

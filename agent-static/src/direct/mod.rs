@@ -43,10 +43,10 @@ use crate::sys::direct::shared::Shared;
 use crate::target::maps::{FileId, MappedFile, Mapping, mappings};
 use crate::target::watch::Watch;
 use halt::Halted;
+pub use leftover::PutBack;
 use memory::Memory;
 use owner::Owner;
 use page::Patch;
-pub use leftover::PutBack;
 pub use reader::{RING, Reader, Totals};
 pub use refused::Refused;
 
@@ -163,7 +163,7 @@ fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
 
 /// The memory that the engine shares.
 fn shared(pid: u32, data: u64) -> Result<Shared, Refused> {
-    let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data + at::DATA as u64);
+    let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data.wrapping_add(at::DATA as u64));
     Shared::open(path.as_ref()).map_err(|e| Refused::Unreachable(format!("{path}: {e}")))
 }
 

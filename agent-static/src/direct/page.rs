@@ -71,9 +71,10 @@ pub(super) fn build(address: u64, file: FileId, places: &[Place], phase: bool) -
         word[..arch::CHANGED].copy_from_slice(b);
         u64::from_le_bytes(word)
     };
-    let header = words.into_iter().chain([0; at::HEADER_WORDS + 1 - 5]).chain(
-        patches.iter().flat_map(|p| [p.address, p.offset, of(&p.was), of(&p.becomes)]),
-    );
+    let header = words
+        .into_iter()
+        .chain([0; at::HEADER_WORDS + 1 - 5])
+        .chain(patches.iter().flat_map(|p| [p.address, p.offset, of(&p.was), of(&p.becomes)]));
     for (word, value) in bytes.as_chunks_mut().0.iter_mut().zip(header) {
         *word = value.to_le_bytes();
     }

@@ -26,9 +26,9 @@ pub(super) struct Place {
 
 /// Where `offset` of the file `id` is mapped as code.
 pub(super) fn address(mappings: &[Mapping], id: FileId, offset: u64) -> Option<u64> {
-    let mapped = mappings.iter().find(|m| {
-        m.executable && m.id == id && (m.offset..m.offset + (m.end - m.start)).contains(&offset)
-    })?;
+    let mapped = mappings
+        .iter()
+        .find(|m| m.executable && m.id == id && (m.offset..m.offset + (m.end - m.start)).contains(&offset))?;
     Some(mapped.start + (offset - mapped.offset))
 }
 

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use crate::sys::direct::layout::{
-    NO_SLOT_ENDS, NO_SLOT_STARTS, RING_BITS, SLOT_FULL, SLOT_HEAD, SLOT_NO_END, SLOT_NO_START, SLOT_NODE, SLOTS,
+    NO_SLOT_ENDS, NO_SLOT_STARTS, RING_BITS, SLOT_FULL, SLOT_HEAD, SLOT_NO_END, SLOT_NO_START, SLOT_NODE,
+    SLOTS,
 };
 use crate::sys::direct::shared::{Raw, Shared};
 
@@ -195,7 +196,8 @@ mod tests {
         reader.free();
         assert_eq!(shared.owner(3), u32::MAX, "there is something to read");
         (0..5).for_each(|_| reader.next(3));
-        let expected = Totals { starts: 9 + 1, ends: 11, records: 5, full: 2, no_start: 4, no_end: 1, no_slot: 0 };
+        let expected =
+            Totals { starts: 9 + 1, ends: 11, records: 5, full: 2, no_start: 4, no_end: 1, no_slot: 0 };
         let before = reader.totals();
         reader.free();
         assert_eq!((shared.owner(3), shared.owner(9)), (0, std::process::id()));

@@ -106,7 +106,11 @@ impl Refused {
         match self {
             Self::Counters => "leave the counters out (--counters none)",
             Self::Experts => "leave the experts out: --levels token,graph,op",
-            Self::Architecture | Self::NoPlaces | Self::Code(_) | Self::NoThreadNumber | Self::TwoPages(_) => {
+            Self::Architecture
+            | Self::NoPlaces
+            | Self::Code(_)
+            | Self::NoThreadNumber
+            | Self::TwoPages(_) => {
                 "use uprobes with this build of the engine; `profinfer-agent engine` shows what it offers"
             }
             Self::Tracer(_) => "end the debugger or strace that holds the engine",
@@ -150,7 +154,9 @@ impl fmt::Display for Refused {
             Self::NoThreadNumber => "where its threads keep their number was not found",
             Self::NoRoom => "there is no room within reach of its code",
             Self::NotMapped => "its file is no longer mapped as it was examined",
-            Self::Changed(_) => "its code is not as in the file: a uprobe, a breakpoint or another change is there",
+            Self::Changed(_) => {
+                "its code is not as in the file: a uprobe, a breakpoint or another change is there"
+            }
             Self::TwoPages(_) => "an instruction that had to be changed lies in two pages",
             Self::OtherAgent(_) => "another agent records it directly",
             Self::NoThread => "none of its threads can be interrupted safely right now",

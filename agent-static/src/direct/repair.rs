@@ -65,18 +65,22 @@ pub fn repair(pid: u32) -> Result<Repaired, Refused> {
 }
 
 /// Puts the places of one page back, and lets it record nothing.
-pub(super) fn put_back(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping], old: &Found) -> PutBack {
+pub(super) fn put_back(
+    pid: u32,
+    h: &Halted<'_>,
+    memory: &Memory,
+    mapped: &[Mapping],
+    old: &Found,
+) -> PutBack {
     let path = mapped.iter().find(|m| m.executable && m.id == old.header.file);
     let path = path.map(|m| PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end)));
     let has = |offset| in_file(path.as_deref()?, offset);
     let back = leftover::put_back(h, memory, mapped, old.header.file, &old.header.patches, has);
     let control = old.at + at::PAGE as u64;
     let nobody = Owner::default();
-    for (field, value) in [
-        (at::CONTROL_DATA, 0),
-        (at::CONTROL_OWNER, nobody.pid),
-        (at::CONTROL_OWNER_BEGAN, nobody.began),
-    ] {
+    for (field, value) in
+        [(at::CONTROL_DATA, 0), (at::CONTROL_OWNER, nobody.pid), (at::CONTROL_OWNER_BEGAN, nobody.began)]
+    {
         // A page that was not begun records nothing anyway.
         let _ = memory.write(control + field as u64, &u64::to_ne_bytes(value));
     }

@@ -222,7 +222,8 @@ impl Graphs {
         let Some(second) = calls.next() else { return Some(first.start_ns) };
         let all = || [first, second].into_iter().chain(self.running(pid, before_ns).skip(2));
         let own = all().filter(|c| c.tid == raw.tid).max_by_key(|c| c.start_ns);
-        let knows = |c: &&super::graph::Open| c.topology.as_ref().is_some_and(|t| t.index(raw.node, 0).is_some());
+        let knows =
+            |c: &&super::graph::Open| c.topology.as_ref().is_some_and(|t| t.index(raw.node, 0).is_some());
         let its = own.or_else(|| all().filter(knows).max_by_key(|c| c.start_ns));
         its.or_else(|| all().max_by_key(|c| c.start_ns)).map(|c| c.start_ns)
     }

@@ -62,6 +62,7 @@ fn of_mapping(mapping: &Mapping) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::maps::FileId;
 
     fn mapping(start: u64, end: u64, path: &str) -> Mapping {
         Mapping {

@@ -72,6 +72,10 @@ pub(super) struct Record {
     /// minor-faults, major-faults, or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
+    /// How the agent probes operators: `uprobe`, by a trap for each start and end; `direct`, without a trap, by changing some
+    /// instructions of the running engine; `auto`, which is `uprobe`
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = ["auto", "uprobe", "direct"])]
+    pub(super) probes: String,
     /// How often per second the board's sensors are read (frequencies, temperatures, loads, memory traffic), at most
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]

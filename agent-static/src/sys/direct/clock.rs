@@ -15,7 +15,9 @@ pub fn ticks() -> u64 {
         let ticks: u64;
         // SAFETY: The counter can be read by every program where Linux names it as a clock source, which `steady` asks for first; `isb`
         // only waits.
-        unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, nomem, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, nomem, preserves_flags))
+        };
         ticks
     }
 }

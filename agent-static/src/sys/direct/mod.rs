@@ -1,6 +1,9 @@
 //! What direct probes need of the system: code that is copied into an engine, memory shared with it, and what ptrace(2) offers beyond
 //! what `nix` has.
 
+#[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
+mod arch;
 pub mod clock;
 pub mod layout;
 pub mod own;
@@ -8,9 +11,6 @@ pub mod own;
 pub mod regset;
 pub mod shared;
 pub mod thread;
-#[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
-#[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
-mod arch;
 
 pub use arch::{boot, stubs};
 

@@ -93,14 +93,9 @@ impl Shared {
 
     /// Frees a slot whose thread has ended. Its ring must be empty.
     pub fn free(&self, n: usize) {
-        for field in [
-            at::SLOT_NODE,
-            at::SLOT_HEAD,
-            at::SLOT_FULL,
-            at::SLOT_NO_END,
-            at::SLOT_NO_START,
-            at::SLOT_TAIL,
-        ] {
+        for field in
+            [at::SLOT_NODE, at::SLOT_HEAD, at::SLOT_FULL, at::SLOT_NO_END, at::SLOT_NO_START, at::SLOT_TAIL]
+        {
             self.word(slot(n) + field).store(0, Ordering::Relaxed);
         }
         self.half(slot(n) + at::SLOT_KEY).store(0, Ordering::Release);
@@ -160,7 +155,9 @@ impl Shared {
 impl Shared {
     /// Any value in every word of a slot.
     pub(crate) fn test_fill(&self, n: usize, value: u64) {
-        (0..1 << at::SLOT_SHIFT).step_by(8).for_each(|f| self.word(slot(n) + f).store(value, Ordering::Relaxed));
+        (0..1 << at::SLOT_SHIFT)
+            .step_by(8)
+            .for_each(|f| self.word(slot(n) + f).store(value, Ordering::Relaxed));
     }
 
     /// A slot as the stubs would leave it: node, head, full, without an end, without a start.

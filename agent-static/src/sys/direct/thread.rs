@@ -77,12 +77,7 @@ pub fn restartable(tid: i32) -> Option<u64> {
     let mut configuration = Configuration::default();
     // SAFETY: The kernel writes at most as many bytes as it is told in the third argument, which outlive the call.
     let answer = unsafe {
-        libc::ptrace(
-            GET_RSEQ_CONFIGURATION as _,
-            tid,
-            size_of::<Configuration>(),
-            &raw mut configuration,
-        )
+        libc::ptrace(GET_RSEQ_CONFIGURATION as _, tid, size_of::<Configuration>(), &raw mut configuration)
     };
     (answer > 0).then_some(configuration.pointer)
 }

@@ -219,13 +219,13 @@ global_asm!(
     "mov eax, 9",
     "syscall",
     "mov r13, rax",
-    "2: mov edi, r12d",
-    "mov eax, 3",          // close
-    "syscall",
     // Small negative numbers are errors.
-    "cmp r13, -4096",
-    "ja 1f",
+    "2: cmp r13, -4096",
+    "ja 3f",
     "mov [r14 + {control_map}], r13",
+    "3: mov edi, r12d",
+    "mov eax, 3",          // close: the last call, behind which the agent puts the thread back itself
+    "syscall",
     "1: lea rsp, [rsp - 128]",
     "push qword ptr [rip + .Lflags]",
     "popfq",
