@@ -132,10 +132,13 @@ impl Registers {
         regset::read(tid, GENERAL, &mut all).map_err(broken)?;
         regset::read(tid, THREAD_POINTER, &mut pointer).map_err(broken)?;
         let word_at = std::ptr::without_provenance_mut(usize::try_from(all[PC] & !7).unwrap_or(0));
-        let words = ptrace::read(Pid::from_raw(tid), word_at)?.cast_unsigned();
-        let next = words >> (all[PC] % 8 * 8) & u64::from(u32::MAX);
+        // Code that cannot be read may be anything.
+        let calls = ptrace::read(Pid::from_raw(tid), word_at).map_or(true, |words| {
+            let next = words.cast_unsigned() >> (all[PC] % 8 * 8) & u64::from(u32::MAX);
+            next == u64::from(SYSCALL)
+        });
         let vectors = [SVE, STREAMING].into_iter().any(|kind| has_vectors(tid, kind));
-        Ok(Self { all, pointer: pointer[0], calls: next == u64::from(SYSCALL), vectors })
+        Ok(Self { all, pointer: pointer[0], calls, vectors })
     }
 
     /// Next instruction.

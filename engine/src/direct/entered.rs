@@ -13,7 +13,7 @@ use crate::code::decode::mnemonic;
 use crate::code::function::Function;
 use crate::code::instruction::{Flow, Instruction};
 use crate::code::{jump_table, scan};
-use crate::file::elf::Machine;
+use crate::file::elf::{Image, Machine};
 use crate::file::unwind;
 use crate::symbols::calls::Calls;
 use crate::symbols::references;
@@ -29,7 +29,7 @@ pub(super) fn follow(calls: &Calls<'_, '_>, body: &Function, proof: &mut Proof) 
         return Err(NoDirect::NoBounds(body.start));
     }
     proof.functions += 1;
-    if image.machine == Machine::Arm64 {
+    if !anywhere(image) {
         return Ok(());
     }
     let mut parts = BTreeMap::new();
@@ -80,7 +80,7 @@ pub(super) fn led_into(
     instruction: &Instruction,
 ) -> Result<(), NoDirect> {
     let image = calls.image;
-    if image.machine == Machine::Arm64 {
+    if !anywhere(image) {
         return Ok(());
     }
     let inside = instruction.address + 1..instruction.next();
@@ -97,6 +97,11 @@ pub(super) fn led_into(
         Some(&by) => Err(NoDirect::LedInto { place: instruction.address, by }),
         None => Ok(()),
     }
+}
+
+/// Whether branches may lead to any byte. An agent without the decoder for x86-64 needs nothing of what follows from it.
+fn anywhere(image: &Image<'_>) -> bool {
+    cfg!(feature = "x86") && image.machine == Machine::X86_64
 }
 
 /// Addresses of a function's instructions.
