@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use host_analyzer::model::{ControllerLimit, Model, StepReason, Traced};
 
-use crate::duty::traced;
+use crate::duty::{token_ns, traced};
 use crate::nodes::{backend_calls, check_spans};
 use crate::support::{engine, model, parts, read, record, started, whole};
 
@@ -27,15 +27,6 @@ impl Drop for Busy {
     }
 }
 
-/// Median time from the end of a decode call to the end of the next, ns.
-fn token_ns(trace: &Model) -> u64 {
-    let d = &trace.decodes;
-    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
-    let mut all: Vec<u64> = (2..d.len()).map(|i| end(i) - end(i - 1)).collect();
-    all.sort_unstable();
-    all[all.len() / 2]
-}
-
 #[test]
 fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let Some(parts) = parts() else { return };
@@ -43,7 +34,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
     let nodes = nodes.to_str().unwrap();
     // Undisturbed, as far as this machine is.
-    let undisturbed = ["-m", &gguf, "-t", "2", "-p", "5", "-n", "60", "-c", "2048"];
+    let undisturbed = ["-m", &gguf, "-t", "2", "-p", "5", "-n", "20", "-c", "2048"];
     let (before, _) = record(&parts, &["--levels", "token,graph,op"], &[&[nodes][..], &undisturbed].concat());
     let token = token_ns(&before);
     // Half as fast as that: with three tasks for every CPU, a thread gets a quarter of one.
