@@ -45,7 +45,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "smollm2"));
     let nodes = nodes.to_str().unwrap();
     // Undisturbed, as far as this machine is.
-    let undisturbed = ["-m", &gguf, "-t", "1", "-p", "5", "-n", "20", "-c", "2048"];
+    let undisturbed = ["-m", &gguf, "-t", "1", "-p", "5", "-n", "20", "-c", "512"];
     let (before, _) = record(&parts, &["--levels", "token,graph,op"], &[&[nodes][..], &undisturbed].concat());
     let token = token_ns(&before);
     // Half as fast as that: what disturbs it leaves it a quarter of its CPU.
@@ -55,8 +55,8 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     let mut agent = Command::new(&parts.agent);
     agent.args(["record", "--levels", "token,graph,op", "--out", out.to_str().unwrap()]);
     agent.args(["--keep-above", &format!("{limit:.3}tok/s"), "--", nodes]);
-    agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "2048"]);
-    let (mut agent, pid) = started(&mut agent, &out, 400_000);
+    agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
+    let (mut agent, pid) = started(&mut agent, &out, 40_000);
     let last = |m: &Model, reason| m.controller_steps.last().is_some_and(|s| s.reason == reason);
     let busy = disturb();
     until(&out, Duration::from_secs(40), |m| last(m, StepReason::TooSlow) && m.controller_steps.len() >= 2);

@@ -60,8 +60,8 @@ fn bursts_are_whole_and_pauses_are_empty() {
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
     agent.arg("record").args(levels).args(["--duty", "30%", "--out", out.to_str().unwrap(), "--", nodes]);
-    agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512"]);
-    let (mut agent, pid) = started(&mut agent, &out, 20_000);
+    agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
+    let (mut agent, pid) = started(&mut agent, &out, 4_000);
     let bursts = |m: &Model| m.duty.switches.iter().filter(|s| s.on).count() >= 4;
     until(&out, Duration::from_secs(100), bursts);
     Command::new("kill").arg(pid.to_string()).status().unwrap();
