@@ -166,10 +166,10 @@ pub struct Record {
     /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C ends the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
-    /// What to capture of the operators
-    #[command(flatten)]
-    pub capture: CaptureArgs,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,
+    /// What to capture of the operators
+    #[command(flatten)]
+    pub capture: CaptureArgs,
 }

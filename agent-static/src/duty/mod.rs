@@ -49,11 +49,16 @@ impl Cycle {
         Self { permille, whole: 0, others: 0, burst, switch_ns: 0 }
     }
 
-    /// The share from now on.
+    /// The share from now on. A smaller one begins with a pause, as if a burst had just ended.
     pub fn set(&mut self, permille: u16) {
-        if self.permille != permille {
-            (self.permille, self.whole, self.others) = (permille, 0, 0);
+        if permille < self.permille {
+            (self.burst, self.whole) = (None, MIN_CALLS.into());
+        } else if permille > self.permille {
+            self.whole = 0;
+        } else {
+            return;
         }
+        (self.permille, self.others) = (permille, 0);
     }
 
     /// The share, thousandths.

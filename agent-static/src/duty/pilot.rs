@@ -216,3 +216,6 @@ impl Pilot {
         self.past.push(switch);
     }
 }
+
+#[cfg(test)]
+mod tests;

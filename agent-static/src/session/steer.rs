@@ -19,8 +19,12 @@ use crate::lower::Lower;
 use crate::lower::progress::Progress;
 use crate::tracer::Tracer;
 
-/// Token calls ahead of a range of them in which probes go in: those of some looks at the engine.
+/// Token calls ahead of a range of them in which probes go in, and on top of them those of two seconds: as long as probes may take
+/// to be out, so that none are on their way out when the range begins.
 const LEAD_TOKENS: u32 = 16;
+const LEAD_SECONDS: u64 = 2;
+/// Over how long the engine's rate is taken, ns.
+const RATE_NS: u64 = 250_000_000;
 /// Longest sleep of the loop while probes go in and out by tokens.
 const SLEEP: Duration = Duration::from_millis(10);
 
@@ -39,6 +43,35 @@ struct Steered {
     by_controller: bool,
     /// Probes could not be put in again.
     failed: bool,
+    rate: Rate,
+}
+
+/// How many token calls an engine makes in a second.
+#[derive(Debug, Default)]
+struct Rate {
+    mark: Option<(u64, u32)>,
+    /// `None` until it is known.
+    per_second: Option<u64>,
+}
+
+impl Rate {
+    fn look(&mut self, now_ns: u64, tokens: u32) {
+        let (since, before) = *self.mark.get_or_insert((now_ns, tokens));
+        let took = now_ns.saturating_sub(since);
+        // What has not begun yet has no rate.
+        if took >= RATE_NS && tokens > before {
+            self.per_second = Some(u64::from(tokens - before) * 1_000_000_000 / took);
+            self.mark = Some((now_ns, tokens));
+        }
+    }
+
+    /// Token calls ahead of a range in which probes must be in.
+    fn lead(&self) -> u32 {
+        let lead = |per_second: u64| {
+            LEAD_TOKENS.saturating_add(u32::try_from(per_second * LEAD_SECONDS).unwrap_or(u32::MAX))
+        };
+        self.per_second.map_or(u32::MAX, lead)
+    }
 }
 
 impl Steer {
@@ -127,7 +160,13 @@ impl Steer {
             if let Some(begin) = pilot.begin() {
                 say(&mut lower.emit, begin);
             }
-            self.engines.push(Steered { pilot, controller, by_controller: false, failed: false });
+            self.engines.push(Steered {
+                pilot,
+                controller,
+                by_controller: false,
+                failed: false,
+                rate: Rate::default(),
+            });
         }
         if blind && self.engines.is_empty() {
             log(
@@ -175,12 +214,14 @@ impl Steer {
 impl Steered {
     /// Whether probes shall be in, and why that is to be if it is new.
     fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
-        if !near(&filters.tokens, progress.tokens, LEAD_TOKENS)
+        let now = clock::monotonic_ns();
+        self.rate.look(now, progress.tokens);
+        if !near(&filters.tokens, progress.tokens, self.rate.lead())
             || !near(&filters.requests, progress.requests, 1)
         {
             return (false, SwitchReason::Filter);
         }
-        let on = self.pilot.cycle.on(clock::monotonic_ns());
+        let on = self.pilot.cycle.on(now);
         let cycle = self.pilot.cycle.permille();
         let reason = match cycle {
             _ if self.by_controller => SwitchReason::Controller,
@@ -213,5 +254,12 @@ mod tests {
         let expected = [false, false, true, true, false, false, true, true, false];
         assert_eq!(reached.map(|n| near(&ranges, n, LEAD_TOKENS)), expected);
         assert!(near(&Vec::new(), 7, 1));
+        let mut rate = Rate::default();
+        assert_eq!(rate.lead(), u32::MAX);
+        rate.look(1_000_000_000, 5);
+        rate.look(1_100_000_000, 15);
+        assert_eq!(rate.lead(), u32::MAX);
+        rate.look(1_500_000_000, 55);
+        assert_eq!(rate.lead(), 216);
     }
 }

@@ -147,6 +147,7 @@ impl Run {
         lower.finish();
         lower.emit_nested_loss(1, &nested, Weight::Essential);
         lower.emit_expert_loss(1, &totals, Weight::Essential);
+        lower.emit_capture_loss(1, &totals, Weight::Essential);
         let end = End {
             reason: EndReason::EngineEnded,
             frames: lower.emit.frames(),

@@ -1,0 +1,130 @@
+use std::cell::Cell;
+
+use super::*;
+
+/// An engine whose calls are captured as the programs do it: by the window at their start.
+#[derive(Default)]
+struct Fake {
+    window: Window,
+    probes: bool,
+    /// Looks until probes are out.
+    slow: u32,
+}
+
+impl OpProbes for Fake {
+    fn put_in(&mut self) -> crate::error::Result<u16> {
+        assert!(!self.probes);
+        self.probes = true;
+        Ok(3)
+    }
+
+    fn take_out(&mut self) -> u16 {
+        assert!(self.probes);
+        (self.probes, self.slow) = (false, 4);
+        3
+    }
+
+    fn is_out(&mut self) -> bool {
+        self.slow = self.slow.saturating_sub(1);
+        self.slow == 0
+    }
+}
+
+impl Engine for Fake {
+    fn capture(&mut self, window: Window) -> u64 {
+        self.window = window;
+        0
+    }
+}
+
+const MS: u64 = 1_000_000;
+
+/// Calls of 7 ms, 1 ms apart, looked at every 3 ms. Returns of each whether it was captured and what the pilot took it for, and
+/// what was said.
+fn run(
+    filtered: bool,
+    kept: impl Fn(u64) -> bool,
+    wanted: impl Fn(u64) -> bool,
+) -> (Vec<(bool, Captured)>, Vec<ProbeSwitch>) {
+    let (mut engine, now) = (Fake { probes: true, ..Fake::default() }, Cell::new(0));
+    let mut pilot = Pilot::new(7, 1000, 0, filtered);
+    let mut said: Vec<ProbeSwitch> = pilot.begin().into_iter().collect();
+    let (mut calls, mut running, mut number) = (Vec::new(), None, 0);
+    for tick in 0..2_000 {
+        now.set(tick * MS);
+        match tick % 8 {
+            1 => {
+                let inside = (engine.window.from_ns..engine.window.until_ns).contains(&now.get());
+                // Where calls are captured, there are probes.
+                assert!(!inside || engine.probes, "at {tick}");
+                running = Some((now.get(), inside));
+            }
+            0 if tick > 0 => {
+                if let Some((start_ns, inside)) = running.take() {
+                    assert!(!inside || engine.probes, "probes stay until the end: {tick}");
+                    number += 1;
+                    let kept = kept(number);
+                    let call = Ended { pid: 7, start_ns, end_ns: now.get(), decode: true, good: true, kept };
+                    calls.push((inside && kept, pilot.call(&call, &mut |s| said.push(s))));
+                }
+            }
+            _ => {}
+        }
+        if tick % 3 == 0 {
+            let since = running.map(|(start, _)| start);
+            let wanted = (wanted(number), SwitchReason::Duty);
+            let step =
+                pilot.step(&mut engine, wanted, (since, now.get()), &|| now.get(), &mut |s| said.push(s));
+            step.unwrap();
+        }
+    }
+    said.extend(pilot.end(now.get()));
+    (calls, said)
+}
+
+/// What a host makes of the switches, as docs/wire-format.md says it.
+fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
+    let mut sorted = said.to_vec();
+    sorted.sort_by_key(|s| s.began_ns);
+    let last = sorted.iter().rev().find(|s| s.began_ns <= start_ns)?;
+    match last.on {
+        true => (start_ns >= last.done_ns).then_some(true),
+        false => Some(false),
+    }
+}
+
+#[test]
+fn every_call_is_whole_or_nothing_and_the_switches_say_which() {
+    let (calls, said) = run(false, |_| true, |n| n / 20 % 2 == 0);
+    assert!(said.len() > 10);
+    assert!(said.iter().all(|s| s.began_ns <= s.done_ns));
+    let mut counts = [0; 2];
+    for (k, (captured, as_pilot)) in (0..).zip(&calls) {
+        match host(&said, (8 * k + 1) * MS) {
+            Some(told) => assert_eq!(told, *captured, "call {k}"),
+            None => {}
+        }
+        match as_pilot {
+            Captured::Whole => assert!(*captured, "call {k}"),
+            Captured::None => assert!(!*captured, "call {k}"),
+            Captured::Edge => continue,
+        }
+        counts[usize::from(*captured)] += 1;
+    }
+    assert!(counts.iter().all(|n| *n > 60), "{counts:?}");
+    assert_eq!(said.last().map(|s| (s.on, s.reason)), Some((false, SwitchReason::End)));
+}
+
+#[test]
+fn calls_that_filters_leave_out_are_not_told_as_whole() {
+    // Probes are in for some calls before and behind those that pass, and stay in between two ranges.
+    let passes = |n: u64| (31..=40).contains(&n) || (45..=50).contains(&n) || n >= 200;
+    let (calls, said) = run(true, passes, |n| (20..=60).contains(&n));
+    for (k, (captured, _)) in (0..).zip(&calls) {
+        let told = host(&said, (8 * k + 1) * MS);
+        assert_eq!(told == Some(true), *captured, "call {}: {told:?}", k + 1);
+    }
+    assert_eq!(calls.iter().filter(|(captured, _)| *captured).count(), 16);
+    // From the first look on: calls before it had probes and are at an edge, not untraced.
+    assert_eq!(host(&said, 25 * 8 * MS), None);
+}
