@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::capture::Capture;
+use host_analyzer::analyses::duty::Slowdown;
 use host_analyzer::analyses::{
     cost, dag, duty, execution, graph, group, health, module, op, phase, session, tally, thread, token,
     track, work,

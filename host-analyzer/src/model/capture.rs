@@ -1,6 +1,7 @@
 //! What of the engine's operators was captured: options in force, and what was refused.
 
 use super::filter::{Filter, FilterOn};
+use super::refusal::Refusal;
 
 /// Which edges of an operator had a probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -10,29 +11,6 @@ pub enum Ends {
     Both,
     /// The start only. A span's work holds the wait behind it, and no wait is known.
     None,
-}
-
-/// Why an option or a filter was not in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refusal {
-    /// No operators are captured.
-    NoOperators,
-    /// The engine has no token calls that can be probed.
-    NoTokenCalls,
-    /// Starts of the engine's operators alone are not told from calls that do nothing.
-    NotCallSites,
-    /// Counters are read, which need both edges of an operator.
-    Counters,
-    /// Another option excludes it.
-    Excluded,
-    /// More, longer or larger than the agent takes.
-    TooMuch,
-    /// What it asks for cannot be seen from outside of the engine.
-    Unseen,
-    /// The kernel did not take what it needs.
-    Kernel,
-    /// It could not be read.
-    Unreadable,
 }
 
 /// An option of the capture.

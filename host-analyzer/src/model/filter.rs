@@ -1,6 +1,6 @@
 //! Filters: which operators and token calls were captured.
 
-use super::capture::Refusal;
+use super::refusal::Refusal;
 
 /// What a filter looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

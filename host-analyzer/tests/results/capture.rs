@@ -225,7 +225,7 @@ fn health_lists_what_is_in_force_and_what_is_not() {
     let lines = host_analyzer::views::words::health::lines(&a.health);
     for part in [
         "not in force: --ends none: counters need both ends",
-        "not in force: the filter --request 3-5: it cannot be seen",
+        "not in force: --requests 3-5: it cannot be seen",
         "filter: only operators of decode token 1-400; others have no probe",
         "part: figures of operators are from 4 of 40 decode calls (4 more at the edges of bursts are left out)",
         "controller: 2 changes of the duty: at 4.50 µs to 10 % from 100 %: 4.20 tok/s, below 5.00; at 14.5 µs to 30 % from \

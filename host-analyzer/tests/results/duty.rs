@@ -57,15 +57,12 @@ fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
     }
     assert_eq!(part.budget.phase(Phase::Decode).unwrap().calls, 4);
     assert_eq!(part.budget.phase(Phase::Decode).unwrap().all_calls, 40);
-    // Types: the same means and shares, and no doubt about them.
+    // Types: the same means and shares; two bursts are too few for an interval.
     for ((f, p), e) in full.op.types.iter().zip(&part.op.types).zip(&part.op_estimate) {
         assert_eq!((&f.op, f.executions, f.share), (&p.op, p.executions * 10, p.share));
         assert_eq!(f.wall_ns, p.wall_ns * 10);
         let share = e.share.unwrap();
-        assert_eq!(
-            (share.value, share.interval.map(|i| (i.low, i.high))),
-            (p.share, Some((p.share, p.share)))
-        );
+        assert_eq!((share.value, share.interval), (p.share, None));
         assert_eq!(e.wall_per_call.unwrap().value, f.wall_ns as f64 / 40.0);
         assert_eq!(e.wall_per_execution.unwrap().value, f.wall_ns as f64 / f.executions as f64);
     }

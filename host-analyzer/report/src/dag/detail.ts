@@ -47,13 +47,13 @@ export function detail(p: Prepared, n: DagNode, go: (index: number) => void): HT
     ["Size", bytes(n.bytes)],
     ["Part of", n.module && n.module !== "other" ? `${n.module}${n.layer != null ? `, layer ${n.layer}` : ""}` : null],
     ["Lies", n.role === "weight" ? (place(n.memory, n.buffer) ?? "not recorded") : null],
-    ["Order of execution", n.order == null ? (leaf ? null : n.fused_with == null ? "never run" : "fused") : `${count(n.order + 1)}.`],
-    ["Executions", n.executions == null || leaf ? null : count(n.executions)],
+    ["Order of execution", n.order == null ? (leaf ? null : n.not_captured ? "not captured" : n.fused_with == null ? "never run" : "fused") : `${count(n.order + 1)}.`],
+    ["Executions", n.executions == null || leaf ? null : n.not_captured ? "not captured" : count(n.executions)],
     ["Wall, mean", leaf || n.wall_ns == null ? null : time(n.wall_ns)],
     ["Work, all threads", leaf || n.work_ns == null ? null : time(n.work_ns)],
     ["Barrier, all threads", leaf || n.wait_ns == null ? null : time(n.wait_ns)],
     ["Critical path", n.critical == null || leaf ? null : n.critical ? "on it" : "beside it"],
-    ["Share of the graph", leaf || n.share == null ? null : percent(n.share)],
+    ["Share of the graph", leaf || n.share == null || n.not_captured ? null : percent(n.share)],
   ];
   const facts = rows.filter((r): r is [string, string] => r[1] != null).flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]);
   const parts: HTMLElement[] = [

@@ -74,6 +74,9 @@ function subtitle(n: DagNode): string {
   if (n.fused_with != null) {
     return `${what} · fused`;
   }
+  if (n.not_captured) {
+    return `${what} · not captured`;
+  }
   return n.wall_ns == null ? what : `${what} · ${time(n.wall_ns)}`;
 }
 

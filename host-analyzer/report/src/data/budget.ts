@@ -12,6 +12,8 @@ export interface ThreadBudget {
 export interface PhaseBudget {
   phase: Str;
   calls: Num;
+  /** More where a part of them was traced. */
+  all_calls?: Num;
   time_ns: Num;
   wall: Maybe<number[]>;
   threads: Maybe<ThreadBudget[]>;

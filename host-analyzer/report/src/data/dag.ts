@@ -24,6 +24,8 @@ export interface DagNode {
   wait_ns: Num;
   share: Num;
   critical?: Maybe<boolean>;
+  /** It ran, and no probe was to see it. */
+  not_captured?: Maybe<boolean>;
 }
 
 export interface DagEdge {

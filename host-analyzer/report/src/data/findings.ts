@@ -1,5 +1,6 @@
 // Findings, as summary.json has them.
 
+import type { Slowdown } from "./capture.ts";
 import type { Maybe, Num, Str } from "./summary.ts";
 
 export interface Evidence {
@@ -44,6 +45,7 @@ export interface Headline {
   p95_ns: Num;
   mbu: Num;
   probes_share: Num;
+  slowdown?: Maybe<Slowdown>;
 }
 
 export interface Findings {

@@ -2,6 +2,7 @@
 // go through the optional types below, and a missing value is shown as a dash, never as zero.
 
 import type { Budget } from "./budget.ts";
+import type { Capture, Estimate } from "./capture.ts";
 import type { Ceiling } from "./ceiling.ts";
 import type { Conditions } from "./conditions.ts";
 import type { Kv, Speculative } from "./context.ts";
@@ -156,9 +157,14 @@ export interface OpType {
   desc: Str;
   executions: Num;
   wall_ns: Num;
+  median_ns?: Num;
+  /** Its probe puts more than a tenth of the median into its time. */
+  biased?: Maybe<boolean>;
   work_ns: Num;
   wait_ns: Num;
   share: Num;
+  /** Where a part of the tokens was traced. */
+  estimate?: Maybe<{ share: Maybe<Estimate>; wall_per_call: Maybe<Estimate> }>;
   work?: Maybe<Done>;
 }
 
@@ -377,6 +383,7 @@ export interface Summary {
   schema: Num;
   session: Maybe<Session>;
   health: Maybe<Health>;
+  capture?: Maybe<Capture>;
   engines?: Maybe<Engine[]>;
   weights?: Maybe<Weights[]>;
   tokens: Maybe<{

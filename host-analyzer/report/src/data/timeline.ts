@@ -4,9 +4,10 @@
 //   token:  start, length, phase (0 unknown, 1 prefill, 2 decode, 3 batch_decode, 4 draft, 5 warm_up), tokens
 //   graph:  start, length, nodes, backend (index into `texts`; -1: the scheduler's whole graph)
 //   thread: start, length, node (index into `nodes`; -1: waiting at the barrier), cpu
+//   probes: start (before 0 where it began before the window), length, text (index into `labels`), 0 on, 1 switching, 2 a step of the duty
 //   state:  start (before 0 where it began before the window), length, state (index into `states`), cpu
 
-export type TrackKind = "token" | "graph" | "thread" | "state";
+export type TrackKind = "token" | "graph" | "thread" | "state" | "probes";
 
 export interface Track {
   kind: TrackKind;
@@ -45,6 +46,7 @@ export interface Timeline {
   scheduler?: TimelineScheduler;
   tasks?: TimelineTask[];
   states?: TimelineState[];
+  labels?: string[];
   tracks: Track[];
 }
 

@@ -66,7 +66,7 @@ function summedUp(headline: Headline): HTMLElement {
   if (headline.mbu != null) {
     of.push(["ceilings", ["ceilings", "roofline"]]);
   }
-  if ((headline.probes_share ?? 0) >= 0.01) {
+  if ((headline.probes_share ?? 0) >= 0.01 || headline.slowdown?.kind === "measured") {
     of.push(["cost of the probes", ["cost"]]);
   }
   return h("p", { class: "summed-up muted" }, ...of.flatMap(([text, sections], i) => [i > 0 ? " · " : null, evidenceLink(sections, text)]));

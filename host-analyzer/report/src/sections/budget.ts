@@ -11,7 +11,7 @@ import { cssVar, onTheme } from "../ui/theme.ts";
 
 /** The colour of a class: one for each family, so that work, waiting and disturbance are told apart at a glance. */
 const FAMILY: [RegExp, string][] = [
-  [/^work$/, "--class-work"],
+  [/^work(_and_wait)?$/, "--class-work"],
   [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],
   [/^wait_/, "--class-wait"],
   [/^(preempted|throttled|interrupted|blocked|waking)$/, "--class-outside"],
@@ -24,7 +24,7 @@ const FAMILY: [RegExp, string][] = [
 
 /** The sections that show what a class is made of, the best first. */
 const SHOWN_IN: [RegExp, string[]][] = [
-  [/^work$/, ["op-types"]],
+  [/^work(_and_wait)?$/, ["op-types"]],
   [/^(wait_)?(preempted|throttled|interrupted|blocked)$|^waking$/, ["interference", "proftime"]],
   [/^wait_/, ["threads", "proftime"]],
   [/^(graph_preparation|other_backend)$/, ["graphs", "proftime"]],
@@ -93,7 +93,7 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
   const calls = phase.calls ?? 0;
   const a = phase.phase === "decode" ? "a token" : "a call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
     threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread")) : null,

@@ -5,6 +5,7 @@ import type { OpType, Summary } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
+import { biasNote, biasTag, captureNotes, withWaits } from "../ui/capture.ts";
 import { panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
@@ -31,7 +32,13 @@ export function backendTag(row: OpType): HTMLElement | null {
   return h("em", { class: "tag", title: row.host_side ? tip + host : tip }, row.host_side ? `${row.backend}, host side` : row.backend);
 }
 
-function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTMLElement {
+/** The interval of the share. */
+function interval(row: OpType): string {
+  const ends = row.estimate?.share?.interval;
+  return ends?.low == null || ends.high == null ? "" : `${(ends.low * 100).toFixed(1)}–${(ends.high * 100).toFixed(1)} %`;
+}
+
+function typeTable(phase: string, rows: OpType[], colours: OperatorColours, waits: boolean): HTMLElement {
   return table<OpType>({
     name: `op_types ${phase}`,
     rows,
@@ -43,11 +50,12 @@ function typeTable(phase: string, rows: OpType[], colours: OperatorColours): HTM
         title: "Operator",
         value: (r) => opName(r),
         cell: (r) =>
-          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r), backendTag(r)),
+          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r), backendTag(r), biasTag(r)),
       },
-      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
-      { key: "wall_ns", title: "Wall", numeric: true, tip: "First start to last end of work over all threads, summed over executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
-      { key: "work_ns", title: "Work", numeric: true, tip: "Work, summed over threads", value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
+      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => h("span", { title: interval(r) }, shareBar(r.share, colours.of(opName(r)))) },
+      ...(rows.some((r) => r.estimate) ? [{ key: "estimate", title: "95 %", numeric: true, tip: "Interval of the share, as only a part of the tokens was traced", value: (r: OpType) => r.estimate?.share?.interval?.low, cell: (r: OpType) => interval(r) || "–" }] : []),
+      { key: "wall_ns", title: waits ? "Wall + wait" : "Wall", numeric: true, tip: waits ? "Start to next start: the wait behind it is in it" : "First start to last end of work over all threads, summed over executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
+      { key: "work_ns", title: waits ? "Work + wait" : "Work", numeric: true, tip: waits ? "Start to next start, summed over threads" : "Work, summed over threads", value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
       { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
       { key: "executions", title: "Runs", numeric: true, tip: "Executions", value: (r) => r.executions, cell: (r) => count(r.executions) },
     ],
@@ -61,10 +69,10 @@ export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLE
   const phased = unknown.length < rows.length || rows.length === 0;
   // The first two are always there, so that one that is missing is seen.
   const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) })).filter((p, i) => i < 2 || p.rows.length > 0);
-  const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours))) : [];
+  const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours, withWaits(summary)))) : [];
   if (unknown.length > 0) {
-    panels.push(panel(phased ? "Phase unknown" : "All graphs", typeTable("unknown", unknown, colours)));
+    panels.push(panel(phased ? "Phase unknown" : "All graphs", typeTable("unknown", unknown, colours, withWaits(summary))));
   }
   const what = phased ? "Where the operator time of each phase goes." : "Where the operator time goes.";
-  return section("op-types", "Operator types", what, h("div", { class: "halves" }, ...panels));
+  return section("op-types", "Operator types", what, captureNotes(summary), biasNote(summary), h("div", { class: "halves" }, ...panels));
 }

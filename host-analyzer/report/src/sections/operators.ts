@@ -6,6 +6,7 @@ import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { contextColumn } from "../ui/contexts.ts";
 import { count, dims, phaseName, plural, time } from "../ui/format.ts";
+import { captureNotes, withWaits } from "../ui/capture.ts";
 import { choice, panel, section, shareBar, swatch } from "../ui/parts.ts";
 import { onPart } from "../ui/part_link.ts";
 import { table } from "../ui/table.ts";
@@ -45,7 +46,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },
       { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
-      { key: "median_ns", title: "Median", numeric: true, tip: "Median wall time of one execution", value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
+      { key: "median_ns", title: withWaits(summary) ? "Median + wait" : "Median", numeric: true, tip: "Median wall time of one execution", value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
       { key: "p95_ns", title: "p95", numeric: true, tip: "95th percentile of one execution", value: (r) => r.p95_ns, cell: (r) => time(r.p95_ns) },
       { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
       { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
@@ -76,5 +77,5 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       show();
     }
   });
-  return section("operators", "Operators", "Each operator by the tensor it computes.", panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element));
+  return section("operators", "Operators", "Each operator by the tensor it computes.", captureNotes(summary), panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element));
 }

@@ -4,6 +4,7 @@ import { list } from "../data/read.ts";
 import type { Num, Summary, Thread } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, time } from "../ui/format.ts";
+import { captureNotes } from "../ui/capture.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 
 interface Part {
@@ -39,8 +40,8 @@ function balance(part: Part, threads: Thread[]): Child {
       { class: "thread", data: { tid: t.tid } },
       h("span", { class: "who mono", title: `process ${t.pid ?? "?"}` }, t.name || "thread", h("span", { class: "muted" }, ` ${t.tid ?? ""}`)),
       h("span", { class: "stack" }, bar("work", part.work(t), max, `${part.key}_work_ns`), bar("wait", part.wait(t), max, `${part.key}_wait_ns`)),
-      h("span", { class: "num" }, `${time(work)} work`),
-      h("span", { class: "num muted" }, `${percent(wait / (work + wait))} waiting`),
+      h("span", { class: "num" }, `${time(work)} ${part.wait(t) == null ? "work and wait" : "work"}`),
+      h("span", { class: "num muted" }, part.wait(t) == null ? "wait not known" : `${percent(wait / (work + wait))} waiting`),
     );
   });
   return panel(part.title, ...lines);
@@ -51,5 +52,5 @@ export function threadSection(summary: Summary): HTMLElement {
   const spans = threads.reduce((sum, t) => sum + (t.spans ?? 0), 0);
   const legend = h("p", { class: "legend" }, h("span", { class: "swatch work" }), "work ", h("span", { class: "swatch wait" }), "wait at the barrier");
   const body = threads.length > 0 ? h("div", { class: "halves" }, ...PARTS.filter((p, i) => i < 2 || threads.some((t) => (p.work(t) ?? 0) > 0)).map((p) => balance(p, threads))) : absent("No operator spans were recorded.");
-  return section("threads", "Threads", spans > 0 ? `Balance of ${count(threads.length)} threads over ${count(spans)} operator spans.` : "", legend, body);
+  return section("threads", "Threads", spans > 0 ? `Balance of ${count(threads.length)} threads over ${count(spans)} operator spans.` : "", captureNotes(summary), legend, body);
 }

@@ -72,6 +72,16 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
   });
 }
 
+/** Operator probes on and off, and the controller's steps. */
+function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
+  const kinds = ["graph", "barrier", "call"] as const;
+  return fours(track).map(([start, length, text, code]) => {
+    const label = t.labels?.[text] ?? "";
+    const what = code === 0 ? "operators are captured" : code === 1 ? "probes are being switched: figures of operators leave these tokens out" : "the share of the tokens whose operators are captured, as the controller set it";
+    return { row, start, length, kind: kinds[code] ?? "call", op: "", label, facts: () => [what] };
+  });
+}
+
 /** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for splits. */
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
@@ -88,6 +98,8 @@ export function rowsOf(t: Timeline): Row[] {
     } else if (track.kind === "graph") {
       add(track, track.track, (row) => graphSlices(t, track, row, true));
       add(track, `${track.track}, backends`, (row) => graphSlices(t, track, row, false));
+    } else if (track.kind === "probes") {
+      add(track, track.track, (row) => probeSlices(t, track, row), true);
     } else if (track.kind === "state") {
       add(track, track.track, (row) => stateSlices(t, track, row), true);
     } else {

@@ -21,9 +21,13 @@ pub struct Interval {
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Its interval of 95 %; `None` from a single burst, which says nothing of others.
+    /// Its interval of 95 %; `None` from fewer than three bursts, which say too little of others.
     pub interval: Option<Interval>,
 }
+
+/// Fewest clusters of which an interval is told: the residuals of two are equal and opposite, whatever their sizes, so that a burst
+/// of a few tokens beside a long one would seem to agree with it.
+const FEWEST: usize = 3;
 
 /// The ratio of two sums over clusters, each `(numerator, denominator)`; `None` where the denominators are 0.
 ///
@@ -40,7 +44,7 @@ pub fn ratio(clusters: &[(f64, f64)]) -> Option<Estimate> {
     }
     let value = x / y;
     let squares: f64 = clusters.iter().map(|(x, y)| (x - value * y).powi(2)).sum();
-    let interval = (n > 1).then(|| {
+    let interval = (n >= FEWEST).then(|| {
         let half = student(n - 1) * (n as f64 / (n - 1) as f64 * squares).sqrt() / y;
         Interval { low: (value - half).max(0.0), high: value + half }
     });
@@ -99,6 +103,7 @@ mod tests {
         // The low end would be negative.
         assert_eq!(e.interval.map(|i| (i.low, (i.high - 2.0 - half).abs() < 1e-12)), Some((0.0, true)));
         assert_eq!(ratio(&[(4.0, 1.0)]), Some(Estimate { value: 4.0, interval: None }));
+        assert_eq!(ratio(&[(4.0, 1.0), (2.0, 2.0)]), Some(Estimate { value: 2.0, interval: None }));
         assert_eq!(ratio(&[]), None);
         assert_eq!(ratio(&[(1.0, 0.0), (2.0, 0.0)]), None);
     }

@@ -4,7 +4,7 @@ use super::{count, duration, one_line, phase_name};
 use crate::analyses::capture::{self, PhaseCoverage, Step, filter_on};
 use crate::analyses::duty::{Coverage, Measured, Slowdown};
 use crate::analyses::op::OpType;
-use crate::model::{CaptureOption, Filter, FilterPlace, Refusal};
+use crate::model::{CaptureOption, Filter, FilterOn, FilterPlace, Refusal};
 
 /// `from 40 of 400 tokens in 5 bursts`.
 #[must_use]
@@ -129,7 +129,19 @@ fn on(on: &str) -> &'static str {
 /// A filter that is not in force.
 #[must_use]
 pub fn filter_refused(f: &Filter, why: Refusal) -> String {
-    format!("not in force: the filter --{} {}: {}", filter_on(f.on), one_line(&f.text), refusal(why))
+    format!("not in force: {} {}: {}", option(f.on), one_line(&f.text), refusal(why))
+}
+
+/// The agent's option that asks for a filter.
+const fn option(on: FilterOn) -> &'static str {
+    match on {
+        FilterOn::Op => "--only-op",
+        FilterOn::Name => "--only-name",
+        FilterOn::Layer => "--only-layers",
+        FilterOn::Thread => "--only-threads",
+        FilterOn::Token => "--tokens",
+        FilterOn::Request => "--requests",
+    }
 }
 
 /// An option that is not in force.

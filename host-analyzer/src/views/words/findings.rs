@@ -25,10 +25,8 @@ pub fn headline(h: &Headline) -> String {
         text += &format!(". Prefill: {prefill:.1} tok/s");
     }
     if let Slowdown::Measured(m) = &h.slowdown {
-        text += &format!(
-            ". Tracing takes {} of a traced token's time, measured",
-            super::capture::signed_percent(m.slowdown)
-        );
+        text +=
+            &format!(". A traced token takes {} time, measured", super::capture::signed_percent(m.slowdown));
     } else if h.probes_share >= 0.01 {
         text += &format!(". The probes took {:.1} % of a token", h.probes_share * 100.0);
     }
