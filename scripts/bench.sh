@@ -1,28 +1,92 @@
 #!/usr/bin/env bash
-# bench.sh [--pairs N] [--model NAME] [--threads N] [--tokens N] [--no-bpftrace]      what tracing costs
+# bench.sh [WHAT] [OPTION...]      what tracing costs, and how fast the analysis is
 #
-# Decode speed of llama-bench without and with the agent, runs interleaved, median of the ratios; all levels, token and
-# graph level only, and beside them bpftrace recording the same operators at function entries. Then bytes per span, losses,
-# memory, and the speed of the analyser. Prints figures and tests nothing. Needs root and BPF, and a machine without other load.
+#   overhead [MODEL] [--engine E] [--pairs N] [--ways LIST] …   slowdown of a decoding engine, windows with and without a tracer in
+#                     turn: the agent by levels, starts only, duty cycle, direct probes; the paper's way and bpftrace beside it.
+#                     MODEL: smollm2 (default) or big-1b-q4km, …; the other options: ci/bench/overhead.py --help
+#   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
+#   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
+#   analyser          a million spans through the analyser, on one core
+#   all               everything (default), the overhead with both models and two engines; some 90 minutes
+#
+# Prints figures and tests nothing; docs/performance.md keeps them. Needs root and BPF, and a machine without other load.
 set -eu
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 cd "$REPO"
-scripts/setup.sh
+what=${1:-all}
+[ $# = 0 ] || shift
 why=$(have_bpf) || die "this machine cannot trace: $why"
-say "building"
-cargo build -q --locked --release -p profinfer-agent
-cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views
-say "engine and model"
-engine=$(scripts/engine.sh)
-model=$(scripts/model.sh big-1b-q4km)
-case " $* " in
-*" --no-bpftrace "*) ;;
-*) need_pkgs bpftrace ;;
+built=$CACHE/bench
+agent=$CARGO_TARGET_DIR/release/profinfer-agent
+
+build_agent() {
+	scripts/setup.sh
+	say "building the agent"
+	cargo build -q --locked --release -p profinfer-agent
+}
+
+# The comparison tracer and the probe of parts, with the system's libbpf.
+build_tracers() {
+	need_pkgs clang gcc libc6-dev libbpf-dev binutils
+	mkdir -p "$built"
+	local arch
+	arch=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+	clang -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_"$arch" -Ibpf/include -c ci/bench/paper.bpf.c -o "$built/paper.o"
+	for program in paper traps; do gcc -O2 -o "$built/$program" "ci/bench/$program.c" -lbpf -lpthread; done
+}
+
+overhead() {
+	local model=smollm2 engine=debian
+	case ${1:-} in '' | --*) ;; *) model=$1 && shift ;; esac
+	if [ "${1:-}" = --engine ]; then engine=$2 && shift 2; fi
+	say "overhead: $engine, $model"
+	python3 ci/bench/overhead.py --agent "$agent" --paper "$built/paper" --engine "$(scripts/engine.sh "$engine")" \
+		--model "$(scripts/model.sh "$model")" --json "$built/figures.jsonl" "$@"
+}
+
+parts() {
+	for threads in 1 "$(nproc)"; do
+		say "parts of a pair of probes, ns (lower quartile, median), threads: $threads"
+		"$built/traps" "$built/paper.o" 40 "$threads"
+	done
+}
+
+rate() {
+	local engine=${1:-npm:b4600} out
+	out=$(mktemp -d)
+	say "rate: $engine, narrow-f32, $(nproc) threads"
+	# What the engine prints names every call's begin and end.
+	"$agent" record --out "$out/r.pfi" --levels token,graph,op -- "$(scripts/engine.sh "$engine")/nodes" \
+		-m "$(scripts/model.sh narrow-f32)" -t "$(nproc)" -p 8 -n 100 -r 40 --fresh >"$out/calls" 2>"$out/said"
+	awk -F'\t' 'FNR == NR { if (/^decode/) ns += $6 - $5; next }
+		match($0, /[0-9]+ spans sent.*/) { split(substr($0, RSTART), w, " ");
+		printf "%.0f operators a second while it computes; %s\n", w[1] / ns * 1e9, substr($0, RSTART) }' "$out/calls" "$out/said"
+	rm -r "$out"
+}
+
+analyser() {
+	say "analyser: a million spans, one core; bytes to tables, then every analysis and view"
+	cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views
+	taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_ingest"
+	taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_views"
+}
+
+case $what in
+overhead) need_pkgs bpftrace && build_agent && build_tracers && overhead "$@" ;;
+parts) build_tracers && parts ;;
+rate) build_agent && rate "$@" ;;
+analyser) scripts/setup.sh && analyser ;;
+all)
+	need_pkgs bpftrace && build_agent && build_tracers
+	parts
+	rate npm:b4600
+	overhead smollm2 --pairs 24
+	overhead smollm2 --engine npm:b4600 --pairs 12 --ways op,token+graph,paper
+	overhead big-1b-q4km --pairs 16 --window 4 --round 24
+	analyser
+	;;
+*) die "there is nothing called '$what' to measure" "See scripts/bench.sh --help." ;;
 esac
-python3 ci/bench/overhead.py --agent "$CARGO_TARGET_DIR/release/profinfer-agent" --engine "$engine" --model "$model" "$@"
-say "analyser: a million spans, one core; bytes to tables, then every analysis and view"
-taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_ingest"
-taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_views"

@@ -1,5 +1,6 @@
-//! Run time of the BPF programs by the kernel's own statistics, for a short while twice a second: reading the clock
-//! twice a run, they would cost a fifth of a program all the time.
+//! Run time of the BPF programs by the kernel's own statistics, for a short while now and then: reading the clock
+//! twice a run, they would cost a fifth of a program all the time. Switching them patches the kernel's code, for which every CPU is
+//! interrupted, so it is done more and more rarely.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -8,20 +9,23 @@ use crate::bpf::Bpf;
 use crate::proc_file::text_of_process;
 use crate::sys::stats;
 
-/// How long the statistics stay on, and how often they are switched on.
+/// How long the statistics stay on.
 const WINDOW: Duration = Duration::from_millis(25);
-const PERIOD: Duration = Duration::from_millis(500);
+/// Time to the next window, which doubles from window to window.
+const FIRST_PERIOD: Duration = Duration::from_millis(250);
+const LAST_PERIOD: Duration = Duration::from_secs(16);
 
 /// Switches them on and off. They are off when the agent is gone.
 #[derive(Debug)]
 pub struct Sampler {
     on: Option<(OwnedFd, Instant)>,
     next: Option<Instant>,
+    period: Duration,
 }
 
 impl Default for Sampler {
     fn default() -> Self {
-        Self { on: None, next: Some(Instant::now() + PERIOD / 4) }
+        Self { on: None, next: Some(Instant::now() + FIRST_PERIOD / 2), period: FIRST_PERIOD }
     }
 }
 
@@ -31,7 +35,8 @@ impl Sampler {
         let now = Instant::now();
         if self.on.as_ref().is_some_and(|(_, since)| now - *since >= WINDOW) {
             self.on = None;
-            self.next = Some(now + PERIOD);
+            self.next = Some(now + self.period);
+            self.period = (self.period * 2).min(LAST_PERIOD);
         } else if self.on.is_none() && self.next.is_some_and(|at| now >= at) {
             // A kernel without them will not have them in a second either.
             self.next = None;

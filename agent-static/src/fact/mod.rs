@@ -78,6 +78,11 @@ impl Facts {
         self.send(&mut Sender::now(emit, Weight::Droppable), computing);
     }
 
+    /// The threads that are known to compute.
+    pub fn computing(&self) -> impl Iterator<Item = u32> {
+        self.threads.iter().map(|t| t.tid)
+    }
+
     /// Sends what has changed, at the end of the session.
     pub fn end(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
         let mut out = Sender::now(emit, Weight::Essential);

@@ -16,7 +16,8 @@ use crate::ring;
 const MAX_POOL: usize = 64;
 
 impl Lower {
-    pub(super) fn op(&mut self, e: &ring::Op, counted: Option<&ring::Counted>) {
+    /// Takes an operator, with what was counted in it.
+    pub(crate) fn op(&mut self, e: &ring::Op, counted: Option<&ring::Counted>) {
         let tid = e.head.tid;
         let counted = counted.map(|c| values(c, self.counter_slots));
         let counted = counted.as_ref();
@@ -31,8 +32,10 @@ impl Lower {
             self.spans.no_graph += 1;
             return;
         };
-        let (Some(node), Some(last)) = (topology.index(e.node, hint), topology.index(e.last, hint + 1))
-        else {
+        let node = topology.index(e.node, hint);
+        // Most kernels compute one node: then nothing is looked up again.
+        let last = if e.last == e.node { node } else { topology.index(e.last, hint + 1) };
+        let (Some(node), Some(last)) = (node, last) else {
             self.spans.no_graph += 1;
             return;
         };

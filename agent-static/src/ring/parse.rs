@@ -28,6 +28,19 @@ const _: () = {
     assert!(COUNTER_SLOTS == SLOTS);
 };
 
+fn kind(b: &[u8]) -> Option<event_kind> {
+    field!(View::new(b)?, event_head.kind).map(event_kind)
+}
+
+fn head(b: &[u8]) -> Option<Head> {
+    let b = View::new(b)?;
+    Some(Head {
+        tid: field!(b, event_head.tid)?,
+        tgid: field!(b, event_head.tgid)?,
+        arg: field!(b, event_head.arg)?,
+    })
+}
+
 fn op(head: Head, b: &[u8]) -> Option<Op> {
     let b = View::new(b)?;
     Some(Op {
@@ -150,17 +163,20 @@ fn interrupt(head: Head, b: &[u8]) -> Option<Interrupt> {
     })
 }
 
+impl Op {
+    /// Reads a record if it is an operator without counts: nearly all are, so this is the short way.
+    #[must_use]
+    pub fn parse(b: &[u8]) -> Option<Self> {
+        if kind(b)? == event_kind::EVENT_OP { op(head(b)?, b) } else { None }
+    }
+}
+
 impl<'a> Event<'a> {
     /// Reads one record; `None` for an unknown kind or too few bytes.
     #[must_use]
     pub fn parse(b: &'a [u8]) -> Option<Self> {
-        let h = View::new(b)?;
-        let head = Head {
-            tid: field!(h, event_head.tid)?,
-            tgid: field!(h, event_head.tgid)?,
-            arg: field!(h, event_head.arg)?,
-        };
-        Some(match event_kind(field!(h, event_head.kind)?) {
+        let head = head(b)?;
+        Some(match kind(b)? {
             event_kind::EVENT_EXEC => Self::Exec(head, field!(View::new(b)?, event_process.at_ns)?),
             event_kind::EVENT_HOLD => Self::Hold(head),
             event_kind::EVENT_DECODE_START | event_kind::EVENT_DECODE_END => Self::Decode(decode(head, b)?),

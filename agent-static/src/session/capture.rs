@@ -11,6 +11,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
+use super::scheduling::Scheduling;
 use super::{Summary, records};
 use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
@@ -28,19 +29,21 @@ use crate::lower::Lower;
 use crate::operators::Wish;
 use crate::placement::Placements;
 use crate::plan::Plan;
-use crate::ring::Event;
 use crate::sched;
 use crate::signals::{Signals, Sleeper};
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
 /// Bytes of the kernel's ring buffer. Mapped twice, it is half of the agent's resident set. It holds 32,000 operators: a
-/// fast small model on two threads fills a quarter of it in the 50 ms that the loop sleeps, and then wakes it. Where the engine has all
-/// CPUs, the agent may have to wait for one for as long again.
+/// fast small model on two threads fills a quarter of it in some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent
+/// may have to wait for one.
 pub const RING_BYTES: u32 = 2 << 20;
-/// Longest sleep between two looks at the ring buffer.
-const SLEEP_MAX: Duration = Duration::from_millis(50);
-/// The same where direct probes fill a ring to a quarter in less: nobody wakes the loop then.
+/// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
+/// much to do.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
+/// The same with direct probes, whose rings wake nobody: a ring of 8192 records holds 80 ms of a fast small model.
+const SLEEP_DIRECT: Duration = Duration::from_millis(40);
+/// The same when a ring was filled to a quarter.
 const SLEEP_FILLING: Duration = Duration::from_millis(10);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -96,9 +99,7 @@ pub(super) fn capture(
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
     };
     ring.add(bpf.events(), |bytes| {
-        if let Some(event) = Event::parse(bytes) {
-            drain.borrow_mut().event(&event);
-        }
+        drain.borrow_mut().record(bytes);
         0
     })
     .map_err(failed)?;
@@ -108,6 +109,7 @@ pub(super) fn capture(
     let mut tracer = Tracer::new(&bpf, plan.levels, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
+    let mut scheduling = Scheduling::begin();
 
     let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
@@ -133,8 +135,8 @@ pub(super) fn capture(
         }
         let fills = lower.direct_fills();
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
-        if fills {
-            sleep = sleep.min(SLEEP_FILLING);
+        if lower.has_direct() {
+            sleep = sleep.min(if fills { SLEEP_FILLING } else { SLEEP_DIRECT });
         }
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
@@ -147,6 +149,7 @@ pub(super) fn capture(
             tracer.look_alive();
             tracer.check(lower, &bpf.totals());
             facts.sample(&mut lower.computing, &mut lower.emit);
+            scheduling.leave_cpus_to(facts.computing());
             records::emit_heartbeat(&bpf, lower);
         }
     };

@@ -1,7 +1,7 @@
 //! The drain of the kernel's ring buffer: each event goes to whom it concerns.
 
 use crate::lower::Lower;
-use crate::ring::Event;
+use crate::ring::{Event, Op};
 
 /// What drained events became.
 #[derive(Debug)]
@@ -19,7 +19,16 @@ impl Drain {
         Self { lower, executed: Vec::new(), forgotten: Vec::new() }
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>) {
+    /// Takes one record of the ring buffer.
+    pub(super) fn record(&mut self, bytes: &[u8]) {
+        if let Some(op) = Op::parse(bytes) {
+            self.lower.op(&op, None);
+        } else if let Some(event) = Event::parse(bytes) {
+            self.event(&event);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
             // Its wake-up is all that matters: the watch sees the stop itself.

@@ -4,7 +4,7 @@
 //! targets ──▶ attach ──▶ ring buffer ──▶ lower ──▶ emit ──▶ link
 //!    ▲ watch (ptrace) until the operators are attached      ▲ control frames of the host
 //! ```
-//! One thread, one loop. It sleeps up to 50 ms when little happens; the kernel wakes it when its ring
+//! One thread, one loop. It sleeps up to 200 ms when little happens; the kernel wakes it when its ring
 //! buffer is a quarter full.
 
 mod capture;
@@ -14,6 +14,7 @@ mod drain;
 mod identity;
 mod last_words;
 mod records;
+mod scheduling;
 
 use std::cell::RefCell;
 

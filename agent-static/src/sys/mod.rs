@@ -1,4 +1,4 @@
-//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, counters, a function to probe, BPF statistics
+//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, counters, a function to probe, BPF statistics
 //! and maps, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
@@ -10,6 +10,7 @@ pub mod file;
 pub mod maps;
 pub mod mount;
 pub mod perf;
+pub mod priority;
 pub mod probed;
 pub mod serial;
 pub mod spawn;

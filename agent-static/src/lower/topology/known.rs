@@ -1,5 +1,8 @@
 //! A topology that was put together: which tensor lies where.
 
+/// Nodes that are looked at before the search by address: an attention layer has up to seven views in a row.
+const AHEAD: usize = 8;
+
 /// A topology that spans may refer to.
 #[derive(Debug)]
 pub struct Known {
@@ -19,15 +22,13 @@ impl Known {
         Self { wire_id: 0, addresses, by_address }
     }
 
-    /// Index of the node at `address`. Threads run nodes in order, so it is looked for at `hint` first.
+    /// Index of the node at `address`. Threads run nodes in order, so it is looked for from `hint` on, past the views that
+    /// no thread runs.
     #[must_use]
     pub fn index(&self, address: u64, hint: u32) -> Option<u32> {
-        for (i, a) in (hint..).zip(self.addresses.iter().skip(hint as usize).take(4)) {
-            if *a == address {
-                return Some(i);
-            }
-        }
-        self.by_address(address)
+        let ahead = self.addresses.get(hint as usize..).unwrap_or_default();
+        let found = ahead.iter().take(AHEAD).position(|a| *a == address);
+        found.and_then(|n| hint.checked_add(u32::try_from(n).ok()?)).or_else(|| self.by_address(address))
     }
 
     /// Index of the tensor at `address`.

@@ -1,0 +1,97 @@
+"""Ways to trace a running engine: each is begun, and ended with what it says of itself."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+
+class Way:
+    """One tracer, as a process."""
+
+    #: Seconds from its begin until all of it is in place, and from its end until the kernel has tidied up.
+    settle, rest = 1.2, 1.5
+
+    def __init__(self, name, command, said=None):
+        self.name, self.command, self.said = name, command, said
+        self.process, self.folder = None, tempfile.mkdtemp()
+        self.words = []
+
+    def begin(self, engine):
+        """Starts it on that engine."""
+        command = [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(self.settle)
+        if self.process.poll() is not None:
+            raise SystemExit(f"{self.name} ended by itself: {' '.join(command)}\n{self.process.stderr.read()}")
+
+    def end(self):
+        """Stops it and keeps what it said."""
+        self.process.send_signal(signal.SIGINT)
+        words = self.process.communicate()[1]
+        found = re.search(self.said, words) if self.said else None
+        if self.said and not found:
+            raise SystemExit(f"{self.name} said: {words}")
+        if found:
+            self.words.append({k: float(v) for k, v in found.groupdict().items()})
+        time.sleep(self.rest)
+
+
+class Nothing(Way):
+    """The same windows with nothing in them: how far the figures can be trusted."""
+
+    settle = rest = 0.1
+
+    def __init__(self):
+        super().__init__("nothing", [])
+
+    def begin(self, engine):
+        time.sleep(self.settle)
+
+    def end(self):
+        time.sleep(self.rest)
+
+
+AGENT_SAID = r"(?P<sent>\d+) spans sent, (?P<lost>\d+) lost.*agent: (?P<mb>[\d.]+) MB, (?P<cpu>[\d.]+) s CPU"
+TRACER_SAID = r"(?P<sent>\d+) records, (?P<lost>\d+) lost"
+
+# Braces are doubled: the command's words are formats.
+BPFTRACE = "uprobe:%s {{ @s[tid] = nsecs; @t[tid] = arg1; }} uprobe:%s /@s[tid]/ " \
+    '{{ printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }}'
+
+
+class Bpftrace(Way):
+    """bpftrace that prints a line an operator."""
+
+    settle = 3.0
+
+    def __init__(self, name, start, end):
+        super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
+
+
+def agent(name, path, *options):
+    """The agent, with options of `record`."""
+    return Way(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
+
+
+def places(agent_path, lib):
+    """Offsets of the operators' starts and of their end in the CPU backend, as the agent has them."""
+    said = subprocess.run([agent_path, "engine", lib], capture_output=True, text=True, check=False).stdout
+    starts = re.findall(r"^probe +(?:fused )?operator start: offset (0x[0-9a-f]+)", said, re.M)
+    end = re.search(r"^probe +operator end: offset (0x[0-9a-f]+)", said, re.M)
+    return starts, end and end.group(1)
+
+
+def symbol(lib, name):
+    """Offset of an exported function in the file. Its segment's address and offset differ in some builds."""
+    said = subprocess.run(["readelf", "-W", "--dyn-syms", "-l", lib], capture_output=True, text=True, check=True).stdout
+    found = re.search(rf"^ *\d+: ([0-9a-f]+) .* FUNC .* {name}$", said, re.M)
+    if not found:
+        return None
+    address = int(found.group(1), 16)
+    for offset, at, size in re.findall(r"^ +LOAD +(0x[0-9a-f]+) (0x[0-9a-f]+) 0x[0-9a-f]+ (0x[0-9a-f]+)", said, re.M):
+        if int(at, 16) <= address < int(at, 16) + int(size, 16):
+            return hex(address - int(at, 16) + int(offset, 16))
+    return None
