@@ -1,6 +1,5 @@
 //! What forbids direct probes in a process, before anything of it is touched.
 
-use super::halt::tasks;
 use super::refused::Refused;
 use crate::proc_file::text_of_process;
 
@@ -33,6 +32,12 @@ fn judge(status: &str) -> Result<(), Refused> {
         return Err(Refused::PidNamespace);
     }
     Ok(())
+}
+
+/// The threads of a process.
+pub(super) fn tasks(pid: u32) -> Vec<i32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// The process that traces a thread; 0: none.

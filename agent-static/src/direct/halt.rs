@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
-use super::checks::tracer;
+use super::checks::{tasks, tracer};
 use super::refused::Refused;
 use crate::sys::direct::thread::{Go, go, poll};
 use crate::target::watch::Watch;
@@ -203,10 +203,4 @@ pub(super) fn next_stop(tid: i32, patience: Duration) -> Option<(i32, i32)> {
         Ok(Waited::Stop { signal, event, .. }) => Some((signal, event)),
         _ => None,
     }
-}
-
-/// The threads of a process.
-pub(super) fn tasks(pid: u32) -> Vec<i32> {
-    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }

@@ -144,8 +144,8 @@ pub(super) fn capture(
         }
         let fills = lower.direct_fills();
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
-        if fills {
-            sleep = sleep.min(SLEEP_FILLING);
+        if lower.has_direct() {
+            sleep = sleep.min(if fills { SLEEP_FILLING } else { SLEEP_DIRECT });
         }
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
