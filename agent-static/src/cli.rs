@@ -24,7 +24,7 @@ pub enum Command {
     /// Wait for a host (`analyze`), capture what its plan names, and stream to it
     Serve(Serve),
     /// Capture into a file, without a host
-    Record(Record),
+    Record(Box<Record>),
     /// Measure the ceilings of this board: how fast it reads and copies memory, multiplies and adds, passes a barrier and
     /// wakes a thread
     #[cfg(feature = "bench")]
