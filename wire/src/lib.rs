@@ -28,6 +28,7 @@ pub mod predicted;
 pub mod record;
 pub mod sched;
 pub mod span;
+pub mod tensor;
 pub mod tensors;
 pub mod usual;
 pub mod varint;

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::bits::{MAX_NUMBER_BITS, Reader, Writer};
-use crate::record::graph::{MAX_SRC, Role, Tensor};
+use crate::tensor::{MAX_SRC, Role, Tensor};
 use crate::usual::{Cold, Usual, put, take};
 use crate::varint::{unzigzag, zigzag};
 

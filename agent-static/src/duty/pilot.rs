@@ -20,12 +20,6 @@ const AHEAD_NS: u64 = 2_000_000;
 /// Switches remembered for calls that end later: more than fit into one call.
 const REMEMBERED: usize = 8;
 
-/// What the pilot does to the system.
-pub trait Engine: OpProbes {
-    /// Captures calls that begin in this window. Returns when that was told, ns.
-    fn capture(&mut self, window: Window) -> u64;
-}
-
 /// One engine.
 #[derive(Debug)]
 pub struct Pilot {
@@ -131,7 +125,7 @@ impl Pilot {
     /// When probes cannot be put in again.
     pub fn step(
         &mut self,
-        engine: &mut dyn Engine,
+        engine: &mut dyn OpProbes,
         (wanted, reason): (bool, SwitchReason),
         (running_since, seen_ns): (Option<u64>, u64),
         clock: &dyn Fn() -> u64,

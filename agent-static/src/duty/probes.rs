@@ -1,6 +1,5 @@
 //! Operator probes that go in and out while their process runs.
 
-use super::pilot::Engine;
 use crate::attach::Attached;
 use crate::bpf::{Bpf, Window};
 use crate::clock;
@@ -22,6 +21,9 @@ pub trait OpProbes {
 
     /// They are out.
     fn is_out(&mut self) -> bool;
+
+    /// Captures calls that begin in this window. Returns when that was told, ns.
+    fn capture(&mut self, window: Window) -> u64;
 }
 
 /// Uprobes.
@@ -43,9 +45,7 @@ impl OpProbes for Uprobes<'_, '_> {
     fn is_out(&mut self) -> bool {
         self.attached.operators_out()
     }
-}
 
-impl Engine for Uprobes<'_, '_> {
     fn capture(&mut self, window: Window) -> u64 {
         // Of a process that is known already, the kernel has the room.
         let _ = self.attached.capture(self.bpf, window);

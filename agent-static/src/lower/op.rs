@@ -141,6 +141,27 @@ impl Lower {
         }
     }
 
+    /// Ends the last span of each thread with its call.
+    pub(super) fn end_running(&mut self, open: &mut Open, end_ns: u64) {
+        let wire_id = open.topology.as_ref().map_or(0, |t| t.wire_id);
+        for batch in &mut open.batches {
+            let Some(running) = batch.running.take() else { continue };
+            if !running.passes {
+                self.spans.filtered += 1;
+                continue;
+            }
+            let span = running.until(end_ns);
+            if batch.push(&span, None) {
+                continue;
+            }
+            self.send_batch(batch, open.id, wire_id, open.keep);
+            batch.begin_again(span.start_ns, span.cpu);
+            if !batch.push(&span, None) {
+                self.spans.no_graph += 1;
+            }
+        }
+    }
+
     /// Sends the spans and the experts of a call that has ended, or will never be seen to end.
     pub(super) fn send_batches(&mut self, mut open: Open) {
         let wire_id = open.topology.as_ref().map_or(0, |s| s.wire_id);

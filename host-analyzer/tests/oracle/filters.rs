@@ -20,8 +20,11 @@ fn run(options: &[&str], n: &str) -> Option<Model> {
     Some(trace)
 }
 
-/// What the spans of the trace ran: call, thread in order of appearance, names of the nodes that one kernel computed, operator.
-fn ran(trace: &Model) -> BTreeSet<(u32, u32, String, String)> {
+/// What a span ran: call, thread in order of appearance, names of the nodes that one kernel computed, operator.
+type Ran = (u32, u32, String, String);
+
+/// What the spans of the trace ran.
+fn ran(trace: &Model) -> BTreeSet<Ran> {
     let s = &trace.spans;
     let row = |i: usize| {
         let topology = topology(trace, s.graph_call[i]);
@@ -33,12 +36,12 @@ fn ran(trace: &Model) -> BTreeSet<(u32, u32, String, String)> {
 }
 
 /// Both runs ran the same, but for what the filter leaves out; and every span that is missing was counted as left out.
-fn leaves(options: &[&str], passes: &dyn Fn(&(u32, u32, String, String)) -> bool) {
+fn leaves(options: &[&str], passes: &dyn Fn(&Ran) -> bool) {
     let (Some(all), Some(some)) = (run(&[], "8"), run(options, "8")) else { return };
     let filter = &some.capture.filters[0];
     assert_eq!((filter.place, filter.refused), (FilterPlace::Kernel, None));
     // Threads are numbered as they are met, which depends on what was left out.
-    let plain = |rows: BTreeSet<(u32, u32, String, String)>, check: bool| -> Vec<(u32, String, String)> {
+    let plain = |rows: BTreeSet<Ran>, check: bool| -> Vec<(u32, String, String)> {
         let rows = rows.into_iter().filter(|row| !check || passes(row));
         let mut rows: Vec<_> = rows.map(|(call, _, name, op)| (call, name, op)).collect();
         rows.sort();

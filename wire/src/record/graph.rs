@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::batch::{Batch, Each, Packed, take_postcard};
+use crate::batch::{Batch, Each};
+pub use crate::tensor::{MAX_SRC, Role, Tensor};
 use crate::tensors;
 
 /// Head of a graph's topology. Its tensors follow in [`Tensors`] parts: the nodes `0..n_nodes` in the
@@ -30,57 +31,6 @@ pub struct Tensors<'a> {
     pub count: u16,
     /// That many [`Tensor`]s, postcard-encoded one after the other; see [`Tensors::iter`].
     pub bytes: &'a [u8],
-}
-
-/// Most sources a tensor has: the engine's `GGML_MAX_SRC`.
-pub const MAX_SRC: usize = 10;
-
-/// What a tensor is to its graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Role {
-    /// Computed by the graph.
-    Node,
-    /// A weight of the model.
-    Weight,
-    /// The KV cache or another state that outlives the graph.
-    Cache,
-    /// Set by the engine before the graph runs: tokens, positions, masks.
-    Input,
-    /// A leaf that is none of these, as far as its name and flags tell.
-    Other,
-}
-
-/// One tensor of a topology. Text fields are ids of [`super::session::Text`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tensor {
-    /// Tensor name.
-    pub name: u32,
-    /// Operator as the engine's table names it, for example `MUL_MAT`; `NONE` for leafs.
-    pub op: u32,
-    /// Operator as the engine describes it: for `UNARY` and `GLU` the function (`SILU`, `SWIGLU`).
-    pub desc: u32,
-    /// Element type, for example `q4_K`.
-    pub dtype: u32,
-    /// What it is to the graph.
-    pub role: Role,
-    /// Elements per dimension, the fastest first.
-    pub ne: [u64; 4],
-    /// Bytes of the tensor's elements, by its type's block size; 0 when the type is unknown.
-    pub bytes: u64,
-    /// Address of the tensor's struct in the engine.
-    pub address: u64,
-    /// Address of its data; 0 when unset.
-    pub data: u64,
-    /// Index of the tensor that it is a view of, plus 1; 0 when none.
-    pub view_of: u32,
-    /// Index of each source plus 1, in the engine's order; 0 for an empty slot.
-    pub src: [u32; MAX_SRC],
-}
-
-impl Packed for Tensor {
-    fn unpack(buf: &mut &[u8]) -> Option<Self> {
-        take_postcard(buf)
-    }
 }
 
 impl<'a> Tensors<'a> {

@@ -178,6 +178,8 @@ pub(crate) fn model() -> Model {
             agent_rss_bytes: 4_096,
         }),
         probe_cost: None,
+        operator_probes: Vec::new(),
+        direct: None,
         refused: None,
         nested_received: 0,
         nested: None,
