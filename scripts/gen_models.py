@@ -65,6 +65,8 @@ MODELS = {
     "qwen2-q8": Model("qwen2, 4 layers, Q8_0", arch="qwen2", ff=704),
     "gemma2-q8": Model("gemma2, 4 layers, Q8_0", arch="gemma2", ff=1024, heads=4, head_dim=64,
                        tied=True, embd_gain=0.06),
+    "narrow-f32": Model("llama, 48 narrow layers, F32: as many operators a second as an engine can run",
+                        layers=48, embd=64, ff=64, heads=2, kv_heads=1, vocab=512, weights=T.F32),
     "spec-target": Model("llama, 12 layers: the target of speculative decoding",
                          layers=12, quiet_from=2, quiet_gain=0.01, **SPEC),
     "spec-draft": Model("llama, 2 layers: its draft", layers=2, **SPEC),
