@@ -29,7 +29,8 @@ enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) 
  * on. It comes from boards/backends/cpu.toml, by agent-static/build.rs. */
 
 static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 backend, __u64 start, __u64 end,
-				       __u64 topology, const struct engine_config *g, __u64 cgraph, __s32 n_past)
+				       __u64 topology, const struct engine_config *g, __u64 cgraph, __s32 n_past,
+				       __u32 skipped)
 {
 	struct event_graph *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	__u64 nodes = 0, node = 0, ne1 = 0;
@@ -56,7 +57,7 @@ static __always_inline int graph_event(__u64 id, __u32 kind, __u32 layer, __u64 
 	e->n_nodes = n;
 	e->backend = backend;
 	e->n_past = n_past;
-	e->pad = 0;
+	e->skipped = skipped;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -81,7 +82,7 @@ int scheduler_graph_enter(struct pt_regs *ctx)
 		return 0;
 	hold(g, s, id);
 	t->sched_start = bpf_ktime_get_ns();
-	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx), -1);
+	return graph_event(id, EVENT_GRAPH_START, SCHEDULER, 0, t->sched_start, 0, 0, g, PT_REGS_PARM2(ctx), -1, 0);
 }
 
 SEC("uretprobe")
@@ -95,7 +96,7 @@ int scheduler_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !s || !t->sched_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0, -1);
+	graph_event(id, EVENT_GRAPH_END, SCHEDULER, 0, t->sched_start, now, 0, g, 0, -1, 0);
 	t->sched_start = 0;
 	end_split(t, s);
 	return 0;
@@ -347,7 +348,8 @@ int cpu_graph_enter(struct pt_regs *ctx)
 	s->cpu_skip = t->cpu_skip;
 	s->cpu_topology = t->cpu_topology;
 	s->cpu_graph = t->cpu_start;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_topology, g, cgraph, n_past);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, 0, t->cpu_start, 0, t->cpu_topology, g, cgraph, n_past,
+			   t->cpu_skip);
 }
 
 SEC("uretprobe")
@@ -361,7 +363,7 @@ int cpu_graph_return(UNUSED struct pt_regs *ctx)
 
 	if (!t || !g || !s || !t->cpu_start)
 		return 0;
-	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_topology, g, 0, -1);
+	graph_event(id, EVENT_GRAPH_END, BACKEND, 0, t->cpu_start, now, t->cpu_topology, g, 0, -1, t->cpu_skip);
 	if (s->cpu_graph == t->cpu_start)
 		s->cpu_graph = 0;
 	t->cpu_start = 0;
@@ -389,5 +391,5 @@ int backend_graph_enter(struct pt_regs *ctx)
 	topology = structure_of(t, g, id, cgraph);
 	t->split = bpf_ktime_get_ns();
 	s->split = t->split;
-	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->split, 0, topology, g, cgraph, -1);
+	return graph_event(id, EVENT_GRAPH_START, BACKEND, backend, t->split, 0, topology, g, cgraph, -1, 0);
 }

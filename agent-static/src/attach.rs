@@ -18,7 +18,7 @@ use profinfer_wire::record::control::level;
 use crate::backend_function;
 use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals, Window};
 use crate::clock;
-use crate::direct::{PutIn, Refused};
+use crate::direct::{Installed, PutIn, Refused};
 use crate::error::{Result, log};
 use crate::operators::{Operators, Wish};
 use crate::outcome::{Fate, Outcome, level_bit};
@@ -168,7 +168,8 @@ impl Attached {
     /// Since when all operator probes are in place, ns; `None` where there are none.
     #[must_use]
     pub fn operators_since(&self) -> Option<u64> {
-        self.operators_ns.filter(|_| self.links.keys().any(|(kind, ..)| switchable(*kind)))
+        let direct = matches!(self.operators, Operators::Direct(_));
+        self.operators_ns.filter(|_| direct || self.links.keys().any(|(kind, ..)| switchable(*kind)))
     }
 
     /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
@@ -308,6 +309,12 @@ impl Attached {
         };
         self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
         Ok(Some((done, outcomes)))
+    }
+
+    /// Its operators are probed directly from now on.
+    pub fn probed_directly(&mut self, installed: Box<Installed>) {
+        self.operators = Operators::Direct(installed);
+        self.operators_ns = Some(clock::monotonic_ns());
     }
 
     /// What was looked for in vain, once nothing more is expected to be loaded.

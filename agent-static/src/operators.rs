@@ -6,6 +6,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::cost::ProbeCost;
 use profinfer_wire::record::direct::{Probes, ProbesUsed};
 
+use crate::capture::Granted;
 use crate::direct::{Installed, PutIn, Refused, calibrate, put_in};
 use crate::error::log;
 use crate::link::output::Weight;
@@ -28,14 +29,15 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// What the plan asks for. `counting`: counters are read at operators.
+    /// What the plan asks for. `counting`: counters are read at operators; `granted`: what of them is captured.
     #[must_use]
-    pub fn of(plan: &Plan, counting: bool) -> Self {
+    pub fn of(plan: &Plan, counting: bool, granted: &Granted) -> Self {
         match plan.probes {
             Probes::Auto | Probes::Uprobe => Self::Uprobes,
             Probes::Direct if plan.levels & level::OP == 0 => Self::Uprobes,
             Probes::Direct if counting => Self::Refused(Refused::Counters),
             Probes::Direct if plan.levels & level::EXPERT != 0 => Self::Refused(Refused::Experts),
+            Probes::Direct if !granted.in_pairs() => Self::Refused(Refused::Capture),
             Probes::Direct => Self::Direct(calibrate::probe_cost()),
         }
     }

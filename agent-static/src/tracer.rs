@@ -12,7 +12,7 @@ use crate::attach::Attached;
 use crate::bpf::{Bpf, EngineConfig, Totals};
 use crate::clock;
 use crate::cost;
-use crate::duty::probes::Uprobes;
+use crate::duty::probes::Switched;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
@@ -279,7 +279,7 @@ impl<'b, 's> Tracer<'b, 's> {
         };
         match (done, &self.wish) {
             (Ok(done), Wish::Direct(cost)) => {
-                traced.attached.operators = Operators::Direct(operators::begin(pid, done, *cost, lower));
+                traced.attached.probed_directly(operators::begin(pid, done, *cost, lower));
             }
             (Ok(_), _) => {}
             (Err(why), _) => operators::refuse(pid, &why, lower),
@@ -304,9 +304,9 @@ impl<'b, 's> Tracer<'b, 's> {
     }
 
     /// The operator probes of a process that runs.
-    pub fn operators(&mut self, pid: u32) -> Option<Uprobes<'_, 's>> {
+    pub fn operators(&mut self, pid: u32) -> Option<Switched<'_, 's>> {
         let traced = self.processes.iter_mut().find(|p| p.attached.pid == pid && !p.ended)?;
-        Some(Uprobes { attached: &mut traced.attached, bpf: self.bpf })
+        Some(Switched { attached: &mut traced.attached, bpf: self.bpf })
     }
 
     /// A process that is known to be an engine since the last call.

@@ -93,7 +93,7 @@ struct event_graph {
 	__u32 n_nodes;
 	__u64 backend;   /* first bytes of the backend's GUID, 0 for the CPU's own function */
 	__s32 n_past;    /* position of the batch's first token, -1 when not known */
-	__u32 pad;
+	__u32 skipped;   /* 1: of a call whose operators are not captured */
 };
 
 /* TOPOLOGY: a topology follows. TOPOLOGY_END: it is whole (head.arg 0) or not (1). */

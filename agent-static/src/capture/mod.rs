@@ -88,6 +88,8 @@ pub struct Granted {
     max_slowdown_refused: Option<Refusal>,
     filters_refused: Vec<(FilterOn, String, Refusal)>,
     asked: bool,
+    /// Operators may be probed directly: then they do not pass the kernel's programs.
+    pub direct: bool,
 }
 
 impl Granted {
@@ -136,9 +138,9 @@ impl Granted {
         self.in_force.needs_tokens()
     }
 
-    /// What a pair of probes costs can be measured: there are pairs, and no filter on threads.
+    /// Starts and ends of operators are probed, in all threads: what a pair costs can be measured, and any kind of probes serves.
     #[must_use]
-    pub fn calibrates(&self) -> bool {
+    pub fn in_pairs(&self) -> bool {
         self.in_force.ends == Ends::Both && self.filters.threads.is_none()
     }
 
@@ -197,7 +199,9 @@ impl Granted {
             FilterOn::Token | FilterOn::Request => FilterPlace::Trap,
             FilterOn::Thread => FilterPlace::Kernel,
             // The start of an operator that is left out is the end of the one before.
-            FilterOn::Op | FilterOn::Name | FilterOn::Layer if self.in_force.ends == Ends::None => {
+            FilterOn::Op | FilterOn::Name | FilterOn::Layer
+                if self.direct || self.in_force.ends == Ends::None =>
+            {
                 FilterPlace::Agent
             }
             FilterOn::Op | FilterOn::Name | FilterOn::Layer => FilterPlace::Kernel,

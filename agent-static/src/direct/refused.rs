@@ -12,6 +12,8 @@ pub enum Refused {
     Counters,
     /// The experts that routers choose are read at operators, which only the kernel's programs can.
     Experts,
+    /// Starts only or a filter on threads is asked for, which are the kernel's programs'.
+    Capture,
     /// This agent has no code for the engine's processor, or the engine is built for another one.
     Architecture,
     /// No file of the engine offers places.
@@ -61,6 +63,7 @@ impl Refused {
         match self {
             Self::Counters => why::COUNTERS,
             Self::Experts => why::EXPERTS,
+            Self::Capture => why::CAPTURE,
             Self::Architecture => why::ARCHITECTURE,
             Self::NoPlaces => why::NO_PLACES,
             Self::Code(_) => why::CODE,
@@ -106,6 +109,7 @@ impl Refused {
         match self {
             Self::Counters => "leave the counters out (--counters none)",
             Self::Experts => "leave the experts out: --levels token,graph,op",
+            Self::Capture => "leave out --ends none and --only-threads",
             Self::Architecture
             | Self::NoPlaces
             | Self::Code(_)
@@ -141,6 +145,7 @@ impl fmt::Display for Refused {
         let short = match self {
             Self::Counters => "counters are read at operators, and only the kernel's programs can",
             Self::Experts => "experts are read at operators, and only the kernel's programs can",
+            Self::Capture => "starts only and filters on threads are the kernel's programs'",
             Self::Architecture => "there is no code for this processor",
             Self::NoPlaces => "its files offer no places for them",
             Self::Code(_) => "its code offers no places that are proved to be safe",

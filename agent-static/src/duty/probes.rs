@@ -4,6 +4,7 @@ use crate::attach::Attached;
 use crate::bpf::{Bpf, Window};
 use crate::clock;
 use crate::error::Result;
+use crate::operators::Operators;
 
 /// The probes on the operators of one process, of whatever kind. They are in place when this begins.
 ///
@@ -26,24 +27,32 @@ pub trait OpProbes {
     fn capture(&mut self, window: Window) -> u64;
 }
 
-/// Uprobes.
+/// The probes of a process: uprobes, which go in and out, or direct ones, which stay and are told to record nothing.
 #[derive(Debug)]
-pub struct Uprobes<'a, 's> {
+pub struct Switched<'a, 's> {
     pub(crate) attached: &'a mut Attached,
     pub(crate) bpf: &'a Bpf<'s>,
 }
 
-impl OpProbes for Uprobes<'_, '_> {
+impl OpProbes for Switched<'_, '_> {
     fn put_in(&mut self) -> Result<u16> {
+        if let Operators::Direct(installed) = &self.attached.operators {
+            installed.resume();
+            return Ok(u16::try_from(installed.places()).unwrap_or(u16::MAX));
+        }
         self.attached.put_in_operators(self.bpf)
     }
 
     fn take_out(&mut self) -> u16 {
+        if let Operators::Direct(installed) = &self.attached.operators {
+            installed.pause();
+            return u16::try_from(installed.places()).unwrap_or(u16::MAX);
+        }
         self.attached.take_out_operators()
     }
 
     fn is_out(&mut self) -> bool {
-        self.attached.operators_out()
+        matches!(self.attached.operators, Operators::Direct(_)) || self.attached.operators_out()
     }
 
     fn capture(&mut self, window: Window) -> u64 {

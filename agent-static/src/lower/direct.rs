@@ -32,10 +32,25 @@ pub(super) struct Direct {
     edge: u64,
     unknown: u64,
     clamped: u64,
-    /// When the first graph call began that the session saw of a process, ns.
-    first_call: Vec<(u32, u64)>,
+    /// Records of calls that are not captured, and ends without a start in such.
+    gated: u64,
+    gated_ends: u64,
+    /// Calls of each process, as far as they were seen.
+    calls: Vec<Seen>,
     /// Most records that a ring held lately.
     most: u64,
+}
+
+/// The graph calls of a process.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    pid: u32,
+    /// When the first one began, ns.
+    first_ns: u64,
+    /// The operators of the last one are not captured.
+    skipped: bool,
+    /// Ends without a start until it began.
+    no_start: u64,
 }
 
 /// What is added to the kernel's totals.
@@ -44,6 +59,8 @@ pub(super) struct Added {
     pub(super) totals: Totals,
     pub(super) edge: u64,
     pub(super) unknown: u64,
+    pub(super) gated: u64,
+    pub(super) gated_ends: u64,
 }
 
 /// A running call as an operator finds it.
@@ -61,7 +78,7 @@ impl Lower {
             self.direct.clock.add(Look::now());
         }
         self.direct.readers.push(reader);
-        self.direct.first_call.reserve(1);
+        self.direct.calls.reserve(1);
     }
 
     /// Some engine is recorded directly.
@@ -75,10 +92,20 @@ impl Lower {
         std::mem::take(&mut self.direct.most) > FULL
     }
 
-    /// Notes that a graph call of the CPU began.
-    pub(super) fn direct_begun(&mut self, pid: u32, start_ns: u64) {
-        if !self.direct.readers.is_empty() && self.direct.first_call.iter().all(|(p, _)| *p != pid) {
-            self.direct.first_call.push((pid, start_ns));
+    /// Notes that a graph call of the CPU began, whose operators may not be captured.
+    pub(super) fn direct_begun(&mut self, pid: u32, first_ns: u64, skipped: bool) {
+        let direct = &mut self.direct;
+        let Some(reader) = direct.readers.iter().find(|r| r.pid == pid) else { return };
+        let no_start = reader.totals().no_start;
+        match direct.calls.iter_mut().find(|c| c.pid == pid) {
+            Some(seen) => {
+                if seen.skipped {
+                    // An operator ran when recording began, in a call that is not captured.
+                    direct.gated_ends += no_start.saturating_sub(seen.no_start);
+                }
+                (seen.skipped, seen.no_start) = (skipped, no_start);
+            }
+            None => direct.calls.push(Seen { pid, first_ns, skipped, no_start }),
         }
     }
 
@@ -103,7 +130,7 @@ impl Lower {
             let empty = (0..SLOTS).all(|n| reader.waiting(n) == 0);
             if reader.over() && empty {
                 direct.past = direct.past.plus(reader.totals());
-                direct.first_call.retain(|(pid, _)| *pid != reader.pid);
+                direct.calls.retain(|c| c.pid != reader.pid);
                 return false;
             }
             true
@@ -156,10 +183,14 @@ impl Lower {
             if ends.is_none() && self.drained_ns.saturating_sub(start_ns) < GRACE_NS {
                 return false;
             }
-            let first = self.direct.first_call.iter().find(|(p, _)| *p == pid);
+            let seen = self.direct.calls.iter().find(|c| c.pid == pid);
             // It ran when the probes came; else its event was lost.
-            let edge = first.is_none_or(|(_, first_ns)| start_ns < *first_ns);
+            let edge = seen.is_none_or(|c| start_ns < c.first_ns);
             *(if edge { &mut self.direct.edge } else { &mut self.direct.unknown }) += 1;
+            return true;
+        };
+        let Some(start) = start else {
+            self.direct.gated += 1;
             return true;
         };
         let end = ends.filter(|(s, _)| *s == start).map(|(_, end)| end);
@@ -180,7 +211,8 @@ impl Lower {
     /// What direct probes add to the session's ledger.
     pub(super) fn direct_added(&self) -> Added {
         let totals = self.direct.readers.iter().map(Reader::totals).fold(self.direct.past, Totals::plus);
-        Added { totals, edge: self.direct.edge, unknown: self.direct.unknown }
+        let Direct { edge, unknown, gated, gated_ends, .. } = self.direct;
+        Added { totals, edge, unknown, gated, gated_ends }
     }
 
     /// Says what direct probes did, once there were any.
@@ -217,17 +249,22 @@ impl Direct {
 
 impl Graphs {
     /// When the running call of the CPU began to which an operator belongs that began before `before_ns`: its thread's own, else the
-    /// one whose nodes it computes, else the last.
-    fn computes(&self, pid: u32, raw: &Raw, before_ns: u64) -> Option<u64> {
+    /// one whose nodes it computes, else the last. `Some(None)`: its operators are not captured.
+    fn computes(&self, pid: u32, raw: &Raw, before_ns: u64) -> Option<Option<u64>> {
+        let call = self.call_of(pid, raw, before_ns)?;
+        Some((!call.skipped).then_some(call.start_ns))
+    }
+
+    fn call_of(&self, pid: u32, raw: &Raw, before_ns: u64) -> Option<&super::graph::Open> {
         let mut calls = self.running(pid, before_ns);
         let first = calls.next()?;
-        let Some(second) = calls.next() else { return Some(first.start_ns) };
+        let Some(second) = calls.next() else { return Some(first) };
         let all = || [first, second].into_iter().chain(self.running(pid, before_ns).skip(2));
         let own = all().filter(|c| c.tid == raw.tid).max_by_key(|c| c.start_ns);
         let knows =
             |c: &&super::graph::Open| c.topology.as_ref().is_some_and(|t| t.index(raw.node, 0).is_some());
         let its = own.or_else(|| all().filter(knows).max_by_key(|c| c.start_ns));
-        its.or_else(|| all().max_by_key(|c| c.start_ns)).map(|c| c.start_ns)
+        its.or_else(|| all().max_by_key(|c| c.start_ns))
     }
 
     fn running(&self, pid: u32, before_ns: u64) -> impl Iterator<Item = &super::graph::Open> {

@@ -40,6 +40,8 @@ pub(super) struct Open {
     n_nodes: u32,
     n_tokens: u32,
     n_past: Option<u32>,
+    /// Its operators are not captured.
+    pub(super) skipped: bool,
     pub(super) topology: Option<Rc<Known>>,
     pub(super) batches: Vec<Batch>,
     pub(super) selections: Option<Selections>,
@@ -155,7 +157,7 @@ impl Lower {
         let mut open = self.open_graph(e, layer);
         open.keep = self.keeps(&e.head, open.n_tokens);
         if layer == layer::BACKEND {
-            self.direct_begun(e.head.tgid, e.start_ns);
+            self.direct_begun(e.head.tgid, e.start_ns, e.skipped);
         }
         if layer == layer::SCHEDULER {
             self.hit(e.head.tgid).begun += 1;
@@ -183,6 +185,7 @@ impl Lower {
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
             n_past: e.n_past,
+            skipped: e.skipped,
             topology: self.topologies.get(e.topology),
             batches: self.graphs.lists.pop().unwrap_or_default(),
             selections: None,

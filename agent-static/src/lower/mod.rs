@@ -203,7 +203,10 @@ impl Lower {
             // A thread without a ring has none with room.
             spans_ring_full: kernel.spans_ring_full + direct.totals.full + direct.totals.no_slot,
             spans_queue_full: self.spans.queue_full,
-            spans_no_start: kernel.spans_no_start + self.spans.edge + direct.totals.no_start + direct.edge,
+            spans_no_start: kernel.spans_no_start
+                + self.spans.edge
+                + direct.totals.no_start.saturating_sub(direct.gated_ends)
+                + direct.edge,
             spans_no_end: kernel.spans_no_end + direct.totals.no_end,
             spans_no_graph: self.spans.no_graph + direct.unknown,
             calls_ring_full: kernel.calls_ring_full,
@@ -217,11 +220,12 @@ impl Lower {
     /// Says what was left out so far, where something was asked to be.
     pub fn emit_capture_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         let Some(loss) = self.capture_loss else { return };
+        let direct = self.direct_added();
         let loss = CaptureLoss {
             at_ns,
             spans_filtered: kernel.spans_filtered + self.spans.filtered,
-            spans_gated: kernel.spans_gated,
-            starts_gated: kernel.starts_gated,
+            spans_gated: kernel.spans_gated + direct.gated + direct.gated_ends,
+            starts_gated: kernel.starts_gated + direct.gated,
             ..loss
         };
         self.emit.emit(&Record::CaptureLoss(loss), weight);

@@ -61,6 +61,8 @@ pub struct Graph {
     pub backend: u64,
     /// Position of the batch's first token, where it is known.
     pub n_past: Option<u32>,
+    /// It is of a call whose operators are not captured.
+    pub skipped: bool,
 }
 
 /// One tensor of a topology.

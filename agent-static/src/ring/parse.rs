@@ -87,6 +87,7 @@ fn graph(head: Head, b: &[u8]) -> Option<Graph> {
         n_nodes: field!(b, event_graph.n_nodes)?,
         backend: field!(b, event_graph.backend)?,
         n_past: u32::try_from(field!(b, event_graph.n_past)?).ok(),
+        skipped: field!(b, event_graph.skipped)? != 0,
     })
 }
 

@@ -40,7 +40,7 @@ fn every_kind_is_read_by_its_fields() {
     assert_eq!(Event::parse(&decode), Some(Event::Decode(expected)));
     let graph = |n_past: i32| {
         record!(EVENT_GRAPH_START event_graph { start_ns: 1, end_ns: 2, topology: 3, first_ne1: 4, first_op: 5, n_nodes: 6,
-            backend: 7, n_past: n_past })
+            backend: 7, n_past: n_past, skipped: 1 })
     };
     let expected = |n_past| Graph {
         head: HEAD,
@@ -52,6 +52,7 @@ fn every_kind_is_read_by_its_fields() {
         n_nodes: 6,
         backend: 7,
         n_past,
+        skipped: true,
     };
     assert_eq!(Event::parse(&graph(8)), Some(Event::Graph(expected(Some(8)))));
     assert_eq!(Event::parse(&graph(-1)), Some(Event::Graph(expected(None))));

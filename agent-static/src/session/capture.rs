@@ -74,7 +74,7 @@ pub(super) fn capture(
     let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));
     let mut sched = sched::Level::find(plan.levels);
-    let granted = Granted::of(&plan.capture, plan.levels, !counted.is_empty());
+    let mut granted = Granted::of(&plan.capture, plan.levels, !counted.is_empty());
     // What goes by token calls needs their probes.
     let probed = plan.levels | if granted.switches() { level::TOKEN } else { 0 };
     let programs = granted.programs();
@@ -94,7 +94,7 @@ pub(super) fn capture(
         records::emit_counters(&counters, lower);
         gauges.emit(&mut lower.emit);
         if plan.levels & level::OP != 0
-            && granted.calibrates()
+            && granted.in_pairs()
             && let Some(cost) = calibrate::probe_cost(&bpf)
         {
             lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
@@ -112,7 +112,8 @@ pub(super) fn capture(
     .map_err(failed)?;
     let ring = ring.build().map_err(failed)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
-    let wish = Wish::of(plan, counters.slots > 0);
+    let wish = Wish::of(plan, counters.slots > 0, &granted);
+    granted.direct = matches!(wish, Wish::Direct(_));
     let mut steer = Steer::new(granted, &mut drain.borrow_mut().lower);
     let mut tracer = Tracer::new(&bpf, probed, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);

@@ -43,6 +43,8 @@ struct Steered {
     by_controller: bool,
     /// Probes could not be put in again.
     failed: bool,
+    /// Looks since it has ended. Its last calls may still be on their way then: it stays until the ring buffer was drained once more.
+    gone: u8,
     rate: Rate,
 }
 
@@ -135,12 +137,17 @@ impl Steer {
     /// Begins with engines that are new, and ends with those that are gone.
     fn meet(&mut self, tracer: &Tracer<'_, '_>, lower: &mut Lower) {
         let now = clock::monotonic_ns();
-        self.engines.retain(|s| {
-            let goes_on = tracer.steerable().any(|(pid, _)| pid == s.pilot.pid);
-            if !goes_on && let Some(end) = s.pilot.end(now) {
+        self.engines.retain_mut(|s| {
+            if tracer.steerable().any(|(pid, _)| pid == s.pilot.pid) {
+                return true;
+            }
+            s.gone += 1;
+            if s.gone == 1
+                && let Some(end) = s.pilot.end(now)
+            {
                 say(&mut lower.emit, end);
             }
-            goes_on
+            s.gone <= 2
         });
         let new = |s: &[Steered], pid: u32| s.iter().all(|s| s.pilot.pid != pid);
         let mut blind = false;
@@ -165,6 +172,7 @@ impl Steer {
                 controller,
                 by_controller: false,
                 failed: false,
+                gone: 0,
                 rate: Rate::default(),
             });
         }
@@ -204,7 +212,7 @@ impl Steer {
     pub(super) fn end(&mut self, lower: &mut Lower) {
         self.calls(lower);
         let now = clock::monotonic_ns();
-        for end in self.engines.iter().filter_map(|s| s.pilot.end(now)) {
+        for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.pilot.end(now)) {
             say(&mut lower.emit, end);
         }
         self.engines.clear();

@@ -184,6 +184,7 @@ pub(crate) fn graph(head: Head, start_ns: u64, topology: u64) -> Graph {
         n_nodes: 0,
         backend: 0,
         n_past: None,
+        skipped: false,
     }
 }
 

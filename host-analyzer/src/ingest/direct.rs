@@ -27,6 +27,7 @@ const fn reason(number: u16) -> Why {
     match number {
         why::COUNTERS => Why::Counters,
         why::EXPERTS => Why::Experts,
+        why::CAPTURE => Why::Capture,
         why::ARCHITECTURE => Why::Architecture,
         why::NO_PLACES => Why::NoPlaces,
         why::CODE => Why::Code,

@@ -30,6 +30,7 @@ pub struct NotDirect {
 pub enum Why {
     Counters,
     Experts,
+    Capture,
     Architecture,
     NoPlaces,
     Code,

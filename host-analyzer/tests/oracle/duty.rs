@@ -46,6 +46,15 @@ pub(crate) fn until(out: &Path, longest: Duration, enough: impl Fn(&Model) -> bo
 
 #[test]
 fn bursts_are_whole_and_pauses_are_empty() {
+    bursts(&[]);
+}
+
+#[test]
+fn bursts_of_direct_probes_are_whole_and_pauses_are_empty() {
+    bursts(&["--probes", "direct"]);
+}
+
+fn bursts(probes: &[&str]) {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
@@ -59,7 +68,14 @@ fn bursts_are_whole_and_pauses_are_empty() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let mut agent = Command::new(&parts.agent);
-    agent.arg("record").args(levels).args(["--duty", "30%", "--out", out.to_str().unwrap(), "--", nodes]);
+    agent.arg("record").args(levels).args(probes).args([
+        "--duty",
+        "30%",
+        "--out",
+        out.to_str().unwrap(),
+        "--",
+        nodes,
+    ]);
     agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
     let (mut agent, pid) = started(&mut agent, &out, 4_000);
     let bursts = |m: &Model| m.duty.switches.iter().filter(|s| s.on).count() >= 4;

@@ -89,6 +89,8 @@ pub mod why {
     pub const UNREACHABLE: u16 = 21;
     /// The engine has ended.
     pub const ENDED: u16 = 22;
+    /// Starts only, or a filter on threads.
+    pub const CAPTURE: u16 = 23;
 }
 
 totals! {

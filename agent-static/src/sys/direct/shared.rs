@@ -80,8 +80,11 @@ impl Shared {
         unsafe { AtomicU32::from_ptr(self.map.as_mut_ptr().add(offset).cast()) }
     }
 
-    /// Begins or ends recording, without stopping anybody.
+    /// Begins or ends recording, without stopping anybody. An operator that ran when it ended is forgotten when it begins.
     pub fn record(&self, on: bool) {
+        if on {
+            (0..at::SLOTS).for_each(|n| self.word(slot(n) + at::SLOT_NODE).store(0, Ordering::Relaxed));
+        }
         self.half(at::ON).store(u32::from(on), Ordering::Release);
     }
 

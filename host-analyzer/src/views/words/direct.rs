@@ -31,6 +31,7 @@ fn reason(refused: &NotDirect) -> String {
     let why = match refused.why {
         Why::Counters => "counters are read at operators",
         Why::Experts => "experts are read at operators",
+        Why::Capture => "starts only or a filter on threads is in force",
         Why::Architecture => "the agent has no code for this processor",
         Why::NoPlaces => "the engine's files offer no places",
         Why::Code => "the engine's code offers no places that are proved to be safe",
