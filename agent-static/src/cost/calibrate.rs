@@ -11,6 +11,7 @@ use libbpf_rs::RingBufferBuilder;
 use profinfer_engine::ProbeKind;
 use profinfer_wire::record::cost::ProbeCost;
 
+use super::median;
 use crate::bpf::{AttachPoint, Bpf};
 use crate::clock;
 use crate::ring::Event;
@@ -74,9 +75,4 @@ fn time_batch() -> u64 {
     let begun = clock::monotonic_ns();
     probed::pass(PAIRS, NODE);
     clock::monotonic_ns() - begun
-}
-
-fn median(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied()
 }

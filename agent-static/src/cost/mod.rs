@@ -6,6 +6,12 @@ pub mod sample;
 use crate::proc_file::text_of_process;
 use nix::sys::resource::{UsageWho, getrusage};
 
+/// The median of measurements; `None` of none.
+pub(crate) fn median(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
 /// CPU time used so far, ns.
 #[must_use]
 pub fn cpu_ns() -> u64 {

@@ -11,6 +11,7 @@ use super::memory::Memory;
 use super::place::{LONGEST, Place};
 use super::{Reader, arch, number, page, steady};
 use crate::clock::monotonic_ns;
+use crate::cost::median;
 use crate::sys::direct::layout as at;
 use crate::sys::direct::own::{Code, LOOPED, Looped, Pages};
 use crate::sys::direct::shared::Shared;
@@ -101,11 +102,6 @@ fn own_number() -> Option<u64> {
     let tid = nix::unistd::gettid().as_raw();
     let memory = Memory::open(std::process::id()).ok()?;
     number::find(&[(tid, number::block(&memory, crate::sys::direct::own::thread_pointer()))])
-}
-
-fn median(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied()
 }
 
 #[cfg(test)]

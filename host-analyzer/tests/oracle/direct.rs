@@ -11,7 +11,7 @@ use host_analyzer::model::{Model, Why};
 use crate::attach::wait;
 use crate::engine_list::parse;
 use crate::nodes::check_trace;
-use crate::support::{Parts, engine, model, parts, read, record};
+use crate::support::{Parts, engine, model, on_engines, parts, read, record};
 
 const DIRECT: [&str; 4] = ["--probes", "direct", "--levels", "token,graph,op"];
 
@@ -44,18 +44,7 @@ fn why_not(trace: &Model) -> Why {
     probes.refused.as_ref().expect("uprobes").why
 }
 
-macro_rules! on {
-    ($($name:ident: $engine:literal, $model:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            if let Some(parts) = parts() {
-                check(&parts, $engine, $model);
-            }
-        })*
-    };
-}
-
-on! {
+on_engines! {
     direct_newest_dense: "PROFINFER_ENGINE_DIR", "dense-q8";
     direct_newest_moe: "PROFINFER_ENGINE_DIR", "moe-qwen60";
     direct_b4600_dense: "PROFINFER_MID_ENGINE_DIR", "dense-q8";

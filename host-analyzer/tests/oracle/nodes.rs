@@ -5,7 +5,7 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::model::{GraphCallId, Layer, Model, Topology};
 
 use crate::engine_list::{Call, Listed, parse};
-use crate::support::{Parts, engine, model, parts, record, whole};
+use crate::support::{Parts, engine, model, on_engines, parts, record, whole};
 
 /// Operators that only describe memory.
 pub(crate) const VIEWS: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
@@ -184,18 +184,7 @@ pub(crate) fn check_sums(trace: &Model) {
     }
 }
 
-macro_rules! on {
-    ($($name:ident: $engine:literal, $model:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            if let Some(parts) = parts() {
-                check(&parts, $engine, $model);
-            }
-        })*
-    };
-}
-
-on! {
+on_engines! {
     newest_dense: "PROFINFER_ENGINE_DIR", "dense-q8";
     newest_moe: "PROFINFER_ENGINE_DIR", "moe-qwen60";
     b4600_dense: "PROFINFER_MID_ENGINE_DIR", "dense-q8";

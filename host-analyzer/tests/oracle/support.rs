@@ -92,3 +92,16 @@ pub(crate) fn read(path: &Path) -> Model {
 pub(crate) fn model(parts: &Parts, name: &str) -> String {
     parts.models.join(format!("{name}.gguf")).to_str().unwrap().to_owned()
 }
+
+/// A test `check(parts, engine, model)` for each engine and model, in the file that has `check`.
+macro_rules! on_engines {
+    ($($name:ident: $engine:literal, $model:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            if let Some(parts) = parts() {
+                check(&parts, $engine, $model);
+            }
+        })*
+    };
+}
+pub(crate) use on_engines;

@@ -7,7 +7,6 @@
 use std::arch::global_asm;
 
 use super::layout as at;
-use super::{Boot, Stubs};
 
 // The claim of a slot has no offset to give.
 const _: () = assert!(at::SLOT_KEY == 0);
@@ -299,42 +298,3 @@ global_asm!(
     record_tid = const at::RECORD_TID,
     record_last = const at::RECORD_LAST,
 );
-
-unsafe extern "C" {
-    static profinfer_direct_page: u8;
-    static profinfer_direct_fused: u8;
-    static profinfer_direct_start: u8;
-    static profinfer_direct_end: u8;
-    static profinfer_direct_page_end: u8;
-    static profinfer_direct_boot: u8;
-    static profinfer_direct_boot_values: u8;
-    static profinfer_direct_boot_end: u8;
-}
-
-/// The stubs as they are copied into an engine.
-#[must_use]
-pub fn stubs() -> Stubs {
-    let page = &raw const profinfer_direct_page;
-    let from = |label: *const u8| label.addr() - page.addr();
-    let size = from(&raw const profinfer_direct_page_end);
-    Stubs {
-        // SAFETY: The labels are the beginning and the end of the bytes above, in that order, in read-only memory.
-        bytes: unsafe { std::slice::from_raw_parts(page, size) },
-        start: from(&raw const profinfer_direct_start),
-        fused: from(&raw const profinfer_direct_fused),
-        end: from(&raw const profinfer_direct_end),
-    }
-}
-
-/// The bootstrap as it is copied into an engine.
-#[must_use]
-pub fn boot() -> Boot {
-    let code = &raw const profinfer_direct_boot;
-    let from = |label: *const u8| label.addr() - code.addr();
-    let size = from(&raw const profinfer_direct_boot_end);
-    Boot {
-        // SAFETY: As in `stubs`.
-        bytes: unsafe { std::slice::from_raw_parts(code, size) },
-        values: from(&raw const profinfer_direct_boot_values),
-    }
-}

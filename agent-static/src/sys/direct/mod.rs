@@ -5,6 +5,7 @@
 #[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
 mod arch;
 pub mod clock;
+mod code;
 pub mod layout;
 pub mod own;
 #[cfg(target_arch = "aarch64")]
@@ -12,7 +13,7 @@ pub mod regset;
 pub mod shared;
 pub mod thread;
 
-pub use arch::{boot, stubs};
+pub use code::{boot, stubs};
 
 /// Stubs, at their offsets in the code page. Up to [`layout::HEADER`] they are zeros.
 #[derive(Debug, Clone, Copy)]

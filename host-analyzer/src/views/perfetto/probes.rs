@@ -3,25 +3,15 @@
 use std::io;
 
 use super::File;
-use super::descriptor::{Parent, describe};
-use super::message::TrackDescriptor;
+use super::descriptor::Parent;
 use super::packet::Packets;
-use super::sequence::{SLICE_END, opening};
+use super::sequence::{SLICE_END, begin_track};
 use super::template::Template;
 use crate::views::timeline::probes::{Track, label};
 
 /// Writes one, below its process.
 pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<()> {
-    let uuid = file.next_uuid();
-    file.packet(&describe(TrackDescriptor {
-        uuid: Some(uuid),
-        name: Some(track.name.to_owned()),
-        parent_uuid: Some(parent.uuid),
-        sibling_order_rank: Some(rank),
-        ..TrackDescriptor::default()
-    }))?;
-    let id = file.next_sequence();
-    file.packet(&opening(id, uuid, file.origin_ns))?;
+    let id = begin_track(file, track.name, parent, rank)?;
     let (mut packets, mut interned) = (Packets::new(id), Vec::new());
     let mut now_ns = file.origin_ns;
     for stretch in &track.stretches {

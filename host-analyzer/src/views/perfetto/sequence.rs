@@ -6,10 +6,11 @@
 use std::io;
 
 use super::File;
+use super::descriptor::{Parent, describe};
 use super::intern::{Entry, Interner, Kind};
 use super::message::{
     CLOCK_INCREMENTAL, CLOCK_MONOTONIC, Clock, ClockSnapshot, EventType, INCREMENTAL_STATE_CLEARED,
-    TracePacket, TracePacketDefaults, TrackEventDefaults,
+    TracePacket, TracePacketDefaults, TrackDescriptor, TrackEventDefaults,
 };
 use super::packet::{Packets, annotate_bool, annotate_uint};
 use super::template::Template;
@@ -35,8 +36,23 @@ pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Res
     Ok(())
 }
 
+/// Begins a track of its own below `parent`, and its sequence, whose number it returns.
+pub(super) fn begin_track(file: &mut File<'_>, name: &str, parent: Parent, rank: i32) -> io::Result<u32> {
+    let uuid = file.next_uuid();
+    file.packet(&describe(TrackDescriptor {
+        uuid: Some(uuid),
+        name: Some(name.to_owned()),
+        parent_uuid: Some(parent.uuid),
+        sibling_order_rank: Some(rank),
+        ..TrackDescriptor::default()
+    }))?;
+    let id = file.next_sequence();
+    file.packet(&opening(id, uuid, file.origin_ns))?;
+    Ok(id)
+}
+
 /// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
-pub(super) fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
+fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
     let monotonic = Clock { clock_id: Some(CLOCK_MONOTONIC), timestamp: Some(origin_ns), ..Clock::default() };
     let incremental = Clock {
         clock_id: Some(CLOCK_INCREMENTAL),

@@ -4,26 +4,16 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::File;
-use super::descriptor::{Parent, describe};
-use super::message::TrackDescriptor;
+use super::descriptor::Parent;
 use super::packet::{Packets, annotate_uint};
-use super::sequence::{SLICE_END, opening};
+use super::sequence::{SLICE_END, begin_track};
 use super::template::Template;
 use crate::model::{TaskId, ThreadState};
 use crate::views::timeline::state::{Track, label};
 
 /// Writes one, below its process.
 pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<()> {
-    let uuid = file.next_uuid();
-    file.packet(&describe(TrackDescriptor {
-        uuid: Some(uuid),
-        name: Some(track.name.clone()),
-        parent_uuid: Some(parent.uuid),
-        sibling_order_rank: Some(rank),
-        ..TrackDescriptor::default()
-    }))?;
-    let id = file.next_sequence();
-    file.packet(&opening(id, uuid, file.origin_ns))?;
+    let id = begin_track(file, &track.name, parent, rank)?;
     let (model, cpu) = (file.model, file.names.cpu);
     let (mut packets, mut interned, mut event) = (Packets::new(id), Vec::new(), Vec::new());
     let mut templates: BTreeMap<(ThreadState, Option<TaskId>), Template> = BTreeMap::new();
