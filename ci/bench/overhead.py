@@ -29,7 +29,7 @@ def chosen(args, lib):
         "all": lambda: ways.agent("all", args.agent, "--levels", "all"),
         "token+graph": lambda: ways.agent("token+graph", args.agent, "--levels", "token,graph"),
         "starts": lambda: ways.agent("starts", args.agent, "--levels", "token,graph,op", "--ends", "none"),
-        "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%"),
+        "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%", kind=ways.Duty),
         "direct": lambda: ways.agent("direct", args.agent, "--levels", "token,graph,op", "--probes", "direct"),
         "paper": lambda: ways.Way("paper", [args.paper, f"{args.paper}.o", "{pid}", "{lib}", entry], ways.TRACER_SAID),
         "bpftrace": lambda: ways.Bpftrace("bpftrace", f"{lib}:ggml_cpu_extra_compute_forward", f"{lib}:ggml_barrier"),
@@ -44,17 +44,17 @@ def chosen(args, lib):
 
 def windows(args, engine, tracers):
     """Takes the windows, tracers in another order in each round. Every traced window lies between two untraced ones."""
-    def window(name):
+    def window(name, seconds):
         begin = time.monotonic_ns()
-        time.sleep(args.window)
+        time.sleep(seconds)
         return name, (begin, time.monotonic_ns())
-    taken = [window("plain")]
+    taken = [window("plain", args.window)]
     for done in range(args.pairs):
         for tracer in random.sample(tracers, len(tracers)):
             tracer.begin(engine)
-            taken.append(window(tracer.name))
+            taken.append(window(tracer.name, args.duty_window if tracer.periods else args.window))
             tracer.end()
-            taken.append(window("plain"))
+            taken.append(window("plain", args.window))
         print(f"  {done + 1}/{args.pairs}", flush=True)
     return taken
 
@@ -69,6 +69,7 @@ def main():
     p.add_argument("--threads", default="2")
     p.add_argument("--pairs", type=int, default=12)
     p.add_argument("--window", type=float, default=1.5, help="seconds")
+    p.add_argument("--duty-window", type=float, default=20, help="the same for ways that trace some tokens in turn with others")
     p.add_argument("--round", type=int, default=60, help="tokens before the context begins anew")
     p.add_argument("--ways", default=DEFAULT)
     p.add_argument("--json", help="append the figures to this file, a line each")
@@ -80,7 +81,7 @@ def main():
         taken = windows(a, engine, tracers)
     finally:
         tokens = engine.stop()
-    token, ratios = figures.compare(tokens, taken)
+    token, ratios = figures.compare(tokens, taken, {t.name for t in tracers if t.periods})
     print(f"{a.threads} threads, untraced: {token / 1e6:.3f} ms per token")
     for tracer in tracers:
         ratio = figures.ratio(ratios.get(tracer.name, []))

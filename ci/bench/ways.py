@@ -13,6 +13,8 @@ class Way:
 
     #: Seconds from its begin until all of it is in place, and from its end until the kernel has tidied up.
     settle, rest = 1.2, 1.5
+    #: It traces some tokens and not the others: its window has to hold many of its periods, and every token of it counts.
+    periods = False
 
     def __init__(self, name, command, said=None):
         self.name, self.command, self.said = name, command, said
@@ -62,6 +64,12 @@ BPFTRACE = "uprobe:%s {{ @s[tid] = nsecs; @t[tid] = arg1; }} uprobe:%s /@s[tid]/
     '{{ printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }}'
 
 
+class Duty(Way):
+    """The agent with a duty cycle."""
+
+    periods = True
+
+
 class Bpftrace(Way):
     """bpftrace that prints a line an operator."""
 
@@ -71,9 +79,9 @@ class Bpftrace(Way):
         super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
 
 
-def agent(name, path, *options):
+def agent(name, path, *options, kind=Way):
     """The agent, with options of `record`."""
-    return Way(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
+    return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
 
 
 def places(agent_path, lib):
