@@ -31,7 +31,9 @@ def chosen(args, lib):
         "starts": lambda: ways.agent("starts", args.agent, "--levels", "token,graph,op", "--ends", "none"),
         "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%", kind=ways.Duty),
         "direct": lambda: ways.agent("direct", args.agent, "--levels", "token,graph,op", "--probes", "direct"),
-        "paper": lambda: ways.Way("paper", [args.paper, f"{args.paper}.o", "{pid}", "{lib}", entry], ways.TRACER_SAID),
+        "paper": lambda: ways.tracer("paper", args.tracer, f"operator_entry@{entry}", f"operator_return@{entry}"),
+        "traps": lambda: ways.tracer("traps", args.tracer, *[f"empty@{at}" for at in [*starts, end]]),
+        "programs": lambda: ways.tracer("programs", args.tracer, *[f"with_state@{s}" for s in starts], f"with_ring@{end}"),
         "bpftrace": lambda: ways.Bpftrace("bpftrace", f"{lib}:ggml_cpu_extra_compute_forward", f"{lib}:ggml_barrier"),
         "bpftrace-sites": lambda: ways.Bpftrace("bpftrace-sites", *sites),
         "nothing": ways.Nothing,
@@ -63,7 +65,7 @@ def main():
     """Measures and prints."""
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--agent", required=True)
-    p.add_argument("--paper", help="the tracer made of paper.c; its programs lie beside it as .o")
+    p.add_argument("--tracer", help="made of tracer.c; its programs lie beside it as .o")
     p.add_argument("--engine", required=True, help="folder with `nodes`")
     p.add_argument("--model", required=True)
     p.add_argument("--threads", default="2")

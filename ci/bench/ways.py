@@ -84,6 +84,11 @@ def agent(name, path, *options, kind=Way):
     return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
 
 
+def tracer(name, path, *places_of_programs):
+    """Programs of tracer.bpf.c, each at its place."""
+    return Way(name, [path, f"{path}.o", "{pid}", "{lib}", *places_of_programs], TRACER_SAID)
+
+
 def places(agent_path, lib):
     """Offsets of the operators' starts and of their end in the CPU backend, as the agent has them."""
     said = subprocess.run([agent_path, "engine", lib], capture_output=True, text=True, check=False).stdout
