@@ -27,6 +27,7 @@ def chosen(args, lib):
     every = {
         "op": lambda: ways.agent("op", args.agent, "--levels", "token,graph,op"),
         "all": lambda: ways.agent("all", args.agent, "--levels", "all"),
+        "token": lambda: ways.agent("token", args.agent, "--levels", "token"),
         "token+graph": lambda: ways.agent("token+graph", args.agent, "--levels", "token,graph"),
         "starts": lambda: ways.agent("starts", args.agent, "--levels", "token,graph,op", "--ends", "none"),
         "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%", kind=ways.Duty),
@@ -53,7 +54,7 @@ def windows(args, engine, tracers):
     taken = [window("plain", args.window)]
     for done in range(args.pairs):
         for tracer in random.sample(tracers, len(tracers)):
-            tracer.begin(engine)
+            tracer.begin(engine, args.tracer_cpus)
             taken.append(window(tracer.name, args.duty_window if tracer.periods else args.window))
             tracer.end()
             taken.append(window("plain", args.window))
@@ -69,6 +70,8 @@ def main():
     p.add_argument("--engine", required=True, help="folder with `nodes`")
     p.add_argument("--model", required=True)
     p.add_argument("--threads", default="2")
+    p.add_argument("--engine-cpus", help="list of CPUs as taskset takes it, for the engine's threads")
+    p.add_argument("--tracer-cpus", help="the same for the tracers")
     p.add_argument("--pairs", type=int, default=12)
     p.add_argument("--window", type=float, default=1.5, help="seconds")
     p.add_argument("--duty-window", type=float, default=20, help="the same for ways that trace some tokens in turn with others")
@@ -76,7 +79,7 @@ def main():
     p.add_argument("--ways", default=DEFAULT)
     p.add_argument("--json", help="append the figures to this file, a line each")
     a = p.parse_args()
-    engine = Engine(a.engine, a.model, a.threads, a.round)
+    engine = Engine(a.engine, a.model, a.threads, a.round, a.engine_cpus)
     try:
         time.sleep(2)
         tracers = chosen(a, engine.cpu_library())

@@ -21,9 +21,10 @@ class Way:
         self.process, self.folder = None, tempfile.mkdtemp()
         self.words = []
 
-    def begin(self, engine):
-        """Starts it on that engine."""
-        command = [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
+    def begin(self, engine, cpus=None):
+        """Starts it on that engine, and on those CPUs."""
+        command = ["taskset", "-c", cpus] if cpus else []
+        command += [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(self.settle)
         if self.process.poll() is not None:
@@ -49,7 +50,7 @@ class Nothing(Way):
     def __init__(self):
         super().__init__("nothing", [])
 
-    def begin(self, engine):
+    def begin(self, engine, cpus=None):
         time.sleep(self.settle)
 
     def end(self):
