@@ -15,8 +15,8 @@ static __always_inline void no_end(struct thread *t, struct counters *c, __u64 i
 {
 	const struct engine_config *g = engine_of(id);
 
-	/* It began in a call that was not captured, and went on when its end probe was taken out. */
-	if (g && t->op_start < g->ops_from)
+	/* It began in a call that is not captured, and went on when its end probe was taken out: maybe before its start probe was. */
+	if (g && (t->op_start < g->ops_from || t->op_start >= g->ops_until))
 		c->starts_gated++;
 	else
 		c->spans_no_end++;

@@ -56,8 +56,8 @@ pub struct Attached {
     captured: Window,
     /// When the last operator probe was put in place, ns.
     operators_ns: Option<u64>,
-    /// Takes operator probes out.
-    leaving: Option<JoinHandle<()>>,
+    /// They take operator probes out.
+    leaving: Vec<JoinHandle<()>>,
     /// The functions of other backends that are worth a probe.
     backends: Vec<BackendFunction>,
 }
@@ -80,7 +80,7 @@ impl Attached {
             linkers: BTreeSet::new(),
             captured: Window::default(),
             operators_ns: None,
-            leaving: None,
+            leaving: Vec::with_capacity(LEAVING),
             backends: backend_function::searched(),
         }
     }
@@ -107,25 +107,27 @@ impl Attached {
     }
 
     /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
-    /// few. A thread of its own waits for the kernel, which lets go of a probe when no CPU can be in it any more.
+    /// few. Threads of their own wait for the kernel, which lets go of a probe when no CPU can be in it any more: all at once, so that
+    /// one wait is enough for all, and no place keeps its trap while the others are waited for.
     pub fn take_out_operators(&mut self) -> u16 {
-        let (gone, n) = self.uprobes.take_out(switchable);
+        let (mut gone, n) = self.uprobes.take_out(switchable);
         self.operators_out();
-        // Where there is no thread to be had, they are dropped here.
-        self.leaving = std::thread::Builder::new()
-            .name("take-out".to_owned())
-            .stack_size(LEAVING_STACK)
-            .spawn(move || drop(gone))
-            .ok();
+        let each = gone.len().div_ceil(LEAVING);
+        while !gone.is_empty() {
+            let some = gone.split_off(gone.len().saturating_sub(each));
+            let thread = std::thread::Builder::new().name("take-out".to_owned()).stack_size(LEAVING_STACK);
+            // Where there is no thread to be had, they are dropped here.
+            self.leaving.extend(thread.spawn(move || drop(some)));
+        }
         u16::try_from(n).unwrap_or(u16::MAX)
     }
 
     /// The probes that were to be taken out are out.
     pub fn operators_out(&mut self) -> bool {
-        if let Some(leaving) = self.leaving.take_if(|l| l.is_finished()) {
-            let _ = leaving.join();
+        for left in self.leaving.extract_if(.., |l| l.is_finished()) {
+            let _ = left.join();
         }
-        self.leaving.is_none()
+        self.leaving.is_empty()
     }
 
     /// Puts them in again; how many.
@@ -404,7 +406,7 @@ impl Attached {
             }
         }
         self.uprobes.clear();
-        if let Some(leaving) = self.leaving.take() {
+        for leaving in self.leaving.drain(..) {
             let _ = leaving.join();
         }
         self.library_events.clear();
@@ -412,7 +414,9 @@ impl Attached {
     }
 }
 
-/// Stack of the thread that takes probes out: it makes one system call after the other.
+/// Most threads that take probes out: an engine has two or three places.
+const LEAVING: usize = 4;
+/// Stack of a thread that takes probes out: it makes one system call after the other.
 const LEAVING_STACK: usize = 64 << 10;
 
 /// It may be taken out and put in again: probes on operators of the CPU.

@@ -1,7 +1,7 @@
 //! The duty cycle: operators of some token calls, in bursts, and none of the others.
 //!
-//! A burst is long against what putting the probes in and taking them out takes: see [`Cycle::on`]. It goes by what was really
-//! captured, so that a late switch makes the next pause longer and the share stays right.
+//! A burst is as long as its switches take, so that at least half of what it costs was captured: see [`Cycle::on`]. The share is
+//! that of the calls that had probes, whether they were captured whole or at an edge: a late or slow switch makes the next pause longer.
 
 pub mod pilot;
 pub mod probes;
@@ -10,8 +10,6 @@ use profinfer_wire::record::capture::ALWAYS;
 
 /// Least token calls of a burst, and of a pause.
 const MIN_CALLS: u32 = 8;
-/// A burst lasts at least so many times as long as its switches took.
-const SWITCHES: u64 = 10;
 
 /// What became of the operators of a token call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +26,10 @@ pub enum Captured {
 #[derive(Debug, Clone, Copy)]
 pub struct Cycle {
     permille: u16,
-    whole: u64,
-    others: u64,
+    /// Calls with probes, captured or not.
+    probed: u64,
+    /// Calls without.
+    free: u64,
     burst: Option<Burst>,
     /// What the last switch on and the last switch off took together, ns.
     switch_ns: u64,
@@ -46,19 +46,19 @@ impl Cycle {
     #[must_use]
     pub fn new(permille: u16, now_ns: u64) -> Self {
         let burst = Some(Burst { began_ns: now_ns, calls: 0 });
-        Self { permille, whole: 0, others: 0, burst, switch_ns: 0 }
+        Self { permille, probed: 0, free: 0, burst, switch_ns: 0 }
     }
 
     /// The share from now on. A smaller one begins with a pause, as if a burst had just ended.
     pub fn set(&mut self, permille: u16) {
         if permille < self.permille {
-            (self.burst, self.whole) = (None, MIN_CALLS.into());
+            (self.burst, self.probed) = (None, MIN_CALLS.into());
         } else if permille > self.permille {
-            self.whole = 0;
+            self.probed = 0;
         } else {
             return;
         }
-        (self.permille, self.others) = (permille, 0);
+        (self.permille, self.free) = (permille, 0);
     }
 
     /// The share, thousandths.
@@ -76,17 +76,18 @@ impl Cycle {
     pub fn call(&mut self, captured: Captured) {
         match captured {
             Captured::Whole => {
-                self.whole += 1;
+                self.probed += 1;
                 if let Some(burst) = &mut self.burst {
                     burst.calls += 1;
                 }
             }
-            Captured::None | Captured::Edge => self.others += 1,
+            Captured::Edge => self.probed += 1,
+            Captured::None => self.free += 1,
         }
     }
 
-    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least 10 times as long as its switches took; the
-    /// next one begins when the share of captured calls has fallen to what was asked for.
+    /// Whether calls shall be captured now. Bursts and pauses have at least 8 calls, and a burst lasts at least as long as its
+    /// switches took; the next one begins when the share of calls with probes has fallen to what was asked for.
     pub fn on(&mut self, now_ns: u64) -> bool {
         match self.permille {
             0 => {
@@ -99,11 +100,11 @@ impl Cycle {
             }
             _ => {}
         }
-        let due = u128::from(self.permille) * u128::from(self.whole + self.others);
-        let behind = u128::from(self.whole) * u128::from(ALWAYS) <= due;
+        let due = u128::from(self.permille) * u128::from(self.probed + self.free);
+        let behind = u128::from(self.probed) * u128::from(ALWAYS) <= due;
         match self.burst {
             Some(b) => {
-                let long = now_ns.saturating_sub(b.began_ns) >= self.switch_ns.saturating_mul(SWITCHES);
+                let long = now_ns.saturating_sub(b.began_ns) >= self.switch_ns;
                 // As long that a pause of eight calls follows.
                 let rest = u32::from(ALWAYS - self.permille);
                 let least = (MIN_CALLS * u32::from(self.permille) / rest).max(MIN_CALLS);
@@ -138,22 +139,45 @@ mod tests {
         for (permille, lag) in [(100, 0), (100, 5), (50, 3), (500, 2), (900, 1), (10, 4)] {
             let mut cycle = Cycle::new(permille, 0);
             run(&mut cycle, 20_000, lag);
-            let share = 1000 * cycle.whole / (cycle.whole + cycle.others);
+            let share = 1000 * cycle.probed / (cycle.probed + cycle.free);
             assert!(share.abs_diff(permille.into()) <= 2, "{permille} with lag {lag}: {share}");
         }
     }
 
     #[test]
-    fn bursts_are_long_against_their_switches() {
+    fn bursts_are_as_long_as_their_switches() {
         let mut cycle = Cycle::new(100, 0);
-        // 10 times 60 ms are 60 calls.
-        cycle.switched(60_000_000);
+        // 600 ms are 60 calls.
+        cycle.switched(600_000_000);
         let states = run(&mut cycle, 3_000, 0);
         let bursts: Vec<usize> = states.split(|on| !*on).map(<[bool]>::len).filter(|n| *n > 0).collect();
         assert!(bursts.len() >= 3 && bursts.iter().all(|n| *n >= 60), "{bursts:?}");
         // Where switches cost nothing, eight calls do.
         let states = run(&mut Cycle::new(100, 0), 3_000, 0);
         assert!(states.split(|on| !*on).filter(|b| !b.is_empty()).all(|b| (8..=10).contains(&b.len())));
+    }
+
+    #[test]
+    fn what_a_switch_costs_is_part_of_the_share() {
+        let mut cycle = Cycle::new(100, 0);
+        let (mut captured, mut edges, mut left, mut before) = (0_u64, 0_u64, 0_u32, true);
+        for k in 0..20_000 {
+            let on = cycle.on(k * 10_000_000);
+            // Probes stay for 20 calls after they are told to go.
+            let call = match (on, left) {
+                (true, _) => Captured::Whole,
+                (false, 1..) => Captured::Edge,
+                (false, _) => Captured::None,
+            };
+            left = if on { 20 } else { left.saturating_sub(1) };
+            captured += u64::from(call == Captured::Whole);
+            edges += u64::from(call == Captured::Edge);
+            cycle.call(call);
+            // From the end of the first period on.
+            assert!(!on || before || 10 * (captured + edges - 1) <= k, "{k}: {captured} and {edges}");
+            before = on;
+        }
+        assert!(captured > 300 && edges > 2 * captured, "{captured} and {edges}");
     }
 
     #[test]

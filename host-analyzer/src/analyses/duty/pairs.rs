@@ -34,7 +34,7 @@ pub(super) struct Pair {
 ///
 /// Tokens of one context between two prompts follow each other. A token that grows with its position grows in a straight line over
 /// so few tokens, so what an untraced token would have taken in the middle of the burst lies on the line through the medians of the
-/// neighbours on both sides. A burst with neighbours on one side only is left out, and so are neighbours with another number of
+/// neighbours on both sides. Tokens at an edge are passed over: taking probes out may take longer than a burst. A burst with neighbours on one side only is left out, and so are neighbours with another number of
 /// cells, which grow in steps. No token is a neighbour of two bursts, so that the pairs are independent.
 pub(super) fn pairs(model: &Model, phases: &Phases) -> Vec<Pair> {
     runs(model, phases).iter().flat_map(|run| of_run(run)).collect()
@@ -64,6 +64,7 @@ fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
 }
 
 fn of_run(run: &[Token]) -> Vec<Pair> {
+    let run: Vec<Token> = run.iter().filter(|t| t.traced != Traced::Edge).copied().collect();
     let stretches: Vec<&[Token]> = run.chunk_by(|a, b| whole(a) == whole(b)).collect();
     let beside = |at: Option<usize>| at.and_then(|at| stretches.get(at)).copied().unwrap_or(&[]);
     (0..stretches.len())
