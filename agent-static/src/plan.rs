@@ -128,19 +128,6 @@ impl From<control::Plan<'_>> for Plan {
     }
 }
 
-/// Reads a kind of operator probes.
-///
-/// # Errors
-/// A sentence that names the allowed ones.
-pub fn probes(name: &str) -> Result<Probes, String> {
-    match name {
-        "auto" => Ok(Probes::Auto),
-        "uprobe" => Ok(Probes::Uprobe),
-        "direct" => Ok(Probes::Direct),
-        other => Err(format!("`{other}` is no kind of probe: use auto, uprobe, direct")),
-    }
-}
-
 /// Reads a list of level names, for example `token,graph`.
 ///
 /// # Errors

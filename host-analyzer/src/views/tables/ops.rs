@@ -112,11 +112,7 @@ impl Table for Ops<'_> {
                 })),
                 true,
             ),
-            (
-                "cpu",
-                Arc::new(rows.clone().map(|i| spans.cpu[i]).collect::<UInt16Array>()) as ArrayRef,
-                true,
-            ),
+            ("cpu", Arc::new(rows.clone().map(|i| spans.cpu[i]).collect::<UInt16Array>()) as ArrayRef, true),
             (
                 "migrated",
                 Arc::new(BooleanArray::from_iter(
