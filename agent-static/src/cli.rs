@@ -129,6 +129,10 @@ pub struct Serve {
     /// the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
+    /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
+    /// (default: 2M, 256K for token calls alone)
+    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    pub ring: Option<u32>,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,
@@ -153,6 +157,10 @@ pub struct Record {
     /// How operators are probed
     #[command(flatten)]
     pub probes: ProbesArgs,
+    /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
+    /// (default: 2M, 256K for token calls alone)
+    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    pub ring: Option<u32>,
     /// How often per second the board's sensors are read (without a board: frequencies and temperatures); at most 100,
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]

@@ -98,7 +98,17 @@ fn plan_of(options: &Record) -> Result<Plan> {
     let bench = None;
     let (board, probes) = (name.to_owned(), options.probes.kind);
     let capture = Wanted::from(&options.capture);
-    Ok(Plan { board, levels, target: String::new(), counters, gauges, bench, probes, capture })
+    Ok(Plan {
+        board,
+        levels,
+        target: String::new(),
+        counters,
+        gauges,
+        bench,
+        probes,
+        capture,
+        ring_bytes: options.ring,
+    })
 }
 
 /// Measures the ceilings and prints them.
@@ -197,7 +207,7 @@ fn serve(options: &Serve) -> Result<i32> {
         let mut host = Host::new(link.try_clone().map_err(no_link)?, listener);
         let output = Output::new(link, kind, name.clone()).map_err(no_link)?;
         let plan = match read {
-            Ok(Some(plan)) => plan,
+            Ok(Some(plan)) => Plan { ring_bytes: options.ring, ..plan },
             Ok(None) => return Ok(0),
             Err(e) => {
                 log(&e.to_string());

@@ -13,6 +13,7 @@ rm -f "$dir"/*.pfi
 engine=$!
 recorder=''
 trap 'kill $recorder "$engine" 2>/dev/null || true' EXIT
+trap 'exit 1' HUP INT TERM
 
 # Calls that were seen whole on both sides of those that are compared: the first may have lacked probes, and the last ones too.
 CALLS=28

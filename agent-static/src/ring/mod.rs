@@ -4,6 +4,7 @@
 //! panic on any bytes; a record shorter than its struct is not an event.
 
 mod parse;
+pub mod size;
 #[cfg(test)]
 mod tests;
 
