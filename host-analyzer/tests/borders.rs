@@ -17,6 +17,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
         "commands",
         &[
             "profinfer_wire",
+            "profinfer_options",
             "profinfer_boards",
             "profinfer_engine",
             "decode",
