@@ -34,8 +34,8 @@ build_tracers() {
 	mkdir -p "$built"
 	local arch
 	arch=$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-	clang -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_"$arch" -Ibpf/include -c ci/bench/paper.bpf.c -o "$built/paper.o"
-	for program in paper traps; do gcc -O2 -o "$built/$program" "ci/bench/$program.c" -lbpf -lpthread; done
+	clang -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_"$arch" -Ibpf/include -c ci/bench/tracer.bpf.c -o "$built/tracer.o"
+	for program in tracer traps; do gcc -O2 -o "$built/$program" "ci/bench/$program.c" -lbpf -lpthread; done
 }
 
 overhead() {
@@ -43,14 +43,14 @@ overhead() {
 	case ${1:-} in '' | --*) ;; *) model=$1 && shift ;; esac
 	if [ "${1:-}" = --engine ]; then engine=$2 && shift 2; fi
 	say "overhead: $engine, $model"
-	python3 ci/bench/overhead.py --agent "$agent" --paper "$built/paper" --engine "$(scripts/engine.sh "$engine")" \
+	python3 ci/bench/overhead.py --agent "$agent" --tracer "$built/tracer" --engine "$(scripts/engine.sh "$engine")" \
 		--model "$(scripts/model.sh "$model")" --json "$built/figures.jsonl" "$@"
 }
 
 parts() {
 	for threads in 1 "$(nproc)"; do
 		say "parts of a pair of probes, ns (lower quartile, median), threads: $threads"
-		"$built/traps" "$built/paper.o" 40 "$threads"
+		"$built/traps" "$built/tracer.o" 40 "$threads"
 	done
 }
 

@@ -11,7 +11,8 @@ use std::thread::JoinHandle;
 use libbpf_rs::Link;
 use memmap2::Mmap;
 use profinfer_engine::{
-    BackendFunction, EnginePlan, Image, ProbeKind, describe, examine, is_engine_part, library_event_site,
+    BackendFunction, EnginePlan, Image, ProbeKind, Site, describe, examine, is_engine_part,
+    library_event_site,
 };
 use profinfer_wire::record::control::level;
 
@@ -26,6 +27,7 @@ use crate::selfcheck::{Hits, doubt};
 use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
 use crate::target::watch::Watch;
+use crate::uprobes::Uprobes;
 
 /// Direct probes that were put in or refused, and what became of the operators' probes.
 pub type Settled = (std::result::Result<PutIn, Refused>, Vec<Outcome>);
@@ -44,7 +46,7 @@ pub struct Attached {
     /// How its operators are probed.
     pub operators: Operators,
     levels: u32,
-    links: BTreeMap<(ProbeKind, FileId, u64), Vec<Link>>,
+    uprobes: Uprobes,
     library_events: Vec<Link>,
     looked_at: BTreeMap<FileId, bool>,
     /// What the engine's files were like when they were examined.
@@ -71,7 +73,7 @@ impl Attached {
             reported: Vec::new(),
             operators: Operators::new(wish),
             levels,
-            links: BTreeMap::new(),
+            uprobes: Uprobes::default(),
             library_events: Vec::new(),
             looked_at: BTreeMap::new(),
             stamps: BTreeMap::new(),
@@ -86,9 +88,8 @@ impl Attached {
     /// Some probe of that level is attached, of the engine itself: other backends have some of the functions that there are.
     #[must_use]
     pub fn has(&self, level: u32) -> bool {
-        self.links
-            .keys()
-            .any(|(kind, ..)| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none())
+        let of_it = |kind: ProbeKind| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none();
+        self.uprobes.kinds().any(of_it)
     }
 
     /// Number of probes that are or were in place.
@@ -108,14 +109,7 @@ impl Attached {
     /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
     /// few. A thread of its own waits for the kernel, which lets go of a probe when no CPU can be in it any more.
     pub fn take_out_operators(&mut self) -> u16 {
-        let mut gone = Vec::new();
-        // Starts before ends, as when all are removed.
-        for ((kind, ..), links) in &mut self.links {
-            if switchable(*kind) {
-                gone.append(links);
-            }
-        }
-        let n = u16::try_from(gone.len()).unwrap_or(u16::MAX);
+        let (gone, n) = self.uprobes.take_out(switchable);
         self.operators_out();
         // Where there is no thread to be had, they are dropped here.
         self.leaving = std::thread::Builder::new()
@@ -123,7 +117,7 @@ impl Attached {
             .stack_size(LEAVING_STACK)
             .spawn(move || drop(gone))
             .ok();
-        n
+        u16::try_from(n).unwrap_or(u16::MAX)
     }
 
     /// The probes that were to be taken out are out.
@@ -139,21 +133,13 @@ impl Attached {
     /// # Errors
     /// What the kernel answered; then none is in.
     pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
-        let mut put = 0;
-        // Ends before starts.
-        for ((kind, id, offset), links) in self.links.iter_mut().rev() {
-            let file = self.files.iter().find(|f| f.id == *id);
-            let Some(file) = file.filter(|_| switchable(*kind) && links.is_empty()) else { continue };
-            match bpf.attach(AttachPoint::Engine(*kind), self.pid, &file.open_path, *offset) {
-                Ok(attached) => *links = attached,
-                Err(e) => {
-                    self.take_out_operators();
-                    return Err(e);
-                }
+        match self.uprobes.put_in(bpf, self.pid, &self.files, switchable) {
+            Ok(put) => Ok(u16::try_from(put).unwrap_or(u16::MAX)),
+            Err(e) => {
+                self.take_out_operators();
+                Err(e)
             }
-            put += u16::try_from(links.len()).unwrap_or(0);
         }
-        Ok(put)
     }
 
     /// Captures operators in calls that begin in this window.
@@ -169,7 +155,7 @@ impl Attached {
     #[must_use]
     pub fn operators_since(&self) -> Option<u64> {
         let direct = matches!(self.operators, Operators::Direct(_));
-        self.operators_ns.filter(|_| direct || self.links.keys().any(|(kind, ..)| switchable(*kind)))
+        self.operators_ns.filter(|_| direct || self.uprobes.kinds().any(switchable))
     }
 
     /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
@@ -206,7 +192,7 @@ impl Attached {
         let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
         if !self.linkers.contains(&file.id)
             && let Some(offset) = sparing(std::slice::from_ref(&bytes), || library_event_site(&image))
-            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, offset)
+            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, &[offset])
         {
             self.linkers.insert(file.id);
             self.library_events.extend(links);
@@ -264,26 +250,27 @@ impl Attached {
         // Ends before starts, so that no operator is seen to start that is not seen to end.
         let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
         let mut sites: Vec<_> = plan.sites.iter().filter(|s| probed(s.kind)).collect();
-        sites.sort_by_key(|s| std::cmp::Reverse(s.kind));
-        for site in sites {
-            let Some(file) = self.files.get(site.file) else { continue };
-            let key = (site.kind, file.id, site.offset);
-            if self.links.contains_key(&key) {
-                continue;
-            }
-            let point = AttachPoint::Engine(site.kind);
-            let fate = match bpf.attach(point, self.pid, &file.open_path, site.offset) {
-                Ok(links) => {
-                    self.links.insert(key, links);
-                    if switchable(site.kind) {
-                        self.operators_ns = Some(clock::monotonic_ns());
+        sites.sort_by_key(|s| (std::cmp::Reverse(s.kind), s.file));
+        for same in sites.chunk_by(|a, b| (a.kind, a.file) == (b.kind, b.file)) {
+            let (kind, file) = (same[0].kind, self.files.get(same[0].file));
+            let Some(file) = file else { continue };
+            let new = same.iter().filter(|s| !self.uprobes.has(kind, file.id, s.offset));
+            let new: BTreeMap<u64, &Site> = new.map(|s| (s.offset, *s)).collect();
+            let offsets: Vec<u64> = new.keys().copied().collect();
+            for (offset, done) in self.uprobes.attach(bpf, self.pid, kind, file, &offsets) {
+                let Some(site) = new.get(&offset) else { continue };
+                let fate = match done {
+                    Ok(()) => {
+                        if switchable(kind) {
+                            self.operators_ns = Some(clock::monotonic_ns());
+                        }
+                        Fate::Attached { site: (*site).clone(), doubt: None }
                     }
-                    Fate::Attached { site: site.clone(), doubt: None }
-                }
-                Err(e) => Fate::Refused(e.answer),
-            };
-            let (symbol, library) = (describe::symbol(site), file.path.clone());
-            outcomes.push(Outcome { kind: site.kind, symbol, library, fate });
+                    Err(e) => Fate::Refused(e.answer),
+                };
+                let (symbol, library) = (describe::symbol(site), file.path.clone());
+                outcomes.push(Outcome { kind, symbol, library, fate });
+            }
         }
         Ok(outcomes)
     }
@@ -358,7 +345,7 @@ impl Attached {
             |f: &MappedFile| stamp(f).filter(|now| self.stamps.get(&f.id).is_some_and(|then| then != now));
         let changed: Vec<MappedFile> = self.files.iter().filter(|f| now(f).is_some()).cloned().collect();
         for file in &changed {
-            self.links.retain(|(_, id, _), _| *id != file.id);
+            self.uprobes.forget(file.id);
             self.stamps.remove(&file.id);
         }
         let of_changed = |o: &Outcome| changed.iter().any(|f| f.path == o.library);
@@ -416,8 +403,7 @@ impl Attached {
                 )),
             }
         }
-        // Starts before ends: an operator that runs right now ends unseen and is counted as such.
-        while self.links.pop_first().is_some() {}
+        self.uprobes.clear();
         if let Some(leaving) = self.leaving.take() {
             let _ = leaving.join();
         }

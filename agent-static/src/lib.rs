@@ -43,3 +43,4 @@ pub mod signals;
 pub mod sys;
 pub mod target;
 pub mod tracer;
+pub mod uprobes;

@@ -11,10 +11,11 @@ import time
 class Engine:
     """The driver `nodes` (ci/drivers), which decodes the same tokens again and again until it is told off."""
 
-    def __init__(self, folder, model, threads, round_tokens):
+    def __init__(self, folder, model, threads, round_tokens, cpus=None):
         self.round = round_tokens
         self.out = tempfile.NamedTemporaryFile("w+", suffix=".tsv", encoding="ascii")
-        command = [os.path.join(folder, "nodes"), "-m", model, "-t", str(threads), "-p", "8", "-n", str(round_tokens),
+        command = ["taskset", "-c", cpus] if cpus else []
+        command += [os.path.join(folder, "nodes"), "-m", model, "-t", str(threads), "-p", "8", "-n", str(round_tokens),
                    "-r", "1000000", "--fresh", "--pause"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.out)
         while "ready" not in self.text():

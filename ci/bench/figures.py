@@ -38,25 +38,31 @@ def usual_by_place(tokens, windows):
     return {place: statistics.median(times) for place, times in by_place.items()}
 
 
-def window_time(tokens, window, usual):
+def window_time(tokens, window, usual, whole=False):
     """Mean time of the window's tokens in units of what is usual at their places, without the twentieth at either end: one
-    that the machine interrupted for long is no cost of a tracer. None of hardly any tokens."""
+    that the machine interrupted for long is no cost of a tracer. None of hardly any tokens.
+
+    `whole`: the slowest may be those that were traced, so only those of twice the usual time are left out."""
     times = sorted(took / usual[place] for place, start, took in tokens if window[0] <= start <= window[1] and place in usual)
-    cut = len(times) // 20
+    if whole:
+        times = [t for t in times if t < 2]
+    cut = 0 if whole else len(times) // 20
     return statistics.mean(times[cut:len(times) - cut]) if len(times) > 5 else None
 
 
-def compare(tokens, taken):
-    """`taken`: (name, window) in the order of time, every traced window between two of name `plain`.
+def compare(tokens, taken, periods=()):
+    """`taken`: (name, window) in the order of time, every traced window between two of name `plain`. `periods`: names of those that
+    trace some tokens and not the others.
 
     Returns the untraced median token (ns) and the ratios by name. A pair whose untraced windows differ by half is left out: the
     machine did something else."""
     plain = [window for name, window in taken if name == "plain"]
     usual = usual_by_place(tokens, plain)
-    times = [(name, window_time(tokens, window, usual)) for name, window in taken]
     ratios = {}
-    for before, (name, time), after in zip(times, times[1:], times[2:]):
-        if name == "plain" or None in (before[1], time, after[1]) or not 2 / 3 < before[1] / after[1] < 3 / 2:
+    for three in zip(taken, taken[1:], taken[2:]):
+        name = three[1][0]
+        before, time, after = (window_time(tokens, window, usual, name in periods) for _, window in three)
+        if name == "plain" or None in (before, time, after) or not 2 / 3 < before / after < 3 / 2:
             continue
-        ratios.setdefault(name, []).append(2 * time / (before[1] + after[1]))
+        ratios.setdefault(name, []).append(2 * time / (before + after))
     return statistics.median(usual.values()), ratios

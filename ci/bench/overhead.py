@@ -27,11 +27,14 @@ def chosen(args, lib):
     every = {
         "op": lambda: ways.agent("op", args.agent, "--levels", "token,graph,op"),
         "all": lambda: ways.agent("all", args.agent, "--levels", "all"),
+        "token": lambda: ways.agent("token", args.agent, "--levels", "token"),
         "token+graph": lambda: ways.agent("token+graph", args.agent, "--levels", "token,graph"),
         "starts": lambda: ways.agent("starts", args.agent, "--levels", "token,graph,op", "--ends", "none"),
-        "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%"),
+        "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%", kind=ways.Duty),
         "direct": lambda: ways.agent("direct", args.agent, "--levels", "token,graph,op", "--probes", "direct"),
-        "paper": lambda: ways.Way("paper", [args.paper, f"{args.paper}.o", "{pid}", "{lib}", entry], ways.TRACER_SAID),
+        "paper": lambda: ways.tracer("paper", args.tracer, f"operator_entry@{entry}", f"operator_return@{entry}"),
+        "traps": lambda: ways.tracer("traps", args.tracer, *[f"empty@{at}" for at in [*starts, end]]),
+        "programs": lambda: ways.tracer("programs", args.tracer, *[f"with_state@{s}" for s in starts], f"with_ring@{end}"),
         "bpftrace": lambda: ways.Bpftrace("bpftrace", f"{lib}:ggml_cpu_extra_compute_forward", f"{lib}:ggml_barrier"),
         "bpftrace-sites": lambda: ways.Bpftrace("bpftrace-sites", *sites),
         "nothing": ways.Nothing,
@@ -44,17 +47,17 @@ def chosen(args, lib):
 
 def windows(args, engine, tracers):
     """Takes the windows, tracers in another order in each round. Every traced window lies between two untraced ones."""
-    def window(name):
+    def window(name, seconds):
         begin = time.monotonic_ns()
-        time.sleep(args.window)
+        time.sleep(seconds)
         return name, (begin, time.monotonic_ns())
-    taken = [window("plain")]
+    taken = [window("plain", args.window)]
     for done in range(args.pairs):
         for tracer in random.sample(tracers, len(tracers)):
-            tracer.begin(engine)
-            taken.append(window(tracer.name))
+            tracer.begin(engine, args.tracer_cpus)
+            taken.append(window(tracer.name, args.duty_window if tracer.periods else args.window))
             tracer.end()
-            taken.append(window("plain"))
+            taken.append(window("plain", args.window))
         print(f"  {done + 1}/{args.pairs}", flush=True)
     return taken
 
@@ -63,24 +66,27 @@ def main():
     """Measures and prints."""
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--agent", required=True)
-    p.add_argument("--paper", help="the tracer made of paper.c; its programs lie beside it as .o")
+    p.add_argument("--tracer", help="made of tracer.c; its programs lie beside it as .o")
     p.add_argument("--engine", required=True, help="folder with `nodes`")
     p.add_argument("--model", required=True)
     p.add_argument("--threads", default="2")
+    p.add_argument("--engine-cpus", help="list of CPUs as taskset takes it, for the engine's threads")
+    p.add_argument("--tracer-cpus", help="the same for the tracers")
     p.add_argument("--pairs", type=int, default=12)
     p.add_argument("--window", type=float, default=1.5, help="seconds")
+    p.add_argument("--duty-window", type=float, default=20, help="the same for ways that trace some tokens in turn with others")
     p.add_argument("--round", type=int, default=60, help="tokens before the context begins anew")
     p.add_argument("--ways", default=DEFAULT)
     p.add_argument("--json", help="append the figures to this file, a line each")
     a = p.parse_args()
-    engine = Engine(a.engine, a.model, a.threads, a.round)
+    engine = Engine(a.engine, a.model, a.threads, a.round, a.engine_cpus)
     try:
         time.sleep(2)
         tracers = chosen(a, engine.cpu_library())
         taken = windows(a, engine, tracers)
     finally:
         tokens = engine.stop()
-    token, ratios = figures.compare(tokens, taken)
+    token, ratios = figures.compare(tokens, taken, {t.name for t in tracers if t.periods})
     print(f"{a.threads} threads, untraced: {token / 1e6:.3f} ms per token")
     for tracer in tracers:
         ratio = figures.ratio(ratios.get(tracer.name, []))

@@ -13,15 +13,18 @@ class Way:
 
     #: Seconds from its begin until all of it is in place, and from its end until the kernel has tidied up.
     settle, rest = 1.2, 1.5
+    #: It traces some tokens and not the others: its window has to hold many of its periods, and every token of it counts.
+    periods = False
 
     def __init__(self, name, command, said=None):
         self.name, self.command, self.said = name, command, said
         self.process, self.folder = None, tempfile.mkdtemp()
         self.words = []
 
-    def begin(self, engine):
-        """Starts it on that engine."""
-        command = [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
+    def begin(self, engine, cpus=None):
+        """Starts it on that engine, and on those CPUs."""
+        command = ["taskset", "-c", cpus] if cpus else []
+        command += [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(self.settle)
         if self.process.poll() is not None:
@@ -47,7 +50,7 @@ class Nothing(Way):
     def __init__(self):
         super().__init__("nothing", [])
 
-    def begin(self, engine):
+    def begin(self, engine, cpus=None):
         time.sleep(self.settle)
 
     def end(self):
@@ -62,6 +65,12 @@ BPFTRACE = "uprobe:%s {{ @s[tid] = nsecs; @t[tid] = arg1; }} uprobe:%s /@s[tid]/
     '{{ printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }}'
 
 
+class Duty(Way):
+    """The agent with a duty cycle."""
+
+    periods = True
+
+
 class Bpftrace(Way):
     """bpftrace that prints a line an operator."""
 
@@ -71,9 +80,14 @@ class Bpftrace(Way):
         super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
 
 
-def agent(name, path, *options):
+def agent(name, path, *options, kind=Way):
     """The agent, with options of `record`."""
-    return Way(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
+    return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
+
+
+def tracer(name, path, *places_of_programs):
+    """Programs of tracer.bpf.c, each at its place."""
+    return Way(name, [path, f"{path}.o", "{pid}", "{lib}", *places_of_programs], TRACER_SAID)
 
 
 def places(agent_path, lib):

@@ -14,13 +14,14 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, OpenObject};
+use libbpf_rs::{MapCore, MapFlags, OpenObject, OpenProgramMut, ProgramAttachType};
 
 use crate::backend_function::FUNCTIONS;
 use crate::capture::Programs;
 use crate::counter::Counters;
 use crate::error::Result;
 use crate::sched::formats::Formats;
+use crate::sys::multi::uprobe_multi;
 use layout::{bytes_of, types::limit};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
@@ -46,6 +47,8 @@ pub struct Bpf<'s> {
     sched: bool,
     /// Operators have no end probes.
     starts_only: bool,
+    /// All places of a program are attached by one link.
+    multi: bool,
     /// Room for the totals of all CPUs.
     per_cpu: RefCell<Vec<u64>>,
 }
@@ -95,13 +98,21 @@ impl<'s> Bpf<'s> {
             rodata.pidns_dev = dev;
             rodata.pidns_ino = ino;
         }
+        let multi = uprobe_multi();
+        if multi {
+            // To be chosen before they are loaded: then they cannot be attached in the other way.
+            let probed = |p: &OpenProgramMut<'_>| p.section() == "uprobe" || p.section() == "uretprobe";
+            for mut program in open.open_object_mut().progs_mut().filter(probed) {
+                program.set_attach_type(ProgramAttachType::TraceUprobeMulti);
+            }
+        }
         let skel = open.load().map_err(|e| refused(&e))?;
         for tid in capture.tids {
             let map = &skel.maps.kept_threads;
             map.update(&tid.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused(&e))?;
         }
         let starts_only = capture.starts_only;
-        Ok(Self { skel, sched: sched.is_some(), starts_only, per_cpu: RefCell::new(totals::room()) })
+        Ok(Self { skel, sched: sched.is_some(), starts_only, multi, per_cpu: RefCell::new(totals::room()) })
     }
 
     /// The ring buffer's map.
@@ -114,6 +125,12 @@ impl<'s> Bpf<'s> {
     #[must_use]
     pub fn starts_only(&self) -> bool {
         self.starts_only
+    }
+
+    /// Each program is attached to all its places by one link (uprobe_multi), not by a perf event a place.
+    #[must_use]
+    pub fn multi(&self) -> bool {
+        self.multi
     }
 
     /// Leaves out a node of a topology from now on.

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 
-use libbpf_rs::{Link, MapCore, MapFlags, ProgramMut, UprobeOpts};
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramMut, UprobeMultiOpts, UprobeOpts};
 use profinfer_engine::ProbeKind;
 
 use super::Bpf;
@@ -25,11 +25,11 @@ pub enum AttachPoint {
 }
 
 impl<'s> Bpf<'s> {
-    /// Attaches the programs of `point` at a file offset, for one process.
+    /// Attaches the programs of `point` at offsets in a file, for one process: to all or to none.
     ///
     /// # Errors
     /// What the kernel answered.
-    pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offset: u64) -> Result<Vec<Link>> {
+    pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offsets: &[u64]) -> Result<Vec<Link>> {
         let p = &self.skel.progs;
         let slots = self.backend_slots();
         let (enter, leave) = match point {
@@ -64,7 +64,13 @@ impl<'s> Bpf<'s> {
         // Returns first: a return without its entry is ignored, an entry without its return is a wrong number.
         let mut links = Vec::with_capacity(2);
         for (program, retprobe) in leave.map(|l| (l, true)).into_iter().chain([(enter, false)]) {
-            links.push(attach_one(program, pid, file, offset, retprobe)?);
+            if self.multi {
+                links.push(attach_all(program, pid, file, offsets, retprobe)?);
+                continue;
+            }
+            for offset in offsets {
+                links.push(attach_one(program, pid, file, *offset, retprobe)?);
+            }
         }
         Ok(links)
     }
@@ -158,13 +164,35 @@ fn no_slot(slot: u8) -> Diagnostic {
 
 fn attach_one(program: &ProgramMut<'_>, pid: u32, file: &Path, offset: u64, retprobe: bool) -> Result<Link> {
     let opts = UprobeOpts { retprobe, ..Default::default() };
-    let failed = |answer: &dyn std::fmt::Display| {
-        Diagnostic::new(
-            format!("putting a probe at {}+{offset:#x}", file.display()),
-            answer,
-            "see `dmesg`; the kernel needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS",
-        )
+    let at = usize::try_from(offset).map_err(|e| failed(file, &[offset], &e))?;
+    program
+        .attach_uprobe_with_opts(pid.cast_signed(), file, at, opts)
+        .map_err(|e| failed(file, &[offset], &e))
+}
+
+fn attach_all(
+    program: &ProgramMut<'_>,
+    pid: u32,
+    file: &Path,
+    offsets: &[u64],
+    retprobe: bool,
+) -> Result<Link> {
+    let at: std::result::Result<_, _> = offsets.iter().map(|o| usize::try_from(*o)).collect();
+    let opts = UprobeMultiOpts {
+        offsets: at.map_err(|e| failed(file, offsets, &e))?,
+        retprobe,
+        ..Default::default()
     };
-    let offset = usize::try_from(offset).map_err(|e| failed(&e))?;
-    program.attach_uprobe_with_opts(pid.cast_signed(), file, offset, opts).map_err(|e| failed(&e))
+    program
+        .attach_uprobe_multi_with_opts(pid.cast_signed(), file, "", opts)
+        .map_err(|e| failed(file, offsets, &e))
+}
+
+fn failed(file: &Path, offsets: &[u64], answer: &dyn std::fmt::Display) -> Diagnostic {
+    let at: Vec<String> = offsets.iter().map(|offset| format!("{offset:#x}")).collect();
+    Diagnostic::new(
+        format!("putting a probe at {}+{}", file.display(), at.join(", ")),
+        answer,
+        "see `dmesg`; the kernel needs CONFIG_UPROBE_EVENTS and CONFIG_BPF_EVENTS",
+    )
 }

@@ -48,7 +48,7 @@ fn traced(bpf: &Bpf<'_>, own: u32) -> Option<(Vec<u64>, Vec<u64>)> {
     let [start, end] = probed::sites();
     let attach = |kind, address| {
         let offset = maps::file_offset(own, address)?;
-        bpf.attach(AttachPoint::Engine(kind), own, exe, offset).ok()
+        bpf.attach(AttachPoint::Engine(kind), own, exe, &[offset]).ok()
     };
     let _links = (attach(ProbeKind::OpEnd, end)?, attach(ProbeKind::OpStart, start)?);
     let inside = RefCell::new(Vec::with_capacity(BATCHES * PAIRS as usize));

@@ -52,11 +52,12 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
         Ok(bpf) => {
             rows.push(Row::yes("BPF programs", "loaded and accepted by the verifier"));
             let cost = calibrate::probe_cost(&bpf);
+            let kind = if bpf.multi() { "by links for many places (uprobe_multi)" } else { "by perf events" };
             works = cost.is_some();
             rows.push(match cost {
                 Some(c) => Row::yes(
                     "probes",
-                    format!("attached to the agent itself; the two probes of an operator cost {} ns here", c.pair_ns),
+                    format!("attached to the agent itself {kind}; the two probes of an operator cost {} ns here", c.pair_ns),
                 ),
                 None => Row::no(
                     "probes",
@@ -111,16 +112,10 @@ fn unneeded() -> Vec<Row> {
         Ok(true) => "available; not needed",
         _ => "not available; not needed",
     };
-    let multi = match fs::read_to_string("/proc/kallsyms") {
-        Ok(symbols) if symbols.contains(" bpf_uprobe_multi_link_attach") => "available; not needed",
-        Ok(_) => "not available; not needed",
-        Err(_) => "unknown; not needed",
-    };
     let profile = Path::new("/sys/kernel/tracing/uprobe_events");
     // Where tracefs is not mounted, nobody has any by it.
     let others = fs::read_to_string(profile).map(|t| t.lines().count()).unwrap_or(0);
-    let mut rows =
-        vec![Row::info("BTF", btf), Row::info("cookies", cookies), Row::info("uprobe_multi", multi)];
+    let mut rows = vec![Row::info("BTF", btf), Row::info("cookies", cookies)];
     if others > 0 {
         let said = format!("{others} in {}: another tool's, and they cost time too", profile.display());
         rows.push(Row::info("other uprobes", said));

@@ -1,5 +1,5 @@
 //! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, counters, a function to
-//! probe, BPF statistics and maps, serial lines, measuring loops, direct probes.
+//! probe, BPF statistics, maps and links, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
 
@@ -9,6 +9,7 @@ pub mod direct;
 pub mod file;
 pub mod maps;
 pub mod mount;
+pub mod multi;
 pub mod perf;
 pub mod priority;
 pub mod probed;

@@ -53,6 +53,7 @@ pub struct TensorBatch<'a> {
     /// Number of nodes after which the topology repeats, from 1.
     pub period: u16,
     /// That many tensors.
+    #[serde(serialize_with = "super::in_one")]
     pub bytes: &'a [u8],
 }
 

@@ -25,7 +25,7 @@ pub mod token;
 mod totals;
 pub mod weight;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::frame::{Frame, MAX_PAYLOAD};
 
@@ -305,6 +305,11 @@ pub enum RecordError {
         /// The kind number.
         kind: u16,
     },
+}
+
+/// Writes a slice of bytes in one piece; the same bytes as serde's way for slices, which goes from one to the next.
+fn in_one<S: Serializer>(bytes: &&[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
 }
 
 /// Decodes a whole payload; bytes left over are an error, since a record never grows.

@@ -54,6 +54,7 @@ pub struct PredictedBatch<'a> {
     /// Each span comes with what it counted.
     pub counted: bool,
     /// The spans.
+    #[serde(serialize_with = "super::in_one")]
     pub bytes: &'a [u8],
 }
 

@@ -34,6 +34,7 @@ pub struct SchedBatch<'a> {
     /// Number of events.
     pub count: u16,
     /// The events, see [`crate::sched`].
+    #[serde(serialize_with = "super::in_one")]
     pub bytes: &'a [u8],
 }
 

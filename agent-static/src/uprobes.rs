@@ -1,0 +1,116 @@
+//! The uprobes of one process on its engine, as the kernel holds them: where it can, all places of a program by one link.
+
+use libbpf_rs::Link;
+use profinfer_engine::ProbeKind;
+
+use crate::bpf::{AttachPoint, Bpf};
+use crate::error::Result;
+use crate::target::maps::{FileId, MappedFile};
+
+/// All of them, starts before ends.
+#[derive(Debug, Default)]
+pub struct Uprobes {
+    rows: Vec<Row>,
+}
+
+/// Places in one file that are probed for the same, and what holds the probes: a link for an entry, another one for a return.
+#[derive(Debug)]
+struct Row {
+    kind: ProbeKind,
+    file: FileId,
+    offsets: Vec<u64>,
+    /// Empty while they are taken out.
+    links: Vec<Link>,
+}
+
+impl Row {
+    fn probes(&self) -> usize {
+        self.offsets.len() * self.links.len()
+    }
+}
+
+impl Uprobes {
+    /// For what places are or were probed; a kind may come several times.
+    pub fn kinds(&self) -> impl Iterator<Item = ProbeKind> + '_ {
+        self.rows.iter().map(|r| r.kind)
+    }
+
+    /// The place is or was probed for that.
+    #[must_use]
+    pub fn has(&self, kind: ProbeKind, file: FileId, offset: u64) -> bool {
+        self.rows.iter().any(|r| r.kind == kind && r.file == file && r.offsets.contains(&offset))
+    }
+
+    /// Probes places of a file for the same. What became of each: the kernel may refuse one of them.
+    pub fn attach(
+        &mut self,
+        bpf: &Bpf<'_>,
+        pid: u32,
+        kind: ProbeKind,
+        file: &MappedFile,
+        offsets: &[u64],
+    ) -> Vec<(u64, Result<()>)> {
+        if bpf.multi() && offsets.len() > 1 && self.attach_row(bpf, pid, kind, file, offsets).is_ok() {
+            return offsets.iter().map(|offset| (*offset, Ok(()))).collect();
+        }
+        // One by one: those that can be, and which cannot.
+        let one = |offset: &u64| (*offset, self.attach_row(bpf, pid, kind, file, &[*offset]));
+        offsets.iter().map(one).collect()
+    }
+
+    fn attach_row(
+        &mut self,
+        bpf: &Bpf<'_>,
+        pid: u32,
+        kind: ProbeKind,
+        file: &MappedFile,
+        offsets: &[u64],
+    ) -> Result<()> {
+        let links = bpf.attach(AttachPoint::Engine(kind), pid, &file.open_path, offsets)?;
+        let row = Row { kind, file: file.id, offsets: offsets.to_vec(), links };
+        let at = self.rows.partition_point(|r| r.kind <= kind);
+        self.rows.insert(at, row);
+        Ok(())
+    }
+
+    /// Gives away what holds the probes of some kinds, starts before ends, and how many those are: they are out when the links
+    /// are dropped.
+    pub fn take_out(&mut self, of: impl Fn(ProbeKind) -> bool) -> (Vec<Link>, usize) {
+        let (mut links, mut probes) = (Vec::new(), 0);
+        for row in self.rows.iter_mut().filter(|r| of(r.kind)) {
+            probes += row.probes();
+            links.append(&mut row.links);
+        }
+        (links, probes)
+    }
+
+    /// Puts those of some kinds in again that were taken out, ends before starts; how many.
+    ///
+    /// # Errors
+    /// What the kernel answered; then some may be in.
+    pub fn put_in(
+        &mut self,
+        bpf: &Bpf<'_>,
+        pid: u32,
+        files: &[MappedFile],
+        of: impl Fn(ProbeKind) -> bool,
+    ) -> Result<usize> {
+        let mut put = 0;
+        for row in self.rows.iter_mut().rev().filter(|r| r.links.is_empty() && of(r.kind)) {
+            let Some(file) = files.iter().find(|f| f.id == row.file) else { continue };
+            row.links = bpf.attach(AttachPoint::Engine(row.kind), pid, &file.open_path, &row.offsets)?;
+            put += row.probes();
+        }
+        Ok(put)
+    }
+
+    /// Removes those in a file for good.
+    pub fn forget(&mut self, file: FileId) {
+        self.rows.retain(|r| r.file != file);
+    }
+
+    /// Removes all of them. Starts before ends: an operator that runs right now ends unseen and is counted as such.
+    pub fn clear(&mut self) {
+        self.rows.drain(..).for_each(drop);
+    }
+}
