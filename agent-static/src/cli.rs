@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use profinfer_wire::record::direct::Probes;
+use profinfer_options::{CaptureArgs, ProbesArgs};
 
-use crate::capture::args::CaptureArgs;
 use crate::target::process::Target;
 
 /// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
@@ -130,6 +129,10 @@ pub struct Serve {
     /// the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
+    /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
+    /// (default: 2M, 256K for token calls alone)
+    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    pub ring: Option<u32>,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,
@@ -151,10 +154,13 @@ pub struct Record {
     /// manuals (CPU_CYCLES, L3D_CACHE_REFILL) with minor-faults and major-faults, or `none`
     #[arg(long, value_delimiter = ',')]
     pub counters: Vec<String>,
-    /// How operators are probed: `uprobe`, by a trap for each start and end; `direct`, without a trap, by changing some
-    /// instructions of the running engine; `auto`, which is `uprobe`
-    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = crate::plan::probes)]
-    pub probes: Probes,
+    /// How operators are probed
+    #[command(flatten)]
+    pub probes: ProbesArgs,
+    /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
+    /// (default: 2M, 256K for token calls alone)
+    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    pub ring: Option<u32>,
     /// How often per second the board's sensors are read (without a board: frequencies and temperatures); at most 100,
     /// 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]

@@ -9,6 +9,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::direct::Probes;
 
 use crate::boards::Board;
+use crate::capture::Wanted;
 #[cfg(feature = "bench")]
 use crate::cli::Bench;
 use crate::cli::{Command, Doctor, Record, Repair, Serve};
@@ -87,7 +88,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
         (_, names) => Counters::by_name(names),
     };
     // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
-    let experts = if options.probes == Probes::Direct { level::EXPERT } else { 0 };
+    let experts = if options.probes.kind == Probes::Direct { level::EXPERT } else { 0 };
     let levels = options.levels.unwrap_or_else(|| board.map_or(level::ALL, Board::levels) & !experts);
     let name = board.map_or(plan::UNKNOWN, |b| b.name);
     let gauges = gauges_of(board, options.sample_hz);
@@ -95,9 +96,19 @@ fn plan_of(options: &Record) -> Result<Plan> {
     let bench = options.bench.then(plan::BenchRequest::default);
     #[cfg(not(feature = "bench"))]
     let bench = None;
-    let (board, probes) = (name.to_owned(), options.probes);
-    let capture = options.capture.wanted();
-    Ok(Plan { board, levels, target: String::new(), counters, gauges, bench, probes, capture })
+    let (board, probes) = (name.to_owned(), options.probes.kind);
+    let capture = Wanted::from(&options.capture);
+    Ok(Plan {
+        board,
+        levels,
+        target: String::new(),
+        counters,
+        gauges,
+        bench,
+        probes,
+        capture,
+        ring_bytes: options.ring,
+    })
 }
 
 /// Measures the ceilings and prints them.
@@ -196,7 +207,7 @@ fn serve(options: &Serve) -> Result<i32> {
         let mut host = Host::new(link.try_clone().map_err(no_link)?, listener);
         let output = Output::new(link, kind, name.clone()).map_err(no_link)?;
         let plan = match read {
-            Ok(Some(plan)) => plan,
+            Ok(Some(plan)) => Plan { ring_bytes: options.ring, ..plan },
             Ok(None) => return Ok(0),
             Err(e) => {
                 log(&e.to_string());

@@ -28,6 +28,8 @@ pub struct Plan {
     pub probes: Probes,
     /// What to capture of the operators.
     pub capture: Wanted,
+    /// Bytes of the kernel's ring buffer; `None` leaves them to the agent. Of the agent's own command line.
+    pub ring_bytes: Option<u32>,
 }
 
 /// Most requests that a host may send: seven counters for as many types of core as there are boards with.
@@ -124,20 +126,8 @@ impl From<control::Plan<'_>> for Plan {
             bench: None,
             probes: Probes::Auto,
             capture: Wanted::default(),
+            ring_bytes: None,
         }
-    }
-}
-
-/// Reads a kind of operator probes.
-///
-/// # Errors
-/// A sentence that names the allowed ones.
-pub fn probes(name: &str) -> Result<Probes, String> {
-    match name {
-        "auto" => Ok(Probes::Auto),
-        "uprobe" => Ok(Probes::Uprobe),
-        "direct" => Ok(Probes::Direct),
-        other => Err(format!("`{other}` is no kind of probe: use auto, uprobe, direct")),
     }
 }
 

@@ -60,6 +60,7 @@ fn a_session_that_has_begun_allocates_nothing() {
             bench: None,
             probes: Probes::Auto,
             capture: Default::default(),
+            ring_bytes: None,
         };
         let target = Target::Command { command: engine, stdout_to_stderr: false };
         let output = Output::new(file, Kind::File, "the test").unwrap();

@@ -9,7 +9,8 @@
 #
 # One board is booted; on it each build runs under the agent, one after the other: prefill and decode, on two threads. Then the
 # trace must say what the engine's own list of that run says (host-analyzer/tests/oracle/engines.rs), and the kernel must not
-# have complained of a probe.
+# have complained of a probe. Then another process repeats the calls while it is recorded with direct probes, and with uprobes
+# (ci/engines/direct.sh; with the MoE model in --full only).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -47,7 +48,23 @@ trace() {
 		$board get /tmp/nodes.txt "$out/$model.txt"
 		case $model in moe-*) $board run "/tmp/build/nodes -m /tmp/$model.gguf ${RUN[*]/--list/--experts}" >"$out/$model.experts" </dev/null ;; esac
 		[ -f "$out/$model.row" ] || $board get /tmp/t.pfi "$out/$model.pfi"
+		case $full,$model in ,moe-*) ;; *) directly "$out/direct/$model" "/tmp/build/nodes -m /tmp/$model.gguf ${RUN[*]}" ;; esac
 	done
+}
+
+# directly DIR COMMAND: recorded with direct probes, and with uprobes in the same process; what it brings back lies in DIR
+directly() {
+	local said file
+	mkdir -p "$1"
+	$board run test -f /tmp/direct.sh </dev/null || $board put "$REPO/ci/engines/direct.sh" /tmp
+	said=$($board run "dmesg -c >/dev/null; sh /tmp/direct.sh profinfer-agent /tmp/direct $2 2>&1; echo \"status \$?\"; dmesg | grep -i -m 1 uprobe" </dev/null || true)
+	if [ "$said" = "status 0" ]; then
+		for file in direct.pfi uprobe.pfi list.txt; do $board get "/tmp/direct/$file" "$1/$file"; done
+		return
+	fi
+	note "FAILED: $1: $said"
+	failed=$((failed + 1))
+	rm -rf "$1"
 }
 
 # wrong FILE WHY: a row that says so
@@ -77,11 +94,11 @@ builds one
 switch_off
 
 say "traces and the engines' own lists"
-PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of >"$dir/oracle.log" 2>&1 || {
+PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of engines_direct::probes_of >"$dir/oracle.log" 2>&1 || {
 	grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
 	failed=$((failed + 1))
 }
-board_rows | awk -F'\t' '{ printf "%-20s %-10s nodes %9s  names %9s  experts %9s  tokens %8s  threads %s  spans %5s  lost %s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }'
+board_rows | awk -F'\t' '{ printf "%-20s %-10s nodes %9s  names %9s  experts %9s  tokens %8s  threads %s  spans %5s  lost %s  direct %s  %s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 }'
 if [ -n "$full" ]; then fill_page "$REPO/docs/engines.md"; fi
 echo "arm64 engines: $n builds, $runs runs in $SECONDS s, $failed failed"
 [ "$failed" = 0 ]

@@ -8,7 +8,9 @@
 #
 # Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
 # Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
-# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/tests/oracle/engines.rs). How each level is found must be what
+# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/tests/oracle/engines.rs). Another
+# process of the build repeats the calls while it is recorded with direct probes and then with uprobes: both say what the list says, and the same ran
+# (engines_direct.rs; with the MoE model in --full only). How each level is found must be what
 # builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and
 # with --full writes their rows of the page.
 set -eu
@@ -120,7 +122,17 @@ run() {
 			failed=$((failed + 1))
 		}
 		case $model in moe-*) "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]/--list/--experts}" >"$log.experts" 2>>"$log.log" </dev/null ;; esac
+		case $full,$model in ,moe-*) ;; *) directly "$build" "$dir/builds/${build/:/-}/direct/$model" "$bin/nodes" -m "$CACHE/models/$model.gguf" "${RUN[@]}" ;; esac
 	done
+}
+
+# directly BUILD DIR COMMAND...: with direct probes, and with uprobes in the same process
+directly() {
+	local log=$dir/out/direct.log
+	"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && return
+	note "FAILED: $1, with direct probes: $(tail -n 1 "$log")"
+	failed=$((failed + 1))
+	rm -rf "$2"
 }
 
 # one MACHINE BUILD DATE MODELS SPECIAL OPERATORS DIRECT
@@ -147,7 +159,7 @@ builds one
 
 if [ -n "$runs" ]; then
 	say "traces and the engines' own lists"
-	PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of >"$dir/oracle.log" 2>&1 || {
+	PROFINFER_ENGINES_DIR=$dir/builds tests_of oracle --ignored engines::traces_of engines_direct::probes_of >"$dir/oracle.log" 2>&1 || {
 		grep -q '^test result' "$dir/oracle.log" || cat "$dir/oracle.log" >&2
 		failed=$((failed + 1))
 	}

@@ -2,9 +2,16 @@
 # What was found, as a table for the terminal and as a page. Sourced by matrix.sh.
 # rows: MACHINE BUILD DATE LIBC SYMBOLS TOKEN GRAPH OPERATOR DIRECT WRONG SPECIAL
 # builds/BUILD/MODEL.row, written by the oracle: NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT
+# builds/BUILD/direct/MODEL/row: what became of direct probes
 
 # The folder of all of it.
 : "${dir:=}"
+
+# direct_row ROW: what became of direct probes in the run with this row, nothing if they were not tried
+direct_row() {
+	local file=${1%/*}/direct/${1##*/}
+	cat "${file%.row}/row" 2>/dev/null || true
+}
 
 # each FORMAT: a line for every build and model; of a build that was not run one with empty fields
 each() {
@@ -19,13 +26,14 @@ each() {
 			[ -z "$row" ] || mapfile -t fields < <(tr '\t' '\n' <"$row")
 			[ -z "$wrong" ] || fields[7]="$wrong"
 			# shellcheck disable=SC2059  # the format is ours
-			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$direct" "$model" "${fields[@]}"
+			printf "$1" "$build" "$machine" "$date" "$libc" "$symbols" "$token" "$graph" "$operator" "$direct" "$model" \
+				"${fields[@]:0:7}" "$(direct_row "$row")" "${fields[7]}"
 		done
 	done < <(tr '\t' '\037' <"$dir/rows")
 }
 
 table() {
-	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-40.40s %-10s %9s %9s %7s %8s %1s %5s %2s  %s\n' | sed 's/  *$//'
+	each '%-16s %-6s %-7s %-5s %-8s %-28.28s %-18.18s %-52.52s %-40.40s %-10s %9s %9s %7s %8s %1s %5s %2s %-6s  %s\n' | sed 's/  *$//'
 }
 
 page() {
@@ -55,7 +63,10 @@ probed against what is hit, and the recording says of a probe that is not hit th
 
 The same operators, types and struct offsets are read from each file; `profinfer-agent engine --tables all PATH` prints them.
 
-*Direct* says where operators of a build can be recorded without a trap: at the calls that start them and at one instruction that is moved, of so
+*Direct*: one process of the build, which repeats the calls, was recorded with direct probes and then with uprobes: `equal` if the nodes of its
+graphs are those of the engine's list in both, and the same ones ran on as many threads; else why direct probes were refused there.
+
+*Places* says where operators of a build can be recorded without a trap: at the calls that start them and at one instruction that is moved, of so
 many bytes, or at the whole calls of the function that is an operator; and if not, why. It is proved from the files alone that nothing leads into
 the middle of what would be changed, in every file of the build that has operators (one for each kind of processor).
 
@@ -69,9 +80,9 @@ when is real, and what a GPU or an NPU would take is not. The traces are held ag
 time planted in one node.
 
 X
-	echo '| build | machine | date | libc | symbols | token | graph | operator | direct | model | nodes | names | experts | tokens | threads | spans | lost | verdict |'
-	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
-	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
+	echo '| build | machine | date | libc | symbols | token | graph | operator | places | model | nodes | names | experts | tokens | threads | spans | lost | direct | verdict |'
+	echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+	each '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' | sed 's/  *|/ |/g'
 	cat <<'X'
 
 ## Other programs on GGML
@@ -90,14 +101,14 @@ was traced under Python by hand, without a list to compare with; the other two w
 X
 }
 
-# board_rows: a line `BUILD MODEL NODES NAMES EXPERTS TOKENS THREADS SPANS LOST VERDICT` for every run of ci/board/engines.sh
+# board_rows: a line `BUILD MODEL NODES NAMES EXPERTS TOKENS THREADS SPANS LOST DIRECT VERDICT` for every run of ci/board/engines.sh
 board_rows() {
 	local machine build models model row
 	while IFS=$'\x1f' read -r machine build _ models _; do
 		[ "$machine" = arm64 ] || continue
 		for model in ${models//,/ }; do
 			row=$dir/builds/${build//[:\/]/-}/$model.row
-			[ ! -f "$row" ] || printf '%s\t%s\t%s\n' "$build" "$model" "$(cat "$row")"
+			[ ! -f "$row" ] || printf '%s\t%s\t%s\t%s\t%s\n' "$build" "$model" "$(cut -f 1-7 "$row")" "$(direct_row "$row")" "$(cut -f 8 "$row")"
 		done
 	done < <(tr '\t' '\037' <"$REPO/ci/engines/builds.tsv")
 }
@@ -109,7 +120,7 @@ fill_page() {
 		BEGIN {
 			while ((getline line < rows) > 0) {
 				split(line, f, "\t")
-				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10])
+				runs[f[1]] = runs[f[1]] sprintf("%s| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", "HEAD", f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11])
 			}
 		}
 		{ build = $2; gsub(/ /, "", build) }

@@ -17,6 +17,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
         "commands",
         &[
             "profinfer_wire",
+            "profinfer_options",
             "profinfer_boards",
             "profinfer_engine",
             "decode",
@@ -35,12 +36,13 @@ const OUTSIDE: [&str; 10] =
     ["fs", "net", "env", "process", "thread", "clap", "nix", "indicatif", "println", "eprintln"];
 
 /// Crates of ours, and those of ours that each may depend on.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 6] = [
     ("wire", &[]),
+    ("options", &["profinfer-wire"]),
     ("boards", &["profinfer-wire"]),
     ("engine", &[]),
-    ("agent-static", &["profinfer-wire", "profinfer-engine"]),
-    ("host-analyzer", &["profinfer-wire", "profinfer-boards", "profinfer-engine"]),
+    ("agent-static", &["profinfer-wire", "profinfer-options", "profinfer-engine"]),
+    ("host-analyzer", &["profinfer-wire", "profinfer-options", "profinfer-boards", "profinfer-engine"]),
 ];
 
 /// Words and punctuation of a source, without comments, texts and characters.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 
-/// Crates of the workspace.
+/// Crates of the workspace with more than two files.
 const CRATES: [&str; 5] = ["wire", "engine", "boards", "agent-static", "host-analyzer"];
 
 /// Files that may use each other, with the reason.

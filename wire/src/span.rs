@@ -20,6 +20,9 @@
 use crate::batch::{Batch, Decode};
 use crate::varint::{put, take, unzigzag, zigzag};
 
+/// The CPU of a span, or of its batch, that is not known. No kernel numbers a CPU so high.
+pub const CPU_UNKNOWN: u16 = u16::MAX;
+
 /// One operator run by one thread: work only, without the wait at the barrier behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -31,7 +34,7 @@ pub struct Span {
     pub start_ns: u64,
     /// Length of work in ns; the thread then waits at the barrier until its next span starts.
     pub work_ns: u64,
-    /// CPU on which the work ended.
+    /// CPU on which the work ended; [`CPU_UNKNOWN`] where that is not known.
     pub cpu: u16,
     /// Work began on another CPU than it ended on.
     pub migrated: bool,

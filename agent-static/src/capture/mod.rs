@@ -3,10 +3,10 @@
 //! From: the plan. To: [`Granted`], which the rest obeys, and the records that tell the host of it. Promises: what is not in
 //! force is refused with a reason, and nothing is left out that was not asked to be.
 
-pub mod args;
 pub mod filter;
 mod glob;
 
+use profinfer_options::CaptureArgs;
 use profinfer_wire::options;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::capture::{ALWAYS, CaptureOptions, CaptureRequest, Ends, Refusal};
@@ -44,6 +44,16 @@ impl Default for Wanted {
             max_slowdown_ppm,
             filters: Vec::new(),
         }
+    }
+}
+
+impl From<&CaptureArgs> for Wanted {
+    /// What a command line asks for.
+    fn from(args: &CaptureArgs) -> Self {
+        let mut wanted = Self::default();
+        args.request().iter().for_each(|request| wanted.request(request));
+        args.filters().for_each(|filter| wanted.filter(filter.on, filter.text));
+        wanted
     }
 }
 

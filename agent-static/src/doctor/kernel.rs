@@ -12,8 +12,8 @@ use crate::bpf::{Bpf, Storage};
 use crate::capture::Programs;
 use crate::cost::calibrate;
 use crate::counter::Counters;
+use crate::ring::size::LARGEST;
 use crate::sched;
-use crate::session::RING_BYTES;
 
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
 const GET_ATTACH_COOKIE: u32 = 174;
@@ -36,14 +36,14 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     let mut sched = sched::Level::find(level::SCHED);
     let loaded = match Bpf::load(
         &mut storage,
-        RING_BYTES,
+        LARGEST,
         &Counters::default(),
         sched.formats.as_ref(),
         &Programs::default(),
     ) {
         Err(e) if sched.formats.is_some() => {
             sched.refuse(&e.answer);
-            Bpf::load(&mut plain, RING_BYTES, &Counters::default(), None, &Programs::default())
+            Bpf::load(&mut plain, LARGEST, &Counters::default(), None, &Programs::default())
         }
         loaded => loaded,
     };

@@ -197,7 +197,11 @@ impl Lower {
         let call = Call { start_ns: start, end_ns: end };
         let (start_ns, end_ns) = self.direct.clamp(call, start_ns, end_ns.max(start_ns), error_ns);
         let op = Op {
-            head: Head { tid: raw.tid, tgid: pid, arg: raw.cpu_start | raw.cpu_end << 16 },
+            head: Head {
+                tid: raw.tid,
+                tgid: pid,
+                arg: u32::from(raw.cpu_start) | u32::from(raw.cpu_end) << 16,
+            },
             start_ns,
             end_ns,
             node: raw.node,

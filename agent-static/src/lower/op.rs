@@ -4,7 +4,7 @@ use profinfer_wire::counts::Counted;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::{SLOTS, why};
 use profinfer_wire::record::op::PredictedBatch;
-use profinfer_wire::span::Span;
+use profinfer_wire::span::{CPU_UNKNOWN, Span};
 
 use super::Lower;
 use super::batch::Batch;
@@ -44,15 +44,15 @@ impl Lower {
             self.spans.no_graph += 1;
             return;
         }
-        let (cpu_start, cpu_end) = (e.head.arg & 0xffff, e.head.arg >> 16);
+        let (began, cpu) = e.cpus();
         let passes = topology.passes(node, last);
         let span = Span {
             node,
             last_node: last,
             start_ns: e.start_ns,
             work_ns: e.end_ns.saturating_sub(e.start_ns),
-            cpu: u16::try_from(cpu_end).unwrap_or(u16::MAX),
-            migrated: cpu_start != cpu_end,
+            cpu,
+            migrated: began != cpu && began != CPU_UNKNOWN && cpu != CPU_UNKNOWN,
         };
         let (span, passes) = if self.starts_only {
             let running = Running { span, passes };

@@ -4,6 +4,7 @@
 //! panic on any bytes; a record shorter than its struct is not an event.
 
 mod parse;
+pub mod size;
 #[cfg(test)]
 mod tests;
 
@@ -81,7 +82,8 @@ pub struct Tensor<'a> {
 /// One operator run by one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
-    /// Thread, process; `arg` is the CPU at the start (low half) and at the end (high half).
+    /// Thread, process; `arg` is the CPU at the start (low half) and at the end (high half), [`CPU_UNKNOWN`](profinfer_wire::span::CPU_UNKNOWN)
+    /// where it is not known.
     pub head: Head,
     /// Start, ns.
     pub start_ns: u64,
@@ -93,6 +95,14 @@ pub struct Op {
     pub last: u64,
     /// `start_ns` of the CPU graph call, 0 when none was known.
     pub graph: u64,
+}
+
+impl Op {
+    /// The CPUs of `head.arg`: at the start and at the end.
+    #[must_use]
+    pub const fn cpus(&self) -> (u16, u16) {
+        ((self.head.arg & 0xffff) as u16, (self.head.arg >> 16) as u16)
+    }
 }
 
 /// One call of a backend's function inside an operator.

@@ -31,15 +31,12 @@ use crate::lower::Lower;
 use crate::operators::Wish;
 use crate::placement::Placements;
 use crate::plan::Plan;
+use crate::ring::size::size_for;
 use crate::sched;
 use crate::signals::{Signals, Sleeper};
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
-/// Bytes of the kernel's ring buffer. Mapped twice, it is half of the agent's resident set. It holds 32,000 operators: a
-/// fast small model on two threads fills a quarter of it in some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent
-/// may have to wait for one.
-pub const RING_BYTES: u32 = 2 << 20;
 /// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
 /// much to do.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
@@ -79,10 +76,11 @@ pub(super) fn capture(
     // What goes by token calls needs their probes.
     let probed = plan.levels | if granted.switches() { level::TOKEN } else { 0 };
     let programs = granted.programs();
-    let bpf = match Bpf::load(&mut storage, RING_BYTES, &counters, sched.formats.as_ref(), &programs) {
+    let ring = plan.ring_bytes.unwrap_or_else(|| size_for(probed));
+    let bpf = match Bpf::load(&mut storage, ring, &counters, sched.formats.as_ref(), &programs) {
         // A kernel that takes all programs but those: the others do without them.
         Err(e) if sched.formats.is_some() => {
-            let bpf = Bpf::load(&mut plain, RING_BYTES, &counters, None, &programs)?;
+            let bpf = Bpf::load(&mut plain, ring, &counters, None, &programs)?;
             sched.refuse(&e.answer);
             bpf
         }

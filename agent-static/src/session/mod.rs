@@ -32,7 +32,6 @@ use crate::lower::Lower;
 use crate::plan::Plan;
 use crate::signals::Signals;
 use crate::target::process::Target;
-pub use capture::RING_BYTES;
 use drain::Drain;
 use last_words::last_words;
 

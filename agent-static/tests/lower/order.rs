@@ -54,7 +54,7 @@ fn a_token_has_its_graphs_and_operators() {
     assert_eq!(spans(&model), said([expected]));
     let migrated: Vec<bool> = (0..8).map(|i| model.spans.migrated[i]).collect();
     assert_eq!(migrated, [false, false, false, false, true, true, true, true]);
-    assert!(model.spans.cpu.iter().all(|cpu| *cpu == 2));
+    assert!(model.spans.cpu.iter().all(|cpu| *cpu == Some(2)));
     let d = &model.decodes;
     assert_eq!((d.start_ns[0], d.duration_ns[0], d.context[0], d.status[0]), (100, 100, 0xc0, 1));
     assert_eq!(
@@ -71,6 +71,24 @@ fn a_token_has_its_graphs_and_operators() {
     assert_eq!((g.n_nodes[1], g.n_tokens[1], g.n_past[1], g.n_past[0]), (4, 3, Some(17), None));
     assert_eq!((model.texts.get(g.backend[1]), model.texts.get(g.backend[0])), ("CPU", ""));
     assert!(model.health.ledger.unwrap().spans_sent == 8 && model.health.damage.is_empty());
+}
+
+/// Direct probes tell no CPU on some engines: then it is not known whether the thread changed it.
+#[test]
+fn a_cpu_that_nobody_told_is_not_known() {
+    const NONE: u32 = 0xffff;
+    let (mut run, topology) = (Run::new(), chain(0x1000, "n", 4));
+    run.topology(head(TID), 9, &topology);
+    let call = Graph { n_nodes: 4, ..graph(head(TID), 120, 9) };
+    run.graph(call);
+    for (at, t, arg) in [(130, 0, NONE | NONE << 16), (140, 1, NONE | 2 << 16), (150, 2, 2 | NONE << 16)] {
+        let address = topology.0[t].address;
+        run.op(Head { arg, ..head(TID) }, 120, (address, address), (at, at + 4));
+    }
+    run.graph(Graph { end_ns: 180, ..call });
+    let model = run.finish();
+    assert_eq!(model.spans.cpu, [None, Some(2), None]);
+    assert_eq!(model.spans.migrated, [false; 3]);
 }
 
 #[test]

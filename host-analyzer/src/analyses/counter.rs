@@ -174,7 +174,7 @@ impl Pmus {
         pmus
     }
 
-    fn of_cpu(&self, cpu: u16) -> usize {
-        self.by_cpu.get(&cpu).copied().unwrap_or(0)
+    fn of_cpu(&self, cpu: Option<u16>) -> usize {
+        cpu.and_then(|cpu| self.by_cpu.get(&cpu)).copied().unwrap_or(0)
     }
 }

@@ -195,7 +195,7 @@ mod tests {
         m.spans.start_ns.push(start);
         m.spans.work_ns.push(0);
         m.spans.wait_ns.push(WAIT_UNKNOWN);
-        m.spans.cpu.push(0);
+        m.spans.cpu.push(None);
         m.spans.migrated.push(false);
     }
 

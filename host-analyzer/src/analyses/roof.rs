@@ -123,6 +123,8 @@ fn used(model: &Model, phases: &Phases, executions: &Executions, phase: Phase) -
     let mut spans: BTreeMap<u16, u64> = BTreeMap::new();
     for (call, cpu) in model.spans.graph_call.iter().zip(&model.spans.cpu) {
         if of_phase(call.0 as usize) {
+            // Of an operator that may have been anywhere, no set of CPUs is the whole one.
+            let Some(cpu) = cpu else { return (threads, Vec::new()) };
             *spans.entry(*cpu).or_default() += 1;
         }
     }

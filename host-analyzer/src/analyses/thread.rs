@@ -20,8 +20,8 @@ pub struct Thread {
     pub name: String,
     /// Spans.
     pub spans: u64,
-    /// Spans that began on another CPU than they ended on.
-    pub migrated: u64,
+    /// Spans that began on another CPU than they ended on; `None` where the recording does not tell the CPU of each.
+    pub migrated: Option<u64>,
     /// Work, ns.
     pub work_ns: u64,
     /// Wait at the barrier, where it was seen, ns; this and the other waits are `None` without the ends of operators.
@@ -44,6 +44,8 @@ pub struct Thread {
 struct Sum {
     spans: u64,
     migrated: u64,
+    /// Spans without a CPU.
+    nowhere: u64,
     /// Work and wait by phase.
     ns: [(u64, u64); Phase::COUNT],
 }
@@ -62,12 +64,13 @@ pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
         *wait = wait.saturating_add(known(spans.wait_ns[i]));
         sum.spans += 1;
         sum.migrated += u64::from(spans.migrated[i]);
+        sum.nowhere += u64::from(spans.cpu[i].is_none());
     }
     model
         .threads
         .iter()
         .zip(sums)
-        .map(|((_, t), Sum { spans, migrated, ns })| {
+        .map(|((_, t), Sum { spans, migrated, nowhere, ns })| {
             let of = |phase: Phase| ns[phase.index()];
             let (work_ns, wait_ns) =
                 ns.iter().fold((0_u64, 0_u64), |s, n| (s.0.saturating_add(n.0), s.1.saturating_add(n.1)));
@@ -76,7 +79,7 @@ pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
                 pid: t.pid,
                 name: model.texts.get(t.name).to_owned(),
                 spans,
-                migrated,
+                migrated: (nowhere == 0).then_some(migrated),
                 work_ns,
                 wait_ns: waits(model, wait_ns),
                 prefill_work_ns: of(Phase::Prefill).0,

@@ -1,80 +1,10 @@
-//! `analyze --duty`, `--ends`, `--only-…`: what to capture of the operators, as the agent is asked for it.
+//! What to capture of the operators, as the agent is asked for it.
 
-use clap::Args;
-use profinfer_wire::options;
+use profinfer_options::CaptureArgs;
 use profinfer_wire::record::Record;
-use profinfer_wire::record::capture::{ALWAYS, CaptureRequest, Ends};
-use profinfer_wire::record::filter::{FilterOn, FilterRequest};
 
-/// What to capture of the operators; everything where nothing is said.
-#[derive(Debug, Default, Clone, Args)]
-#[command(next_help_heading = "What to capture of the operators")]
-pub(super) struct CaptureArgs {
-    /// Probe both edges of an operator, or its start only: `none` halves the cost, and an operator's time then includes the
-    /// wait behind it
-    #[arg(long, value_name = "WHICH", value_parser = ["both", "none"])]
-    ends: Option<String>,
-    /// Capture the operators of so many token calls, in bursts, for example 10%; without probes for the rest
-    #[arg(long, value_name = "SHARE", value_parser = options::duty)]
-    duty: Option<u16>,
-    /// Capture fewer operators while decoding is slower than this, for example 5tok/s
-    #[arg(long, value_name = "SPEED", value_parser = options::speed)]
-    keep_above: Option<u32>,
-    /// Capture so few operators that they slow down decoding by no more than this, for example 1%
-    #[arg(long, value_name = "SHARE", value_parser = options::slowdown)]
-    max_slowdown: Option<u32>,
-    /// Only operators of these types, for example MUL_MAT,ROPE
-    #[arg(long, value_name = "TYPES", value_parser = |t: &str| text(FilterOn::Op, t))]
-    only_op: Option<String>,
-    /// Only nodes with these names, for example 'ffn_*,l_out-?'
-    #[arg(long, value_name = "PATTERNS", value_parser = |t: &str| text(FilterOn::Name, t))]
-    only_name: Option<String>,
-    /// Only nodes of these layers, for example 0-3,10
-    #[arg(long, value_name = "LAYERS", value_parser = |t: &str| text(FilterOn::Layer, t))]
-    only_layers: Option<String>,
-    /// Only the first thread of each graph (`first`), the first N, or these: tid:17,18
-    #[arg(long, value_name = "THREADS", value_parser = |t: &str| text(FilterOn::Thread, t))]
-    only_threads: Option<String>,
-    /// Only operators in these decode token calls of each engine, counted from 1, for example 100-200
-    #[arg(long, value_name = "NUMBERS", value_parser = |t: &str| text(FilterOn::Token, t))]
-    tokens: Option<String>,
-    /// Only operators in these requests of each engine, counted from 1, for example 3-5
-    #[arg(long, value_name = "NUMBERS", value_parser = |t: &str| text(FilterOn::Request, t))]
-    requests: Option<String>,
-}
-
-fn text(on: FilterOn, text: &str) -> Result<String, &'static str> {
-    options::filter(on, text).map(|()| text.to_owned())
-}
-
-impl CaptureArgs {
-    /// The requests to send; none where nothing is asked for, so that an older agent does what it always did.
-    pub(super) fn requests(&self) -> Vec<Record<'_>> {
-        let request = CaptureRequest {
-            duty_permille: self.duty.unwrap_or(ALWAYS),
-            ends: if self.ends.as_deref() == Some("none") { Ends::None } else { Ends::Both },
-            keep_above_milli: self.keep_above.unwrap_or(0),
-            max_slowdown_ppm: self.max_slowdown.unwrap_or(0),
-        };
-        let nothing = CaptureRequest {
-            duty_permille: ALWAYS,
-            ends: Ends::Both,
-            keep_above_milli: 0,
-            max_slowdown_ppm: 0,
-        };
-        let filters = [
-            (FilterOn::Op, &self.only_op),
-            (FilterOn::Name, &self.only_name),
-            (FilterOn::Layer, &self.only_layers),
-            (FilterOn::Thread, &self.only_threads),
-            (FilterOn::Token, &self.tokens),
-            (FilterOn::Request, &self.requests),
-        ];
-        let filters = filters.into_iter().filter_map(|(on, text)| Some((on, text.as_deref()?)));
-        let options = (request != nothing).then_some(Record::CaptureRequest(request));
-        options
-            .into_iter()
-            .chain(filters.map(|(on, text)| Record::FilterRequest(FilterRequest { on, text })))
-            .collect()
-    }
+/// The requests to send; none where nothing is asked for, so that an older agent does what it always did.
+pub(super) fn requests(args: &CaptureArgs) -> impl Iterator<Item = Record<'_>> {
+    let filters = args.filters().map(Record::FilterRequest);
+    args.request().map(Record::CaptureRequest).into_iter().chain(filters)
 }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-
-use super::capture::CaptureArgs;
+use profinfer_options::{CaptureArgs, ProbesArgs};
 
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
@@ -74,10 +73,9 @@ pub(super) struct Record {
     /// minor-faults, major-faults, or none
     #[arg(long, value_delimiter = ',')]
     pub(super) counters: Vec<String>,
-    /// How the agent probes operators: `uprobe`, by a trap for each start and end; `direct`, without a trap, by changing some
-    /// instructions of the running engine; `auto`, which is `uprobe`
-    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = ["auto", "uprobe", "direct"])]
-    pub(super) probes: String,
+    /// How operators are probed
+    #[command(flatten)]
+    pub(super) probes: ProbesArgs,
     /// How often per second the board's sensors are read (frequencies, temperatures, loads, memory traffic), at most
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]

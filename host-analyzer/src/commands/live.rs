@@ -19,7 +19,7 @@ use super::cli::Record;
 use super::link::{Address, Link};
 use super::progress::Progress;
 use super::receive::{Next, Receiver};
-use super::{Diagnostic, Result, counters, gauges, write};
+use super::{Diagnostic, Result, capture, counters, gauges, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -336,10 +336,10 @@ fn request(
         let request = BenchRequest { cpus: "", threads: "", budget_ms: 0 };
         frame(&WireRecord::BenchRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
     }
-    for request in options.capture.requests() {
+    for request in capture::requests(&options.capture) {
         frame(&request, 0, &mut bytes).ok_or_else(too_long)?;
     }
-    let probes = probes(options);
+    let probes = options.probes.kind;
     if probes != Probes::Auto {
         frame(&WireRecord::ProbesRequest(ProbesRequest { probes }), 0, &mut bytes).ok_or_else(too_long)?;
     }
@@ -356,21 +356,12 @@ fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The kind of operator probes that is asked for.
-fn probes(options: &Record) -> Probes {
-    match options.probes.as_str() {
-        "direct" => Probes::Direct,
-        "uprobe" => Probes::Uprobe,
-        _ => Probes::Auto,
-    }
-}
-
 fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
     let names: Vec<&str> = match board {
         _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
         Some(board) => board.levels.iter().map(String::as_str).collect(),
         // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
-        None if probes(options) == Probes::Direct => vec!["token", "graph", "op", "sched"],
+        None if options.probes.kind == Probes::Direct => vec!["token", "graph", "op", "sched"],
         None => vec!["token", "graph", "op", "expert", "sched"],
     };
     names.into_iter().try_fold(0, |bits, name| match name.trim() {

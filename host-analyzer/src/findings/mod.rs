@@ -95,6 +95,8 @@ pub enum Missing {
     Ends,
     /// All operators of all threads: no filter leaves any out.
     AllOperators,
+    /// The CPUs on which decode tokens' operators ran: some direct probes do not tell them.
+    Cpus,
     /// A level of the recording.
     Level(&'static str),
     /// A ceiling.

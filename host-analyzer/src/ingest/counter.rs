@@ -82,7 +82,7 @@ impl Columns {
     }
 
     /// Appends a row: what a span that ended on `cpu` counted, `None` when it came without.
-    pub(super) fn push(&self, counts: &mut Counts, cpu: u16, counted: Option<&Counted>) {
+    pub(super) fn push(&self, counts: &mut Counts, cpu: Option<u16>, counted: Option<&Counted>) {
         if counts.is_empty() {
             return;
         }
@@ -91,7 +91,7 @@ impl Columns {
         }
         counts.switches.push(counted.map_or(0, |c| c.switches));
         counts.why.push(counted.map_or(0, |c| absences(c.why)));
-        let Some(slots) = self.by_cpu.get(usize::from(cpu)) else { return };
+        let Some(slots) = cpu.and_then(|cpu| self.by_cpu.get(usize::from(cpu))) else { return };
         for (column, value) in slots.iter().zip(counted.iter().flat_map(|c| c.values)) {
             if let (Some(column), Some(value)) = (column, value)
                 && let Some(last) = counts.values[*column].last_mut()

@@ -6,7 +6,7 @@ use profinfer_wire::counts::Counted;
 use profinfer_wire::predicted::{MAX_PERIOD, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually};
 use profinfer_wire::record::counter::CountedBatch;
 use profinfer_wire::record::op::{PredictedBatch, SpanBatch};
-use profinfer_wire::span::Span;
+use profinfer_wire::span::{CPU_UNKNOWN, Span};
 
 use super::counter::Columns;
 use super::damage::Damages;
@@ -197,9 +197,10 @@ impl<'a> Table<'a> {
         s.start_ns.push(span.start_ns);
         s.work_ns.push(span.work_ns);
         s.wait_ns.push(WAIT_UNKNOWN);
-        s.cpu.push(span.cpu);
-        s.migrated.push(span.migrated);
-        self.columns.push(&mut s.counts, span.cpu, counted);
+        let cpu = (span.cpu != CPU_UNKNOWN).then_some(span.cpu);
+        s.cpu.push(cpu);
+        s.migrated.push(span.migrated && cpu.is_some());
+        self.columns.push(&mut s.counts, cpu, counted);
     }
 
     /// Ends a group. Batches of an agent follow each other. If batches of a foreign stream overlap, the group is sorted

@@ -31,9 +31,9 @@ pub struct Spans {
     /// Wait at the barrier behind it, ns: up to the thread's next span in the same graph call, for the
     /// last span up to the end of the graph call; [`WAIT_UNKNOWN`] when that was not seen.
     pub wait_ns: Vec<u32>,
-    /// CPU on which the work ended.
-    pub cpu: Vec<u16>,
-    /// Work began on another CPU.
+    /// CPU on which the work ended; `None`: the recording does not say.
+    pub cpu: Vec<Option<u16>>,
+    /// Work began on another CPU, as far as both are known.
     pub migrated: Vec<bool>,
     /// What was counted, row by row.
     pub counts: Counts,

@@ -272,16 +272,16 @@ impl Tail {
         bytes.extend_from_slice(b"}}");
     }
 
-    fn close_operator(&self, bytes: &mut Vec<u8>, cpu: u16, migrated: bool) {
+    fn close_operator(&self, bytes: &mut Vec<u8>, cpu: Option<u16>, migrated: bool) {
         bytes.extend_from_slice(&self.json);
-        if self.has_args {
-            bytes.push(b',');
-        }
-        for piece in ["\"", CPU, "\":", itoa::Buffer::new().format(cpu)] {
-            bytes.extend_from_slice(piece.as_bytes());
-        }
-        if migrated {
-            for piece in [",\"", MIGRATED, "\":true"] {
+        if let Some(cpu) = cpu {
+            if self.has_args {
+                bytes.push(b',');
+            }
+            for piece in ["\"", CPU, "\":", itoa::Buffer::new().format(cpu)] {
+                bytes.extend_from_slice(piece.as_bytes());
+            }
+            for piece in [",\"", MIGRATED, "\":true"].into_iter().filter(|_| migrated) {
                 bytes.extend_from_slice(piece.as_bytes());
             }
         }

@@ -23,7 +23,7 @@ use crate::support::{engine, model, parts, read, record};
 
 /// `-t 2`, and one prompt and three tokens after it.
 const THREADS: usize = 2;
-const CALLS: usize = 4;
+pub(crate) const CALLS: usize = 4;
 
 #[test]
 fn an_engine_that_runs_is_examined_by_its_number() {
@@ -101,7 +101,7 @@ fn traces_of_builds() {
     assert!(traces.is_empty(), "wrong in {traces:?}");
 }
 
-fn entries(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
     all.sort();
     all
@@ -120,10 +120,7 @@ fn row(path: &Path) -> bool {
             assert_eq!(&experts::of_trace(&trace), chosen, "experts");
         }
     };
-    let wrong = catch_unwind(AssertUnwindSafe(all)).err().map(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned()
-    });
+    let wrong = caught(all).err();
     let equal = equal(&trace, &calls);
     let mut out = String::new();
     let tokens: Vec<String> = trace.decodes.n_tokens.iter().map(u32::to_string).collect();
@@ -136,10 +133,18 @@ fn row(path: &Path) -> bool {
     }
     write!(out, "\t{}\t{}\t", tokens.join("+"), threads(&trace)).unwrap();
     write!(out, "{}\t{}\t", trace.spans.len(), lost.map_or("-".to_owned(), |l| l.to_string())).unwrap();
-    let first_line = |text: &str| text.lines().next().unwrap_or_default().replace('\t', " ");
-    writeln!(out, "{}", wrong.as_deref().map_or("ok".to_owned(), first_line)).unwrap();
+    writeln!(out, "{}", wrong.as_deref().unwrap_or("ok")).unwrap();
     std::fs::write(path.with_extension("row"), out).unwrap();
     wrong.is_none()
+}
+
+/// What `check` answers, or the first line of why it panicked.
+pub(crate) fn caught<T>(check: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(check)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked");
+        text.lines().next().unwrap_or_default().replace('\t', " ")
+    })
 }
 
 /// Most threads that one graph had; some engines make new ones for every graph.
@@ -197,17 +202,23 @@ fn check(trace: &Model, calls: &[Call], levels: &str) {
         assert_eq!(trace.spans.len(), 0, "operators that nothing was said about");
         return;
     }
-    let expected = if levels.contains("one-thread") { 1 } else { THREADS };
     check_context(trace, calls);
-    assert_eq!(threads(trace), expected, "threads");
-    for graph in (0..CALLS).flat_map(|i| backend_calls(trace, i)) {
-        match () {
-            () if levels.contains("fuses") => check_order(trace, graph),
-            () if levels.contains("phases") => check_shared(trace, graph),
-            () => check_spans(trace, graph, expected),
-        }
-    }
+    assert_eq!(threads(trace), expected_threads(levels), "threads");
+    (0..CALLS).flat_map(|i| backend_calls(trace, i)).for_each(|graph| check_graph(trace, graph, levels));
     check_sums(trace);
+}
+
+fn expected_threads(levels: &str) -> usize {
+    if levels.contains("one-thread") { 1 } else { THREADS }
+}
+
+/// What ran of a graph, as this build runs one.
+pub(crate) fn check_graph(trace: &Model, graph: GraphCallId, levels: &str) {
+    match () {
+        () if levels.contains("fuses") => check_order(trace, graph),
+        () if levels.contains("phases") => check_shared(trace, graph),
+        () => check_spans(trace, graph, expected_threads(levels)),
+    }
 }
 
 /// The recording doubts of its probes what is not hit in this build, and nothing else.

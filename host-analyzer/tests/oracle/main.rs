@@ -25,6 +25,7 @@ mod ends;
 mod engine_list;
 mod engine_log;
 mod engines;
+mod engines_direct;
 mod errors;
 mod experts;
 mod fact;

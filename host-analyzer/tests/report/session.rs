@@ -101,7 +101,7 @@ fn spans(m: &mut Model, call: GraphCallId, topology: TopologyId, start: u64, thr
             m.spans.start_ns.push(at);
             m.spans.work_ns.push(work);
             m.spans.wait_ns.push(u32::try_from(wait).expect("small"));
-            m.spans.cpu.push(u16::try_from(t).expect("small"));
+            m.spans.cpu.push(Some(u16::try_from(t).expect("small")));
             m.spans.migrated.push(false);
             at += work + wait;
         }

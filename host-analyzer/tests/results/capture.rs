@@ -126,6 +126,23 @@ fn what_a_filter_left_out_is_neither_lost_nor_0() {
     assert!(!needs_all("sampling") && !needs_all("splits"));
 }
 
+/// Every table with shares says what it is of.
+#[test]
+fn tables_with_shares_say_what_the_filters_left_out() {
+    let mut m = planted::tokens(0, 0, 0, false);
+    // However its lines are broken.
+    let said = |m: &Model| {
+        let text = String::from_utf8(bytes(terminal::terminal, m)).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    const NOTE: &str = "only operators on thread first; the rest was left out and is not 0";
+    assert!(!said(&m).contains(NOTE));
+    let (on, text, place) = (FilterOn::Thread, "first".to_owned(), FilterPlace::Kernel);
+    m.capture.filters = vec![Filter { on, text, place, refused: None }];
+    // Below the operators, and below the threads.
+    assert_eq!(said(&m).matches(NOTE).count(), 2, "{}", said(&m));
+}
+
 #[test]
 fn nodes_that_were_left_out_are_marked_in_graphs() {
     let nodes = |m: &Model| -> Vec<(u32, bool)> {

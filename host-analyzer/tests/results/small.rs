@@ -110,7 +110,7 @@ fn threads_work_and_wait() {
             (
                 t.tid,
                 t.spans,
-                t.migrated,
+                t.migrated.unwrap(),
                 t.work_ns,
                 t.wait_ns.unwrap(),
                 t.prefill_work_ns,
@@ -203,7 +203,7 @@ fn counters_by_type_of_operator_and_core() {
     let mut why = vec![0; n];
     for i in 0..n {
         let other = model.spans.thread[i] == second;
-        model.spans.cpu[i] = if other { 4 } else { 0 };
+        model.spans.cpu[i] = Some(if other { 4 } else { 0 });
     }
     // The last span of all went to another core in the middle.
     (cycles[n - 1], why[n - 1]) = (NOT_COUNTED, Absence::Mixed.bit());

@@ -110,7 +110,7 @@ fn spans(m: &Model) -> Vec<(Span, Option<u64>)> {
             start: s.start_ns[i],
             work: s.work_ns[i],
             wait: wait.unwrap_or(0),
-            cpu: s.cpu[i],
+            cpu: s.cpu[i].unwrap_or(u16::MAX),
             migrated: s.migrated[i],
         };
         (span, wait)

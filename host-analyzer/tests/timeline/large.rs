@@ -95,7 +95,7 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
                 s.start_ns.push(begin);
                 s.work_ns.push(work);
                 s.wait_ns.push(wait);
-                s.cpu.push(id.0 as u16);
+                s.cpu.push(Some(id.0 as u16));
                 s.migrated.push(random.below(500) == 0);
             }
         }

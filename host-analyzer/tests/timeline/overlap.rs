@@ -66,7 +66,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
         s.start_ns.push(start);
         s.work_ns.push(work);
         s.wait_ns.push(wait);
-        s.cpu.push(0);
+        s.cpu.push(Some(0));
         s.migrated.push(false);
     }
     m

@@ -58,15 +58,16 @@ pub(crate) fn model() -> Model {
 
     // graph call, thread, node, last node, start, work, wait, CPU, migrated
     for (graph, thread, node, last, start, work, wait, cpu, migrated) in [
-        (1, 0, 0, 1, 1160, 100, 40, 0, false),
-        (1, 0, 2, 2, 1300, 200, 250, 3, true),
-        (1, 1, 0, 1, 1165, 120, NO_WAIT_SEEN, 1, false),
-        (1, 1, 3, 3, 1400, 0, 7, 1, false),
-        (2, 2, 0, 0, 1560, 190, 0, 2, false),
-        (3, 0, 0, 0, 2110, 10, 20, 0, false),
-        (3, 0, 0, 1, 2200, 5, NO_WAIT_SEEN, 0, false),
-        (4, 3, 0, 0, 3000, 90, 10, 65_535, false),
-        (4, 4, 0, 0, 3010, 30, 5, 0, true),
+        (1, 0, 0, 1, 1160, 100, 40, Some(0), false),
+        (1, 0, 2, 2, 1300, 200, 250, Some(3), true),
+        (1, 1, 0, 1, 1165, 120, NO_WAIT_SEEN, Some(1), false),
+        // Where it ran is not known, and nothing is left to be said of it.
+        (1, 1, 3, 3, 1400, 0, 7, None, false),
+        (2, 2, 0, 0, 1560, 190, 0, Some(65_534), false),
+        (3, 0, 0, 0, 2110, 10, 20, Some(0), false),
+        (3, 0, 0, 1, 2200, 5, NO_WAIT_SEEN, Some(0), false),
+        (4, 3, 0, 0, 3000, 90, 10, None, false),
+        (4, 4, 0, 0, 3010, 30, 5, Some(0), true),
     ] {
         let s = &mut m.spans;
         s.graph_call.push(GraphCallId(graph));
@@ -263,9 +264,9 @@ pub(crate) fn slices() -> Vec<Value> {
         (4, 0, 2120, 2140, "barrier", "barrier", json!({})),
         (4, 0, 2200, 2205, NORM, "RMS_NORM", fused),
         (5, 0, 1165, 1285, NORM, "RMS_NORM", json!({ "tensor": from, "cpu": 1, "fused": "mul→é" })),
-        (5, 0, 1400, 1400, "node 3 (description lost)", "", json!({ "cpu": 1 })),
+        (5, 0, 1400, 1400, "node 3 (description lost)", "", json!({})),
         (5, 0, 1400, 1407, "barrier", "barrier", json!({})),
-        (6, 0, 1560, 1750, "MUL_MAT (node 0)", "MUL_MAT", op(&nameless, 2)),
+        (6, 0, 1560, 1750, "MUL_MAT (node 0)", "MUL_MAT", op(&nameless, 65_534)),
         (
             7,
             0,
@@ -275,7 +276,7 @@ pub(crate) fn slices() -> Vec<Value> {
             "graph",
             json!({ "layer": "backend", "backend": "CPU", "n_nodes": 1, "topology": 1 }),
         ),
-        (8, 0, 3000, 3090, "MUL_MAT (node 0)", "MUL_MAT", op(&nameless, 65_535)),
+        (8, 0, 3000, 3090, "MUL_MAT (node 0)", "MUL_MAT", json!({ "tensor": nameless })),
         (8, 0, 3090, 3100, "barrier", "barrier", json!({})),
         (
             9,

@@ -43,7 +43,7 @@ global_asm!(
     "cbz x6, 8f",
     "4:",
     ".endm",
-    // x8 = clock, x17 = CPU as the thread's restartable sequence has it; 4095: it is not known.
+    // x8 = clock, x17 = CPU as the thread's restartable sequence has it; 0xfff: it is not known.
     ".macro profinfer_now",
     "ldr x8, .Lpage + {page} + {control_cpu}",
     "mov x17, #0xfff",

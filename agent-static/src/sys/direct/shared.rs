@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
+use profinfer_wire::span::CPU_UNKNOWN;
 
 use super::layout as at;
 
@@ -29,16 +30,19 @@ pub struct Raw {
     pub last: u64,
     /// Thread.
     pub tid: u32,
-    /// CPU at the start.
-    pub cpu_start: u32,
-    /// CPU at the end.
-    pub cpu_end: u32,
+    /// CPU at the start, [`CPU_UNKNOWN`] where nobody told.
+    pub cpu_start: u16,
+    /// The same at the end.
+    pub cpu_end: u16,
 }
 
 /// Bits of an address, and of a time.
 const LOW: u64 = (1 << 48) - 1;
-/// `IA32_TSC_AUX` as Linux fills it: the CPU in 12 bits, above them its node.
+/// `IA32_TSC_AUX` as Linux fills it: the CPU in 12 bits, above them its node. On arm64 the same bits of a restartable sequence's CPU.
 const CPU: u64 = 0xfff;
+/// From here on no CPU is meant: what the stubs of arm64 write without a restartable sequence (and `RSEQ_CPU_ID_UNINITIALIZED`, -1, looks
+/// like), and `RSEQ_CPU_ID_REGISTRATION_FAILED`, -2.
+const NO_CPU: u64 = 0xffe;
 
 impl Shared {
     /// Maps what lies at `path` (`/proc/PID/map_files/…` of the engine's own mapping).
@@ -131,7 +135,6 @@ impl Shared {
         let half = |field: usize| self.half(base + field).load(Ordering::Relaxed);
         let (node, took) = (word(at::RECORD_NODE), word(at::RECORD_TOOK));
         let away = i64::from(half(at::RECORD_LAST).cast_signed()) * 8;
-        let cpu = |of: u64| u32::try_from(of >> 48 & CPU).unwrap_or(0);
         Raw {
             start: word(at::RECORD_START),
             took: took & LOW,
@@ -173,6 +176,26 @@ impl Shared {
     }
 }
 
+/// The CPU in a word whose low bits are something else.
+fn cpu(word: u64) -> u16 {
+    let number = word >> 48 & CPU;
+    u16::try_from(number).ok().filter(|_| number < NO_CPU).unwrap_or(CPU_UNKNOWN)
+}
+
 const fn slot(n: usize) -> usize {
     (n % at::SLOTS) << at::SLOT_SHIFT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_that_no_sequence_tells_is_not_known() {
+        let word = |number: u64| 0x7fff_dead_beef | number << 48;
+        assert_eq!([0, 3, 4093].map(|n| cpu(word(n))), [0, 3, 4093]);
+        // Not registered: -1, as the stubs write it; the registration failed: -2.
+        let negative = [-1_i32, -2].map(|n| u64::from(n.cast_unsigned()) & CPU);
+        assert_eq!(negative.map(|n| cpu(word(n))), [CPU_UNKNOWN; 2]);
+    }
 }

@@ -2,6 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { PartSum, Summary } from "../data/summary.ts";
+import { captureNotes } from "../ui/capture.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, plural, time } from "../ui/format.ts";
 import { choice, panel, section, shareBar } from "../ui/parts.ts";
@@ -59,5 +60,5 @@ export function moduleSection(summary: Summary): HTMLElement | null {
   draw(0);
   const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
   const picker = phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
-  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to; a part's name leads to its operators.", picker, body);
+  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to; a part's name leads to its operators.", captureNotes(summary), picker, body);
 }

@@ -2,6 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { NestedCalls, Summary } from "../data/summary.ts";
+import { captureNotes } from "../ui/capture.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
@@ -30,5 +31,5 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
       { key: "share", title: "Of the operator", numeric: true, tip: "Part of the wall time of the operators around the calls", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
     ],
   });
-  return section("nested-calls", "Nested calls", "What operators had functions of backends do. An operator's own time includes these calls.", panel("", grid.element));
+  return section("nested-calls", "Nested calls", "What operators had functions of backends do. An operator's own time includes these calls.", captureNotes(summary), panel("", grid.element));
 }

@@ -68,7 +68,7 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
     const what = text(desc) || text(op);
     before = text(name);
     const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
-    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, `CPU ${cpu}`] };
+    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, ...(cpu < 0 ? [] : [`CPU ${cpu}`])] };
   });
 }
 

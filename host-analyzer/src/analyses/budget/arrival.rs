@@ -303,7 +303,7 @@ impl Causes<'_> {
     /// The last arriver is on a slower core than the thread that waits for it longest.
     fn slower_core(&self, m: &Meeting) -> bool {
         let spans = &self.model.spans;
-        let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i])).copied().filter(|s| *s > 0);
+        let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i]?)).copied().filter(|s| *s > 0);
         speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)
     }
 }

@@ -140,9 +140,9 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Time of interrupts on a CPU from `from` to `to`, ns; what lies in another one counts once.
-    pub(super) fn interrupts(&self, cpu: u16, from: u64, to: u64) -> u64 {
+    pub(super) fn interrupts(&self, cpu: Option<u16>, from: u64, to: u64) -> u64 {
         let all = &self.model.sched.interrupts;
-        let Some(rows) = self.interrupts.get(usize::from(cpu)) else { return 0 };
+        let Some(rows) = cpu.and_then(|cpu| self.interrupts.get(usize::from(cpu))) else { return 0 };
         let first = rows.start + all.start_ns[rows.clone()].partition_point(|start| *start <= from);
         let mut until = from;
         let mut sum = 0_u64;

@@ -94,6 +94,7 @@ impl<'a> Case<'a> {
             Missing::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
             Missing::Ends => model.capture.ends == Ends::Both,
             Missing::AllOperators => !model.capture.operators_left_out(),
+            Missing::Cpus => self.cpus_are_known(),
             Missing::Level(name) => {
                 let sched = name == SCHED && model.sched.recorded;
                 sched || model.session.levels.iter().any(|level| level.name() == name)

@@ -48,7 +48,8 @@ impl Case<'_> {
         let spans = &self.model.spans;
         let mut sums: Vec<(u16, u64)> = Vec::new();
         for i in self.decode_spans() {
-            let (cpu, ns) = (spans.cpu[i], spans.work_ns[i]);
+            let Some(cpu) = spans.cpu[i] else { continue };
+            let ns = spans.work_ns[i];
             match sums.iter_mut().find(|(c, _)| *c == cpu) {
                 Some((_, sum)) => *sum = sum.saturating_add(ns),
                 None => sums.push((cpu, ns)),
@@ -60,6 +61,11 @@ impl Case<'_> {
         sums
     }
 
+    /// The recording tells the CPU of all their operators.
+    pub(in crate::findings) fn cpus_are_known(&self) -> bool {
+        self.decode_spans().all(|i| self.model.spans.cpu[i].is_some())
+    }
+
     /// How often threads changed their CPU in a decode token.
     pub(in crate::findings) fn moves_per_token(&self) -> f64 {
         let spans = &self.model.spans;
@@ -67,7 +73,8 @@ impl Case<'_> {
         let mut moves = 0_u64;
         let mut burst = None;
         for i in self.decode_spans() {
-            let (thread, cpu) = (spans.thread[i], spans.cpu[i]);
+            let Some(cpu) = spans.cpu[i] else { continue };
+            let thread = spans.thread[i];
             // Where a thread was between two bursts is not known.
             let this = self.burst_of(spans.graph_call[i]);
             if this != burst {

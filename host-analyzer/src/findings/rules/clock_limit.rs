@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     needs: &[
         Missing::DecodeCalls(MIN_TOKENS),
         Missing::TracedCalls(MIN_TOKENS),
+        Missing::Cpus,
         Missing::Fact("cpu.frequency.max"),
     ],
     judge,

@@ -13,7 +13,12 @@ pub(super) const RULE: Rule = Rule {
     formula: "No time is promised: what a move costs depends on what the caches held.",
     remedy: "Pin the threads: --cpu-mask with --cpu-strict 1, or taskset.",
     source: "llama.cpp #16164, llama.rn #207; yzma #374 (pinned 138 tok/s at once, unpinned 96 rising to 125)",
-    needs: &[Missing::DecodeCalls(MIN_TOKENS), Missing::TracedCalls(MIN_TOKENS), Missing::AllOperators],
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::AllOperators,
+        Missing::Cpus,
+    ],
     judge,
 };
 

@@ -19,6 +19,7 @@ pub(super) const RULE: Rule = Rule {
         Missing::TracedCalls(MIN_TOKENS),
         Missing::Ends,
         Missing::AllOperators,
+        Missing::Cpus,
     ],
     judge,
 };

@@ -21,7 +21,7 @@ impl File<'_> {
             let tail =
                 tails.entry((state, task)).or_insert_with(|| Tail::new(&label(self.model, state, task)));
             self.edge(&begin, piece.start_ns);
-            tail.close_operator(&mut self.out.bytes, piece.cpu, false);
+            tail.close_operator(&mut self.out.bytes, Some(piece.cpu), false);
             self.edge(&end, piece.end_ns);
             tail.close_end(&mut self.out.bytes);
             self.out.flush_if_full()?;

@@ -122,7 +122,9 @@ impl Writer {
         let event = &mut file.event;
         event.clear();
         event.extend_from_slice(&template.track_event);
-        annotate_uint(event, names.cpu.0, u64::from(spans.cpu[i]));
+        if let Some(cpu) = spans.cpu[i] {
+            annotate_uint(event, names.cpu.0, u64::from(cpu));
+        }
         if spans.migrated[i] {
             texts.define(&[names.migrated.1], self.id, &mut self.interned);
             annotate_bool(event, names.migrated.0, true);

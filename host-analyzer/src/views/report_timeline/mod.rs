@@ -164,8 +164,8 @@ fn row(tables: &mut Tables<'_>, analysis: &Analysis, track: &Track, slices: &[Sl
                 };
                 (i64::from(model.graph_calls.n_nodes[i]), backend)
             }
-            Slice::Work(s) => (tables.node(s), i64::from(model.spans.cpu[s.0 as usize])),
-            Slice::Barrier(s) => (-1, i64::from(model.spans.cpu[s.0 as usize])),
+            Slice::Work(s) => (tables.node(s), cpu(model, s)),
+            Slice::Barrier(s) => (-1, cpu(model, s)),
         };
         numbers.extend([number(start - origin), number(end - start), a, b]);
     }
@@ -175,6 +175,11 @@ fn row(tables: &mut Tables<'_>, analysis: &Analysis, track: &Track, slices: &[Sl
         TrackKind::Thread => Kind::Thread,
     };
     Row { kind, process: track.process, track: track.track.clone(), slices: numbers }
+}
+
+/// -1 where it is not known.
+fn cpu(model: &Model, span: SpanId) -> i64 {
+    model.spans.cpu[span.0 as usize].map_or(-1, i64::from)
 }
 
 const fn phase_code(phase: Phase) -> i64 {

@@ -97,6 +97,11 @@ fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(values))
 }
 
+/// A column of sizes or counts that may be unknown.
+fn maybe_u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    Arc::new(values.collect::<UInt64Array>())
+}
+
 /// A column of ids, indices or counts that may be unknown.
 fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
     Arc::new(values.collect::<UInt32Array>())

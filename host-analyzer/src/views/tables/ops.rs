@@ -112,15 +112,13 @@ impl Table for Ops<'_> {
                 })),
                 true,
             ),
-            (
-                "cpu",
-                Arc::new(UInt16Array::from_iter_values(rows.clone().map(|i| spans.cpu[i]))) as ArrayRef,
-                false,
-            ),
+            ("cpu", Arc::new(rows.clone().map(|i| spans.cpu[i]).collect::<UInt16Array>()) as ArrayRef, true),
             (
                 "migrated",
-                Arc::new(BooleanArray::from_iter(rows.clone().map(|i| Some(spans.migrated[i])))) as ArrayRef,
-                false,
+                Arc::new(BooleanArray::from_iter(
+                    rows.clone().map(|i| spans.cpu[i].map(|_| spans.migrated[i])),
+                )) as ArrayRef,
+                true,
             ),
             ("read_bytes", u64s(work.iter().map(Work::read_bytes)), false),
             ("written_bytes", u64s(work.iter().map(|w| w.written_bytes)), false),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 
-use super::{Table, maybe_ns, ns, strings, u32s, u64s};
+use super::{Table, maybe_ns, maybe_u64s, ns, strings, u32s, u64s};
 use crate::analyses::Analysis;
 use crate::analyses::thread::Thread;
 use crate::model::Model;
@@ -31,7 +31,7 @@ impl Table for Threads<'_> {
             ("pid", u32s(threads().map(|t| t.pid)), false),
             ("name", strings(threads().map(|t| Some(t.name.as_str()))), false),
             ("spans", u64s(threads().map(|t| t.spans)), false),
-            ("migrated", u64s(threads().map(|t| t.migrated)), false),
+            ("migrated", maybe_u64s(threads().map(|t| t.migrated)), true),
             ("work_ns", ns(threads().map(|t| t.work_ns)), false),
             ("wait_ns", maybe_ns(threads().map(|t| t.wait_ns)), true),
             ("prefill_work_ns", ns(threads().map(|t| t.prefill_work_ns)), false),

@@ -4,6 +4,7 @@ use std::io;
 
 use super::style::Sheet;
 use crate::analyses::Analysis;
+use crate::analyses::capture::Capture;
 use crate::analyses::phase::Phase;
 use crate::views::words;
 
@@ -13,11 +14,17 @@ pub(super) fn say_part(analysis: &Analysis, phase: Phase, out: &mut Sheet<'_>) -
     if let Some(part) = capture.part(phase) {
         out.say(&format!("{}; sums are of these, not scaled", words::capture::from_part(part)))?;
     }
-    for filter in capture.filters.iter().filter(|f| f.refused.is_none()) {
-        out.say(&words::capture::only(filter))?;
-    }
+    say_filters(capture, out)?;
     if capture.ends == "none" {
         out.say(words::capture::WITHOUT_ENDS)?;
+    }
+    Ok(())
+}
+
+/// Says what passed the filters: the rest is missing in the table above, and is not 0.
+pub(super) fn say_filters(capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
+    for filter in capture.filters.iter().filter(|f| f.refused.is_none()) {
+        out.say(&words::capture::only(filter))?;
     }
     Ok(())
 }

@@ -64,10 +64,10 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     let paths: Vec<_> = analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect();
     critical_path::write(&paths, out)?;
     kv::write(&analysis.kv, out)?;
-    nested::write(&analysis.nested, out)?;
+    nested::write(&analysis.nested, &analysis.capture, out)?;
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;
-    threads::write(&analysis.thread, out)?;
+    threads::write(&analysis.thread, &analysis.capture, out)?;
     sched::write(&analysis.sched, out)?;
     gauges::write(&analysis.gauge, out)?;
     ceilings::write(&analysis.ceiling, out)?;

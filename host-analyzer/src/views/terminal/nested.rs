@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use comfy_table::Cell;
 
+use super::capture::say_filters;
 use super::style::{Sheet, cut, percent, table, write_table};
+use crate::analyses::capture::Capture;
 use crate::analyses::nested::Nested;
 use crate::views::words::{count, duration, one_line};
 
@@ -13,7 +15,7 @@ const SHOWN: usize = 8;
 const NAME: usize = 20;
 const FUNCTION: usize = 24;
 
-pub(super) fn write(nested: &[Nested], out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(nested: &[Nested], capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
     if nested.is_empty() {
         return Ok(());
     }
@@ -30,6 +32,7 @@ pub(super) fn write(nested: &[Nested], out: &mut Sheet<'_>) -> io::Result<()> {
         ]);
     }
     write_table(&mut t, out)?;
+    say_filters(capture, out)?;
     match nested.len().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other kinds of nested calls"),

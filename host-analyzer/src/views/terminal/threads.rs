@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use comfy_table::{Cell, Color};
 
+use super::capture::say_filters;
 use super::style::{Sheet, bar, cut, percent, table, write_table};
+use crate::analyses::capture::Capture;
 use crate::analyses::thread::Thread;
 use crate::views::words::{count, duration, one_line};
 
@@ -13,7 +15,7 @@ const SHOWN: usize = 6;
 const NAME: usize = 20;
 const BAR: usize = 14;
 
-pub(super) fn write(threads: &[Thread], out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(threads: &[Thread], capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
     // Threads that only called ran no operator.
     let workers = || threads.iter().filter(|t| t.spans > 0);
     if workers().next().is_none() {
@@ -36,6 +38,7 @@ pub(super) fn write(threads: &[Thread], out: &mut Sheet<'_>) -> io::Result<()> {
         ]);
     }
     write_table(&mut t, out)?;
+    say_filters(capture, out)?;
     match workers().count().saturating_sub(SHOWN) {
         0 => Ok(()),
         n => writeln!(out, "and {n} other threads"),

@@ -87,6 +87,7 @@ pub fn needed(missing: &Missing) -> String {
             format!("{n} decode tokens with their operators (a higher duty, or a longer run)")
         }
         Missing::Ends => "the ends of operators (not --ends none)".to_owned(),
+        Missing::Cpus => "the CPUs on which operators ran".to_owned(),
         Missing::AllOperators => "all operators of all threads (no filter)".to_owned(),
         Missing::Level(name) => format!("the {name} level (--levels all)"),
         Missing::Ceiling(name) => format!("the {name} ceiling (--bench)"),

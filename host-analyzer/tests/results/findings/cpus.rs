@@ -1,5 +1,7 @@
 //! Threads and CPUs: how many, which, and who else has them.
 
+use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::phase::Phase;
 use host_analyzer::findings::{Missing, Remedy, Value};
 use host_analyzer::model::*;
 
@@ -127,10 +129,31 @@ fn threads_that_wander() {
     // The worker is on another CPU in each token: 38 moves in 39 tokens.
     for i in 0..m.spans.len() {
         if m.spans.thread[i] == ThreadId(1) {
-            m.spans.cpu[i] = 1 + (i / 6 % 2) as u16;
+            m.spans.cpu[i] = Some(1 + (i / 6 % 2) as u16);
         }
     }
     assert_eq!((answer(&m, "migrations"), remedy(&m, "migrations")), (Found(0, 0), Remedy::PinThreads));
     assert_eq!(evidence(&m, "migrations", "moves_per_token"), Some(Value::Mean(38.0 / 39.0)));
     assert_eq!(evidence(&m, "migrations", "cpus"), Some(Value::Cpus(vec![0, 1, 2])));
+}
+
+/// Direct probes on engines with musl or bionic tell no CPU: then nothing is said of CPUs, neither that threads wander nor that they do not.
+#[test]
+fn cpus_that_are_not_known() {
+    let mut m = tokens(0, 0, 0, false);
+    assert_eq!(answer(&m, "migrations"), RuledOut);
+    // One of all is enough: it may have been anywhere.
+    let i = m.spans.len() / 2;
+    m.spans.cpu[i] = None;
+    let moved = |m: &Model| Analysis::of(m).thread.iter().map(|t| t.migrated).collect::<Vec<_>>();
+    assert_eq!(moved(&m).iter().filter(|moved| moved.is_none()).count(), 1);
+    m.spans.cpu.fill(None);
+    assert!(moved(&m).iter().zip(&Analysis::of(&m).thread).all(|(moved, t)| moved.is_none() || t.spans == 0));
+    for code in ["migrations", "mixed_cores", "clock_limit"] {
+        let NotKnown(missing) = answer(&m, code) else { panic!("{code}: {:?}", answer(&m, code)) };
+        assert!(missing.contains(&Missing::Cpus), "{code}: {missing:?}");
+    }
+    let roofs = Analysis::of(&m).roof;
+    let roof = roofs.phase(Phase::Decode);
+    assert!(roof.cpus.is_empty() && roof.threads > 0);
 }

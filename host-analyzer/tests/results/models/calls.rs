@@ -125,7 +125,7 @@ pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
                     s.start_ns.push(start);
                     s.work_ns.push(work);
                     s.wait_ns.push(0);
-                    s.cpu.push(0);
+                    s.cpu.push(Some(0));
                     s.migrated.push(false);
                 }
             }

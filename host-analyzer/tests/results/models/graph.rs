@@ -119,6 +119,6 @@ pub(crate) fn span(m: &mut Model, call: u32, thread: u32, nodes: [u32; 2], times
     s.start_ns.push(m.graph_calls.start_ns[call as usize] + times[0]);
     s.work_ns.push(times[1]);
     s.wait_ns.push(times[2] as u32);
-    s.cpu.push(thread.0 as u16);
+    s.cpu.push(Some(thread.0 as u16));
     s.migrated.push(false);
 }

@@ -87,7 +87,7 @@ pub(crate) fn call(
         s.start_ns.push(start);
         s.work_ns.push(work);
         s.wait_ns.push(wait);
-        s.cpu.push(thread as u16);
+        s.cpu.push(Some(thread as u16));
         s.migrated.push(thread == 1 && node == 4);
     }
 }

@@ -217,7 +217,7 @@ fn compute(m: &mut Model, spec: &Spec, rng: &mut Rng, call: GraphCallId, start: 
             s.work_ns.push(work);
             let lost = rng.below(1_000) == 0;
             s.wait_ns.push(if lost { WAIT_UNKNOWN } else { (next - begin - work) as u32 });
-            s.cpu.push(thread.0 as u16);
+            s.cpu.push(Some(thread.0 as u16));
             s.migrated.push(rng.below(500) == 0);
         }
     }

@@ -227,10 +227,12 @@ impl Teller {
             }
             let fused = if self.random.once_in(5) { 1 + self.random.below(2) as u32 } else { 0 };
             let last = (node + fused).min(n_nodes - 1);
-            let migrated = self.random.once_in(9);
+            let mut migrated = self.random.once_in(9);
             if migrated {
-                cpu = self.random.below(300) as u16;
+                migrated = !self.random.once_in(4);
+                cpu = if migrated { self.random.below(300) as u16 } else { u16::MAX };
             }
+            migrated &= cpu != u16::MAX;
             let work = self.random.below(100_000);
             let wait = self.random.below(3_000);
             spans.push(Span { call_start, tid, node, last, start: now, work, wait, cpu, migrated });

@@ -12,6 +12,7 @@ pub(crate) struct Span {
     pub(crate) work: u64,
     /// Wait at the barrier behind it.
     pub(crate) wait: u64,
+    /// 65535: it is not known, and so whether the operator began on another.
     pub(crate) cpu: u16,
     pub(crate) migrated: bool,
 }

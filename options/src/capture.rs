@@ -1,11 +1,9 @@
-//! The options of a capture on the command line.
+//! `--duty`, `--ends`, `--only-…`: what to capture of the operators.
 
 use clap::Args;
 use profinfer_wire::options;
-use profinfer_wire::record::capture::{ALWAYS, Ends};
-use profinfer_wire::record::filter::FilterOn;
-
-use super::Wanted;
+use profinfer_wire::record::capture::{ALWAYS, CaptureRequest, Ends};
+use profinfer_wire::record::filter::{FilterOn, FilterRequest};
 
 /// What to capture of the operators; everything where nothing is said.
 #[derive(Debug, Default, Clone, Args)]
@@ -49,9 +47,26 @@ fn text(on: FilterOn, text: &str) -> Result<String, &'static str> {
 }
 
 impl CaptureArgs {
-    /// What they ask for.
+    /// The request that they are; `None` where nothing is asked for, so that an agent that does not know it does what it always did.
     #[must_use]
-    pub fn wanted(&self) -> Wanted {
+    pub fn request(&self) -> Option<CaptureRequest> {
+        let request = CaptureRequest {
+            duty_permille: self.duty.unwrap_or(ALWAYS),
+            ends: if self.ends.as_deref() == Some("none") { Ends::None } else { Ends::Both },
+            keep_above_milli: self.keep_above.unwrap_or(0),
+            max_slowdown_ppm: self.max_slowdown.unwrap_or(0),
+        };
+        let nothing = CaptureRequest {
+            duty_permille: ALWAYS,
+            ends: Ends::Both,
+            keep_above_milli: 0,
+            max_slowdown_ppm: 0,
+        };
+        (request != nothing).then_some(request)
+    }
+
+    /// The filters that they are, at most one on each thing.
+    pub fn filters(&self) -> impl Iterator<Item = FilterRequest<'_>> {
         let filters = [
             (FilterOn::Op, &self.only_op),
             (FilterOn::Name, &self.only_name),
@@ -60,12 +75,6 @@ impl CaptureArgs {
             (FilterOn::Token, &self.tokens),
             (FilterOn::Request, &self.requests),
         ];
-        Wanted {
-            duty_permille: self.duty.unwrap_or(ALWAYS),
-            ends: if self.ends.as_deref() == Some("none") { Ends::None } else { Ends::Both },
-            keep_above_milli: self.keep_above.unwrap_or(0),
-            max_slowdown_ppm: self.max_slowdown.unwrap_or(0),
-            filters: filters.into_iter().filter_map(|(on, text)| Some((on, text.clone()?))).collect(),
-        }
+        filters.into_iter().filter_map(|(on, text)| Some(FilterRequest { on, text: text.as_deref()? }))
     }
 }

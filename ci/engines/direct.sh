@@ -1,0 +1,51 @@
+#!/bin/sh
+# direct.sh AGENT DIR COMMAND...     one process of the driver `nodes`, recorded with direct probes and then with uprobes
+#
+# COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi and list.txt.
+# Two probes cannot sit at one place at once, so one recording follows the other. What is in them is held against the list and
+# against each other by host-analyzer/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
+set -eu
+agent=$1 dir=$2
+shift 2
+mkdir -p "$dir"
+rm -f "$dir"/*.pfi
+"$@" -r 1000000 --fresh >"$dir/list.txt" 2>"$dir/engine.log" </dev/null &
+engine=$!
+recorder=''
+trap 'kill $recorder "$engine" 2>/dev/null || true' EXIT
+trap 'exit 1' HUP INT TERM
+
+# Calls that were seen whole on both sides of those that are compared: the first may have lacked probes, and the last ones too.
+CALLS=28
+
+calls() { grep -c '^decode' "$dir/list.txt" || true; }
+size() { [ ! -f "$1" ] || wc -c <"$1"; }
+# until_true SECONDS WHAT COMMAND...
+until_true() {
+	seconds=$1 what=$2 tries=0
+	shift 2
+	until "$@"; do
+		tries=$((tries + 1))
+		kill -0 "$engine" 2>/dev/null || { echo "the engine ended: $(tail -n 1 "$dir/engine.log")" >&2; exit 1; }
+		[ "$tries" -lt $((seconds * 10)) ] || { echo "$what: not within $seconds s: $(tail -n 1 "$dir/$probes.log" 2>/dev/null)" >&2; exit 1; }
+		sleep 0.1
+	done
+}
+computes() { [ "$(calls)" -gt 0 ]; }
+# Graphs have come, which is long after what a session says first.
+grows() { [ "$(size "$dir/$probes.pfi" || echo 0)" -gt 8192 ] 2>/dev/null; }
+enough() { [ "$(calls)" -ge "$last" ]; }
+
+probes=direct
+until_true 60 "a first call" computes
+for probes in direct uprobe; do
+	"$agent" record --probes "$probes" --levels token,graph,op --out "$dir/$probes.pfi" --pid "$engine" 2>"$dir/$probes.log" </dev/null &
+	recorder=$!
+	until_true 120 "a recording" grows
+	last=$(($(calls) + CALLS))
+	until_true 120 "$CALLS calls" enough
+	kill -INT "$recorder"
+	wait "$recorder" || { echo "the agent's exit status is $?: $(tail -n 1 "$dir/$probes.log")" >&2; exit 1; }
+	recorder=''
+done
+kill -0 "$engine" || { echo "the engine did not live" >&2; exit 1; }
