@@ -1,6 +1,8 @@
 //! ptrace(2) of single threads: what `nix` does not know (real-time signals, restartable sequences).
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
 use nix::libc;
 
@@ -27,6 +29,39 @@ pub fn poll(tid: i32) -> io::Result<Option<i32>> {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(Some(status)),
     }
+}
+
+/// The next status of any child or tracee, without waiting; `None`: nothing yet.
+///
+/// # Errors
+/// ECHILD where there is none.
+pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
+    let mut status = 0;
+    // SAFETY: As in `poll`.
+    match unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) } {
+        0 => Ok(None),
+        -1 => Err(io::Error::last_os_error()),
+        tid => Ok(Some((tid, status))),
+    }
+}
+
+/// Gives the calling thread a table of open files of its own, in which of those from 3 on only `keep` is.
+///
+/// # Errors
+/// What unshare(2) or close_range(2) answer; the latter is there since Linux 5.9.
+pub fn own_files(keep: &File) -> io::Result<()> {
+    let keep = keep.as_raw_fd().cast_unsigned();
+    // SAFETY: The call takes a number, and changes only where this thread's files are listed.
+    if unsafe { libc::unshare(libc::CLONE_FILES) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    for (first, last) in [(3, keep - 1), (keep + 1, libc::c_uint::MAX)] {
+        // SAFETY: The call takes three numbers. Files that other threads own stay open: in this table nobody owns any but `keep`.
+        if first <= last && unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// Lets a stopped thread go, with a signal unless it is 0.
