@@ -54,7 +54,7 @@ static bool until_traced(bool traced) {
 	for (long n = 1; (tracer_of(engine) != 0) != traced; n++) {
 		usleep(LOOK);
 		if (ended()) return false;
-		if (traced && n % 100 == 0 && (strstr(last_words(), "are in") || now() > began + (plan->alone ? 1 : 20) + 4 * halts_after)) return false;
+		if (traced && n % 100 == 0 && (strstr(last_words(), "are in") || now() > began + 20 + 4 * halts_after)) return false;
 		if (n > PATIENCE * 1000000L / LOOK) fail("the agent %s after %d s", traced ? "does not attach" : "holds the engine", PATIENCE);
 	}
 	return true;

@@ -45,6 +45,34 @@ pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
     }
 }
 
+/// What waitpid(2) tells of a thread. Signals are numbers: `nix` has none for those of real time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// It stands still, because a signal came that it has not got yet.
+    Signal(i32),
+    /// It stands still for an event of ptrace(2), with this signal.
+    Event {
+        /// SIGTRAP, or the signal of job control.
+        signal: i32,
+        /// `PTRACE_EVENT_…`.
+        event: i32,
+    },
+    /// It ended, with this exit status: 128 and the signal when one killed it.
+    Ended(i32),
+}
+
+/// Reads a status of waitpid(2).
+#[must_use]
+pub const fn told(status: i32) -> Told {
+    let (low, high) = (status & 0xff, status >> 8 & 0xff);
+    match (low, status >> 16) {
+        (0x7f, 0) => Told::Signal(high),
+        (0x7f, event) => Told::Event { signal: high, event },
+        (0, _) => Told::Ended(high),
+        (signal, _) => Told::Ended(128 + (signal & 0x7f)),
+    }
+}
+
 /// Gives the calling thread a table of open files of its own, in which of those from 3 on only `keep` is.
 ///
 /// # Errors
@@ -115,4 +143,18 @@ pub fn restartable(tid: i32) -> Option<u64> {
         libc::ptrace(GET_RSEQ_CONFIGURATION as _, tid, size_of::<Configuration>(), &raw mut configuration)
     };
     (answer > 0).then_some(configuration.pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        assert_eq!(told(0x2_00), Told::Ended(2));
+        assert_eq!(told(9), Told::Ended(137));
+        assert_eq!(told(0x80 | 11), Told::Ended(139), "with a core");
+        assert_eq!(told(34 << 8 | 0x7f), Told::Signal(34), "of real time");
+        assert_eq!(told(128 << 16 | 5 << 8 | 0x7f), Told::Event { signal: 5, event: 128 });
+    }
 }
