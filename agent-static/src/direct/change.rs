@@ -55,7 +55,7 @@ pub(super) fn put_in(
     let number = thread_number(&h, memory).ok_or(Refused::NoThreadNumber)?;
     let phase = found.has_phase && found.places.iter().any(|p| matches!(p.role, DirectRole::Whole { .. }));
     // A page that serves these places already is used again: not a byte of it changes, whoever may return into it.
-    let same = left.iter().find_map(|l| {
+    let same = left.iter().filter(|l| l.data != 0).find_map(|l| {
         let page = page::build(l.at, file.id, &places, phase)?;
         (memory.some(l.at, page.bytes.len()) == page.bytes).then_some((l.at, l.data, page.patches))
     });

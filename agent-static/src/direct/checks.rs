@@ -1,10 +1,25 @@
 //! What forbids direct probes in a process, before anything of it is touched.
 
+use std::time::{Duration, Instant};
+
 use super::refused::Refused;
 use crate::proc_file::text_of_process;
 
+/// How long another tracer may take to end: an agent that was killed lets go any moment.
+pub(super) const GRACE: Duration = Duration::from_millis(200);
+
 /// Looks at every thread's status.
 pub(super) fn check(pid: u32) -> Result<(), Refused> {
+    let begun = Instant::now();
+    loop {
+        match look(pid) {
+            Err(Refused::Tracer(_)) if begun.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
+            looked => return looked,
+        }
+    }
+}
+
+fn look(pid: u32) -> Result<(), Refused> {
     let tasks = tasks(pid);
     if tasks.is_empty() {
         return Err(Refused::Ended);

@@ -8,15 +8,13 @@ use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
-use super::checks::{tasks, tracer};
+use super::checks::{GRACE, tasks, tracer};
 use super::refused::Refused;
 use crate::sys::direct::thread::{Go, Told, go, poll, told};
 use crate::target::watch::Watch;
 
 /// How long a thread may take to stop: one that reads a model from a slow disk.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long another tracer may take to end.
-const GRACE: Duration = Duration::from_millis(50);
 /// Between two looks at a thread that is to stop.
 const LOOK: Duration = Duration::from_micros(30);
 const EVENT_STOP: i32 = 128;
