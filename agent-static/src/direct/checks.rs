@@ -35,7 +35,7 @@ fn look(pid: u32) -> Result<(), Refused> {
 fn judge(status: &str) -> Result<(), Refused> {
     let field = |name: &str| status.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
     let tracer = field("TracerPid").and_then(|v| v.trim().parse().ok()).unwrap_or(0);
-    if tracer != 0 && tracer != std::process::id() {
+    if tracer != 0 && tracer != own() {
         return Err(Refused::Tracer(tracer));
     }
     // 1: strict, 2: a filter.
@@ -55,7 +55,12 @@ pub(super) fn tasks(pid: u32) -> Vec<i32> {
     entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The process that traces a thread; 0: none.
+/// This thread, as a tracer.
+pub(super) fn own() -> u32 {
+    nix::unistd::gettid().as_raw().cast_unsigned()
+}
+
+/// The thread that traces a thread; 0: none.
 pub(super) fn tracer(tid: i32) -> u32 {
     let status = text_of_process(&format!("/proc/{tid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("TracerPid:"));

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
-use super::checks::{GRACE, tasks, tracer};
+use super::checks::{GRACE, own, tasks, tracer};
 use super::refused::Refused;
 use crate::sys::direct::thread::{Go, Told, go, poll, told};
 use crate::target::watch::Watch;
@@ -98,7 +98,7 @@ impl<'w> Halted<'w> {
         let pid = Pid::from_raw(tid);
         let mut held = Held::Watched;
         if !self.watch.knows(tid) {
-            let other = |tracer| tracer != 0 && tracer != std::process::id();
+            let other = |tracer| tracer != 0 && tracer != own();
             let mut seized = ptrace::seize(pid, Options::empty());
             // An agent that was killed lets go of it any moment.
             while seized == Err(Errno::EPERM) && other(tracer(tid)) && self.began.elapsed() < GRACE {
@@ -109,7 +109,7 @@ impl<'w> Halted<'w> {
                 Ok(()) => Held::Seized,
                 Err(Errno::ESRCH) => return Ok(None),
                 // One that a watched thread has made is watched from its beginning.
-                Err(_) if tracer(tid) == std::process::id() => {
+                Err(_) if tracer(tid) == own() => {
                     self.watch.adopt(tid);
                     Held::Watched
                 }

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -31,10 +32,15 @@ class Engine:
 
     number = 0
 
-    def __init__(self, *options, threads=2, engine=ENGINE, **env):
+    def __init__(self, *options, threads=2, engine=ENGINE, name=None, **env):
         Engine.number += 1
         self.out = folder / f"calls.{Engine.number}"
-        command = [engine / "nodes", "-m", MODEL, "-t", str(threads), "-p", "5", "-n", "40", "-c", "512", "--fresh", "-r", "1000000"]
+        program = [engine / "nodes"]
+        if name:  # a dynamic linker of another name, which the process has then: there are others of the usual name
+            lib = engine.parent / "root/usr/lib/x86_64-linux-gnu"
+            shutil.copy(engine.parent / "exe/nodes", folder / name)
+            program = [folder / name, "--library-path", f"{lib}:{lib}/llama", engine.parent / "root/usr/bin/nodes"]
+        command = [*program, "-m", MODEL, "-t", str(threads), "-p", "5", "-n", "40", "-c", "512", "--fresh", "-r", "1000000"]
         with open(self.out, "w") as out:
             self.process = subprocess.Popen(
                 [*command, *options], stdout=out, stderr=subprocess.DEVNULL, env={**os.environ, **env})
@@ -84,8 +90,10 @@ def changed(pid):
                 original = file.read(end - start).ljust(end - start, b"\0")
             for at in range(0, len(code), 4096):
                 is_page, has_page = code[at : at + 4096], original[at : at + 4096]
-                if is_page != has_page and any(a not in (b, 0xCC) for a, b in zip(is_page, has_page)):
-                    return f"{fields[5]} at {start + at:#x}"
+                differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)] if is_page != has_page else []
+                if differ:
+                    n = differ[0]
+                    return f"{fields[5]} at {start + at + n:#x}: {is_page[n : n + 8].hex()} instead of {has_page[n : n + 8].hex()}"
     return None
 
 
