@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# build-agent.sh [--arch aarch64|x86_64] [--no-bench]      build the static agent for boards (default: aarch64), without Docker
+# build-agent.sh [--arch aarch64|x86_64] [--no-bench | --alone]      build the static agent for boards (default: aarch64), without Docker
 #
 # Makes one file that needs only a kernel on the board: musl, libelf and zlib are
 # linked in. Prints its path; the first run also prepares the target (a minute or two where
 # rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml. With --no-bench the measurement of
-# ceilings is left out, which makes it 94 kB smaller (docs/deploy.md).
+# ceilings is left out, which makes it 94 kB smaller (docs/deploy.md). With --alone it is ci/kills/alone, its direct probes without the rest,
+# for tests.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-arch=aarch64 variant='' features=()
+arch=aarch64 variant='' features=() package=profinfer-agent
 while [ $# -gt 0 ]; do
 	case $1 in
 	--arch) arch=${2:-}; shift 2 || die "--arch needs aarch64 or x86_64" ;;
 	--no-bench) variant=-no-bench features=(--no-default-features); shift ;;
+	--alone) variant=-alone package=profinfer-direct-alone; shift ;;
 	-h | --help) usage_from_head "$0"; exit ;;
 	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 	esac
@@ -47,12 +49,12 @@ rustflags="--remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS
-say "profinfer-agent for $target"
-cargo build --release --features static "${features[@]}" --target "$target" -p profinfer-agent >&2
+say "$package for $target"
+cargo build --release --features static "${features[@]}" --target "$target" -p "$package" >&2
 
-out=$CACHE/out/$arch$variant/profinfer-agent
+out=$CACHE/out/$arch$variant/$package
 mkdir -p "${out%/*}"
-cp "$CARGO_TARGET_DIR/$target/release/profinfer-agent" "$out"
+cp "$CARGO_TARGET_DIR/$target/release/$package" "$out"
 kind=$(file -b "$out")
 note "$kind"
 case $kind in *"statically linked"* | *"static-pie linked"*) ;; *) die "this is not a static binary: $out" ;; esac

@@ -4,8 +4,10 @@
 //! `scripts/test.sh` names; without them it says that it is skipped.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use profinfer_agent::capture::Wanted;
 use profinfer_agent::host::Host;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
@@ -44,6 +46,22 @@ fn a_session_that_has_begun_allocates_nothing() {
         Some(file) => dhat::Profiler::builder().file_name(file).build(),
         None => dhat::Profiler::builder().testing().build(),
     };
+    let always = Wanted::default();
+    let duty = || Wanted { duty_permille: 300, ..Wanted::default() };
+    allocates_nothing(&bin, &models, "all", Probes::Auto, always.clone(), 3);
+    // Of these nothing comes by the kernel's ring but graphs and tokens.
+    allocates_nothing(&bin, &models, "token,graph,op", Probes::Direct, always, 1);
+    allocates_nothing(&bin, &models, "token,graph,op", Probes::Direct, duty(), 1);
+}
+
+fn allocates_nothing(
+    bin: &Path,
+    models: &Path,
+    levels: &'static str,
+    probes: Probes,
+    capture: Wanted,
+    seconds: u64,
+) {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("trace.pfi");
     let file = std::fs::File::create(&out).unwrap();
@@ -53,13 +71,13 @@ fn a_session_that_has_begun_allocates_nothing() {
     let session = std::thread::spawn(move || {
         let plan = Plan {
             board: "host".to_owned(),
-            levels: plan::levels("all").unwrap(),
+            levels: plan::levels(levels).unwrap(),
             target: String::new(),
             counters: Vec::new(),
             gauges: gauges(),
             bench: None,
-            probes: Probes::Auto,
-            capture: Default::default(),
+            probes,
+            capture,
             ring_bytes: None,
         };
         let target = Target::Command { command: engine, stdout_to_stderr: false };
@@ -75,9 +93,9 @@ fn a_session_that_has_begun_allocates_nothing() {
     // All topologies, threads and texts were met in the rounds before.
     std::thread::sleep(Duration::from_secs(1));
     let (blocks, bytes) = (dhat::HeapStats::get().total_blocks, written());
-    // Three seconds, or longer where the machine has other things to do.
+    // So many seconds, or longer where the machine has other things to do.
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(3)
+    while begun.elapsed() < Duration::from_secs(seconds)
         || written() - bytes <= 100_000 && begun.elapsed() < Duration::from_secs(60)
     {
         std::thread::sleep(Duration::from_millis(100));
@@ -87,5 +105,5 @@ fn a_session_that_has_begun_allocates_nothing() {
     assert!(engine.unwrap().success());
     session.join().unwrap().unwrap();
     assert!(written > 100_000, "only {written} bytes were recorded meanwhile");
-    assert_eq!(more, 0, "allocations while {written} bytes were recorded");
+    assert_eq!(more, 0, "allocations with {probes:?} probes while {written} bytes were recorded");
 }

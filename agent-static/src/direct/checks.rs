@@ -1,10 +1,25 @@
 //! What forbids direct probes in a process, before anything of it is touched.
 
+use std::time::{Duration, Instant};
+
 use super::refused::Refused;
 use crate::proc_file::text_of_process;
 
+/// How long another tracer may take to end: an agent that was killed lets go any moment.
+pub(super) const GRACE: Duration = Duration::from_millis(200);
+
 /// Looks at every thread's status.
 pub(super) fn check(pid: u32) -> Result<(), Refused> {
+    let begun = Instant::now();
+    loop {
+        match look(pid) {
+            Err(Refused::Tracer(_)) if begun.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
+            looked => return looked,
+        }
+    }
+}
+
+fn look(pid: u32) -> Result<(), Refused> {
     let tasks = tasks(pid);
     if tasks.is_empty() {
         return Err(Refused::Ended);
@@ -20,7 +35,7 @@ pub(super) fn check(pid: u32) -> Result<(), Refused> {
 fn judge(status: &str) -> Result<(), Refused> {
     let field = |name: &str| status.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
     let tracer = field("TracerPid").and_then(|v| v.trim().parse().ok()).unwrap_or(0);
-    if tracer != 0 && tracer != std::process::id() {
+    if tracer != 0 && tracer != own() {
         return Err(Refused::Tracer(tracer));
     }
     // 1: strict, 2: a filter.
@@ -40,7 +55,12 @@ pub(super) fn tasks(pid: u32) -> Vec<i32> {
     entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The process that traces a thread; 0: none.
+/// This thread, as a tracer.
+pub(super) fn own() -> u32 {
+    nix::unistd::gettid().as_raw().cast_unsigned()
+}
+
+/// The thread that traces a thread; 0: none.
 pub(super) fn tracer(tid: i32) -> u32 {
     let status = text_of_process(&format!("/proc/{tid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("TracerPid:"));

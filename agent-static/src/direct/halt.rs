@@ -8,9 +8,9 @@ use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
-use super::checks::{tasks, tracer};
+use super::checks::{GRACE, own, tasks, tracer};
 use super::refused::Refused;
-use crate::sys::direct::thread::{Go, go, poll};
+use crate::sys::direct::thread::{Go, Told, go, poll, told};
 use crate::target::watch::Watch;
 
 /// How long a thread may take to stop: one that reads a model from a slow disk.
@@ -58,13 +58,6 @@ impl Held {
     }
 }
 
-/// What a wait came to.
-enum Waited {
-    Stop { signal: i32, event: i32, status: i32 },
-    Gone,
-    Exit(i32),
-}
-
 impl<'w> Halted<'w> {
     /// Stops every thread of `pid`. `called` is the thread that the watch holds stopped.
     pub(super) fn new(pid: u32, called: Option<i32>, watch: &'w mut Watch) -> Result<Self, Refused> {
@@ -105,11 +98,18 @@ impl<'w> Halted<'w> {
         let pid = Pid::from_raw(tid);
         let mut held = Held::Watched;
         if !self.watch.knows(tid) {
-            held = match ptrace::seize(pid, Options::empty()) {
+            let other = |tracer| tracer != 0 && tracer != own();
+            let mut seized = ptrace::seize(pid, Options::empty());
+            // An agent that was killed lets go of it any moment.
+            while seized == Err(Errno::EPERM) && other(tracer(tid)) && self.began.elapsed() < GRACE {
+                std::thread::sleep(LOOK);
+                seized = ptrace::seize(pid, Options::empty());
+            }
+            held = match seized {
                 Ok(()) => Held::Seized,
                 Err(Errno::ESRCH) => return Ok(None),
                 // One that a watched thread has made is watched from its beginning.
-                Err(_) if tracer(tid) == std::process::id() => {
+                Err(_) if tracer(tid) == own() => {
                     self.watch.adopt(tid);
                     Held::Watched
                 }
@@ -129,20 +129,20 @@ impl<'w> Halted<'w> {
 
     fn await_stop(&mut self, tid: i32, held: Held) -> Result<(), Refused> {
         let stopped = |signal, held| Stopped { tid, signal, held };
-        match wait(tid, PATIENCE)? {
-            Waited::Gone => {}
-            Waited::Exit(status) => self.watch.defer(tid, status),
-            Waited::Stop { signal, event: EVENT_STOP, .. } => {
+        let Some(status) = wait(tid, PATIENCE)? else { return Ok(()) };
+        match told(status) {
+            Told::Ended(_) => self.watch.defer(tid, status),
+            Told::Event { signal, event: EVENT_STOP } => {
                 self.threads.push(stopped(0, held));
                 if signal != SIGTRAP {
                     return Err(Refused::JobControl);
                 }
             }
-            Waited::Stop { signal, event: 0, .. } if held == Held::Seized => {
+            Told::Signal(signal) if held == Held::Seized => {
                 // A signal came first: it is delivered when the thread goes on.
                 self.threads.push(stopped(signal, held));
             }
-            Waited::Stop { status, .. } => {
+            _ => {
                 self.watch.defer(tid, status);
                 self.threads.push(stopped(0, Held::Deferred));
             }
@@ -175,32 +175,24 @@ impl Drop for Halted<'_> {
     }
 }
 
-/// Waits for a thread that was asked to stop.
-fn wait(tid: i32, patience: Duration) -> Result<Waited, Refused> {
+/// The status of waitpid(2) of a thread that was asked to stop; `None`: it is gone.
+fn wait(tid: i32, patience: Duration) -> Result<Option<i32>, Refused> {
     let begun = Instant::now();
     loop {
         match poll(tid) {
-            Err(_) => return Ok(Waited::Gone),
+            Err(_) => return Ok(None),
             Ok(None) if begun.elapsed() > patience => return Err(Refused::DoesNotStop(tid)),
             Ok(None) => std::thread::sleep(LOOK),
-            Ok(Some(status)) => return Ok(told(status)),
+            Ok(Some(status)) => return Ok(Some(status)),
         }
-    }
-}
-
-/// A status of waitpid(2).
-fn told(status: i32) -> Waited {
-    if status & 0xff == 0x7f {
-        Waited::Stop { signal: status >> 8 & 0xff, event: status >> 16, status }
-    } else {
-        Waited::Exit(status)
     }
 }
 
 /// Signal and event of the next stop of a thread that runs; `None`: it is gone, or does not stop in time.
 pub(super) fn next_stop(tid: i32, patience: Duration) -> Option<(i32, i32)> {
-    match wait(tid, patience) {
-        Ok(Waited::Stop { signal, event, .. }) => Some((signal, event)),
-        _ => None,
+    match told(wait(tid, patience).ok()??) {
+        Told::Event { signal, event } => Some((signal, event)),
+        Told::Signal(signal) => Some((signal, 0)),
+        Told::Ended(_) => None,
     }
 }

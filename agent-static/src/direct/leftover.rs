@@ -15,7 +15,7 @@ pub(super) struct Found {
     pub(super) at: u64,
     pub(super) header: Header,
     pub(super) owner: Owner,
-    /// Address of the shared memory.
+    /// Address of the shared memory; 0 in a forked child, whose code is its parent's and whose control page is zeros.
     pub(super) data: u64,
 }
 
@@ -28,8 +28,7 @@ pub(super) fn find(mappings: &[Mapping], memory: &Memory) -> Vec<Found> {
             let header = memory.read(m.start, &mut bytes).then(|| Header::parse(&bytes))??;
             let word = |field: usize| memory.word(m.start + (at::PAGE + field) as u64);
             let owner = Owner { pid: word(at::CONTROL_OWNER)?, began: word(at::CONTROL_OWNER_BEGAN)? };
-            let data = word(at::CONTROL_MAP)?;
-            (data != 0).then_some(Found { at: m.start, header, owner, data })
+            Some(Found { at: m.start, header, owner, data: word(at::CONTROL_MAP)? })
         })
         .collect()
 }

@@ -16,6 +16,11 @@ impl Memory {
         OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).map(Self)
     }
 
+    /// The open file.
+    pub(super) const fn file(&self) -> &File {
+        &self.0
+    }
+
     /// Fills `to` from `at`; false where not all of it is mapped.
     pub(super) fn read(&self, at: u64, to: &mut [u8]) -> bool {
         self.0.read_exact_at(to, at).is_ok()

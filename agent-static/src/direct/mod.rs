@@ -9,7 +9,9 @@
 //! reader: ring of each thread ─▶ clock ─▶ lower
 //! ```
 
+mod aside;
 mod boot;
+mod change;
 mod checks;
 pub mod clock;
 mod halt;
@@ -36,29 +38,24 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
-use profinfer_engine::{DirectPlaces, DirectRole};
+use profinfer_engine::DirectPlaces;
 
 use crate::sys::direct::layout as at;
 use crate::sys::direct::shared::Shared;
-use crate::target::maps::{FileId, MappedFile, Mapping, mappings};
+use crate::target::maps::MappedFile;
 use crate::target::watch::Watch;
+use change::{Changed, shared};
 use halt::Halted;
 pub use leftover::PutBack;
 use memory::Memory;
-use owner::Owner;
-use page::Patch;
 pub use reader::{RING, Reader, Totals};
 pub use refused::Refused;
 
 /// Direct probes in a process. Taken out by [`Installed::take_out`]; when they are dropped, the engine is as it is.
 #[derive(Debug)]
 pub struct Installed {
-    pid: u32,
     memory: Memory,
-    /// Address of the code page.
-    page: u64,
-    file: FileId,
-    patches: Vec<Patch>,
+    changed: Changed,
     shared: Rc<Shared>,
     over: Rc<Cell<bool>>,
 }
@@ -96,110 +93,26 @@ pub fn put_in(
     checks::check(pid)?;
     steady::check()?;
     let memory = Memory::open(pid).map_err(|e| Refused::NotAllowed(e.to_string()))?;
-    let mut h = Halted::new(pid, called, watch)?;
-    let mapped = mappings(pid);
-    let left = leftover::find(&mapped, &memory);
-    let own = Owner::own();
-    if let Some(other) = left.iter().find(|l| l.owner != own && l.owner.lives()) {
-        return Err(Refused::OtherAgent(other.owner.pid));
-    }
-    let mut repaired = PutBack::default();
-    for old in &left {
-        let back = repair::put_back(pid, &h, &memory, &mapped, old);
-        repaired = PutBack { done: repaired.done + back.done, left: repaired.left + back.left };
-    }
-    let places = place::resolve(found, file.id, &mapped, &memory, arch::CHANGED)?;
-    let number = thread_number(&h, &memory).ok_or(Refused::NoThreadNumber)?;
-    let phase = found.has_phase && found.places.iter().any(|p| matches!(p.role, DirectRole::Whole { .. }));
-    // A page that serves these places already is used again: not a byte of it changes, whoever may return into it.
-    let same = left.iter().find_map(|l| {
-        let page = page::build(l.at, file.id, &places, phase)?;
-        (memory.some(l.at, page.bytes.len()) == page.bytes).then_some((l.at, l.data, page.patches))
-    });
-    let (page, data, patches) = match same {
-        Some(same) => same,
-        None => {
-            let near = places.first().map_or(0, |p| p.address);
-            let gap = room::gap(&mapped, near, REACH).ok_or(Refused::NoRoom)?;
-            let page = page::build(gap, file.id, &places, phase).ok_or(Refused::NoRoom)?;
-            let boot = crate::sys::direct::boot().bytes.len();
-            let slacks = room::places(pid, &mapped, boot);
-            let data = boot::run(&mut h, &memory, &slacks, gap)?;
-            memory.poke(h.any(), gap, &page.bytes).map_err(unwritable)?;
-            (gap, data, page.patches)
-        }
-    };
-    let shared = shared(pid, data)?;
-    shared.clear().map_err(|e| Refused::Unreachable(e.to_string()))?;
-    let tids: Vec<i32> = h.threads.iter().map(|t| t.tid).collect();
-    let words: [u64; at::CONTROL_WORDS] = [data, number, data, own.pid, own.began, arch::cpu_at(&tids)];
-    memory.write(page + at::PAGE as u64, &words.map(u64::to_ne_bytes).concat()).map_err(unwritable)?;
-    let shared = Rc::new(shared);
+    let done = aside::run(pid, &memory, called, watch, |called, watch| {
+        change::put_in(&memory, pid, file, found, Halted::new(pid, called, watch)?)
+    })?;
+    let shared = Rc::new(done.shared);
     let over = Rc::new(Cell::new(false));
     let reader = Reader::new(pid, Rc::clone(&shared), Rc::clone(&over));
-    let installed = Installed { pid, memory, page, file: file.id, patches, shared, over };
-    installed.change(&h)?;
-    installed.shared.record(true);
-    let stopped_ns = h.stopped_ns();
-    Ok(PutIn { installed, reader, repaired, stopped_ns })
-}
-
-fn unwritable(e: std::io::Error) -> Refused {
-    Refused::NotAllowed(e.to_string())
-}
-
-/// Where the threads keep their numbers.
-fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
-    let blocks: Option<Vec<_>> = h
-        .threads
-        .iter()
-        .map(|t| {
-            let block = arch::Registers::of(t.tid).ok()?.thread_pointer();
-            Some((t.tid, number::block(memory, block)))
-        })
-        .collect();
-    number::find(&blocks?)
-}
-
-/// The memory that the engine shares.
-fn shared(pid: u32, data: u64) -> Result<Shared, Refused> {
-    let path = format!("/proc/{pid}/map_files/{data:x}-{:x}", data.wrapping_add(at::DATA as u64));
-    Shared::open(path.as_ref()).map_err(|e| Refused::Unreachable(format!("{path}: {e}")))
+    let installed = Installed { memory, changed: done.changed, shared, over };
+    Ok(PutIn { installed, reader, repaired: done.repaired, stopped_ns: done.stopped_ns })
 }
 
 impl Installed {
-    /// Changes the places. Ends before starts, so that no operator is seen to start that is not seen to end.
-    fn change(&self, h: &Halted<'_>) -> Result<(), Refused> {
-        for patch in self.patches.iter().rev() {
-            let is = &mut [0; arch::CHANGED];
-            // The thread that ran the bootstrap had a moment; nobody else did.
-            if !self.memory.read(patch.address, is) || *is != patch.was {
-                self.put_back(h, &mappings(self.pid));
-                return Err(Refused::Changed(patch.address));
-            }
-            if let Err(e) = self.memory.poke(h.any(), patch.address, &patch.becomes) {
-                self.put_back(h, &mappings(self.pid));
-                return Err(unwritable(e));
-            }
-        }
-        Ok(())
-    }
-
-    fn put_back(&self, h: &Halted<'_>, mapped: &[Mapping]) -> PutBack {
-        // The file may be gone by now, but what it had was compared when the probes were put in.
-        let had = |offset| self.patches.iter().find(|p| p.offset == offset).map(|p| p.was);
-        leftover::put_back(h, &self.memory, mapped, self.file, &self.patches, had)
-    }
-
     /// Places that are changed.
     #[must_use]
     pub fn places(&self) -> usize {
-        self.patches.len()
+        self.changed.patches.len()
     }
 
     /// File offsets of the changed places.
     pub fn offsets(&self) -> impl Iterator<Item = u64> {
-        self.patches.iter().map(|p| p.offset)
+        self.changed.patches.iter().map(|p| p.offset)
     }
 
     /// Records nothing until [`Self::resume`]. The engine does not stop for it; each hit costs a few ns still.
@@ -222,25 +135,18 @@ impl Installed {
         self.shared.record(false);
         self.over.set(true);
         // After an exec, or when it has ended, its code is gone.
-        if self.memory.word(self.page) != Some(at::MAGIC) {
+        if self.memory.word(self.changed.page) != Some(at::MAGIC) {
             return Ok(PutBack::default());
         }
-        let h = match Halted::new(self.pid, None, watch) {
+        let (memory, changed) = (&self.memory, &self.changed);
+        let done = aside::run(changed.pid, memory, None, watch, |_, watch| {
+            changed.take_out(memory, Halted::new(changed.pid, None, watch)?)
+        });
+        match done {
             // Its code went with it.
-            Err(Refused::Ended) => return Ok(PutBack::default()),
-            halted => halted?,
-        };
-        let mapped = mappings(self.pid);
-        if mapped.is_empty() || self.memory.word(self.page) != Some(at::MAGIC) {
-            return Ok(PutBack::default());
+            Err(Refused::Ended) => Ok(PutBack::default()),
+            done => done,
         }
-        let back = self.put_back(&h, &mapped);
-        let off = 0u64.to_ne_bytes();
-        let control = self.page + at::PAGE as u64;
-        let owner = self.memory.write(control + at::CONTROL_OWNER as u64, &off);
-        let data = self.memory.write(control + at::CONTROL_DATA as u64, &off);
-        owner.and(data).map_err(unwritable)?;
-        Ok(back)
     }
 }
 

@@ -23,6 +23,9 @@ impl Owner {
     }
 }
 
+/// `PF_EXITING` of include/linux/sched.h, in field 9 of /proc/PID/stat: no instruction of it runs any more.
+const EXITING: u32 = 4;
+
 /// Field 22 of /proc/PID/stat; behind the name, which may hold anything, it is the 20th.
 fn began(pid: u64) -> Option<u64> {
     let stat = text_of_process(&format!("/proc/{pid}/stat"))?;
@@ -30,7 +33,12 @@ fn began(pid: u64) -> Option<u64> {
     let mut fields = rest.split_whitespace();
     // One that has ended and was not collected owns nothing.
     fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
-    fields.nth(18)?.parse().ok()
+    // Nor does one that only closes its files still: that takes the kernel seconds where there are many uprobes.
+    let flags: u32 = fields.nth(5)?.parse().ok()?;
+    if flags & EXITING != 0 {
+        return None;
+    }
+    fields.nth(12)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -11,12 +11,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
-use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
+use crate::sys::direct::thread::{Go, Told, go, poll_any, told};
 
 /// What a watched process did. It stands still until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +42,7 @@ pub struct Watch {
 }
 
 const EVENT_STOP: i32 = 128;
+const SIGURG: i32 = nix::libc::SIGURG;
 
 /// What watched threads are traced with.
 #[must_use]
@@ -109,54 +109,52 @@ impl Watch {
     /// The next thing that a watched process did; `None` when nothing happened.
     pub fn poll(&mut self) -> Option<Stop> {
         while self.active() {
-            let flags = WaitPidFlag::WNOHANG | WaitPidFlag::__WALL;
-            let taken = self.deferred.pop_front();
-            let taken = taken.map(|(tid, status)| WaitStatus::from_raw(Pid::from_raw(tid), status));
-            let status = match taken.unwrap_or_else(|| waitpid(Pid::from_raw(-1), Some(flags))) {
-                Ok(WaitStatus::StillAlive) => return None,
-                Ok(status) => status,
+            let taken = self.deferred.pop_front().map(|told| Ok(Some(told)));
+            let (tid, status) = match taken.unwrap_or_else(poll_any) {
+                Ok(Some(told)) => told,
+                Ok(None) => return None,
+                // There is nobody left to be watched.
                 Err(_) => {
                     self.tracees.clear();
                     self.leaving = false;
                     return None;
                 }
             };
-            match status {
-                WaitStatus::Exited(pid, code) => self.ended(pid, code),
-                WaitStatus::Signaled(pid, signal, _) => self.ended(pid, 128 + signal as i32),
-                WaitStatus::PtraceEvent(pid, _, event) => {
-                    let first = self.tracees.insert(pid.as_raw());
-                    if self.leaving {
-                        self.detach(pid, None);
-                        continue;
-                    }
-                    if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 {
-                        return Some(Stop::Exec(pid));
-                    }
-                    if event == EVENT_STOP && self.freezing.remove(&pid.as_raw()) {
-                        return Some(Stop::Frozen(pid));
-                    }
-                    if event == EVENT_STOP && first && is_leader(pid) {
-                        return Some(Stop::Forked(pid));
-                    }
+            if let Some(stop) = self.saw(Pid::from_raw(tid), told(status)) {
+                return Some(stop);
+            }
+        }
+        None
+    }
+
+    /// What a thread did, if that is somebody else's to answer.
+    fn saw(&mut self, pid: Pid, told: Told) -> Option<Stop> {
+        match told {
+            Told::Ended(status) => self.ended(pid, status),
+            Told::Event { event, .. } => {
+                let first = self.tracees.insert(pid.as_raw());
+                if self.leaving {
+                    self.detach(pid, 0);
+                } else if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 {
+                    return Some(Stop::Exec(pid));
+                } else if event == EVENT_STOP && self.freezing.remove(&pid.as_raw()) {
+                    return Some(Stop::Frozen(pid));
+                } else if event == EVENT_STOP && first && is_leader(pid) {
+                    return Some(Stop::Forked(pid));
+                } else {
                     // A stop by job control is not ours to keep: the process goes on as if unwatched.
-                    let _ = ptrace::cont(pid, None);
+                    let _ = go(pid.as_raw(), Go::On, 0);
                 }
-                WaitStatus::Stopped(pid, Signal::SIGURG) if from_kernel(pid) => {
-                    if self.leaving {
-                        self.detach(pid, None);
-                        continue;
-                    }
+            }
+            Told::Signal(SIGURG) if from_kernel(pid) => {
+                if !self.leaving {
                     return Some(Stop::Called(pid));
                 }
-                WaitStatus::Stopped(pid, signal) => {
-                    if self.leaving {
-                        self.detach(pid, Some(signal));
-                    } else {
-                        let _ = ptrace::cont(pid, signal);
-                    }
-                }
-                _ => {}
+                self.detach(pid, 0);
+            }
+            Told::Signal(signal) if self.leaving => self.detach(pid, signal),
+            Told::Signal(signal) => {
+                let _ = go(pid.as_raw(), Go::On, signal);
             }
         }
         None
@@ -224,8 +222,8 @@ impl Watch {
         self.leaving
     }
 
-    fn detach(&mut self, pid: Pid, signal: Option<Signal>) {
-        let _ = ptrace::detach(pid, signal);
+    fn detach(&mut self, pid: Pid, signal: i32) {
+        let _ = go(pid.as_raw(), Go::Free, signal);
         self.forget(pid);
     }
 
@@ -246,4 +244,41 @@ fn is_leader(pid: Pid) -> bool {
 /// SIGURG between processes (Go's runtime uses it) is the engine's own business.
 fn from_kernel(pid: Pid) -> bool {
     ptrace::getsiginfo(pid).is_ok_and(|info| info.si_code == nix::libc::SI_KERNEL)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_signal_of_real_time_is_delivered_and_nobody_is_forgotten() {
+        let mut children: Vec<_> =
+            (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
+        let mut watch = Watch::default();
+        children.iter().for_each(|c| watch.add(c.id()).unwrap());
+        let [first, second] = [0, 1].map(|n: usize| Pid::from_raw(children[n].id().cast_signed()));
+        for (pid, signal) in [(first, 40), (second, nix::libc::SIGTERM)] {
+            crate::sys::direct::thread::signal_thread(pid.as_raw().cast_unsigned(), pid.as_raw(), signal);
+            let begun = Instant::now();
+            let status = loop {
+                // The program may have begun just now.
+                if let Some(stop) = watch.poll() {
+                    watch.resume(stop);
+                }
+                if let Some(status) = watch.take_status(pid) {
+                    break status;
+                }
+                assert!(begun.elapsed() < Duration::from_secs(10), "signal {signal} was lost");
+                std::thread::sleep(Duration::from_millis(1));
+            };
+            assert_eq!(status, 128 + signal);
+        }
+        assert!(!watch.active());
+        // They were collected by the watch.
+        children.iter_mut().for_each(|c| drop(c.wait()));
+    }
 }

@@ -1,6 +1,8 @@
 //! ptrace(2) of single threads: what `nix` does not know (real-time signals, restartable sequences).
 
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
 use nix::libc;
 
@@ -27,6 +29,67 @@ pub fn poll(tid: i32) -> io::Result<Option<i32>> {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(Some(status)),
     }
+}
+
+/// The next status of any child or tracee, without waiting; `None`: nothing yet.
+///
+/// # Errors
+/// ECHILD where there is none.
+pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
+    let mut status = 0;
+    // SAFETY: As in `poll`.
+    match unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) } {
+        0 => Ok(None),
+        -1 => Err(io::Error::last_os_error()),
+        tid => Ok(Some((tid, status))),
+    }
+}
+
+/// What waitpid(2) tells of a thread. Signals are numbers: `nix` has none for those of real time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// It stands still, because a signal came that it has not got yet.
+    Signal(i32),
+    /// It stands still for an event of ptrace(2), with this signal.
+    Event {
+        /// SIGTRAP, or the signal of job control.
+        signal: i32,
+        /// `PTRACE_EVENT_…`.
+        event: i32,
+    },
+    /// It ended, with this exit status: 128 and the signal when one killed it.
+    Ended(i32),
+}
+
+/// Reads a status of waitpid(2).
+#[must_use]
+pub const fn told(status: i32) -> Told {
+    let (low, high) = (status & 0xff, status >> 8 & 0xff);
+    match (low, status >> 16) {
+        (0x7f, 0) => Told::Signal(high),
+        (0x7f, event) => Told::Event { signal: high, event },
+        (0, _) => Told::Ended(high),
+        (signal, _) => Told::Ended(128 + (signal & 0x7f)),
+    }
+}
+
+/// Gives the calling thread a table of open files of its own, in which of those from 3 on only `keep` is.
+///
+/// # Errors
+/// What unshare(2) or close_range(2) answer; the latter is there since Linux 5.9.
+pub fn own_files(keep: &File) -> io::Result<()> {
+    let keep = keep.as_raw_fd().cast_unsigned();
+    // SAFETY: The call takes a number, and changes only where this thread's files are listed.
+    if unsafe { libc::unshare(libc::CLONE_FILES) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    for (first, last) in [(3, keep - 1), (keep + 1, libc::c_uint::MAX)] {
+        // SAFETY: The call takes three numbers. Files that other threads own stay open: in this table nobody owns any but `keep`.
+        if first <= last && unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 /// Lets a stopped thread go, with a signal unless it is 0.
@@ -80,4 +143,18 @@ pub fn restartable(tid: i32) -> Option<u64> {
         libc::ptrace(GET_RSEQ_CONFIGURATION as _, tid, size_of::<Configuration>(), &raw mut configuration)
     };
     (answer > 0).then_some(configuration.pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        assert_eq!(told(0x2_00), Told::Ended(2));
+        assert_eq!(told(9), Told::Ended(137));
+        assert_eq!(told(0x80 | 11), Told::Ended(139), "with a core");
+        assert_eq!(told(34 << 8 | 0x7f), Told::Signal(34), "of real time");
+        assert_eq!(told(128 << 16 | 5 << 8 | 0x7f), Told::Event { signal: 5, event: 128 });
+    }
 }

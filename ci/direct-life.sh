@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# direct-life.sh [CASE...]      what may happen to an engine with direct probes: fork, exec, unloading, threads, freezing, signals, other agents
+#
+# Cases: fork exec unload threads stopped frozen signals uprobe_first two_agents restarts serve; see ci/kills/life/life.py. Each
+# holds that the engine lives, that its tokens are those of an undisturbed run and that its code is its files' afterwards. Needs root and BPF;
+# by hand.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
+target=${CARGO_TARGET_DIR:-target}/debug
+export PROFINFER_AGENT=${PROFINFER_AGENT:-$target/profinfer-agent}
+export PROFINFER_DIRECT_ALONE=${PROFINFER_DIRECT_ALONE:-$target/profinfer-direct-alone}
+export PROFINFER_ENGINE_DIR=${PROFINFER_ENGINE_DIR:-$(scripts/engine.sh | tail -n 1)}
+export LIFE_MODEL=${PROFINFER_MODELS_DIR:-$CACHE/models}/dense-q8.gguf
+LIFE_TOOLS=$(mktemp -d)
+export LIFE_TOOLS
+trap 'rm -rf "$LIFE_TOOLS"' EXIT
+cc -O2 -Wall -Wextra -shared -fPIC -o "$LIFE_TOOLS/preload.so" ci/kills/life/preload.c
+cc -O2 -Wall -Wextra -o "$LIFE_TOOLS/unload" ci/kills/life/unload.c -ldl
+python3 -B ci/kills/life/life.py "$@"

@@ -1,0 +1,303 @@
+"""What may happen to an engine while direct probes are in, or are put in: see ci/direct-life.sh."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from support import AGENT, ENGINE, TOOLS, Agent, Engine, attached, changed, check_tokens, folder, repair, until
+
+FREEZER = "/sys/fs/cgroup/freezer"
+
+
+def whole(engine):
+    """It lives, its code is its files', its tokens are right."""
+    assert not changed(engine.pid), changed(engine.pid)
+    engine.goes_on()
+    engine.end()
+    return f"{check_tokens(engine.out)} calls"
+
+
+def fork():
+    """A child goes on with the changed code and is right; it records nothing, and repair puts its code back."""
+    child_out = folder / "child"
+    engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
+    agent = Agent("--pid", engine.pid)
+    attached(engine.pid)
+    agent.records()
+    engine.process.send_signal(signal.SIGUSR1)
+    children = f"/proc/{engine.pid}/task/{engine.pid}/children"
+    child = int(until("no child", lambda: open(children).read().split())[0])
+    until("the child does not decode", lambda: child_out.exists() and child_out.stat().st_size > 2000)
+    assert changed(child), "it has the code of its parent"
+    agent.records()
+    agent.end()
+    assert changed(child) and not changed(engine.pid)
+    size = child_out.stat().st_size
+    until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
+    assert repair(child) > 0
+    size = child_out.stat().st_size
+    until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
+    # And a session of its own finds it as any engine.
+    agent = Agent("--pid", child)
+    attached(child)
+    agent.records()
+    agent.end()
+    assert not changed(child)
+    os.kill(child, signal.SIGKILL)
+    return f"child {check_tokens(child_out)} calls, parent {whole(engine)}"
+
+
+def exec_():
+    """Another program has nothing of it, and the session ends well."""
+    engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
+    agent = Agent("--pid", engine.pid)
+    attached(engine.pid)
+    agent.records()
+    engine.process.send_signal(signal.SIGUSR2)
+    until("no exec", lambda: "sleep" in os.readlink(f"/proc/{engine.pid}/exe") or "busybox" in os.readlink(f"/proc/{engine.pid}/exe"))
+    assert not changed(engine.pid)
+    assert "profinfer-probes" not in open(f"/proc/{engine.pid}/maps").read()
+    time.sleep(0.2)
+    if agent.process.poll() is None:
+        agent.end()
+    assert engine.process.poll() is None, "the new program lives"
+    check_tokens(engine.out)
+    engine.end()
+
+
+def unload():
+    """A library that is unloaded takes its changes with it; loaded again, it is clean, and can be probed again."""
+    exe, lib = ENGINE.parent / "exe/nodes", ENGINE.parent / "root/usr/lib/x86_64-linux-gnu"
+    backend = sorted(lib.glob("ggml/backends0/libggml-cpu-x64.so"))[0]
+    log = open(folder / "unload", "w+")
+    command = [exe, "--library-path", f"{lib}:{lib}/llama", TOOLS / "unload", lib / "libggml-base.so.0", backend]
+    engine = subprocess.Popen(command, stdout=log)
+
+    def said(n, what):
+        def lines():
+            assert engine.poll() is None, engine.returncode
+            return open(folder / "unload").read().split()
+        until(what, lambda: lines()[n - 1 : n] == [what])
+
+    alone = os.environ["PROFINFER_DIRECT_ALONE"]
+    said(1, "loaded")
+    for n in range(3):
+        agent = subprocess.Popen([alone, str(engine.pid)], stderr=subprocess.DEVNULL)
+        attached(engine.pid)
+        time.sleep(0.05)
+        engine.send_signal(signal.SIGUSR1)
+        said(2 * n + 2, "unloaded")
+        if n == 0:  # loaded again while the agent is there: it is clean
+            engine.send_signal(signal.SIGUSR1)
+            said(2 * n + 3, "loaded")
+            assert not changed(engine.pid)
+        if n == 1:  # killed with the library gone
+            agent.kill()
+            agent.wait()
+            repair(engine.pid)
+        else:
+            agent.send_signal(signal.SIGINT)
+            assert agent.wait() == 0
+        if n > 0:
+            engine.send_signal(signal.SIGUSR1)
+            said(2 * n + 3, "loaded")
+        assert not changed(engine.pid)
+        time.sleep(0.05)
+        assert engine.poll() is None
+    engine.kill()
+    engine.wait()
+
+
+def threads():
+    """Threads that end and begin with every graph (a build without OpenMP): more than there are slots, none lost."""
+    old = os.environ.get("PROFINFER_MID_ENGINE_DIR")
+    if not old:
+        return "skipped: PROFINFER_MID_ENGINE_DIR is not set"
+    engine = Engine(threads=4, engine=Path(old))
+    seen = set()
+    agent = Agent("--pid", engine.pid)
+    attached(engine.pid)
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        seen.update(os.listdir(f"/proc/{engine.pid}/task"))
+    agent.records()
+    said = agent.end()
+    assert ", 0 lost" in said, said
+    assert not changed(engine.pid)
+    engine.goes_on()
+    engine.end()
+    return f"at least {len(seen)} threads seen"
+
+
+def stopped():
+    """Stopped by job control before: refused, uprobes. While probes are in: they stay, silent, and repair takes them out later."""
+    engine = Engine()
+    os.kill(engine.pid, signal.SIGSTOP)
+    agent = Agent("--pid", engine.pid)
+    agent.until_said("job control")
+    assert not changed(engine.pid)
+    os.kill(engine.pid, signal.SIGCONT)
+    agent.records()
+    agent.end()
+    engine.goes_on()
+    agent = Agent("--pid", engine.pid)
+    attached(engine.pid)
+    agent.records()
+    os.kill(engine.pid, signal.SIGSTOP)
+    agent.end()
+    assert "repair --pid" in agent.said() or not changed(engine.pid), agent.said()
+    os.kill(engine.pid, signal.SIGCONT)
+    engine.goes_on()
+    repair(engine.pid)
+    return whole(engine)
+
+
+def frozen():
+    """The same by the freezer of control groups."""
+    if not os.path.isdir(FREEZER):
+        return "skipped: no freezer of version 1"
+    engine, group = Engine(), f"{FREEZER}/life-{os.getpid()}"
+
+    def state(to):
+        with open(f"{group}/freezer.state", "w") as file:
+            file.write(to)
+        until(to, lambda: open(f"{group}/freezer.state").read().strip() == to)
+
+    os.mkdir(group)
+    try:
+        with open(f"{group}/cgroup.procs", "w") as procs:
+            procs.write(str(engine.pid))
+        state("FROZEN")
+        agent = Agent("--pid", engine.pid)
+        agent.until_said("does not stop")
+        assert not changed(engine.pid)
+        state("THAWED")
+        agent.records()
+        agent.end()
+        engine.goes_on()
+        agent = Agent("--pid", engine.pid)
+        attached(engine.pid)
+        agent.records()
+        state("FROZEN")
+        agent.end()
+        state("THAWED")
+        engine.goes_on()
+        repair(engine.pid)
+        return whole(engine)
+    finally:
+        engine.end()
+        until("the group stays", lambda: not open(f"{group}/cgroup.procs").read())
+        os.rmdir(group)
+
+
+def signals():
+    """An agent that is asked to end while it attaches ends well, and leaves the code as it was."""
+    engine = Engine()
+    late = 0
+    for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) * 3:
+        agent = Agent("--pid", engine.pid)
+        status = f"/proc/{engine.pid}/status"
+        for _ in range(20_000):
+            if "TracerPid:\t0\n" not in open(status).read() or agent.process.poll() is not None:
+                break
+        said = agent.end(how)
+        if "does not stop" in said:  # a busy machine: that is what it tells
+            late += 1
+            engine.goes_on()
+            repair(engine.pid)
+        left = changed(engine.pid)
+        assert not left, (left, how, open(f"/proc/{engine.pid}/maps").read().count("profinfer-probes"), repair(engine.pid), said)
+        engine.goes_on()
+    return f"{whole(engine)}, {late} times repaired, because it did not stop"
+
+
+def uprobe_first():
+    """Somebody's uprobes are there: refused with the reason, nothing changed, and uprobes record."""
+    engine = Engine()
+    first = Agent("--pid", engine.pid, probes=["--levels", "token,graph,op"])
+    first.records()
+    second = Agent("--pid", engine.pid)
+    second.until_said("its code is not as in the file")
+    assert not changed(engine.pid)
+    second.records()
+    second.end()
+    first.records()
+    first.end()
+    return whole(engine)
+
+
+def two_agents():
+    """A second agent is refused direct probes, and leaves the first's alone."""
+    engine = Engine()
+    first = Agent("--pid", engine.pid)
+    attached(engine.pid)
+    first.records()
+    second = Agent("--pid", engine.pid)
+    second.until_said("another agent")
+    refused = subprocess.run([AGENT, "repair", "--pid", str(engine.pid)], capture_output=True, text=True)
+    assert refused.returncode != 0 and "another agent" in refused.stderr, refused.stderr
+    second.end()
+    assert changed(engine.pid), "the first's"
+    first.records()
+    first.end()
+    return whole(engine)
+
+
+def restarts():
+    """By name, one engine after the other in one session."""
+    name = f"life{os.getpid()}"
+    agent = Agent("--name", name, "--restarts")
+    total = 0
+    for _ in range(2):
+        engine = Engine(name=name)
+        attached(engine.pid)
+        agent.records()
+        engine.goes_on()
+        engine.end()
+        total += check_tokens(engine.out)
+    said = agent.end()
+    assert ", 0 lost" in said, said
+    return f"{total} calls"
+
+
+def serve():
+    """A host's plan asks for them."""
+    analyze = os.environ.get("ANALYZE", os.path.join(os.path.dirname(AGENT), "analyze"))
+    if not os.path.exists(analyze):
+        return f"skipped: no {analyze}"
+    engine = Engine()
+    log = open(folder / "serve.log", "w")
+    port = "127.0.0.1:7931"
+    agent = subprocess.Popen([AGENT, "serve", "--once", "--listen", f"tcp:{port}", "--pid", str(engine.pid)], stderr=log)
+    try:
+        time.sleep(0.5)
+        host = subprocess.Popen(
+            [analyze, f"tcp:{port}", "--probes", "direct", "--levels", "token,graph,op", "-o", folder / "profile"],
+            stdout=subprocess.DEVNULL, stderr=open(folder / "host.log", "w"))
+        attached(engine.pid)
+        time.sleep(1)
+        host.send_signal(signal.SIGINT)
+        assert host.wait(60) == 0, open(folder / "host.log").read()
+        assert agent.wait(60) == 0, open(folder / "serve.log").read()
+    finally:
+        agent.kill()
+    return whole(engine)
+
+
+CASES = {f.__name__.strip("_"): f for f in
+         (fork, exec_, unload, threads, stopped, frozen, signals, uprobe_first, two_agents, restarts, serve)}
+
+failed = 0
+for name in sys.argv[1:] or CASES:
+    began = time.monotonic()
+    try:
+        said = CASES[name]() or "held"
+    except AssertionError as e:
+        failed, said = 1, f"FAILED: {e!r}"
+        import traceback
+        traceback.print_exc()
+    print(f"{name}: {said} ({time.monotonic() - began:.0f} s)", flush=True)
+sys.exit(failed)

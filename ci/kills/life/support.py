@@ -1,0 +1,135 @@
+"""Engines and agents for life.py."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+AGENT = os.environ["PROFINFER_AGENT"]
+ENGINE = Path(os.environ["PROFINFER_ENGINE_DIR"])
+MODEL = os.environ["LIFE_MODEL"]
+TOOLS = Path(os.environ["LIFE_TOOLS"])  # preload.so and unload
+DIRECT = ["--probes", "direct", "--levels", "token,graph,op"]
+folder = Path(tempfile.mkdtemp(dir=TOOLS))
+
+
+def until(what, done, limit=60):
+    """Waits; steps are counted and not time, because all of it may be stopped meanwhile."""
+    for _ in range(limit * 100):
+        got = done()
+        if got:
+            return got
+        time.sleep(0.01)
+    raise AssertionError(what)
+
+
+class Engine:
+    """A driver that decodes all the while."""
+
+    number = 0
+
+    def __init__(self, *options, threads=2, engine=ENGINE, name=None, **env):
+        Engine.number += 1
+        self.out = folder / f"calls.{Engine.number}"
+        program = [engine / "nodes"]
+        if name:  # a dynamic linker of another name, which the process has then: there are others of the usual name
+            lib = engine.parent / "root/usr/lib/x86_64-linux-gnu"
+            shutil.copy(engine.parent / "exe/nodes", folder / name)
+            program = [folder / name, "--library-path", f"{lib}:{lib}/llama", engine.parent / "root/usr/bin/nodes"]
+        command = [*program, "-m", MODEL, "-t", str(threads), "-p", "5", "-n", "40", "-c", "512", "--fresh", "-r", "1000000"]
+        with open(self.out, "w") as out:
+            self.process = subprocess.Popen(
+                [*command, *options], stdout=out, stderr=subprocess.DEVNULL, env={**os.environ, **env})
+        self.pid = self.process.pid
+        self.goes_on()
+
+    def goes_on(self):
+        size = self.out.stat().st_size
+        until("the engine does not go on", lambda: self.out.stat().st_size > size or self.process.poll() is not None)
+        assert self.process.poll() is None, f"the engine is gone: {self.process.returncode}"
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def check_tokens(path):
+    """Every token is that of an undisturbed run; how many."""
+    calls = [line.split("\t") for line in open(path) if line.startswith("decode") and line.endswith("\n")]
+    for call in calls:
+        expected = alone[int(call[1]) % len(alone)]
+        assert (call[3], call[6]) == expected, f"call {call[1]} of {path}: {call[6]} instead of {expected[1]}"
+    return len(calls)
+
+
+def undisturbed():
+    command = [ENGINE / "nodes", "-m", MODEL, "-t", "1", "-p", "5", "-n", "40", "-c", "512", "--fresh", "-r", "1"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [(c[3], c[6]) for c in (line.split("\t") for line in lines) if c[0] == "decode"]
+
+
+alone = undisturbed()
+
+
+def changed(pid):
+    """Where the code of a process is not as in its files; breakpoints of uprobes do not count."""
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps.read().splitlines():
+            fields = line.split(None, 5)
+            if fields[1] != "r-xp" or len(fields) < 6 or not fields[5].startswith("/"):
+                continue
+            start, end = (int(x, 16) for x in fields[0].split("-"))
+            memory.seek(start)
+            code = memory.read(end - start)
+            with open(f"/proc/{pid}/map_files/{fields[0]}", "rb") as file:
+                file.seek(int(fields[2], 16))
+                original = file.read(end - start).ljust(end - start, b"\0")
+            for at in range(0, len(code), 4096):
+                is_page, has_page = code[at : at + 4096], original[at : at + 4096]
+                differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)] if is_page != has_page else []
+                if differ:
+                    n = differ[0]
+                    return f"{fields[5]} at {start + at + n:#x}: {is_page[n : n + 8].hex()} instead of {has_page[n : n + 8].hex()}"
+    return None
+
+
+class Agent:
+    number = 0
+
+    def __init__(self, *options, probes=DIRECT):
+        Agent.number += 1
+        self.out, self.told = folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
+        with open(self.told, "w") as told:
+            self.process = subprocess.Popen([AGENT, "record", "--out", self.out, *probes, *map(str, options)], stderr=told)
+
+    def said(self):
+        return self.told.read_text()
+
+    def records(self, more=60_000):
+        before = self.out.stat().st_size if self.out.exists() else 0
+        until("nothing is recorded", lambda: self.out.exists() and self.out.stat().st_size > before + more)
+
+    def until_said(self, text):
+        until(f"not said: {text}\n{self.said()}", lambda: text in self.said() or self.process.poll() is not None)
+        assert text in self.said(), self.said()
+
+    def end(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        until("the agent does not end", lambda: self.process.poll() is not None)
+        assert self.process.returncode == 0, (self.process.returncode, self.said())
+        return self.said()
+
+
+def repair(pid):
+    said = subprocess.run([AGENT, "repair", "--pid", str(pid)], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    assert not changed(pid), changed(pid)
+    return int(re.search(r": (\d+) places put back", said.stderr)[1])
+
+
+def attached(pid):
+    until("its code is not changed", lambda: changed(pid))
