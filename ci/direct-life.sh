@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # direct-life.sh [CASE...]      what may happen to an engine with direct probes: fork, exec, unloading, threads, freezing, signals, other agents
 #
-# Cases: fork exec unload threads stopped frozen signals uprobe_first two_agents restarts serve; see ci/kills/life/life.py. Each
+# Cases: fork exec unload threads stopped frozen signals uprobe_first two_agents serve; see ci/kills/life/life.py. Each
 # holds that the engine lives, that its tokens are those of an undisturbed run and that its code is its files' afterwards. Needs root and BPF;
 # by hand.
 set -euo pipefail

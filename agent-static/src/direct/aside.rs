@@ -33,7 +33,8 @@ pub(super) fn run<T: Send>(
     };
     std::thread::scope(|scope| {
         let failed = |answer: String| Refused::NotAllowed(answer);
-        let thread = std::thread::Builder::new().spawn_scoped(scope, thread).map_err(|e| failed(e.to_string()))?;
+        let thread =
+            std::thread::Builder::new().spawn_scoped(scope, thread).map_err(|e| failed(e.to_string()))?;
         thread.join().unwrap_or_else(|_| Err(failed("the thread that held it failed".to_owned())))
     })
 }

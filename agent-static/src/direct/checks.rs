@@ -13,7 +13,9 @@ pub(super) fn check(pid: u32) -> Result<(), Refused> {
     let begun = Instant::now();
     loop {
         match look(pid) {
-            Err(Refused::Tracer(_)) if begun.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
+            Err(Refused::Tracer(_)) if begun.elapsed() < GRACE => {
+                std::thread::sleep(Duration::from_millis(1))
+            }
             looked => return looked,
         }
     }

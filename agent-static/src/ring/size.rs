@@ -5,13 +5,15 @@
 
 use profinfer_wire::record::control::level;
 
-/// With anything beside token calls. It holds 32,000 operators, or the structure of a graph of 4,000 tensors, which comes at once. A fast small model on two threads fills a quarter of it in
-/// some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent may have to wait for one.
+/// With anything beside token calls. It holds 32,000 operators, or the structure of a graph of 4,000 tensors, which comes at once. A fast
+/// small model on two threads fills a quarter of it in some 50 ms, and then wakes the loop. Where the engine has all CPUs, the agent may
+/// have to wait for one.
 pub const LARGEST: u32 = 2 << 20;
 /// Token calls alone: some hundreds a second at most.
 const TOKENS: u32 = 256 << 10;
-/// What may be asked for: a page would hold less than one tensor takes, and the kernel takes no more than 64 MiB of one without much memory.
-const ASKED: std::ops::RangeInclusive<u32> = 64 << 10..=64 << 20;
+/// What may be asked for: a smaller one has no room for the structure of a usual graph, without which no operator can be told, and
+/// more than 64 MiB are not to be had where memory is scarce.
+const ASKED: std::ops::RangeInclusive<u32> = 1 << 20..=64 << 20;
 
 /// Bytes of a ring for these levels. Whether direct probes, which have rings of their own, can be had is known only when the engine is
 /// there; then this one is made already.
@@ -20,7 +22,7 @@ pub const fn size_for(levels: u32) -> u32 {
     if levels & !level::TOKEN == 0 { TOKENS } else { LARGEST }
 }
 
-/// Reads a size, `512K` or `4M`.
+/// Reads a size, `1024K` or `4M`.
 ///
 /// # Errors
 /// A sentence that says what it must be.
@@ -34,9 +36,7 @@ pub fn asked(text: &str) -> Result<u32, String> {
     let bytes = shift.zip(number.parse::<u32>().ok()).and_then(|(shift, n)| n.checked_mul(1 << shift));
     // The kernel takes powers of two alone.
     bytes.filter(|b| b.is_power_of_two() && ASKED.contains(b)).ok_or_else(|| {
-        format!(
-            "`{text}` is no size of a ring buffer: use a power of two from 64K to 64M, for example 512K or 4M"
-        )
+        format!("`{text}` is no size of a ring buffer: use a power of two from 1M to 64M, for example 4M")
     })
 }
 
@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn sizes_are_powers_of_two_within_bounds() {
-        let good = [("64K", 64 << 10), ("512KiB", 512 << 10), ("4M", 4 << 20), ("64MiB", 64 << 20)];
+        let good = [("1024K", 1 << 20), ("2048KiB", 2 << 20), ("4M", 4 << 20), ("64MiB", 64 << 20)];
         good.into_iter().for_each(|(text, bytes)| assert_eq!(asked(text), Ok(bytes), "{text}"));
-        for text in ["", "4", "4G", "3M", "32K", "128M", "-4M", "4 M", "4m", "99999999999M", "4095M"] {
+        for text in ["", "4", "4G", "3M", "512K", "128M", "-4M", "4 M", "4m", "99999999999M", "4095M"] {
             assert!(asked(text).is_err(), "{text}");
         }
     }

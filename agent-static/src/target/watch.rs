@@ -256,8 +256,7 @@ mod tests {
 
     #[test]
     fn a_signal_of_real_time_is_delivered_and_nobody_is_forgotten() {
-        let mut children: Vec<_> =
-            (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
+        let mut children: Vec<_> = (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
         let mut watch = Watch::default();
         children.iter().for_each(|c| watch.add(c.id()).unwrap());
         let [first, second] = [0, 1].map(|n: usize| Pid::from_raw(children[n].id().cast_signed()));

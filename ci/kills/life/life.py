@@ -246,23 +246,6 @@ def two_agents():
     return whole(engine)
 
 
-def restarts():
-    """By name, one engine after the other in one session."""
-    name = f"life{os.getpid()}"
-    agent = Agent("--name", name, "--restarts")
-    total = 0
-    for _ in range(2):
-        engine = Engine(name=name)
-        attached(engine.pid)
-        agent.records()
-        engine.goes_on()
-        engine.end()
-        total += check_tokens(engine.out)
-    said = agent.end()
-    assert ", 0 lost" in said, said
-    return f"{total} calls"
-
-
 def serve():
     """A host's plan asks for them."""
     analyze = os.environ.get("ANALYZE", os.path.join(os.path.dirname(AGENT), "analyze"))
@@ -288,7 +271,7 @@ def serve():
 
 
 CASES = {f.__name__.strip("_"): f for f in
-         (fork, exec_, unload, threads, stopped, frozen, signals, uprobe_first, two_agents, restarts, serve)}
+         (fork, exec_, unload, threads, stopped, frozen, signals, uprobe_first, two_agents, serve)}
 
 failed = 0
 for name in sys.argv[1:] or CASES:

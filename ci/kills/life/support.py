@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -32,14 +31,10 @@ class Engine:
 
     number = 0
 
-    def __init__(self, *options, threads=2, engine=ENGINE, name=None, **env):
+    def __init__(self, *options, threads=2, engine=ENGINE, **env):
         Engine.number += 1
         self.out = folder / f"calls.{Engine.number}"
         program = [engine / "nodes"]
-        if name:  # a dynamic linker of another name, which the process has then: there are others of the usual name
-            lib = engine.parent / "root/usr/lib/x86_64-linux-gnu"
-            shutil.copy(engine.parent / "exe/nodes", folder / name)
-            program = [folder / name, "--library-path", f"{lib}:{lib}/llama", engine.parent / "root/usr/bin/nodes"]
         command = [*program, "-m", MODEL, "-t", str(threads), "-p", "5", "-n", "40", "-c", "512", "--fresh", "-r", "1000000"]
         with open(self.out, "w") as out:
             self.process = subprocess.Popen(

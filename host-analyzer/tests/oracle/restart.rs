@@ -158,10 +158,21 @@ fn parts_and_engines() -> Option<(Parts, PathBuf, PathBuf)> {
 
 #[test]
 fn an_engine_is_killed_and_begins_again() {
-    let Some((parts, bin, _)) = parts_and_engines() else { return };
-    let place = Place::new(&parts, "restarted-often");
+    killed_and_begins_again("restarted-often", &[]);
+}
+
+#[test]
+fn an_engine_with_direct_probes_is_killed_and_begins_again() {
+    let direct = ["--probes", "direct", "--levels", "token,graph,op"];
+    let Some(trace) = killed_and_begins_again("restarted-direct", &direct) else { return };
+    assert!(trace.health.direct.is_some_and(|d| d.records > 0), "{:#?}", trace.health.direct);
+}
+
+fn killed_and_begins_again(name: &'static str, options: &[&str]) -> Option<Model> {
+    let (parts, bin, _) = parts_and_engines()?;
+    let place = Place::new(&parts, name);
     place.install(&bin, How::Moved);
-    let agent = place.agent(&parts, &["--name", place.name, "--restarts"]);
+    let agent = place.agent(&parts, &[&["--name", place.name, "--restarts"], options].concat());
     let first = place.run();
     let mut killed = place.command(&["-n", "4000"]).stdout(Stdio::null()).spawn().unwrap();
     wait_for(&place.trace(), "decodes of the second run", |m| decodes_of(m, killed.id()).len() > 3);
@@ -175,6 +186,7 @@ fn an_engine_is_killed_and_begins_again() {
     }
     assert!(decodes_of(&trace, killed.id()).len() > 3);
     assert_eq!(trace.session.processes.len(), 4, "{:#?}", trace.session.processes);
+    Some(trace)
 }
 
 fn another_version_at_the_same_path(name: &'static str, how: How) {
