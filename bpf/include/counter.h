@@ -58,6 +58,9 @@ static __always_inline void count_read(struct thread *t, int closing)
 			continue;
 		}
 		if (closing) {
+			/* An emulated PMU was seen to go back. */
+			if (v.counter < t->count_at[k])
+				t->count_why |= COUNT_UNREAD;
 			t->count_sum[k] += v.counter - t->count_at[k];
 			/* The hardware counters are one group: what holds of the first holds of all. */
 			if (k == 0 && counter_hardware && v.enabled - v.running != t->count_off)

@@ -53,19 +53,24 @@ struct backend_call {
 
 /* One thread of a traced process. */
 struct thread {
+	/* What every operator needs lies together: between two of them the engine's data has taken the cache, and each line is a miss. */
 	__u64 id; /* pid_tgid */
 	__u64 op_start;
 	__u64 op_node; /* 0: no operator is running */
 	__u64 op_last;
 	__u32 op_cpu;
+	__u32 op_filtered; /* a filter leaves out the operator that is running */
+	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
+	__u64 cpu_topology;
+	__u32 cpu_experts; /* number of MUL_MAT_ID in that graph, and the offset of a node's operator */
+	__u32 cpu_skip;    /* its operators are not captured, see capture.h */
 	__u32 decode_depth;
+	__u32 decode_skip; /* those of the token call that this thread is in are not captured */
 	__u64 decode_start;
 	__u64 decode_context;
 	__s32 decode_tokens;
 	__u32 decode_function;
 	__u64 sched_start;
-	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
-	__u64 cpu_topology;
 	/* Walk over a graph's nodes. */
 	__u64 walk_nodes;
 	__u64 walk_topology;
@@ -76,6 +81,7 @@ struct thread {
 	__u32 walk_leafs;
 	__u32 walk_failed;
 	__u32 walk_slot;
+	__u32 walk_experts; /* it has a MUL_MAT_ID */
 	/* Counters of the operator that is running, see counter.h. */
 	__u32 counting; /* 1: on a CPU, 2: off */
 	__u32 count_seq; /* how often the thread lost its CPU, ever */
@@ -83,13 +89,10 @@ struct thread {
 	__u32 count_missing;
 	__u32 count_why;
 	__u32 count_core;
-	__u32 pad;
 	__u64 count_off; /* time for which the first event was not counting */
 	__u64 count_at[COUNTER_SLOTS];
 	__u64 count_sum[COUNTER_SLOTS];
 	/* Experts, see expert.bpf.c. */
-	__u32 walk_experts; /* the graph that was walked has a MUL_MAT_ID */
-	__u32 cpu_experts;  /* so has the CPU graph that this thread called: number of MUL_MAT_ID, and the offset of a node's operator */
 	__u64 expert_ids;   /* tensor whose selection was sent last, and the call for which it was */
 	__u64 expert_graph;
 	__u64 expert_data;
@@ -103,11 +106,6 @@ struct thread {
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
 	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
-	/* What is captured, see capture.h. */
-	__u32 decode_skip; /* not the operators of the token call that this thread is in */
-	__u32 cpu_skip;    /* nor those of the CPU graph that it called */
-	__u32 op_filtered; /* a filter leaves out the operator that is running */
-	__u32 op_pad;
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */

@@ -88,9 +88,11 @@ impl Reader {
         self.shared.read_to(n, self.tails[n]);
     }
 
-    /// Frees the slots of threads that have ended. A slot behind which another lies that was looked for from here on stays.
-    pub fn free(&mut self) {
-        for n in 0..SLOTS {
+    /// Frees the slots of threads that have ended, and says how many. A slot behind which another lies that was looked for from here on
+    /// stays: so the last ones go first, and a second round frees what lay before the first slots.
+    pub fn free(&mut self) -> u64 {
+        let mut freed = 0;
+        for n in (0..SLOTS).rev().chain((0..SLOTS).rev()) {
             let owner = self.shared.owner(n);
             let next = (n + 1) % SLOTS;
             if owner == 0 || self.shared.owner(next) != 0 && home(self.shared.owner(next)) != next {
@@ -100,8 +102,10 @@ impl Reader {
                 self.freed = self.freed.plus(self.of(n));
                 self.tails[n] = 0;
                 self.shared.free(n);
+                freed += 1;
             }
         }
+        freed
     }
 
     /// All that was counted so far.

@@ -18,8 +18,6 @@ use crate::sys::direct::shared::Raw;
 
 /// How long a record waits for the kernel's event of its graph call, ns: the program that sends it may have lost its CPU.
 const GRACE_NS: u64 = 20_000_000;
-/// A ring is emptied before it is filled to this part.
-const FULL: u64 = crate::direct::RING / 4;
 
 /// Engines that are recorded directly.
 #[derive(Debug, Default)]
@@ -37,8 +35,16 @@ pub(super) struct Direct {
     gated_ends: u64,
     /// Calls of each process, as far as they were seen.
     calls: Vec<Seen>,
-    /// Most records that a ring held lately.
-    most: u64,
+    used: Used,
+}
+
+/// How far rings and slots were used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Used {
+    /// Most records that a ring held.
+    pub records: u64,
+    /// Threads that ended, whose slots are free again.
+    pub threads: u64,
 }
 
 /// The graph calls of a process.
@@ -81,15 +87,10 @@ impl Lower {
         self.direct.calls.reserve(1);
     }
 
-    /// Some engine is recorded directly.
-    #[must_use]
-    pub fn has_direct(&self) -> bool {
-        !self.direct.readers.is_empty()
-    }
-
-    /// Whether some ring was filled farther than it should be since this was asked last.
-    pub fn direct_fills(&mut self) -> bool {
-        std::mem::take(&mut self.direct.most) > FULL
+    /// How far the rings and slots were used since this was asked last; `None`: no engine is recorded directly.
+    pub fn direct_used(&mut self) -> Option<Used> {
+        let used = std::mem::take(&mut self.direct.used);
+        (!self.direct.readers.is_empty()).then_some(used)
     }
 
     /// Notes that a graph call of the CPU began, whose operators may not be captured.
@@ -122,10 +123,8 @@ impl Lower {
         self.direct.clock.add(Look::now());
         let drained_ns = self.drained_ns;
         self.read_direct(None, drained_ns, None);
-        for reader in &mut self.direct.readers {
-            reader.free();
-        }
         let direct = &mut self.direct;
+        direct.used.threads += direct.readers.iter_mut().map(Reader::free).sum::<u64>();
         direct.readers.retain_mut(|reader| {
             let empty = (0..SLOTS).all(|n| reader.waiting(n) == 0);
             if reader.over() && empty {
@@ -144,7 +143,7 @@ impl Lower {
         for reader in readers.iter_mut().filter(|r| pid.is_none_or(|p| p == r.pid)) {
             for n in 0..SLOTS {
                 let waiting = reader.waiting(n);
-                self.direct.most = self.direct.most.max(waiting);
+                self.direct.used.records = self.direct.used.records.max(waiting);
                 let mut read = false;
                 for _ in 0..waiting {
                     let raw = reader.oldest(n);

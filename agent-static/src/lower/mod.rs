@@ -33,6 +33,7 @@ use crate::placement::Unplaced;
 use crate::ring::Event;
 use crate::selfcheck::Hits;
 
+pub use direct::Used;
 use graph::Graphs;
 use nested::NestedCalls;
 use text::Texts;

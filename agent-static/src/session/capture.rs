@@ -11,6 +11,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
+use super::pace::Pace;
 use super::scheduling::Scheduling;
 use super::steer::Steer;
 use super::{Summary, records};
@@ -40,11 +41,6 @@ use crate::tracer::Tracer;
 /// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
 /// much to do.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
-/// The same with direct probes, whose rings wake nobody: a ring of 8192 records holds 32 ms of the fastest thread that was met, with
-/// 250,000 operators a second.
-const SLEEP_DIRECT: Duration = Duration::from_millis(20);
-/// The same when a ring was filled to a quarter.
-const SLEEP_FILLING: Duration = Duration::from_millis(10);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
@@ -122,6 +118,7 @@ pub(super) fn capture(
     let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
     let mut sleep = Duration::ZERO;
+    let mut direct_pace = Pace::default();
     let mut sampler = sample::Sampler::default();
     let reason = loop {
         let sleeps = [sampler.step(), gauges.due_in(), steer.due_in()]
@@ -144,11 +141,8 @@ pub(super) fn capture(
         while let Some(pid) = tracer.newly_reported() {
             facts.process(pid, &mut lower.emit);
         }
-        let fills = lower.direct_fills();
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
-        if lower.has_direct() {
-            sleep = sleep.min(if fills { SLEEP_FILLING } else { SLEEP_DIRECT });
-        }
+        sleep = direct_pace.next(lower.direct_used()).map_or(sleep, |most| sleep.min(most));
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));
         lower.left_out.drain(..).for_each(|(topology, node)| bpf.leave_out(topology, node));

@@ -13,6 +13,7 @@ pub mod ceiling;
 mod drain;
 mod identity;
 mod last_words;
+mod pace;
 mod records;
 mod scheduling;
 mod steer;

@@ -11,15 +11,15 @@ fn an_engine_outlives_what_is_killed_around_it() {
     let Some(agent) = needed_path("PROFINFER_AGENT", "scripts/test.sh") else { return };
     let Some(engine) = needed_path("PROFINFER_ENGINE_DIR", "scripts/test.sh") else { return };
     let Some(models) = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh") else { return };
-    let alone = agent.with_file_name("profinfer-direct-alone");
+    let alone = Path::new(env!("CARGO_BIN_EXE_profinfer-direct-alone"));
     if !can_trace() {
         return;
     }
-    assert!(alone.exists(), "{} is built with the workspace's programs", alone.display());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ci/direct-kills.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../direct-kills.sh");
     let run = Command::new(script)
         .arg("60")
-        .envs([("PROFINFER_AGENT", &agent), ("PROFINFER_DIRECT_ALONE", &alone)])
+        .env("PROFINFER_AGENT", &agent)
+        .env("PROFINFER_DIRECT_ALONE", alone)
         .envs([("PROFINFER_ENGINE_DIR", &engine), ("PROFINFER_MODELS_DIR", &models)])
         .output()
         .unwrap();
