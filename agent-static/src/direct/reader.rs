@@ -208,4 +208,17 @@ mod tests {
         assert_eq!(reader.totals(), before);
         assert_eq!(Totals { starts: before.starts, ..expected }, before);
     }
+
+    /// An engine that makes a thread for every graph: all of them have ended, and each lies one place behind its own.
+    #[test]
+    fn a_chain_of_ended_threads_is_freed_as_a_whole() {
+        let (shared, mut reader) = reader();
+        let ended = |n: usize| 0x7fff_0000 | ((n as u32 + 63) % 64);
+        for n in 0..SLOTS {
+            assert_ne!(home(ended(n)), n);
+            shared.test_slot(n, if n == 40 { 0 } else { ended(n) }, [0; 5]);
+        }
+        assert_eq!(reader.free(), SLOTS as u64 - 1);
+        assert!((0..SLOTS).all(|n| shared.owner(n) == 0));
+    }
 }

@@ -48,6 +48,7 @@ impl Pace {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 mod tests {
     use super::*;
 
