@@ -26,24 +26,26 @@ pid_t start(char *const *arguments, const char *out, const char *err, int nicene
 	_exit(127);
 }
 
-pid_t tracer_of(pid_t pid) {
-	char path[64], text[4096];
-	snprintf(path, sizeof path, "/proc/%d/status", pid);
+// The text of /proc/PID/NAME, empty when there is none.
+static void read_text(pid_t pid, const char *name, char *text, size_t size) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
 	int file = open(path, O_RDONLY);
-	ssize_t n = file < 0 ? 0 : read(file, text, sizeof text - 1);
+	ssize_t n = file < 0 ? 0 : read(file, text, size - 1);
 	close(file);
 	text[n > 0 ? n : 0] = 0;
+}
+
+pid_t tracer_of(pid_t pid) {
+	char text[4096];
+	read_text(pid, "status", text, sizeof text);
 	char *at = strstr(text, "TracerPid:");
 	return at ? atoi(at + 10) : 0;
 }
 
 bool exiting(pid_t pid) {
-	char path[64], text[1024];
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	int file = open(path, O_RDONLY);
-	ssize_t n = file < 0 ? 0 : read(file, text, sizeof text - 1);
-	close(file);
-	text[n > 0 ? n : 0] = 0;
+	char text[1024];
+	read_text(pid, "stat", text, sizeof text);
 	char state = 'X', *name_end = strrchr(text, ')');
 	unsigned flags = 0;
 	if (name_end) sscanf(name_end + 2, "%c %*d %*d %*d %*d %*d %u", &state, &flags);

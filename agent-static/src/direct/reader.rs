@@ -91,8 +91,16 @@ impl Reader {
     /// Frees the slots of threads that have ended, and says how many. A slot behind which another lies that was looked for from here on
     /// stays: so the last ones go first, and a second round frees what lay before the first slots.
     pub fn free(&mut self) -> u64 {
+        // Usually nothing has ended, and each thread is asked once.
+        match self.free_round() {
+            0 => 0,
+            freed => freed + self.free_round(),
+        }
+    }
+
+    fn free_round(&mut self) -> u64 {
         let mut freed = 0;
-        for n in (0..SLOTS).rev().chain((0..SLOTS).rev()) {
+        for n in (0..SLOTS).rev() {
             let owner = self.shared.owner(n);
             let next = (n + 1) % SLOTS;
             if owner == 0 || self.shared.owner(next) != 0 && home(self.shared.owner(next)) != next {

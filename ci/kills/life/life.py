@@ -20,13 +20,19 @@ def whole(engine):
     return f"{check_tokens(engine.out)} calls"
 
 
+def recording(pid):
+    """An agent whose direct probes are in, and record."""
+    agent = Agent("--pid", pid)
+    attached(pid)
+    agent.records()
+    return agent
+
+
 def fork():
     """A child goes on with the changed code and is right; it records nothing, and repair puts its code back."""
     child_out = folder / "child"
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"), LIFE_CHILD=str(child_out))
-    agent = Agent("--pid", engine.pid)
-    attached(engine.pid)
-    agent.records()
+    agent = recording(engine.pid)
     engine.process.send_signal(signal.SIGUSR1)
     children = f"/proc/{engine.pid}/task/{engine.pid}/children"
     child = int(until("no child", lambda: open(children).read().split())[0])
@@ -41,9 +47,7 @@ def fork():
     size = child_out.stat().st_size
     until("the child does not go on", lambda: child_out.stat().st_size > size + 2000)
     # And a session of its own finds it as any engine.
-    agent = Agent("--pid", child)
-    attached(child)
-    agent.records()
+    agent = recording(child)
     agent.end()
     assert not changed(child)
     os.kill(child, signal.SIGKILL)
@@ -53,9 +57,7 @@ def fork():
 def exec_():
     """Another program has nothing of it, and the session ends well."""
     engine = Engine(threads=1, LD_PRELOAD=str(TOOLS / "preload.so"))
-    agent = Agent("--pid", engine.pid)
-    attached(engine.pid)
-    agent.records()
+    agent = recording(engine.pid)
     engine.process.send_signal(signal.SIGUSR2)
     until("no exec", lambda: "sleep" in os.readlink(f"/proc/{engine.pid}/exe") or "busybox" in os.readlink(f"/proc/{engine.pid}/exe"))
     assert not changed(engine.pid)
@@ -143,9 +145,7 @@ def stopped():
     agent.records()
     agent.end()
     engine.goes_on()
-    agent = Agent("--pid", engine.pid)
-    attached(engine.pid)
-    agent.records()
+    agent = recording(engine.pid)
     os.kill(engine.pid, signal.SIGSTOP)
     agent.end()
     assert "repair --pid" in agent.said() or not changed(engine.pid), agent.said()
@@ -178,9 +178,7 @@ def frozen():
         agent.records()
         agent.end()
         engine.goes_on()
-        agent = Agent("--pid", engine.pid)
-        attached(engine.pid)
-        agent.records()
+        agent = recording(engine.pid)
         state("FROZEN")
         agent.end()
         state("THAWED")
@@ -232,9 +230,7 @@ def uprobe_first():
 def two_agents():
     """A second agent is refused direct probes, and leaves the first's alone."""
     engine = Engine()
-    first = Agent("--pid", engine.pid)
-    attached(engine.pid)
-    first.records()
+    first = recording(engine.pid)
     second = Agent("--pid", engine.pid)
     second.until_said("another agent")
     refused = subprocess.run([AGENT, "repair", "--pid", str(engine.pid)], capture_output=True, text=True)
