@@ -16,15 +16,15 @@ use crate::emit::Emitter;
 use crate::error::log;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::lower::progress::Progress;
+use crate::lower::progress::{Ended, Progress};
 use crate::tracer::Tracer;
 
 /// Token calls ahead of a range of them in which probes go in, and on top of them those of two seconds: as long as probes may take
 /// to be out, so that none are on their way out when the range begins.
 const LEAD_TOKENS: u32 = 16;
-const LEAD_SECONDS: u64 = 2;
-/// Over how long the engine's rate is taken, ns.
-const RATE_NS: u64 = 250_000_000;
+const LEAD_NS: u64 = 2_000_000_000;
+/// Decode calls after which an engine's shortest one says how fast it can be.
+const KNOWN_AFTER: u32 = 32;
 /// Longest sleep of the loop while probes go in and out by tokens.
 const SLEEP: Duration = Duration::from_millis(10);
 
@@ -45,34 +45,32 @@ struct Steered {
     failed: bool,
     /// Looks since it has ended. Its last calls may still be on their way then: it stays until the ring buffer was drained once more.
     gone: u8,
-    rate: Rate,
+    fastest: Fastest,
 }
 
-/// How many token calls an engine makes in a second.
+/// How fast an engine can be. Not how fast it is on average: one that was held up for a while goes on at full speed, and would be
+/// at a range before the probes are in.
 #[derive(Debug, Default)]
-struct Rate {
-    mark: Option<(u64, u32)>,
-    /// `None` until it is known.
-    per_second: Option<u64>,
+struct Fastest {
+    calls: u32,
+    /// The shortest decode call.
+    shortest_ns: Option<u64>,
 }
 
-impl Rate {
-    fn look(&mut self, now_ns: u64, tokens: u32) {
-        let (since, before) = *self.mark.get_or_insert((now_ns, tokens));
-        let took = now_ns.saturating_sub(since);
-        // What has not begun yet has no rate.
-        if took >= RATE_NS && tokens > before {
-            self.per_second = Some(u64::from(tokens - before) * 1_000_000_000 / took);
-            self.mark = Some((now_ns, tokens));
+impl Fastest {
+    fn call(&mut self, call: &Ended) {
+        if call.decode && call.good {
+            let took = call.end_ns.saturating_sub(call.start_ns).max(1);
+            self.shortest_ns = Some(self.shortest_ns.map_or(took, |shortest| shortest.min(took)));
+            self.calls = self.calls.saturating_add(1);
         }
     }
 
-    /// Token calls ahead of a range in which probes must be in.
+    /// Token calls ahead of a range in which probes must be in; all until that is known.
     fn lead(&self) -> u32 {
-        let lead = |per_second: u64| {
-            LEAD_TOKENS.saturating_add(u32::try_from(per_second * LEAD_SECONDS).unwrap_or(u32::MAX))
-        };
-        self.per_second.map_or(u32::MAX, lead)
+        let known = self.shortest_ns.filter(|_| self.calls >= KNOWN_AFTER);
+        let of = |ns: u64| u32::try_from(LEAD_NS / ns).unwrap_or(u32::MAX).saturating_add(LEAD_TOKENS);
+        known.map_or(u32::MAX, of)
     }
 }
 
@@ -173,7 +171,7 @@ impl Steer {
                 by_controller: false,
                 failed: false,
                 gone: 0,
-                rate: Rate::default(),
+                fastest: Fastest::default(),
             });
         }
         if blind && self.engines.is_empty() {
@@ -198,6 +196,7 @@ impl Steer {
             let Some(steered) = self.engines.iter_mut().find(|s| s.pilot.pid == call.pid) else { continue };
             let captured = steered.pilot.call(&call, &mut |switch| say(emit, switch));
             steered.controller.call(&call, captured);
+            steered.fastest.call(&call);
             let whole = captured == Captured::Whole && call.kept;
             counts[if whole { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;
         }
@@ -223,8 +222,7 @@ impl Steered {
     /// Whether probes shall be in, and why that is to be if it is new.
     fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
         let now = clock::monotonic_ns();
-        self.rate.look(now, progress.tokens);
-        if !near(&filters.tokens, progress.tokens, self.rate.lead())
+        if !near(&filters.tokens, progress.tokens, self.fastest.lead())
             || !near(&filters.requests, progress.requests, 1)
         {
             return (false, SwitchReason::Filter);
@@ -262,12 +260,19 @@ mod tests {
         let expected = [false, false, true, true, false, false, true, true, false];
         assert_eq!(reached.map(|n| near(&ranges, n, LEAD_TOKENS)), expected);
         assert!(near(&Vec::new(), 7, 1));
-        let mut rate = Rate::default();
-        assert_eq!(rate.lead(), u32::MAX);
-        rate.look(1_000_000_000, 5);
-        rate.look(1_100_000_000, 15);
-        assert_eq!(rate.lead(), u32::MAX);
-        rate.look(1_500_000_000, 55);
-        assert_eq!(rate.lead(), 216);
+    }
+
+    #[test]
+    fn how_long_before_is_told_by_the_shortest_call() {
+        let call = |took, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
+        let mut fastest = Fastest::default();
+        for k in 0..31 {
+            fastest.call(&call(100_000_000 + k, true));
+            fastest.call(&call(1, false));
+        }
+        assert_eq!(fastest.lead(), u32::MAX);
+        fastest.call(&call(10_000_000, true));
+        fastest.call(&call(700_000_000, true));
+        assert_eq!(fastest.lead(), 216);
     }
 }
