@@ -50,9 +50,9 @@ static __always_inline void drop(struct thread *t, __u64 keep, struct counters *
 		if (k < keep || k >= t->backend_depth)
 			continue;
 		if (is_whole(t->backend_calls[k].function))
-			c->spans_no_end++;
+			ADD(c->spans_no_end, 1);
 		else
-			i->no_end++;
+			ADD(i->no_end, 1);
 	}
 	t->backend_depth = keep;
 }
@@ -84,9 +84,9 @@ static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 sl
 	ARGUMENT(3, PT_REGS_PARM4);
 	ARGUMENT(4, PT_REGS_PARM5);
 	if (backend_whole[slot])
-		c->span_starts++;
+		ADD(c->span_starts, 1);
 	else
-		i->starts++;
+		ADD(i->starts, 1);
 	/* A whole operator lies in no other, and nothing nests deeper than this: what is still there was left unseen. */
 	if (t->backend_depth && (backend_whole[slot] || t->backend_depth >= BACKEND_DEPTH))
 		drop(t, 0, c, i);
@@ -108,15 +108,15 @@ static __always_inline int send_whole(struct thread *t, struct counters *c, __u6
 {
 	struct event_op *e;
 
-	c->span_ends++;
+	ADD(c->span_ends, 1);
 	if (!t->split) {
 		/* The split was running when the probes were attached. */
-		c->spans_no_start++;
+		ADD(c->spans_no_start, 1);
 		return 0;
 	}
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
-		c->spans_ring_full++;
+		ADD(c->spans_ring_full, 1);
 		return 0;
 	}
 	head(&e->head, EVENT_OP, id, call->cpu | bpf_get_smp_processor_id() << 16);
@@ -135,7 +135,7 @@ static __always_inline int send_nested(struct thread *t, struct nested_counters 
 	struct event_nested *e;
 	__u64 node, graph;
 
-	i->ends++;
+	ADD(i->ends, 1);
 	/* The operator that the thread runs: of the CPU, of the backend; else what the first function was given. */
 	node = t->op_node ? t->op_node : t->backend_calls[0].tensor;
 	if (!node)
@@ -148,12 +148,12 @@ static __always_inline int send_nested(struct thread *t, struct nested_counters 
 	if (!graph)
 		graph = t->cpu_start ? t->cpu_start : s ? s->cpu_graph : 0;
 	if (!graph) {
-		i->no_start++;
+		ADD(i->no_start, 1);
 		return 0;
 	}
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
-		i->ring_full++;
+		ADD(i->ring_full, 1);
 		return 0;
 	}
 	head(&e->head, EVENT_NESTED, id, call->function | (__u32)depth << 16);
@@ -187,11 +187,11 @@ static __attribute__((noinline)) int backend_leave(__u32 slot)
 		if (!t && !engine_of(id))
 			return 0;
 		if (backend_whole[slot]) {
-			c->span_ends++;
-			c->spans_no_start++;
+			ADD(c->span_ends, 1);
+			ADD(c->spans_no_start, 1);
 		} else {
-			i->ends++;
-			i->no_start++;
+			ADD(i->ends, 1);
+			ADD(i->no_start, 1);
 		}
 		return 0;
 	}

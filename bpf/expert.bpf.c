@@ -30,7 +30,7 @@ __attribute__((noinline)) int expert_piece(__u64 id)
 	t->expert_at = at + n;
 	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
-		c->experts_ring_full += n;
+		ADD(c->experts_ring_full, n);
 		return 1;
 	}
 	head(&e->head, EVENT_EXPERTS, id, n);
@@ -89,9 +89,9 @@ __attribute__((noinline)) int expert_selection(__u64 id)
 	if (!ne[0] || !ne[1] || ne[0] > EXPERTS_ALL || ne[1] > EXPERTS_ALL)
 		return 0;
 	total = ne[0] * ne[1];
-	c->experts_chosen += total;
+	ADD(c->experts_chosen, total);
 	if (total > EXPERTS_ALL || !t->expert_data || ne[2] != 1 || ne[3] != 1) {
-		c->experts_unreadable += total;
+		ADD(c->experts_unreadable, total);
 		return 0;
 	}
 	t->expert_used = ne[0];

@@ -7,7 +7,7 @@
  *   cpu_graph_enter ─▶ uid known? ─▶ done
  *        │ no
  *        ▼
- *   hash_node … over all nodes ─▶ topology known? ─▶ done
+ *   hash_nodes … over all nodes ─▶ topology known? ─▶ done
  *        │ no
  *        ▼
  *   send_slot … one record per node and per leaf
@@ -23,6 +23,8 @@ enum { SCHEDULER = 0, BACKEND = 1 };
 
 /* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
+/* Nodes that are hashed in one function. */
+enum { HASHED = 8 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 /* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs its own function reports: from llama.cpp b2717
@@ -108,47 +110,93 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 	return h ^ h >> 29;
 }
 
-/* Hashes what of the next node makes its graph another one. Not: op_params (the offset in the KV cache moves
- * with every token) and data. Returns 0 after the last node. */
-__attribute__((noinline)) int hash_node(__u64 id)
+/* A tensor up to its sources. In every ggml since 2024 its fields lie here, so that one read has them all. */
+struct tensor_head {
+	__u32 type;
+	__u32 flags;
+	__u64 buffer;
+	__u64 ne[4];
+	__u64 nb[4];
+	__u32 op;
+	__u32 params[16];
+	__u32 more;
+	__u64 src[SOURCES];
+};
+
+static __always_inline void read_head(struct tensor_head *h, const struct engine_config *g, __u64 node)
+{
+	if (g->ne == offsetof(struct tensor_head, ne) && g->op == offsetof(struct tensor_head, op) &&
+	    g->src == offsetof(struct tensor_head, src)) {
+		bpf_probe_read_user(h, sizeof(*h), (void *)node);
+		return;
+	}
+	bpf_probe_read_user(h, offsetof(struct tensor_head, ne), (void *)node);
+	bpf_probe_read_user(h->ne, sizeof(h->ne), (void *)(node + g->ne));
+	bpf_probe_read_user(&h->op, sizeof(h->op), (void *)(node + g->op));
+	bpf_probe_read_user(h->src, sizeof(h->src), (void *)(node + g->src));
+}
+
+/* Hashes what of a node makes its graph another one. Not: op_params (the offset in the KV cache moves with every token) and data. A
+ * read is what costs here, some tens of ns each: in engines without a uid this runs for every node of every graph. */
+static __noinline __u64 hash_node(struct thread *t, const struct engine_config *g, __u64 h, __u64 before, __u64 node)
+{
+	struct tensor_head head;
+	__u64 *src = head.src, first[2];
+
+	read_head(&head, g, node);
+	if (g->expert_op && head.op == g->expert_op)
+		t->walk_experts = 1;
+	if (g->rope_op && head.op == g->rope_op && !t->walk_positions)
+		t->walk_positions = src[1];
+	h = mix(h, node);
+	h = mix(h, (__u64)head.op << 32 | head.type);
+	for (int j = 0; j < 4; j++)
+		h = mix(h, head.ne[j]);
+	for (int j = 0; j < SOURCES; j++)
+		h = mix(h, src[j]);
+	/* Type and buffer of the first source: another model at recycled addresses. Those of the node before are in already. */
+	if (src[0] && src[0] != before) {
+		bpf_probe_read_user(first, sizeof(first), (void *)src[0]);
+		h = mix(h, first[0] & 0xffffffff);
+		h = mix(h, first[1]);
+	}
+	return h;
+}
+
+/* The next nodes. Returns 0 after the last one. */
+__attribute__((noinline)) int hash_nodes(__u64 id)
 {
 	struct thread *t = known_thread(id);
 	const struct engine_config *g = engine_of(id);
-	__u64 node = 0, h, start[2] = {}, ne[4] = {}, src[SOURCES] = {};
-	__u32 op = 0;
+	__u64 nodes[HASHED], before, h;
+	__u32 n;
 
 	if (!t || !g || t->walk_i >= t->walk_n)
 		return 0;
-	bpf_probe_read_user(&node, sizeof(node), (void *)(t->walk_nodes + 8ULL * t->walk_i));
-	bpf_probe_read_user(start, sizeof(start), (void *)node);
-	bpf_probe_read_user(ne, sizeof(ne), (void *)(node + g->ne));
-	bpf_probe_read_user(&op, sizeof(op), (void *)(node + g->op));
-	bpf_probe_read_user(src, sizeof(src), (void *)(node + g->src));
-	if (g->expert_op && op == g->expert_op)
-		t->walk_experts = 1;
-	if (g->rope_op && op == g->rope_op && !t->walk_positions)
-		t->walk_positions = src[1];
-	h = mix(t->walk_hash, node);
-	h = mix(h, start[0] & 0xffffffff);
-	h = mix(h, op);
-	for (int j = 0; j < 4; j++)
-		h = mix(h, ne[j]);
-	for (int j = 0; j < SOURCES; j++)
-		h = mix(h, src[j]);
-	/* Type and buffer of the first source: another model at recycled addresses. */
-	start[0] = start[1] = 0;
-	bpf_probe_read_user(start, sizeof(start), (void *)src[0]);
-	h = mix(h, start[0] & 0xffffffff);
-	h = mix(h, start[1]);
+	n = t->walk_n - t->walk_i;
+	h = t->walk_hash;
+	before = t->walk_before;
+	/* The list has room for more than the graph uses: what is read behind the last node is not used. */
+	if (bpf_probe_read_user(nodes, sizeof(nodes), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
+		for (int k = 0; k < HASHED; k++)
+			bpf_probe_read_user(&nodes[k], sizeof(nodes[k]), (void *)(t->walk_nodes + 8ULL * (t->walk_i + k)));
+#pragma unroll
+	for (int k = 0; k < HASHED; k++) {
+		if ((__u32)k >= n)
+			break;
+		h = hash_node(t, g, h, before, nodes[k]);
+		before = nodes[k];
+	}
 	t->walk_hash = h;
-	t->walk_i++;
+	t->walk_before = before;
+	t->walk_i += HASHED;
 	return t->walk_i < t->walk_n;
 }
 
 __attribute__((noinline)) int hash_round(__u64 id)
 {
-	for (int k = 0; k < ROUND; k++)
-		if (!hash_node(id))
+	for (int k = 0; k < ROUND / HASHED; k++)
+		if (!hash_nodes(id))
 			return 0;
 	return 1;
 }
@@ -260,7 +308,7 @@ static __always_inline __u64 structure_of(struct thread *t, const struct engine_
 	if (!g->layout || !g->read_topology)
 		return 0;
 	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = t->walk_experts = 0;
-	t->walk_nodes = t->walk_uid = t->walk_positions = 0;
+	t->walk_nodes = t->walk_uid = t->walk_positions = t->walk_before = 0;
 	bpf_probe_read_user(&t->walk_n, sizeof(t->walk_n), (void *)(cgraph + g->n_nodes));
 	bpf_probe_read_user(&t->walk_nodes, sizeof(t->walk_nodes), (void *)(cgraph + g->nodes));
 	if (!t->walk_n)

@@ -17,9 +17,9 @@ static __always_inline void no_end(struct thread *t, struct counters *c, __u64 i
 
 	/* It began in a call that is not captured, and went on when its end probe was taken out: maybe before its start probe was. */
 	if (g && (t->op_start < g->ops_from || t->op_start >= g->ops_until))
-		c->starts_gated++;
+		ADD(c->starts_gated, 1);
 	else
-		c->spans_no_end++;
+		ADD(c->spans_no_end, 1);
 }
 
 static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
@@ -30,7 +30,7 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 
 	if (!t || !c)
 		return 0;
-	c->span_starts++;
+	ADD(c->span_starts, 1);
 	if (t->op_node)
 		no_end(t, c, id);
 	t->op_filtered = thread_left_out(id, PT_REGS_PARM1(ctx));
@@ -91,7 +91,7 @@ static __always_inline int op_finish(struct thread *t, struct counters *c, __u64
 	__u32 skip;
 	int sent;
 
-	c->span_ends++;
+	ADD(c->span_ends, 1);
 	if (counter_slots)
 		count_end(t);
 	graph = t->cpu_start;
@@ -105,18 +105,18 @@ static __always_inline int op_finish(struct thread *t, struct counters *c, __u64
 	}
 	if (!graph) {
 		/* The graph was running when the probes were attached. */
-		c->spans_no_start++;
+		ADD(c->spans_no_start, 1);
 	} else if (skip) {
-		c->spans_gated++;
+		ADD(c->spans_gated, 1);
 	} else if (t->op_filtered || (t->op_last == t->op_node && node_left_out(topology, t->op_node))) {
-		c->spans_filtered++;
+		ADD(c->spans_filtered, 1);
 	} else {
 		if (counter_slots)
 			sent = send_counted(t, id, now, graph);
 		else
 			sent = send(t, id, now, graph);
 		if (!sent)
-			c->spans_ring_full++;
+			ADD(c->spans_ring_full, 1);
 	}
 	t->op_node = 0;
 	return 0;
@@ -135,13 +135,13 @@ static __always_inline int op_over(void)
 	if (t && t->op_node)
 		return op_finish(t, c, id, now);
 	if (t || engine_of(id)) {
-		c->span_ends++;
+		ADD(c->span_ends, 1);
 		/* In a call that is not captured, the start probe may be put in later or taken out earlier. */
 		s = engine_state_of(id);
 		if (s && s->cpu_skip)
-			c->spans_gated++;
+			ADD(c->spans_gated, 1);
 		else
-			c->spans_no_start++;
+			ADD(c->spans_no_start, 1);
 	}
 	return 0;
 }

@@ -75,6 +75,7 @@ struct thread {
 	__u64 walk_nodes;
 	__u64 walk_topology;
 	__u64 walk_hash;
+	__u64 walk_before; /* the node that was hashed last */
 	__u64 walk_uid;
 	__u32 walk_n;
 	__u32 walk_i;
@@ -239,11 +240,14 @@ static __always_inline struct counters *counters(void)
 	return bpf_map_lookup_elem(&totals, &zero);
 }
 
+/* Newer kernels run programs on uprobes with preemption, and interrupts come between others: one CPU's total has several writers. */
+#define ADD(total, n) ((void)__sync_fetch_and_add(&(total), (n)))
+
 #define COUNT(field) \
 	do { \
 		struct counters *c_ = counters(); \
 		if (c_) \
-			c_->field++; \
+			ADD(c_->field, 1); \
 	} while (0)
 
 static __always_inline const struct engine_config *engine_of(__u64 id)

@@ -85,7 +85,7 @@ struct {
 		__u32 zero_ = 0; \
 		struct sched_counters *c_ = bpf_map_lookup_elem(&sched_totals, &zero_); \
 		if (c_) \
-			c_->field++; \
+			ADD(c_->field, 1); \
 	} while (0)
 
 #endif
