@@ -11,6 +11,7 @@ use nix::unistd::Pid;
 use super::checks::{GRACE, own, tasks, tracer};
 use super::refused::Refused;
 use crate::sys::direct::thread::{Go, Told, go, poll, told};
+use crate::target::process::alive;
 use crate::target::watch::Watch;
 
 /// How long a thread may take to stop: one that reads a model from a slow disk.
@@ -108,6 +109,8 @@ impl<'w> Halted<'w> {
             held = match seized {
                 Ok(()) => Held::Seized,
                 Err(Errno::ESRCH) => return Ok(None),
+                // One that is ending answers as if it were not allowed.
+                Err(_) if !alive(tid.unsigned_abs()) => return Ok(None),
                 // One that a watched thread has made is watched from its beginning.
                 Err(_) if tracer(tid) == own() => {
                     self.watch.adopt(tid);

@@ -43,13 +43,15 @@ pub struct Reader {
     tails: [u64; SLOTS],
     /// Of slots that were freed.
     freed: Totals,
+    /// Threads that had slots when it was looked for ended ones.
+    owners: [u32; SLOTS],
 }
 
 impl Reader {
     /// Reads `shared`, which is all zeros, until `over`.
     #[must_use]
     pub fn new(pid: u32, shared: Rc<Shared>, over: Rc<Cell<bool>>) -> Self {
-        Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default() }
+        Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default(), owners: [0; SLOTS] }
     }
 
     /// The probes were taken out: nothing is recorded any more.
@@ -90,7 +92,15 @@ impl Reader {
 
     /// Frees the slots of threads that have ended, and says how many. A slot behind which another lies that was looked for from here on
     /// stays: so the last ones go first, and a second round frees what lay before the first slots.
+    ///
+    /// While no new thread comes and half of the slots are free, nobody is asked whether the others live.
     pub fn free(&mut self) -> u64 {
+        let owners = std::array::from_fn(|n| self.shared.owner(n));
+        let taken = owners.iter().filter(|owner| **owner != 0).count();
+        if owners == self.owners && taken <= SLOTS / 2 {
+            return 0;
+        }
+        self.owners = owners;
         // Usually nothing has ended, and each thread is asked once.
         match self.free_round() {
             0 => 0,

@@ -7,14 +7,14 @@ use crate::lower::Used;
 use crate::sys::direct::layout::SLOTS;
 
 /// Longest sleep between two looks: a ring of 8192 records holds 32 ms of a thread with 250,000 operators a second.
-const LONGEST: Duration = Duration::from_millis(20);
+const LONGEST: Duration = Duration::from_millis(40);
 /// The same for an engine that makes new threads for every graph, as builds without OpenMP do: the fastest that was met makes four a
 /// millisecond, and there are 64 slots.
 const LONGEST_OF_THREADS: Duration = Duration::from_millis(8);
 /// Shortest: also how long the first one is, when nothing is known of the engine.
 const SHORTEST: Duration = Duration::from_millis(1);
 /// Rings and slots are to be used to this part when they are looked at; the rest is for when the agent has to wait for a CPU.
-const PART: u64 = 4;
+const PART: u64 = 3;
 
 /// Follows how fast the rings fill.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_looked_at_when_a_quarter_is_full() {
+    fn rings_are_looked_at_when_a_third_is_full() {
         assert_eq!([0, 50, 102].map(|rate| steady(rate, 0)), [LONGEST; 3]);
         for rate in [250, 500, 1000] {
             let filled = rate * steady(rate, 0).as_micros() as u64 / 1000;
