@@ -11,8 +11,9 @@ import time
 class Way:
     """One tracer, as a process."""
 
-    #: Seconds from its begin until all of it is in place, and from its end until the kernel has tidied up.
-    settle, rest = 1.2, 1.5
+    #: Seconds from its begin until all of it is in place and what it does only once is done, and from its end until the kernel has
+    #: tidied up.
+    settle, rest = 2.5, 1.0
     #: It traces some tokens and not the others: its window has to hold many of its periods, and every token of it counts.
     periods = False
 
