@@ -4,6 +4,7 @@
 #   overhead [MODEL] [--engine E] [--pairs N] [--ways LIST] …   slowdown of a decoding engine, windows with and without a tracer in
 #                     turn: the agent by levels, starts only, duty cycle, direct probes; the paper's way and bpftrace beside it.
 #                     MODEL: smollm2 (default) or big-1b-q4km, …; the other options: ci/bench/overhead.py --help
+#   hits [MODEL] [--engine E] …   the same by counting, where windows are too noisy: hits a token, time of their programs, the agent's CPU
 #   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
 #   analyser          a million spans through the analyser, on one core
@@ -38,14 +39,17 @@ build_tracers() {
 	for program in tracer traps; do gcc -O2 -o "$built/$program" "ci/bench/$program.c" -lbpf -lpthread; done
 }
 
-overhead() {
-	local model=smollm2 engine=debian
+# on PROGRAM [MODEL] [--engine E] OPTION…: a program of ci/bench on an engine that decodes.
+on() {
+	local program=$1 model=smollm2 engine=debian
+	shift
 	case ${1:-} in '' | --*) ;; *) model=$1 && shift ;; esac
 	if [ "${1:-}" = --engine ]; then engine=$2 && shift 2; fi
-	say "overhead: $engine, $model"
-	python3 ci/bench/overhead.py --agent "$agent" --tracer "$built/tracer" --engine "$(scripts/engine.sh "$engine")" \
-		--model "$(scripts/model.sh "$model")" --json "$built/figures.jsonl" "$@"
+	say "$program: $engine, $model"
+	python3 "ci/bench/$program.py" --agent "$agent" --engine "$(scripts/engine.sh "$engine")" --model "$(scripts/model.sh "$model")" "$@"
 }
+
+overhead() { on overhead "$@" --tracer "$built/tracer" --json "$built/figures.jsonl"; }
 
 parts() {
 	for threads in 1 "$(nproc)"; do
@@ -76,12 +80,15 @@ analyser() {
 
 case $what in
 overhead) need_pkgs bpftrace && build_agent && build_tracers && overhead "$@" ;;
+hits) build_agent && on hits "$@" ;;
 parts) build_tracers && parts ;;
 rate) build_agent && rate "$@" ;;
 analyser) scripts/setup.sh && analyser ;;
 all)
 	need_pkgs bpftrace && build_agent && build_tracers
 	parts
+	on hits
+	on hits big-1b-q4km
 	rate npm:b4600
 	overhead smollm2 --pairs 24
 	overhead smollm2 --engine npm:b4600 --pairs 12 --ways op,token+graph,paper

@@ -43,15 +43,15 @@ pub struct Reader {
     tails: [u64; SLOTS],
     /// Of slots that were freed.
     freed: Totals,
-    /// Threads that had slots when it was looked for ended ones.
-    owners: [u32; SLOTS],
+    /// Threads that lived when they were asked last, by slot.
+    alive: [u32; SLOTS],
 }
 
 impl Reader {
     /// Reads `shared`, which is all zeros, until `over`.
     #[must_use]
     pub fn new(pid: u32, shared: Rc<Shared>, over: Rc<Cell<bool>>) -> Self {
-        Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default(), owners: [0; SLOTS] }
+        Self { pid, shared, over, tails: [0; SLOTS], freed: Totals::default(), alive: [0; SLOTS] }
     }
 
     /// The probes were taken out: nothing is recorded any more.
@@ -93,14 +93,13 @@ impl Reader {
     /// Frees the slots of threads that have ended, and says how many. A slot behind which another lies that was looked for from here on
     /// stays: so the last ones go first, and a second round frees what lay before the first slots.
     ///
-    /// While no new thread comes and half of the slots are free, nobody is asked whether the others live.
+    /// While no new thread comes and half of the slots are free, nobody is asked again whether it lives.
     pub fn free(&mut self) -> u64 {
-        let owners = std::array::from_fn(|n| self.shared.owner(n));
-        let taken = owners.iter().filter(|owner| **owner != 0).count();
-        if owners == self.owners && taken <= SLOTS / 2 {
+        let owners =
+            || (0..SLOTS).map(|n| self.shared.owner(n)).zip(self.alive).filter(|(owner, _)| *owner != 0);
+        if owners().all(|(owner, alive)| owner == alive) && owners().count() <= SLOTS / 2 {
             return 0;
         }
-        self.owners = owners;
         // Usually nothing has ended, and each thread is asked once.
         match self.free_round() {
             0 => 0,
@@ -113,10 +112,16 @@ impl Reader {
         for n in (0..SLOTS).rev() {
             let owner = self.shared.owner(n);
             let next = (n + 1) % SLOTS;
+            self.alive[n] = 0;
             if owner == 0 || self.shared.owner(next) != 0 && home(self.shared.owner(next)) != next {
                 continue;
             }
-            if self.waiting(n) == 0 && !lives(self.pid, owner) && self.waiting(n) == 0 {
+            if self.waiting(n) > 0 {
+                continue;
+            }
+            if lives(self.pid, owner) {
+                self.alive[n] = owner;
+            } else if self.waiting(n) == 0 {
                 self.freed = self.freed.plus(self.of(n));
                 self.tails[n] = 0;
                 self.shared.free(n);
@@ -221,7 +226,7 @@ mod tests {
         let expected =
             Totals { starts: 9 + 1, ends: 11, records: 5, full: 2, no_start: 4, no_end: 1, no_slot: 0 };
         let before = reader.totals();
-        reader.free();
+        assert_eq!(reader.free(), 1);
         assert_eq!((shared.owner(3), shared.owner(9)), (0, std::process::id()));
         assert_eq!(reader.totals(), before);
         assert_eq!(Totals { starts: before.starts, ..expected }, before);

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn rings_are_looked_at_when_a_third_is_full() {
-        assert_eq!([0, 50, 102].map(|rate| steady(rate, 0)), [LONGEST; 3]);
+        assert_eq!([0, 40, 68].map(|rate| steady(rate, 0)), [LONGEST; 3]);
         for rate in [250, 500, 1000] {
             let filled = rate * steady(rate, 0).as_micros() as u64 / 1000;
             assert!((RING / PART - 4..=RING / PART).contains(&filled), "{filled} of {RING}");

@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn how_long_before_is_told_by_the_shortest_call() {
-        let call = |took, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
+        let call =
+            |took: u64, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
         let mut fastest = Fastest::default();
         for k in 0..31 {
             fastest.call(&call(100_000_000 + k, true));

@@ -85,6 +85,26 @@ fn edges_longer_than_a_burst_are_passed_over() {
     assert_eq!((m.bursts, m.traced, m.untraced), (20, 80, 20 * 2 * 4));
 }
 
+/// A pause of five tokens in one of ten at the edge.
+#[test]
+fn what_switching_costs_is_told_apart_and_is_in_all_tokens() {
+    let mut m = timed(&TIMES, 1);
+    let tokens = |n: f64| (n * TOKEN_NS) as u64;
+    m.duty.switches.iter_mut().filter(|s| !s.on && s.began_ns > 0).for_each(|s| s.done_ns += tokens(9.5));
+    let traced = Phases::of(&m).tracing.decodes;
+    let edges: Vec<usize> = (0..traced.len()).filter(|i| traced[*i] == Traced::Edge).collect();
+    // Behind each burst.
+    for pause in edges.chunk_by(|a, b| a + 1 == *b).filter(|edge| edge.len() > 2) {
+        m.decodes.duration_ns[pause[0]] += tokens(5.0);
+    }
+    let measured = measured(&m);
+    let e = measured.edges.unwrap();
+    let each = edges.len() as f64 / 20.0;
+    assert!(near(e.slowdown, 5.0 / each) && near(e.extra_ns / TOKEN_NS, 5.0), "{e:?} of {each}");
+    let all = (0.05 * 80.0 + 5.0 * 20.0) / (traced.len() - 1) as f64;
+    assert!(near(measured.slowdown, 0.05) && near(measured.of_all_tokens, all), "{measured:?}, {all}");
+}
+
 #[test]
 fn too_few_bursts_and_none_are_an_estimate_or_unknown() {
     let mut m = timed(&Times { tokens: 5 * 40, ..TIMES }, 1);

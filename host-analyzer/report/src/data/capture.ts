@@ -42,4 +42,5 @@ export interface Slowdown {
   bursts?: Num;
   traced?: Num;
   untraced?: Num;
+  edges?: Maybe<{ slowdown: Num; low: Num; high: Num; extra_ns: Num; tokens: Num }>;
 }

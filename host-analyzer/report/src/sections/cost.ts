@@ -14,7 +14,9 @@ function slowdown(summary: Summary): HTMLElement {
   const s = summary.findings?.headline?.slowdown;
   const part = (x: Num): string => (x == null ? "–" : `${x < 0 ? "" : "+"}${(x * 100).toFixed(Math.abs(x) < 0.01 ? 2 : 1)} %`);
   if (s?.kind === "measured") {
-    const text = `of a traced token, measured (${part(s.low)} to ${part(s.high)}); all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}, ${count(s.traced)} tokens beside ${count(s.untraced)} untraced ones`;
+    const e = s.edges;
+    const edges = e ? `; where probes go in and out ${part(e.slowdown)}, ${time(e.extra_ns)} around each burst` : "";
+    const text = `of a traced token, measured (${part(s.low)} to ${part(s.high)}); all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}, ${count(s.traced)} tokens beside ${count(s.untraced)} untraced ones${edges}`;
     return item("Decode slowdown", "slowdown", s.slowdown, part(s.slowdown), text);
   }
   const estimate = summary.cost?.decode_slowdown;

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-pub use slowdown::{Measured, Slowdown};
+pub use slowdown::{Measured, MeasuredEdges, Slowdown};
 
 use super::phase::{Phase, Phases};
 use crate::model::{Model, Traced};

@@ -28,14 +28,27 @@ pub(super) struct Pair {
     pub(super) ratio: f64,
     pub(super) traced: u64,
     pub(super) untraced: u64,
+    /// The tokens at its edges; `None` where there are none.
+    pub(super) edges: Option<Edges>,
+}
+
+/// The tokens around a burst in which its probes were put in and taken out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edges {
+    pub(super) tokens: u64,
+    /// Their time by that of untraced ones at the same places.
+    pub(super) ratio: f64,
+    /// Their time beyond that, ns.
+    pub(super) extra_ns: f64,
 }
 
 /// All pairs of a session.
 ///
 /// Tokens of one context between two prompts follow each other. A token that grows with its position grows in a straight line over
 /// so few tokens, so what an untraced token would have taken in the middle of the burst lies on the line through the medians of the
-/// neighbours on both sides. Tokens at an edge are passed over: taking probes out may take longer than a burst. A burst with neighbours on one side only is left out, and so are neighbours with another number of
-/// cells, which grow in steps. No token is a neighbour of two bursts, so that the pairs are independent.
+/// neighbours on both sides. Tokens at an edge are no neighbours: taking probes out may take longer than a burst; they are held to the same
+/// line. A burst with neighbours on one side only is left out, and so are neighbours with another number of cells, which grow in
+/// steps. No token is a neighbour of two bursts, so that the pairs are independent.
 pub(super) fn pairs(model: &Model, phases: &Phases) -> Vec<Pair> {
     runs(model, phases).iter().flat_map(|run| of_run(run)).collect()
 }
@@ -63,8 +76,8 @@ fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
     done
 }
 
-fn of_run(run: &[Token]) -> Vec<Pair> {
-    let run: Vec<Token> = run.iter().filter(|t| t.traced != Traced::Edge).copied().collect();
+fn of_run(all: &[Token]) -> Vec<Pair> {
+    let run: Vec<Token> = all.iter().filter(|t| t.traced != Traced::Edge).copied().collect();
     let stretches: Vec<&[Token]> = run.chunk_by(|a, b| whole(a) == whole(b)).collect();
     let beside = |at: Option<usize>| at.and_then(|at| stretches.get(at)).copied().unwrap_or(&[]);
     (0..stretches.len())
@@ -78,7 +91,10 @@ fn of_run(run: &[Token]) -> Vec<Pair> {
             let n = |gap, other| shared(gap, other).min(most);
             let before = &before[before.len() - n(before, i >= 2)..];
             let after = &after[..n(after, i + 2 < stretches.len())];
-            pair(burst, before, after)
+            let (first, last) = (before.last()?.at, after.first()?.at);
+            let within = |t: &&Token| t.traced == Traced::Edge && t.at > first && t.at < last;
+            let edges: Vec<Token> = all.iter().filter(within).copied().collect();
+            pair(burst, before, after, &edges)
         })
         .collect()
 }
@@ -87,16 +103,29 @@ fn whole(token: &Token) -> bool {
     token.traced == Traced::Whole
 }
 
-fn pair(burst: &[Token], before: &[Token], after: &[Token]) -> Option<Pair> {
+fn pair(burst: &[Token], before: &[Token], after: &[Token], edges: &[Token]) -> Option<Pair> {
     let cells = burst.get(burst.len() / 2)?.cells;
     let of = |tokens: &[Token], traced: Traced| -> Vec<Token> {
         tokens.iter().filter(|t| t.cells == cells && t.traced == traced).copied().collect()
     };
     let sides = [of(before, Traced::Untraced), of(burst, Traced::Whole), of(after, Traced::Untraced)];
     let [(x0, y0), (x, y), (x1, y1)] = [place(&sides[0])?, place(&sides[1])?, place(&sides[2])?];
-    let base = y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+    let base = |x: f64| y0 + (y1 - y0) * (x - x0) / (x1 - x0);
     let untraced = (sides[0].len() + sides[2].len()) as u64;
-    (base > 0.0).then(|| Pair { ratio: y / base, traced: sides[1].len() as u64, untraced })
+    let of_edges = || {
+        // A pause of the engine lies in one token, so here every token counts, not the median one.
+        let edges = of(edges, Traced::Edge);
+        let took: f64 = edges.iter().map(|t| t.ns).sum();
+        let usual: f64 = edges.iter().map(|t| base(t.at)).sum();
+        let tokens = edges.len() as u64;
+        (usual > 0.0).then(|| Edges { tokens, ratio: took / usual, extra_ns: took - usual })
+    };
+    (base(x) > 0.0).then(|| Pair {
+        ratio: y / base(x),
+        traced: sides[1].len() as u64,
+        untraced,
+        edges: of_edges(),
+    })
 }
 
 /// Mean number and median time of some tokens; `None` of none.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::estimate::{Interval, median};
-use super::pairs::{Pair, pairs};
+use super::pairs::{Edges, Pair, pairs};
 use crate::analyses::execution::Executions;
 use crate::analyses::phase::{Phase, Phases};
 use crate::model::{Model, Traced};
@@ -35,8 +35,7 @@ pub struct Measured {
     pub low: f64,
     /// High end.
     pub high: f64,
-    /// The same of all decode tokens: the median times the part of them that is traced. What putting probes in and taking them out
-    /// costs the tokens at the edges is not in it.
+    /// The same of all decode tokens: the median times the part of them that is traced, and that of the edges times theirs.
     pub of_all_tokens: f64,
     /// Bursts that had untraced neighbours on both sides.
     pub bursts: u64,
@@ -44,6 +43,23 @@ pub struct Measured {
     pub traced: u64,
     /// Their untraced neighbours.
     pub untraced: u64,
+    /// Of the tokens in which probes were put in or taken out; `None` where there are none around six bursts.
+    pub edges: Option<MeasuredEdges>,
+}
+
+/// What putting probes in and taking them out costs the tokens around a burst: pauses, and operators that were traced in part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeasuredEdges {
+    /// Of such a token: the median over the bursts.
+    pub slowdown: f64,
+    /// Its interval of 95 %.
+    pub low: f64,
+    /// High end.
+    pub high: f64,
+    /// Time that they take longer around one burst, in all: the median over the bursts, ns. Negative: less.
+    pub extra_ns: f64,
+    /// Such tokens.
+    pub tokens: u64,
 }
 
 impl Slowdown {
@@ -51,25 +67,38 @@ impl Slowdown {
     #[must_use]
     pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
         let found = pairs(model, phases);
-        if let Some(measured) = measured(&found, traced_share(model, phases)) {
+        if let Some(measured) = measured(&found, |kind| share(model, phases, kind)) {
             return Self::Measured(measured);
         }
         estimated(model, phases, executions).map_or(Self::Unknown, |slowdown| Self::Estimated { slowdown })
     }
 }
 
-fn measured(pairs: &[Pair], traced_share: f64) -> Option<Measured> {
+fn measured(pairs: &[Pair], share: impl Fn(Traced) -> f64) -> Option<Measured> {
     let mut ratios: Vec<f64> = pairs.iter().map(|p| p.ratio).collect();
     let (ratio, Interval { low, high }) = median(&mut ratios)?;
+    let edges = edges(pairs);
+    let of_edges = edges.map_or(0.0, |e| e.slowdown * share(Traced::Edge));
     Some(Measured {
         slowdown: ratio - 1.0,
         low: low - 1.0,
         high: high - 1.0,
-        of_all_tokens: (ratio - 1.0) * traced_share,
+        of_all_tokens: (ratio - 1.0) * share(Traced::Whole) + of_edges,
         bursts: pairs.len() as u64,
         traced: pairs.iter().map(|p| p.traced).sum(),
         untraced: pairs.iter().map(|p| p.untraced).sum(),
+        edges,
     })
+}
+
+fn edges(pairs: &[Pair]) -> Option<MeasuredEdges> {
+    let edges: Vec<Edges> = pairs.iter().filter_map(|p| p.edges).collect();
+    let mut ratios: Vec<f64> = edges.iter().map(|e| e.ratio).collect();
+    let mut extra: Vec<f64> = edges.iter().map(|e| e.extra_ns).collect();
+    let (ratio, Interval { low, high }) = median(&mut ratios)?;
+    let (extra_ns, _) = median(&mut extra)?;
+    let tokens = edges.iter().map(|e| e.tokens).sum();
+    Some(MeasuredEdges { slowdown: ratio - 1.0, low: low - 1.0, high: high - 1.0, extra_ns, tokens })
 }
 
 /// Rows of the successful decode calls.
@@ -78,14 +107,14 @@ fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item 
     (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0)
 }
 
-/// Part of the decode tokens that was traced.
-fn traced_share(model: &Model, phases: &Phases) -> f64 {
-    let (mut traced, mut all) = (0_u64, 0_u64);
+/// Part of the decode tokens that was traced so.
+fn share(model: &Model, phases: &Phases, kind: Traced) -> f64 {
+    let (mut such, mut all) = (0_u64, 0_u64);
     for i in decode_calls(model, phases) {
         all += 1;
-        traced += u64::from(phases.tracing.decodes[i] == Traced::Whole);
+        such += u64::from(phases.tracing.decodes[i] == kind);
     }
-    traced as f64 / all.max(1) as f64
+    such as f64 / all.max(1) as f64
 }
 
 fn estimated(model: &Model, phases: &Phases, executions: &Executions) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::{count, duration, one_line, phase_name};
 use crate::analyses::capture::{self, PhaseCoverage, Step, filter_on};
-use crate::analyses::duty::{Coverage, Measured, Slowdown};
+use crate::analyses::duty::{Coverage, Measured, MeasuredEdges, Slowdown};
 use crate::analyses::op::OpType;
 use crate::model::{CaptureOption, Filter, FilterOn, FilterPlace, Refusal};
 
@@ -74,14 +74,25 @@ pub fn signed_percent(part: f64) -> String {
 #[must_use]
 pub fn measured(m: &Measured) -> String {
     format!(
-        "a traced decode token takes {} time ({} to {}, 95 %), all tokens {}: {} traced beside {} untraced ones in {} bursts",
+        "a traced decode token takes {} time ({} to {}, 95 %), all tokens {}: {} traced beside {} untraced ones in {} bursts{}",
         signed_percent(m.slowdown),
         signed_percent(m.low),
         signed_percent(m.high),
         signed_percent(m.of_all_tokens),
         count(m.traced),
         count(m.untraced),
-        count(m.bursts)
+        count(m.bursts),
+        m.edges.as_ref().map_or_else(String::new, at_edges)
+    )
+}
+
+fn at_edges(e: &MeasuredEdges) -> String {
+    format!(
+        "; where probes go in and out, a token {} ({} to {}): {:.1} ms around each burst",
+        signed_percent(e.slowdown),
+        signed_percent(e.low),
+        signed_percent(e.high),
+        e.extra_ns / 1e6
     )
 }
 
