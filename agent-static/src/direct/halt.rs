@@ -18,6 +18,8 @@ use crate::target::watch::Watch;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two looks at a thread that is to stop.
 const LOOK: Duration = Duration::from_micros(30);
+/// Refusals for which nobody is seen that are tried again.
+const TRIES: u32 = 3;
 const EVENT_STOP: i32 = 128;
 const SIGTRAP: i32 = nix::libc::SIGTRAP;
 
@@ -99,10 +101,16 @@ impl<'w> Halted<'w> {
         let pid = Pid::from_raw(tid);
         let mut held = Held::Watched;
         if !self.watch.knows(tid) {
-            let other = |tracer| tracer != 0 && tracer != own();
             let mut seized = ptrace::seize(pid, Options::empty());
-            // An agent that was killed lets go of it any moment.
-            while seized == Err(Errno::EPERM) && other(tracer(tid)) && self.began.elapsed() < GRACE {
+            let mut nobody = 0;
+            // An agent that was killed lets go of it any moment, also between the refusal and the look at who it was for.
+            while seized == Err(Errno::EPERM) && self.began.elapsed() < GRACE {
+                match tracer(tid) {
+                    0 if nobody == TRIES => break,
+                    0 => nobody += 1,
+                    tracer if tracer == own() => break,
+                    _ => {}
+                }
                 std::thread::sleep(LOOK);
                 seized = ptrace::seize(pid, Options::empty());
             }
