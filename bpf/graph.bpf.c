@@ -23,8 +23,9 @@ enum { SCHEDULER = 0, BACKEND = 1 };
 
 /* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
 enum { ROUND = 64, SOURCES = 10, MAX_NODES = 8192 };
-/* Nodes that are hashed in one function. */
-enum { HASHED = 8 };
+/* Nodes that are hashed in one function. All functions of a call share 512 bytes of stack, which older kernels count without the
+ * fall of a function that has ended: of what leads to hash_node, 480 are used. */
+enum { HASHED = 4 };
 enum { HASH_ROUNDS = MAX_NODES / ROUND, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
 
 /* CPU_GUID: first four bytes of the CPU backend's GUID, whose graphs its own function reports: from llama.cpp b2717
@@ -141,7 +142,8 @@ static __always_inline void read_head(struct tensor_head *h, const struct engine
 static __noinline __u64 hash_node(struct thread *t, const struct engine_config *g, __u64 h, __u64 before, __u64 node)
 {
 	struct tensor_head head;
-	__u64 *src = head.src, first[2];
+	/* On a stack of 512 bytes for all: what was read before is in the hash already. */
+	__u64 *src = head.src, *first = head.nb;
 
 	read_head(&head, g, node);
 	if (g->expert_op && head.op == g->expert_op)
@@ -156,7 +158,7 @@ static __noinline __u64 hash_node(struct thread *t, const struct engine_config *
 		h = mix(h, src[j]);
 	/* Type and buffer of the first source: another model at recycled addresses. Those of the node before are in already. */
 	if (src[0] && src[0] != before) {
-		bpf_probe_read_user(first, sizeof(first), (void *)src[0]);
+		bpf_probe_read_user(first, 2 * sizeof(*first), (void *)src[0]);
 		h = mix(h, first[0] & 0xffffffff);
 		h = mix(h, first[1]);
 	}
@@ -176,26 +178,35 @@ __attribute__((noinline)) int hash_nodes(__u64 id)
 	n = t->walk_n - t->walk_i;
 	h = t->walk_hash;
 	before = t->walk_before;
-	/* The list has room for more than the graph uses: what is read behind the last node is not used. */
-	if (bpf_probe_read_user(nodes, sizeof(nodes), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
-		for (int k = 0; k < HASHED; k++)
-			bpf_probe_read_user(&nodes[k], sizeof(nodes[k]), (void *)(t->walk_nodes + 8ULL * (t->walk_i + k)));
-#pragma unroll
-	for (int k = 0; k < HASHED; k++) {
-		if ((__u32)k >= n)
-			break;
-		h = hash_node(t, g, h, before, nodes[k]);
-		before = nodes[k];
+	if (n > HASHED)
+		n = HASHED;
+	/* What is read behind the last node is not used; where nothing lies there, one is read after the other. */
+	if (bpf_probe_read_user(nodes, sizeof(nodes), (void *)(t->walk_nodes + 8ULL * t->walk_i))) {
+		bpf_probe_read_user(nodes, sizeof(*nodes), (void *)(t->walk_nodes + 8ULL * t->walk_i));
+		n = 1;
 	}
+#define HASH(k) \
+	do { \
+		if (n > (k)) { \
+			h = hash_node(t, g, h, before, nodes[k]); \
+			before = nodes[k]; \
+		} \
+	} while (0)
+	/* By hand: a variable offset in the stack is none that the verifier lets be read. */
+	HASH(0);
+	HASH(1);
+	HASH(2);
+	HASH(3);
+#undef HASH
 	t->walk_hash = h;
 	t->walk_before = before;
-	t->walk_i += HASHED;
+	t->walk_i += n;
 	return t->walk_i < t->walk_n;
 }
 
 __attribute__((noinline)) int hash_round(__u64 id)
 {
-	for (int k = 0; k < ROUND / HASHED; k++)
+	for (int k = 0; k < ROUND; k++)
 		if (!hash_nodes(id))
 			return 0;
 	return 1;
