@@ -23,8 +23,9 @@ const QUEUE_BYTES: usize = 1 << 20;
 const RESERVED_BYTES: usize = 256 << 10;
 /// Bytes kept after they were sent, if a host can ask for them again: more than a socket and a forwarded port buffer.
 const KEPT_BYTES: usize = 512 << 10;
-/// Number of frames whose lengths are kept; the memory is allocated once.
-const FRAMES: usize = 16 << 10;
+/// Number of frames whose lengths are kept: as many as the queue holds of a small model's, so that a host whose line stood still and who
+/// asks again finds the first one. The memory is allocated once.
+const FRAMES: usize = 32 << 10;
 
 /// Whether a record may be dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

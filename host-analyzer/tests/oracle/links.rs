@@ -303,7 +303,8 @@ fn a_serial_line_that_stands_still() {
     let mut in_call = vec![0u64; trace.graph_calls.len()];
     trace.spans.graph_call.iter().for_each(|g| in_call[g.0 as usize] += 1);
     let calls = parse(&served.list()).len() as u64;
-    assert_eq!(loss.span_ends, calls * in_call.iter().max().unwrap());
+    let made = calls * in_call.iter().max().unwrap();
+    assert_eq!(loss.span_ends, made, "{:#?} {loss:#?}", trace.health.end);
 }
 
 #[test]
