@@ -152,6 +152,7 @@ static __noinline __u64 hash_node(struct thread *t, const struct engine_config *
 		t->walk_positions = src[1];
 	h = mix(h, node);
 	h = mix(h, (__u64)head.op << 32 | head.type);
+	h = mix(h, head.buffer);
 	for (int j = 0; j < 4; j++)
 		h = mix(h, head.ne[j]);
 	for (int j = 0; j < SOURCES; j++)

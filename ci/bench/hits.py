@@ -2,7 +2,7 @@
 """What a token costs by counting, where windows are too noisy: probe hits, the time of their programs, the agent's CPU.
 
 The kernel counts how often each BPF program ran and for how long (kernel.bpf_stats_enabled, which adds two looks at the clock to each
-run); the scheduler counts the agent's CPU time. What is missing is the trap itself, which is given as a figure of `bench.sh parts`.
+run); the scheduler counts the agent's CPU time. What is missing is the trap itself, for which half of a pair's time in an engine is taken (docs/performance.md).
 """
 
 import argparse
@@ -78,22 +78,16 @@ def main():
     p.add_argument("--trap", type=float, default=800, help="ns of a hit beside its program")
     p.add_argument("--ways", default="token,token+graph,direct,op")
     args = p.parse_args()
-    engine = Engine(args.engine, args.model, args.threads, 60)
     with open(STATS, encoding="ascii") as f:
         before = f.read()
-    options = {
-        "token": ["--levels", "token"],
-        "token+graph": ["--levels", "token,graph"],
-        "direct": ["--levels", "token,graph,op", "--probes", "direct"],
-        "op": ["--levels", "token,graph,op"],
-    }
+    engine = Engine(args.engine, args.model, args.threads, 60)
     try:
         with open(STATS, "w", encoding="ascii") as f:
             f.write("1")
         time.sleep(1)
         for name in args.ways.split(","):
             # Token and graph calls are one thread's.
-            measure(engine, ways.agent(name, args.agent, *options[name]), args.threads if name == "op" else 1, args)
+            measure(engine, ways.agent(name, args.agent), args.threads if name == "op" else 1, args)
     finally:
         with open(STATS, "w", encoding="ascii") as f:
             f.write(before)

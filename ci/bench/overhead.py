@@ -24,14 +24,7 @@ def chosen(args, lib):
     starts, end = ways.places(args.agent, lib)
     entry = ways.symbol(lib, "ggml_cpu_extra_compute_forward")
     sites = (",".join(f"uprobe:{lib}:{s}" for s in starts).removeprefix("uprobe:"), f"{lib}:{end}")
-    every = {
-        "op": lambda: ways.agent("op", args.agent, "--levels", "token,graph,op"),
-        "all": lambda: ways.agent("all", args.agent, "--levels", "all"),
-        "token": lambda: ways.agent("token", args.agent, "--levels", "token"),
-        "token+graph": lambda: ways.agent("token+graph", args.agent, "--levels", "token,graph"),
-        "starts": lambda: ways.agent("starts", args.agent, "--levels", "token,graph,op", "--ends", "none"),
-        "duty": lambda: ways.agent("duty", args.agent, "--levels", "token,graph,op", "--duty", "10%", kind=ways.Duty),
-        "direct": lambda: ways.agent("direct", args.agent, "--levels", "token,graph,op", "--probes", "direct"),
+    every = {name: lambda name=name: ways.agent(name, args.agent) for name in ways.AGENT} | {
         "paper": lambda: ways.tracer("paper", args.tracer, f"operator_entry@{entry}", f"operator_return@{entry}"),
         "traps": lambda: ways.tracer("traps", args.tracer, *[f"empty@{at}" for at in [*starts, end]]),
         "programs": lambda: ways.tracer("programs", args.tracer, *[f"with_state@{s}" for s in starts], f"with_ring@{end}"),

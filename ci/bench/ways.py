@@ -81,9 +81,22 @@ class Bpftrace(Way):
         super().__init__(name, ["bpftrace", "--unsafe", "-p", "{pid}", "-e", BPFTRACE % (start, end)])
 
 
-def agent(name, path, *options, kind=Way):
-    """The agent, with options of `record`."""
-    return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *options], AGENT_SAID)
+#: What the agent can be told to do, by name.
+AGENT = {
+    "op": ["--levels", "token,graph,op"],
+    "all": ["--levels", "all"],
+    "token": ["--levels", "token"],
+    "token+graph": ["--levels", "token,graph"],
+    "starts": ["--levels", "token,graph,op", "--ends", "none"],
+    "duty": ["--levels", "token,graph,op", "--duty", "10%"],
+    "direct": ["--levels", "token,graph,op", "--probes", "direct"],
+}
+
+
+def agent(name, path):
+    """The agent, by a name of `AGENT`."""
+    kind = Duty if "--duty" in AGENT[name] else Way
+    return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *AGENT[name]], AGENT_SAID)
 
 
 def tracer(name, path, *places_of_programs):

@@ -304,6 +304,18 @@ mod tests {
         assert_eq!(bytes[HELLO_LEN..], expected);
     }
 
+    /// A line that stands still while a small model is captured: a host that asks again is the one that waits for it.
+    #[test]
+    fn the_first_of_a_queue_full_of_small_frames_is_kept() {
+        let (mut output, _host) = pair(Kind::Serial);
+        let mut seq = 0;
+        while output.push(seq, &[1; 32], Weight::Droppable) {
+            seq += 1;
+            output.flush();
+        }
+        assert!(output.sent > 0 && output.resend(0, true), "after {seq} frames");
+    }
+
     #[test]
     fn what_is_too_old_is_a_gap() {
         let (mut output, mut host) = pair(Kind::Connection);

@@ -14,6 +14,9 @@ export function time(ns: Num): string {
   if (ns == null) {
     return DASH;
   }
+  if (ns < 0) {
+    return `-${time(-ns)}`;
+  }
   if (ns < 1e3) {
     return `${Math.round(ns)} ns`;
   }

@@ -12,8 +12,8 @@ const NEIGHBOURS: usize = 4;
 /// One decode token of a context.
 #[derive(Debug, Clone, Copy)]
 struct Token {
-    /// Its number among the decode tokens of its context.
-    at: f64,
+    /// Its number among the decode tokens of its context since the prompt: its place in the run.
+    at: usize,
     /// Length of the call, ns.
     ns: f64,
     /// Cells over which its attention goes, where they are known.
@@ -66,7 +66,7 @@ fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
             continue;
         }
         run.push(Token {
-            at: run.len() as f64,
+            at: run.len(),
             ns: d.duration_ns[i] as f64,
             cells: phases.contexts[i].n_kv,
             traced: phases.tracing.decodes[i],
@@ -92,9 +92,7 @@ fn of_run(all: &[Token]) -> Vec<Pair> {
             let before = &before[before.len() - n(before, i >= 2)..];
             let after = &after[..n(after, i + 2 < stretches.len())];
             let (first, last) = (before.last()?.at, after.first()?.at);
-            let within = |t: &&Token| t.traced == Traced::Edge && t.at > first && t.at < last;
-            let edges: Vec<Token> = all.iter().filter(within).copied().collect();
-            pair(burst, before, after, &edges)
+            pair(burst, before, after, &all[first..last])
         })
         .collect()
 }
@@ -103,7 +101,8 @@ fn whole(token: &Token) -> bool {
     token.traced == Traced::Whole
 }
 
-fn pair(burst: &[Token], before: &[Token], after: &[Token], edges: &[Token]) -> Option<Pair> {
+/// `around`: all tokens from those before to those behind.
+fn pair(burst: &[Token], before: &[Token], after: &[Token], around: &[Token]) -> Option<Pair> {
     let cells = burst.get(burst.len() / 2)?.cells;
     let of = |tokens: &[Token], traced: Traced| -> Vec<Token> {
         tokens.iter().filter(|t| t.cells == cells && t.traced == traced).copied().collect()
@@ -114,9 +113,9 @@ fn pair(burst: &[Token], before: &[Token], after: &[Token], edges: &[Token]) -> 
     let untraced = (sides[0].len() + sides[2].len()) as u64;
     let of_edges = || {
         // A pause of the engine lies in one token, so here every token counts, not the median one.
-        let edges = of(edges, Traced::Edge);
+        let edges = of(around, Traced::Edge);
         let took: f64 = edges.iter().map(|t| t.ns).sum();
-        let usual: f64 = edges.iter().map(|t| base(t.at)).sum();
+        let usual: f64 = edges.iter().map(|t| base(t.at as f64)).sum();
         let tokens = edges.len() as u64;
         (usual > 0.0).then(|| Edges { tokens, ratio: took / usual, extra_ns: took - usual })
     };
@@ -132,6 +131,6 @@ fn pair(burst: &[Token], before: &[Token], after: &[Token], edges: &[Token]) -> 
 fn place(tokens: &[Token]) -> Option<(f64, f64)> {
     let mut times: Vec<f64> = tokens.iter().map(|t| t.ns).collect();
     times.sort_unstable_by(f64::total_cmp);
-    let numbers: f64 = tokens.iter().map(|t| t.at).sum();
-    Some((numbers / tokens.len().max(1) as f64, middle(&times)?))
+    let numbers: usize = tokens.iter().map(|t| t.at).sum();
+    Some((numbers as f64 / tokens.len().max(1) as f64, middle(&times)?))
 }
