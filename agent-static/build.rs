@@ -14,6 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     // libbpf-cargo adds `-g -O2 -target bpf -D__TARGET_ARCH_<x86|arm64>` and the path of libbpf's headers.
     // The instruction set is pinned: Linux 5.10 takes v3, and compilers change their default.
+    // Paths in the programs' line information are those of the repository, wherever it lies.
+    let here = env::var("CARGO_MANIFEST_DIR")?;
     let mut builder = libbpf_cargo::SkeletonBuilder::new();
     builder.source("../bpf/profinfer.bpf.c").clang_args([
         "-I../bpf",
@@ -21,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "-Wextra",
         "-Werror",
         "-mcpu=v3",
+        &format!("-ffile-prefix-map={here}=agent-static"),
         &cpu_guid(&catalog)?,
     ]);
     if let Some(clang) = env::var_os("BPF_CLANG") {

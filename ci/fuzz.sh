@@ -1,49 +1,90 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS [TARGET...]]      run the fuzz targets, each for so many seconds (60)
+# fuzz.sh [TARGET...] [--seconds S | --executions N] [--jobs J] [--merge]      long runs of the fuzz targets, with what they reached
 #
-# The targets are in fuzz/fuzz_targets. What a run learns is kept in the cache (fuzz/TARGET), so that the next one goes on from
-# there. It begins with the recording in host-analyzer/tests/data and with small engines that the tests make. An input that
-# fails is kept in fuzz/artifacts, and the last lines say how to run it again.
+#   --seconds S      each target for so many seconds (60)
+#   --executions N   each target until it has run so many inputs
+#   --jobs J         so many processes for each target (1)
+#   --merge          put the inputs that are needed for the same coverage into fuzz/corpus, those kept there first
+#
+# Without a target all of fuzz/fuzz_targets. What a run learns is kept in the cache (fuzz/TARGET), so that the next one goes on from
+# there. An input that fails is kept in the cache (fuzz/artifacts), and the last lines name it: fix it, and put it into
+# fuzz/corpus/TARGET. The compiler's own coverage is used, without a sanitizer: the targets have no unsafe code of ours, so any stable
+# compiler does, and a codec runs several times as fast. `cargo fuzz run TARGET` does the same with one, and needs nightly.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
-case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
-seconds=${1:-60}
-[ $# = 0 ] || shift
+seconds=60 executions=-1 jobs=1 merge='' targets=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage_from_head "$0"; exit ;;
+	--seconds) seconds=${2:?--seconds S} executions=-1; shift ;;
+	--executions) executions=${2:?--executions N} seconds=0; shift ;;
+	--jobs) jobs=${2:?--jobs J}; shift ;;
+	--merge) merge=1 ;;
+	-*) die "unknown option '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+	*) targets+=("$1") ;;
+	esac
+	shift
+done
 cd "$REPO"
-targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(accumulator engine predicted)
-if ! have cargo-fuzz && [ ! -x "$CACHE/tools/bin/cargo-fuzz" ]; then
-	say "cargo-fuzz, from crates.io"
-	cargo install -q --locked --root "$CACHE/tools" cargo-fuzz >&2 || die "cargo could not install cargo-fuzz" "Is crates.io reachable from here?"
+if [ ${#targets[@]} = 0 ]; then
+	for program in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$program" .rs)"); done
 fi
-PATH=$CACHE/tools/bin:$PATH
+for target in "${targets[@]}"; do
+	[ -f "fuzz/fuzz_targets/$target.rs" ] || die "no target '$target' in fuzz/fuzz_targets" "There are: $(basename -s .rs fuzz/fuzz_targets/*.rs | tr '\n' ' ')"
+done
+have c++ || need_pkgs g++ # libFuzzer itself is built from its sources
 
-# Pieces of a recording, from different places of it.
-seed_accumulator() {
-	local from
-	for from in 0 64 5000 40000; do
-		tail -c "+$((from + 1))" host-analyzer/tests/data/demo.pfi | head -c 4096 >"$1/demo-$from"
-	done
+# Coverage as libFuzzer wants it. The host's triple is named, so that build scripts are built without.
+triple=$(rustc -vV | sed -n 's/^host: //p')
+flags="--cfg fuzzing -Cpasses=sancov-module"
+for option in level=4 inline-8bit-counters pc-table trace-compares; do flags+=" -Cllvm-args=-sanitizer-coverage-$option"; done
+flags+=" -Ccodegen-units=1"
+bins=()
+for target in "${targets[@]}"; do bins+=(--bin "$target"); done
+say "building ${#targets[@]} targets"
+RUSTFLAGS=$flags cargo build -q --locked --release --manifest-path fuzz/Cargo.toml --target "$triple" \
+	--target-dir "$CARGO_TARGET_DIR/fuzz" "${bins[@]}" || die "the fuzz targets could not be built"
+programs=$CARGO_TARGET_DIR/fuzz/$triple/release
+state=$CACHE/fuzz
+mkdir -p "$state/artifacts"
+
+# stat NAME LOG...: the sum of libFuzzer's figure over the processes
+stat() { sed -n "s/^stat::$1: *//p" "${@:2}" | awk '{ sum += $1 } END { printf "%d", sum }'; }
+# run TARGET NUMBER: one process; its output is in TARGET.NUMBER.log
+run() {
+	local dictionary=fuzz/dictionaries/$1.dict
+	"$programs/$1" -max_total_time="$seconds" -runs="$executions" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-reload=1 -artifact_prefix="$state/artifacts/$1-" -dict="$dictionary" "$state/$1" "fuzz/corpus/$1" >"$state/$1.$2.log" 2>&1
 }
-# Any bytes are the bits of a batch.
-seed_predicted() { seed_accumulator "$1"; }
-seed_engine() { PROFINFER_SEEDS=$1 tests_of engine --ignored damage::write_seeds >&2; }
 
 failed=0
-mkdir -p "$CACHE/fuzz"
+row='%-12s %14s %9s %9s %7s %8s %7s %8s\n'
+# shellcheck disable=SC2059  # the format is ours
+printf "$row" target executions "per s" seconds covered features corpus result
 for target in "${targets[@]}"; do
-	corpus=$CACHE/fuzz/$target
-	mkdir -p "$corpus"
-	[ -n "$(ls -A "$corpus")" ] || "seed_$target" "$corpus"
-	say "$target: $seconds s"
-	# The sanitizer is a feature of nightly compilers that this one has too.
-	if RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$CARGO_TARGET_DIR/fuzz cargo fuzz run "$target" "$corpus" -- \
-		-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 >"$CACHE/fuzz/$target.log" 2>&1; then
-		grep '^stat::' "$CACHE/fuzz/$target.log"
-	else
-		tail -n 60 "$CACHE/fuzz/$target.log" >&2
+	mkdir -p "$state/$target"
+	# Beside the kept ones: small engines that the tests make.
+	if [ "$target" = engine ] && [ -z "$(ls -A "$state/engine")" ]; then
+		PROFINFER_SEEDS=$state/engine tests_of engine --ignored damage::write_seeds >&2
+	fi
+	start=$SECONDS result=ok pids=() logs=()
+	for ((n = 0; n < jobs; n++)); do
+		run "$target" "$n" &
+		pids+=($!) logs+=("$state/$target.$n.log")
+	done
+	for pid in "${pids[@]}"; do wait "$pid" || result=FAILED; done
+	took=$((SECONDS - start))
+	runs=$(stat number_of_executed_units "${logs[@]}")
+	read -r cov ft < <(sed -n 's/.* cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "${logs[@]}" | sort -n | tail -n 1) || true
+	# shellcheck disable=SC2059
+	printf "$row" "$target" "$runs" "$((runs / (took > 0 ? took : 1)))" "$took" "${cov:-?}" "${ft:-?}" "$(find "$state/$target" -type f | wc -l)" "$result"
+	if [ "$result" != ok ]; then
 		failed=$((failed + 1))
+		grep -hE '^(thread|.*panicked|SUMMARY|artifact_prefix|Test unit)' "${logs[@]}" >&2 || tail -n 20 "${logs[0]}" >&2
+	elif [ -n "$merge" ]; then
+		"$programs/$target" -merge=1 -max_len=4096 "fuzz/corpus/$target" "$state/$target" >"$state/$target.merge.log" 2>&1 ||
+			die "$target: the inputs could not be merged" "$(tail -n 3 "$state/$target.merge.log")"
 	fi
 done
 echo "targets: $((${#targets[@]} - failed)) passed, $failed failed"

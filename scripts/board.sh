@@ -25,7 +25,7 @@
 #   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
 #   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
-#   --agent FILE     the agent on it (default: built by scripts/build-agent.sh; `none`: a board without one)
+#   --agent FILE     the agent on it (default: $PROFINFER_STATIC_AGENT, or built by scripts/build-agent.sh; `none`: a board without one)
 #   --memory MB      (default: 1024)
 #
 # With --board NAME before the command there can be several, each with a name of its own.

@@ -2,10 +2,9 @@
 # build-agent.sh [--arch aarch64|x86_64] [--no-bench | --alone]      build the static agent for boards (default: aarch64), without Docker
 #
 # Makes one file that needs only a kernel on the board: musl, libelf and zlib are
-# linked in. Prints its path; the first run also prepares the target (a minute or two where
-# rustup cannot add it, seconds where it can). With Docker, `cross` does the same: Cross.toml. With --no-bench the measurement of
-# ceilings is left out, which makes it 94 kB smaller (docs/deploy.md). With --alone it is ci/kills/alone, its direct probes without the rest,
-# for tests.
+# linked in. Prints its path; the first run also prepares the target (a minute or two). In a container, `cross` does the same:
+# Cross.toml. With --no-bench the measurement of ceilings is left out, which makes it 94 kB smaller (docs/deploy.md). With --alone it
+# is ci/kills/alone, its direct probes without the rest, for tests.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -23,17 +22,7 @@ case $arch in aarch64 | x86_64) ;; *) die "no static agent for '$arch'" "Known: 
 "$REPO/scripts/setup.sh"
 target=$arch-unknown-linux-musl
 
-# All of it lies in one folder per architecture, compiler version and recipe: cargo does not
-# notice when a sysroot changes, so a changed one must have another name.
-recipe=$({ rustc -V; cat "$REPO"/ci/static/musl-*.sh; echo "${PROFINFER_NO_RUSTUP:-}"; } | sha256sum | cut -c1-12)
-musl=$CACHE/musl/$arch-$recipe
-prepare() {
-	[ ! -e "$musl/ready" ] || return 0
-	"$REPO/ci/static/musl-cc.sh" "$arch" "$musl"
-	rust_target "$target" || "$REPO/ci/static/musl-std.sh" "$arch" "$musl"
-	touch "$musl/ready"
-}
-with_lock "musl-$arch" prepare
+musl=$("$REPO/ci/static/musl.sh" "$arch")
 
 cd "$REPO"
 version=$(sed -n '/^name = "libbpf-sys"/{n;s/version = "\(.*\)"/\1/p;}' Cargo.lock)
@@ -44,8 +33,9 @@ if [ ! -f "$libs/lib/libz.a" ]; then
 fi
 
 T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
-rustflags="--remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
-[ ! -d "$musl/sysroot" ] || rustflags="--sysroot=$musl/sysroot $rustflags"
+rustflags="--sysroot=$musl/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
+# Nothing unwinds in it, so that it needs no tables for that: 80 kB less
+rustflags="$rustflags -Cforce-unwind-tables=no -Clink-arg=-Tci/static/no-unwinding.ld"
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS
@@ -59,4 +49,6 @@ kind=$(file -b "$out")
 note "$kind"
 case $kind in *"statically linked"* | *"static-pie linked"*) ;; *) die "this is not a static binary: $out" ;; esac
 note "$(stat -c %s "$out") bytes"
+# which musl is in it, for the list of parts (ci/release/sbom.sh): its libc.a says it
+grep -aoE '[[:cntrl:]]1\.[0-9]+\.[0-9]+[[:cntrl:]]' "$musl/sysroot/lib/rustlib/$target/lib/self-contained/libc.a" | tr -d '[:cntrl:]' | head -n 1 >"$out.musl"
 echo "$out"

@@ -12,6 +12,8 @@
 #   --dir DIR        folder on the board (default: ssh /tmp/profinfer; adb, hdc /data/local/tmp)
 #   --port N         port on this machine (default: 7817)
 #   --board-port N   port on the board's own loopback (default: 7817)
+#   --key FILE       no forwarding: the agent listens at the board's network, for who has this key; made if missing, and copied
+#   --address HOST   with --key: the board's address in the network (default: the one of ssh, or of a board connected by network)
 #   --dry-run        shows the commands, runs none
 #
 # ssh: port and key from ~/.ssh/config or PUSH_SSH_OPTIONS='-p 2222 -i KEY'.
@@ -26,13 +28,13 @@ ssh | adb | hdc) way=$1; shift ;;
 *) die "no way to the board is named: ssh, adb or hdc" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 # shellcheck disable=SC2034  # read in scripts/push/
-where='' agent='' dir='' port=7817 board_port=7817 out=recording.pfi file='' stop='' dry='' target=()
+where='' agent='' dir='' port=7817 board_port=7817 out=recording.pfi file='' stop='' dry='' key='' address='' target=()
 case ${1:-} in '' | -*) ;; *) where=$1; shift ;; esac
 while [ $# -gt 0 ]; do
 	case $1 in
 	--file | --stop) printf -v "${1#--}" 1; shift ;;
 	--dry-run) dry=1; shift ;;
-	--agent | --dir | --port | --board-port | --out)
+	--agent | --dir | --port | --board-port | --out | --key | --address)
 		[ $# -ge 2 ] || die "$1 needs a value" "See $0 --help"
 		name=${1#--}
 		printf -v "${name//-/_}" %s "$2"
@@ -53,9 +55,10 @@ for n in "$port" "$board_port"; do
 done
 [ -z "$file" ] || [ ${#target[@]} -gt 0 ] || [ -n "$stop" ] || die "--file needs something to record" "scripts/push.sh $way${where:+ $where} --file -- COMMAND, or -- --name 'llama*'"
 
+[ -z "$file" ] || [ -z "$key" ] || die "--file has no port, so it needs no key" "Leave out --file or --key."
 [ -z "$file" ] || [ -w "$(dirname "$out")" ] || die "there is no folder $(dirname "$out") that can be written to" "Choose another place for the recording: --out FILE"
 
-for f in run agent forward record "$way"; do
+for f in run agent forward record key "$way"; do
 	# shellcheck source=/dev/null
 	. "$REPO/scripts/push/$f.sh"
 done
@@ -64,6 +67,7 @@ case $dir in /*) ;; *) die "--dir must be an absolute path on the board, not '$d
 case $dir in *[!A-Za-z0-9_./-]*) die "--dir may have letters, digits and ./_- only, not '$dir'" "For example --dir $DEFAULT_DIR" ;; esac
 # shellcheck disable=SC2034
 there_agent=$dir/profinfer-agent log=$dir/profinfer-agent.log pid_file=$dir/profinfer-agent.pid recording=$dir/profinfer-agent.pfi
+there_key=$dir/profinfer-agent.key
 WORK=$(mktemp -d)
 trap 'link_leave; rm -rf "$WORK"' EXIT
 
@@ -83,7 +87,8 @@ say "checking the board"
 link_reach
 link_root
 look_at_board
-[ -n "$file" ] || port_free
+[ -z "$key" ] || key_address
+[ -n "$file$key" ] || port_free
 say "copying the agent"
 find_agent
 copy_agent
@@ -96,8 +101,20 @@ if [ -n "$file" ]; then
 	[ -n "$dry" ] || echo "analyze $(words "$out")"
 	exit "$status"
 fi
+if [ -n "$key" ]; then
+	say "sharing the key"
+	key_make
+	key_copy
+	say "starting the agent"
+	serve "tcp:0.0.0.0:$board_port --key $there_key"
+	key_answers
+	[ -n "$dry" ] || say "ready; next:"
+	# shellcheck disable=SC2154  # look_at_board set it
+	echo "analyze --board $profile --key $(words "$key" "tcp:$address:$board_port")"
+	exit
+fi
 say "starting the agent"
-serve
+serve "tcp:127.0.0.1:$board_port"
 say "forwarding the port"
 forward
 [ -n "$dry" ] || say "ready; next:"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [--quick]      set up, check and test everything
 #
-#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no other engines, no emulated boards
+#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no other engines, no emulated boards,
+#             no supply chain
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
 # the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
@@ -47,6 +48,7 @@ else
 fi
 
 summary=() failed=0
+LONGEST=1500
 # Sets `cpu` to the seconds of processor time that the steps have had so far: children of this very process.
 read_cpu() {
 	times >"$dir/times"
@@ -59,7 +61,9 @@ step() {
 	read_cpu
 	before=$cpu
 	say "$name"
-	"$@" || result=FAILED
+	# A script that stands still ends here and says so, instead of taking all the time that a CI run has.
+	case $1 in */*) set -- timeout -k 60 "$LONGEST" "$@" ;; esac
+	"$@" || { [ $? != 124 ] || note "$name: ended after $LONGEST s, where it stood still"; result=FAILED; }
 	[ $result = ok ] || failed=$((failed + 1))
 	read_cpu
 	summary+=("$(printf '%-22s %6s  %4d s  %5d s' "$name" "$result" $((SECONDS - start)) $((cpu - before)))")
@@ -135,6 +139,7 @@ long_step "wire on bare metal" ci/no-std.sh
 step "build of the tests" tests_build
 step "engines and models" engines_and_models
 step "tests" tests
+long_step "compatibility" ci/compat.sh
 long_step "static aarch64 agent" static_agent
 long_step "engines" ci/engines/matrix.sh
 long_step "backends" ci/engines/backends.sh
@@ -142,12 +147,13 @@ long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
 long_step "push, counters, serial" boards_side_by_side
+long_step "supply chain" ci/supply.sh
 
 echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
 [ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, static agent, other engines and programs, emulated boards"
+[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, static agent, other engines and programs, emulated boards, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
 use crate::target::process::Target;
+use crate::target::user::User;
 
 /// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
 #[derive(Debug, Parser)]
@@ -22,6 +23,8 @@ pub struct Cli {
 pub enum Command {
     /// Wait for a host (`analyze`), capture what its plan names, and stream to it
     Serve(Serve),
+    /// Make a key for `serve --key` and `analyze --key`
+    Keygen(Keygen),
     /// Capture into a file, without a host
     Record(Box<Record>),
     /// Measure the ceilings of this board: how fast it reads and copies memory, multiplies and adds, passes a barrier and
@@ -75,6 +78,17 @@ pub struct Doctor {
     pub name: Option<String>,
 }
 
+/// Options of `keygen`.
+#[derive(Debug, Args)]
+pub struct Keygen {
+    /// File to write, for its owner alone; an existing one is never overwritten
+    #[arg(default_value = "profinfer.key")]
+    pub file: PathBuf,
+    /// Name of the board, which agent and host must agree on too (default: the name of this machine)
+    #[arg(long)]
+    pub board: Option<String>,
+}
+
 /// Options of `repair`.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
@@ -105,12 +119,15 @@ pub struct TargetArgs {
 impl TargetArgs {
     /// The target; `None` if the command line names none.
     #[must_use]
-    pub fn target(&self, stdout_to_stderr: bool, restarts: bool) -> Option<Target> {
+    pub fn target(&self, stdout_to_stderr: bool, restarts: bool, user: &Option<User>) -> Option<Target> {
         match (self.pid, &self.name) {
             (Some(pid), _) => Some(Target::Pid(pid)),
             (None, Some(name)) => Some(Target::Name { name: name.clone(), restarts }),
             (None, None) if self.command.is_empty() => None,
-            (None, None) => Some(Target::Command { command: self.command.clone(), stdout_to_stderr }),
+            (None, None) => {
+                let (command, user) = (self.command.clone(), user.clone());
+                Some(Target::Command { command, stdout_to_stderr, user })
+            }
         }
     }
 }
@@ -118,10 +135,14 @@ impl TargetArgs {
 /// Options of `serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where to listen. The agent accepts only loopback addresses, because the stream is neither encrypted nor
-    /// authenticated. `adb forward`, `hdc fport` or `ssh -L` forward it from the board
+    /// Where to listen: tcp:HOST:PORT, unix:PATH, unix:@NAME or serial:DEVICE@BAUD. Without --key only a loopback address: `adb
+    /// forward`, `hdc fport` or `ssh -L` forward it from the board
     #[arg(long, default_value = "tcp:127.0.0.1:7817")]
     pub listen: String,
+    /// Let in only who has this key file, and encrypt the stream; `keygen` makes one. Addresses that can be reached from
+    /// the network demand it
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
     /// End after the first session
     #[arg(long)]
     pub once: bool,
@@ -133,6 +154,10 @@ pub struct Serve {
     /// (default: 2M, 256K for token calls alone)
     #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
     pub ring: Option<u32>,
+    /// With a command: start it as this user, by name or number (a group's number may follow: `1000:44`); default: as the user
+    /// that the agent runs as
+    #[arg(long, value_name = "NAME|UID[:GID]", requires = "command", value_parser = User::asked)]
+    pub user: Option<User>,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,
@@ -172,6 +197,10 @@ pub struct Record {
     /// With --name: when the engine ends, wait in the same session for the next one of that name. Ctrl-C ends the session
     #[arg(long, conflicts_with_all = ["pid", "command"])]
     pub restarts: bool,
+    /// With a command: start it as this user, by name or number (a group's number may follow: `1000:44`); default: as the user
+    /// that the agent runs as
+    #[arg(long, value_name = "NAME|UID[:GID]", requires = "command", value_parser = User::asked)]
+    pub user: Option<User>,
     /// What to trace
     #[command(flatten)]
     pub target: TargetArgs,

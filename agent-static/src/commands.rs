@@ -1,8 +1,10 @@
 //! The commands.
 
+mod key;
+mod serve;
+
 use std::fs::File;
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use profinfer_wire::record::control::level;
@@ -12,15 +14,16 @@ use crate::boards::Board;
 use crate::capture::Wanted;
 #[cfg(feature = "bench")]
 use crate::cli::Bench;
-use crate::cli::{Command, Doctor, Record, Repair, Serve};
+use crate::cli::{Command, Doctor, Record, Repair};
+use crate::confine;
 use crate::counter::Counters;
 use crate::direct::repair;
 use crate::doctor;
 use crate::error::{Diagnostic, Result, log};
-use crate::host::{Host, read_plan};
+use crate::host::Host;
 use crate::inspect;
+use crate::link::Output;
 use crate::link::output::Kind;
-use crate::link::{self, Output, Place};
 use crate::plan::{self, GaugeRequest, Plan};
 use crate::session::{self, Summary};
 use crate::signals::Signals;
@@ -35,7 +38,8 @@ const DEFAULT_NAME: &str = "llama*";
 /// The diagnostic to show.
 pub fn run(command: &Command) -> Result<i32> {
     match command {
-        Command::Serve(options) => serve(options),
+        Command::Serve(options) => serve::serve(options),
+        Command::Keygen(options) => key::keygen(options),
         Command::Record(options) => record(options),
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench(options),
@@ -47,7 +51,7 @@ pub fn run(command: &Command) -> Result<i32> {
 
 fn record(options: &Record) -> Result<i32> {
     let to_stdout = options.out == Path::new("-");
-    let target = options.target.target(to_stdout, options.restarts).ok_or_else(|| {
+    let target = options.target.target(to_stdout, options.restarts, &options.user).ok_or_else(|| {
         Diagnostic::new(
             "starting the recording",
             "no process is named on the command line",
@@ -65,6 +69,9 @@ fn record(options: &Record) -> Result<i32> {
     let signals = Signals::new()?;
     let output = Output::new(file, Kind::File, options.out.display().to_string())
         .map_err(|e| Diagnostic::new(tried(), e, "choose another place with --out"))?;
+    if !target.starts_program() {
+        let _ = confine::begin();
+    }
     let summary = session::run(&plan, &target, output, &signals, &mut Host::nobody());
     if summary.is_err() && !to_stdout {
         // A session that never began must not leave a file that looks like a recording.
@@ -107,6 +114,7 @@ fn plan_of(options: &Record) -> Result<Plan> {
         bench,
         probes,
         capture,
+        only: true,
         ring_bytes: options.ring,
     })
 }
@@ -166,87 +174,6 @@ fn remove_if_empty(path: &Path) {
     if std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() < HELLO_AND_REFUSAL) {
         let _ = std::fs::remove_file(path);
     }
-}
-
-fn serve(options: &Serve) -> Result<i32> {
-    let place = link::listen(&options.listen)?;
-    let signals = Signals::new()?;
-    let own = options.target.target(false, options.restarts);
-    let starts_program = matches!(own, Some(Target::Command { .. }));
-    let mut next = None;
-    match &place {
-        Place::Tcp(listener) => {
-            let of = |e| {
-                Diagnostic::new(
-                    format!("listening at {}", options.listen),
-                    e,
-                    "choose another port with --listen",
-                )
-            };
-            listener.set_nonblocking(true).map_err(of)?;
-            let address =
-                listener.local_addr().map_or_else(|_| options.listen.clone(), |a| format!("tcp:{a}"));
-            log(&format!("waiting for a host at {address}"));
-        }
-        Place::Serial(port) => {
-            log(&format!("waiting for a host at {}, {} baud", options.listen, port.baud()))
-        }
-    }
-    loop {
-        let (link, name, listener) = match &place {
-            Place::Tcp(listener) => {
-                let Some(socket) = accept(&mut next, listener, &signals) else { return Ok(0) };
-                let name = socket.peer_addr().map_or_else(|_| "the host".to_owned(), |a| format!("host {a}"));
-                (socket.set_nonblocking(true).map(|()| socket.into()), name, Some(listener))
-            }
-            Place::Serial(port) => (port.descriptor(), format!("the host at {}", options.listen), None),
-        };
-        let mut link: File = link.map(|fd: OwnedFd| fd.into()).map_err(no_link)?;
-        let kind = if listener.is_some() { Kind::Connection } else { Kind::Serial };
-        let read = read_plan(&mut link, kind, &signals);
-        let mut host = Host::new(link.try_clone().map_err(no_link)?, listener);
-        let output = Output::new(link, kind, name.clone()).map_err(no_link)?;
-        let plan = match read {
-            Ok(Some(plan)) => Plan { ring_bytes: options.ring, ..plan },
-            Ok(None) => return Ok(0),
-            Err(e) => {
-                log(&e.to_string());
-                session::refuse(output, &e, &signals);
-                continue;
-            }
-        };
-        let target = own.clone().unwrap_or_else(|| {
-            let name = if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() };
-            Target::Name { name, restarts: options.restarts }
-        });
-        log(&format!("{name}: capturing"));
-        let result = session::run(&plan, &target, output, &signals, &mut host);
-        match &result {
-            Ok(summary) => log(&format!("{name}: {}", summary.line())),
-            Err(e) => log(&format!("{name}: {e}")),
-        }
-        if options.once || starts_program || signals.asked_to_end() {
-            return result.map(|s| status(&s));
-        }
-        next = host.take_next();
-    }
-}
-
-/// The next host; `None` if a signal asks the agent to end.
-fn accept(next: &mut Option<TcpStream>, listener: &TcpListener, signals: &Signals) -> Option<TcpStream> {
-    loop {
-        if signals.asked_to_end() {
-            return None;
-        }
-        if let Some(socket) = next.take().or_else(|| Some(listener.accept().ok()?.0)) {
-            return Some(socket);
-        }
-        signals.wait(listener.as_fd(), None);
-    }
-}
-
-fn no_link(e: std::io::Error) -> Diagnostic {
-    Diagnostic::new("using the connection to the host", e, "connect again")
 }
 
 /// The agent's exit status is that of the program that it started.

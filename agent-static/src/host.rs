@@ -4,24 +4,25 @@
 //! capture, within what the agent's command line allows.
 //!
 //! ```text
-//! listener ─▶ knocking (peeked only)    ─┬─ resume of this session ─▶ link
-//!                                        └─ anything else: the next session's host
+//! door ─▶ guest (peeked at only)    ─┬─ resume of this session ─▶ link
+//!                                    └─ anything else: the next session's host
 //! ```
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
-use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use profinfer_secure::Refusal;
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::record::Record;
 
 use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
 use crate::link::output::Kind;
-use crate::plan::{MAX_REQUESTS, Plan};
+use crate::link::{Door, Guest, Reader};
+use crate::plan::Plan;
 use crate::signals::Signals;
+use crate::wishes::Wishes;
 
 /// How long a host that connected may take to send its plan.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,30 +32,24 @@ pub const ABSENCE: Duration = Duration::from_secs(60);
 /// The host at the other end of the link, if there is one.
 #[derive(Debug, Default)]
 pub struct Host<'l> {
-    link: Option<File>,
+    link: Option<Reader>,
     accumulator: Accumulator,
     stop: bool,
-    listener: Option<&'l TcpListener>,
-    knocking: Option<(TcpStream, Instant)>,
+    door: Option<&'l mut Door>,
     gone: Option<Instant>,
 }
 
 impl<'l> Host<'l> {
-    /// The host at the other end of a link. After a break, it comes back through the listener.
+    /// The host at the other end of a link. After a break, it comes back through the door.
     #[must_use]
-    pub fn new(link: impl Into<OwnedFd>, listener: Option<&'l TcpListener>) -> Self {
-        Self { link: Some(File::from(link.into())), listener, ..Self::default() }
+    pub fn new(link: Reader, door: Option<&'l mut Door>) -> Self {
+        Self { link: Some(link), door, ..Self::default() }
     }
 
     /// No host: a recording.
     #[must_use]
     pub fn nobody() -> Self {
         Self::default()
-    }
-
-    /// A host that connected while the session ran. It gets a session of its own.
-    pub fn take_next(&mut self) -> Option<TcpStream> {
-        Some(self.knocking.take()?.0)
     }
 
     /// It sent `Stop`, or its connection is gone.
@@ -73,7 +68,7 @@ impl<'l> Host<'l> {
         if emit.output().suspended() {
             self.link = None;
             let gone = *self.gone.get_or_insert_with(Instant::now);
-            let hopeless = self.listener.is_none() || gone.elapsed() > ABSENCE;
+            let hopeless = self.door.is_none() || gone.elapsed() > ABSENCE;
             if hopeless || self.stop {
                 emit.output_mut()
                     .give_up("the host's connection broke and did not come back within a minute");
@@ -114,38 +109,40 @@ impl<'l> Host<'l> {
         }
     }
 
-    /// Peeks at a new connection's first frame without consuming it.
+    /// Peeks at a new host's first frame without consuming it.
     fn answer_the_door(&mut self, emit: &mut Emitter) {
-        let Some(listener) = self.listener else { return };
-        if self.knocking.is_none()
-            && let Ok((socket, _)) = listener.accept()
-            && socket.set_nonblocking(true).is_ok()
-        {
-            self.knocking = Some((socket, Instant::now()));
-        }
-        let Some((socket, since)) = &self.knocking else { return };
+        let Some(door) = &mut self.door else { return };
+        door.look();
+        let Some(guest) = door.guest() else { return };
+        let patient = guest.since.elapsed() < PATIENCE;
         let mut bytes = [0u8; 512];
-        let said = match socket.peek(&mut bytes) {
+        let said = match guest.reader.peek(&mut bytes) {
             Ok(0) => None,
-            Ok(n) => first_record(&bytes[..n]).or((since.elapsed() < PATIENCE).then_some(Said::Nothing)),
+            Ok(_) if guest.reader.came_with_key() => {
+                guest.reader.refuse(Refusal::NoKeyHere);
+                // What was peeked at only: a connection that is closed with bytes in it loses the answer.
+                let _ = guest.reader.read(&mut bytes);
+                None
+            }
+            Ok(n) => first_record(&bytes[..n]).or(patient.then_some(Said::Nothing)),
             Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                (since.elapsed() < PATIENCE || !emit.output().suspended()).then_some(Said::Nothing)
+                (patient || !emit.output().suspended()).then_some(Said::Nothing)
             }
             Err(_) => None,
         };
         match said {
             Some(Said::Nothing) => {}
-            None => self.knocking = None,
+            None => *door.guest() = None,
             Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
-                let Some((mut socket, _)) = self.knocking.take() else { return };
-                let Ok(link) = socket.try_clone() else { return };
+                let Some(Guest { mut reader, sealer, .. }) = door.guest().take() else { return };
+                let Ok(link) = reader.writer() else { return };
                 // It was only peeked at. Now it is consumed.
-                if socket.read_exact(&mut bytes[..said]).is_ok()
-                    && emit.output_mut().reconnect(socket).is_ok()
+                if reader.read_exact(&mut bytes[..said]).is_ok()
+                    && emit.output_mut().reconnect(link, sealer).is_ok()
                 {
                     emit.output_mut().resend(seq, true);
                     self.accumulator = Accumulator::new();
-                    self.link = Some(File::from(OwnedFd::from(link)));
+                    self.link = Some(reader);
                     self.gone = None;
                 }
             }
@@ -180,7 +177,7 @@ fn first_record(bytes: &[u8]) -> Option<Said> {
 ///
 /// # Errors
 /// When the host closes the connection, sends nothing for ten seconds, or asks for the rest of a session that has ended.
-pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
+pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
     let failed = |answer: &dyn std::fmt::Display| {
         Diagnostic::new(
             "reading the capture plan from the host",
@@ -190,7 +187,7 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
     };
     let begun = Instant::now();
     let mut accumulator = Accumulator::new();
-    let mut plan: Option<Plan> = None;
+    let mut wishes = Wishes::default();
     let mut bytes = [0u8; 512];
     loop {
         if signals.asked_to_end() {
@@ -209,50 +206,22 @@ pub fn read_plan(link: &mut File, kind: Kind, signals: &Signals) -> Result<Optio
             Err(e) if e.kind() == ErrorKind::Interrupted => continue,
             Err(e) => return Err(failed(&e)),
         };
+        if kind == Kind::Connection && link.came_with_key() {
+            return Err(failed(&"it comes with a key, and this agent was started without one"));
+        }
         let mut input = &bytes[..n];
         while !input.is_empty() {
             let Some(Found::Frame(frame)) = accumulator.feed(&mut input) else { continue };
             match Record::decode(&frame) {
-                Ok(Record::Plan(p)) => plan = Some(Plan::from(p)),
-                Ok(Record::CounterRequest(w)) => {
-                    if let Some(plan) = plan.as_mut().filter(|p| p.counters.len() < MAX_REQUESTS) {
-                        plan.counters.push(w.into());
-                    }
-                }
-                Ok(Record::GaugeRequest(w)) => {
-                    if let Some(plan) = plan.as_mut().filter(|p| p.gauges.len() < MAX_REQUESTS) {
-                        plan.gauges.push(w.into());
-                    }
-                }
-                Ok(Record::BenchRequest(w)) => {
-                    if let Some(plan) = plan.as_mut() {
-                        plan.bench = Some(w.into());
-                    }
-                }
-                Ok(Record::ProbesRequest(w)) => {
-                    if let Some(plan) = plan.as_mut() {
-                        plan.probes = w.probes;
-                    }
-                }
-                Ok(Record::CaptureRequest(w)) => {
-                    if let Some(plan) = plan.as_mut() {
-                        plan.capture.request(&w);
-                    }
-                }
-                Ok(Record::FilterRequest(w)) => {
-                    if let Some(plan) = plan.as_mut() {
-                        plan.capture.filter(w.on, w.text);
-                    }
-                }
-                Ok(Record::Start(_)) => {
-                    if let Some(plan) = plan.take() {
-                        return Ok(Some(plan));
-                    }
-                }
                 Ok(Record::Resume(_)) if kind == Kind::Connection => {
                     return Err(failed(&"it asks for the rest of a session that has ended"));
                 }
-                _ => {}
+                Ok(record) => {
+                    if let Some(plan) = wishes.take(&record) {
+                        return Ok(Some(plan));
+                    }
+                }
+                Err(_) => {}
             }
         }
     }

@@ -6,6 +6,7 @@
 //!            └── host (plan, stop)   target (processes)   sys (the only unsafe code)
 //! ```
 
+pub mod asked;
 pub mod attach;
 pub mod backend_function;
 #[cfg(feature = "bench")]
@@ -16,6 +17,7 @@ pub mod capture;
 pub mod cli;
 pub mod clock;
 pub mod commands;
+pub mod confine;
 pub mod controller;
 pub mod cost;
 pub mod counter;
@@ -44,3 +46,4 @@ pub mod sys;
 pub mod target;
 pub mod tracer;
 pub mod uprobes;
+pub mod wishes;

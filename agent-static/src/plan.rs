@@ -28,12 +28,16 @@ pub struct Plan {
     pub probes: Probes,
     /// What to capture of the operators.
     pub capture: Wanted,
+    /// No other session follows in this process, so that what only a beginning needs may be given up. Of the agent's own command line.
+    pub only: bool,
     /// Bytes of the kernel's ring buffer; `None` leaves them to the agent. Of the agent's own command line.
     pub ring_bytes: Option<u32>,
 }
 
-/// Most requests that a host may send: seven counters for as many types of core as there are boards with.
+/// Most counters and most sensors that a host may ask for: seven counters for as many types of core as there are boards with.
 pub const MAX_REQUESTS: usize = 64;
+/// Most that are kept: one more, so that it is told when it sends more.
+pub const KEPT_REQUESTS: usize = MAX_REQUESTS + 1;
 
 /// A counter to read, see [`control::CounterRequest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +130,7 @@ impl From<control::Plan<'_>> for Plan {
             bench: None,
             probes: Probes::Auto,
             capture: Wanted::default(),
+            only: false,
             ring_bytes: None,
         }
     }

@@ -100,11 +100,11 @@ impl<'b, 's> Tracer<'b, 's> {
                 }
                 Ok(())
             }
-            Target::Command { command, stdout_to_stderr } => {
-                let spawned = spawn(command, *stdout_to_stderr)?;
+            Target::Command { command, stdout_to_stderr, user } => {
+                let spawned = spawn(command, *stdout_to_stderr, user.as_ref())?;
                 let pid = spawned.pid;
                 self.watch.add(pid.as_raw().cast_unsigned())?;
-                let shown = command.join(std::ffi::OsStr::new(" ")).to_string_lossy().into_owned();
+                let shown = process::shown(command);
                 spawned.release();
                 self.child = Some(Child { pid, command: shown, spawned: Some(spawned), status: None });
                 Ok(())

@@ -190,8 +190,9 @@ fn a_node_that_fails_has_no_value_and_the_others_go_on() {
 #[test]
 fn bytes_begin_at_zero() {
     let dir = tempfile::tempdir().unwrap();
-    let file = put(dir.path(), "sys/traffic", "5000000\n");
-    let source = GaugeSource::File { path: "/sys/traffic".to_owned(), parse: GaugeParse::Integer };
+    let file = put(dir.path(), "sys/class/devfreq/traffic", "5000000\n");
+    let source =
+        GaugeSource::File { path: "/sys/class/devfreq/traffic".to_owned(), parse: GaugeParse::Integer };
     let (name, kind, unit) = ("traffic".to_owned(), GaugeKind::Ddr, GaugeUnit::Bytes);
     let mut gauges = Gauges::open(&[GaugeRequest { name, kind, unit, source, period_ms: 10 }], dir.path());
     let mut texts = ["5000000\n", "5004096\n", "5004096\n", "4000000\n", "5010000\n"].iter();

@@ -28,7 +28,7 @@ fn gauges() -> Vec<GaugeRequest> {
         source: GaugeSource::File { path: path.to_owned(), parse: GaugeParse::Integer },
         period_ms: 10,
     };
-    ["/proc/sys/vm/swappiness", "/proc/sys/kernel/threads-max"].map(gauge).into()
+    ["/sys/devices/system/cpu/kernel_max", "/sys/devices/system/cpu/cpu0/topology/core_id"].map(gauge).into()
 }
 
 #[global_allocator]
@@ -78,9 +78,10 @@ fn allocates_nothing(
             bench: None,
             probes,
             capture,
+            only: true,
             ring_bytes: None,
         };
-        let target = Target::Command { command: engine, stdout_to_stderr: false };
+        let target = Target::Command { command: engine, stdout_to_stderr: false, user: None };
         let output = Output::new(file, Kind::File, "the test").unwrap();
         session::run(&plan, &target, output, &Signals::new().unwrap(), &mut Host::nobody())
     });

@@ -5,6 +5,8 @@
 #                (default: 5.10 without BTF and 7.2 with it)
 #   --keep DIR   leave what was brought back from the boards there
 #
+# PROFINFER_STATIC_AGENT names another agent than that of scripts/build-agent.sh (ci/cross/run.sh: the one that `cross` built).
+#
 # On each board the static agent records a run of llama.cpp, whose own list of nodes it prints.
 # Then, on this machine: the list is the one that the same release gives on x86-64 for the same
 # model, the trace says what the list says, decode calls and tokens agree, nothing was lost, the
@@ -23,7 +25,7 @@ RSS_BUDGET=8388608 # bytes
 
 begin
 rm -rf "$dir/boards"
-"$REPO/scripts/build-agent.sh" >/dev/null
+[ -n "${PROFINFER_STATIC_AGENT:-}" ] || "$REPO/scripts/build-agent.sh" >/dev/null
 model=$("$REPO/scripts/model.sh" dense-q8)
 tests_build
 say "the list of x86-64"

@@ -36,6 +36,23 @@ computes() { [ "$(calls)" -gt 0 ]; }
 grows() { [ "$(size "$dir/$probes.pfi" || echo 0)" -gt 8192 ] 2>/dev/null; }
 enough() { [ "$(calls)" -ge "$last" ]; }
 
+# Waits until the recorder has ended. One that does not says where it stands, and so does the engine.
+ended() {
+	tries=0
+	while [ -d "/proc/$recorder" ] && ! grep -q '^State:.Z' "/proc/$recorder/status" 2>/dev/null; do
+		tries=$((tries + 1))
+		if [ "$tries" -ge 1200 ]; then
+			echo "the agent does not end within 120 s of SIGINT: $(tail -n 1 "$dir/$probes.log")" >&2
+			for thread in /proc/"$recorder"/task/* /proc/"$engine"/task/*; do
+				echo "${thread##*/}: $(grep -E '^(State|TracerPid)' "$thread/status" | tr '\n\t' '  ') $(cat "$thread/wchan" "$thread/syscall" "$thread/stack" | tr '\n' ' ')" >&2
+			done
+			kill -KILL "$recorder"
+			exit 1
+		fi
+		sleep 0.1
+	done
+}
+
 probes=direct
 until_true 60 "a first call" computes
 for probes in direct uprobe; do
@@ -45,6 +62,7 @@ for probes in direct uprobe; do
 	last=$(($(calls) + CALLS))
 	until_true 120 "$CALLS calls" enough
 	kill -INT "$recorder"
+	ended
 	wait "$recorder" || { echo "the agent's exit status is $?: $(tail -n 1 "$dir/$probes.log")" >&2; exit 1; }
 	recorder=''
 done

@@ -1,4 +1,4 @@
-// kills N WORKERS SECONDS AGENT NODES MODEL FOLDER [ALONE]: kills N agents, or as many as the time allows, around WORKERS engines; see ci/direct-kills.sh.
+// kills N WORKERS SECONDS AGENT NODES MODEL FOLDER [ALONE | --uprobes]: kills N agents, or as many as the time allows, around WORKERS engines; see ci/direct-kills.sh.
 #define _GNU_SOURCE
 #include "kills.h"
 #include <errno.h>
@@ -46,6 +46,13 @@ void *need(void *allocated) {
 static void report(double began) {
 	const struct counts *c = plan.counts;
 	double took = now() - began;
+	if (plan.uprobes) {
+		printf("%ld kills in %.0f s (%.2f s each): at %ld probes were in the engine's code, gone after at most %.2f s; %ld with a duty cycle; "
+		       "%ld token calls compared\n",
+			c->kills, took, took / (double)(c->kills ? c->kills : 1), c->probed, (double)c->release_us * 1e-6, c->duty, c->calls);
+		fflush(stdout);
+		return;
+	}
 	printf("%ld kills in %.0f s (%.2f s each): %ld while attaching, %ld while taking out, %ld with a duty cycle; the engine stood still at %ld; "
 	       "%ld left changed code, %ld repaired by the next agent, %ld by %ld runs of `repair`; %ld token calls compared; stood still at most %.1f s; %ld agents were refused\n",
 		c->kills, took, took / (double)(c->kills ? c->kills : 1), c->attaching, c->out, c->duty, c->stopped, c->changed, c->next, c->repaired,
@@ -55,13 +62,14 @@ static void report(double began) {
 
 int main(int n, char **arguments) {
 	if (n != 8 && n != 9) {
-		fprintf(stderr, "usage: kills N WORKERS SECONDS AGENT NODES MODEL FOLDER [ALONE]\n");
+		fprintf(stderr, "usage: kills N WORKERS SECONDS AGENT NODES MODEL FOLDER [ALONE | --uprobes]\n");
 		return 2;
 	}
 	plan.counts = mmap(NULL, sizeof *plan.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	plan.kills = atol(arguments[1]);
 	int workers = atoi(arguments[2]);
 	plan.agent = arguments[4], plan.nodes = arguments[5], plan.model = arguments[6], plan.folder = arguments[7], plan.alone = arguments[8];
+	if (n == 9 && strcmp(arguments[8], "--uprobes") == 0) plan.uprobes = true, plan.alone = NULL;
 
 	char path[512];
 	int status;

@@ -17,6 +17,8 @@ struct counts {
 	_Atomic long repairs, repaired; // runs of `repair`, and those that put places back
 	_Atomic long calls;     // token calls of engines, compared with an undisturbed run's
 	_Atomic long stall_us;  // the longest time that an engine stood still after a kill
+	_Atomic long release_us; // the longest time until the kernel had taken a killed agent's uprobes out
+	_Atomic long probed; // uprobes were in the engine's code at the kill
 	_Atomic long refused;  // agents that ended because the engine's threads did not run, and so did not stop, within a second
 	_Atomic long failed;
 };
@@ -24,6 +26,7 @@ struct counts {
 struct plan {
 	const char *agent, *nodes, *model, *folder;
 	const char *alone; // direct probes without the rest of an agent, NULL: whole agents are killed
+	bool uprobes;    // whole agents with uprobes are killed: after each, the kernel takes its breakpoints out of the engine's code
 	long kills;      // of all workers
 	double deadline; // monotonic, seconds
 	struct counts *counts;
@@ -49,8 +52,13 @@ pid_t start(char *const *arguments, const char *out, const char *err, int nicene
 pid_t tracer_of(pid_t pid); // thread; 0: none
 // Runs no instruction any more.
 bool exiting(pid_t pid);
-// First address of `pid` at which code is not as in its file, 0: there is none. Breakpoints of uprobes do not count: they are the kernel's to remove.
-uint64_t differs(pid_t pid, char *where, unsigned size);
+// First address of `pid` at which code is not as in its file, 0: there is none. Breakpoints of uprobes count only if asked for: they are the kernel's
+// to remove.
+uint64_t differs(pid_t pid, char *where, unsigned size, bool breakpoints);
+// How many of its threads are stopped.
+int stopped_threads(pid_t pid);
+// Its signals that are blocked, ignored and caught, as the kernel writes them.
+void signals_of(pid_t pid, char *text, unsigned size);
 
 // tokens.c
 struct calls calls_of(const char *path);
@@ -59,3 +67,14 @@ bool compare_calls(const char *path, long *offset, long *n, const struct calls *
 
 // worker.c
 void work(const struct plan *plan, int number, const struct calls *alone);
+
+// uprobes.c
+struct engine {
+	pid_t pid;
+	const char *recording; // of the agent
+	char signals[256];     // before the first agent
+};
+// How long until the agent is killed.
+double uprobes_moment(const char *recording);
+// After the kill: what the agent left goes away, and nothing else of it stays.
+void uprobes_gone(const struct plan *plan, const struct engine *engine, bool ran);

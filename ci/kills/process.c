@@ -1,5 +1,6 @@
 // What is asked of a process: who traces it, and whether its code is that of its files.
 #include "kills.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ pid_t start(char *const *arguments, const char *out, const char *err, int nicene
 
 // The text of /proc/PID/NAME, empty when there is none.
 static void read_text(pid_t pid, const char *name, char *text, size_t size) {
-	char path[64];
+	char path[400];
 	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
 	int file = open(path, O_RDONLY);
 	ssize_t n = file < 0 ? 0 : read(file, text, size - 1);
@@ -43,6 +44,35 @@ pid_t tracer_of(pid_t pid) {
 	return at ? atoi(at + 10) : 0;
 }
 
+int stopped_threads(pid_t pid) {
+	char path[64], text[1024];
+	int n = 0;
+	snprintf(path, sizeof path, "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	for (struct dirent *task; tasks && (task = readdir(tasks));) {
+		if (task->d_name[0] == '.') continue;
+		char name[300];
+		snprintf(name, sizeof name, "task/%s/stat", task->d_name);
+		read_text(pid, name, text, sizeof text);
+		char *name_end = strrchr(text, ')');
+		n += name_end && (name_end[2] == 't' || name_end[2] == 'T');
+	}
+	if (tasks) closedir(tasks);
+	return n;
+}
+
+void signals_of(pid_t pid, char *to, unsigned size) {
+	char text[4096];
+	read_text(pid, "status", text, sizeof text);
+	to[0] = 0;
+	static const char *const names[] = {"SigBlk:", "SigIgn:", "SigCgt:"};
+	for (unsigned i = 0; i < 3; i++) {
+		char *at = strstr(text, names[i]);
+		unsigned used = (unsigned)strlen(to);
+		if (at) snprintf(to + used, size - used, "%.*s ", (int)strcspn(at, "\n"), at);
+	}
+}
+
 bool exiting(pid_t pid) {
 	char text[1024];
 	read_text(pid, "stat", text, sizeof text);
@@ -53,10 +83,11 @@ bool exiting(pid_t pid) {
 }
 
 // Offset of the first difference, n: there is none.
-static size_t first_difference(const unsigned char *is, const unsigned char *has, size_t n) {
+static size_t first_difference(const unsigned char *is, const unsigned char *has, size_t n, bool breakpoints) {
 	if (memcmp(is, has, n) == 0) return n;
 	for (size_t i = 0; i < n; i++) {
 		if (is[i] == has[i]) continue;
+		if (breakpoints) return i;
 #if defined __aarch64__
 		static const unsigned char breakpoint[4] = {0xa0, 0, 0x20, 0xd4};
 		if (i % 4 == 0 && memcmp(is + i, breakpoint, 4) == 0) {
@@ -78,7 +109,7 @@ static void read_all(int file, unsigned char *to, size_t size, off_t from) {
 	memset(to + done, 0, size - done); // behind the end of a file zeros are mapped
 }
 
-uint64_t differs(pid_t pid, char *where, unsigned size) {
+uint64_t differs(pid_t pid, char *where, unsigned size, bool breakpoints) {
 	static unsigned char *is, *has;
 	static size_t room;
 	char path[128], line[1024];
@@ -100,7 +131,7 @@ uint64_t differs(pid_t pid, char *where, unsigned size) {
 		read_all(file, has, n, (off_t)offset);
 		close(file);
 		read_all(memory, is, n, (off_t)from);
-		size_t at = first_difference(is, has, n);
+		size_t at = first_difference(is, has, n, breakpoints);
 		if (at == n) continue;
 		found = from + at;
 		snprintf(where, size, "%#lx in %s", (unsigned long)found, name);

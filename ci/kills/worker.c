@@ -1,10 +1,13 @@
 // One engine, and one agent after the other that is killed.
 #define _GNU_SOURCE
 #include "kills.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,10 +20,12 @@
 static const struct plan *plan;
 static const struct calls *alone;
 static pid_t engine, agent;
+static int orders = -1, answers = -1; // of a `direct-alone --each`
 static char calls[256], told[256], recording[256], pid_text[16];
 static long offset, compared;
+static struct engine engine_before;
 // Learnt as it goes, s: from an agent's start to the engine's halt, the halt, from SIGINT to the second halt, and that.
-static double halts_after = 0.01, halted = 0.005, out_after = 0.05, out_halted = 0.001;
+static double halts_after = 0.002, halted = 0.005, out_after = 0.05, out_halted = 0.001;
 
 static double any(double most) { return most * ((double)random() / (double)RAND_MAX); }
 static void learn(double *value, double seen) { *value += (seen - *value) / 4; }
@@ -123,7 +128,7 @@ static void repair(void) {
 	if (waitpid(pid, &status, 0) != pid || status != 0) fail("repair: status %d, %s", status, last_words());
 	plan->counts->repairs++;
 	plan->counts->repaired += !strstr(last_words(), ": 0 places") && strstr(last_words(), "places put back");
-	if (differs(engine, where, sizeof where)) fail("after repair its code differs at %s", where);
+	if (differs(engine, where, sizeof where, false)) fail("after repair its code differs at %s", where);
 	long before = compared;
 	check_progress();
 	check_progress();
@@ -152,14 +157,67 @@ static void bury(bool by_itself) {
 	}
 }
 
+// One that reads the engine's files once, and begins an agent for each byte that it gets. Its agents become the worker's children.
+static void start_nursery(void) {
+	int in[2], out[2];
+	char *command[] = {(char *)plan->alone, pid_text, "--each", NULL};
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) fail("no pipes");
+	pid_t pid = fork();
+	if (pid < 0) fail("fork failed");
+	if (pid > 0) {
+		close(in[0]);
+		close(out[1]);
+		orders = in[1], answers = out[0];
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(in[0], 0);
+	dup2(out[1], 1);
+	dup2(open(told, O_WRONLY | O_CREAT | O_APPEND, 0600), 2);
+	setpriority(PRIO_PROCESS, 0, 0);
+	execv(command[0], command);
+	_exit(127);
+}
+
+static pid_t start_agent(bool duty) {
+	char line[16] = "";
+	if (!plan->alone) {
+		unlink(recording);
+		char *command[] = {(char *)plan->agent, "record", "--out", recording, "--probes", plan->uprobes ? "uprobe" : "direct", "--levels", "token,graph,op", "--pid", pid_text,
+			duty ? "--duty" : NULL, "10%", NULL};
+		return start(command, "/dev/null", told, 0);
+	}
+	if (orders < 0) start_nursery();
+	if (truncate(told, 0) != 0 && errno != ENOENT) fail("truncating %s", told);
+	if (write(orders, duty ? "d" : ".", 1) != 1) fail("the agents' parent is gone: %s", last_words());
+	for (size_t n = 0; n < sizeof line - 1 && !strchr(line, '\n'); n++) {
+		if (read(answers, line + n, 1) != 1) fail("the agents' parent is gone: %s", last_words());
+	}
+	return atoi(line);
+}
+
+static void kill_one_with_uprobes(void) {
+	struct counts *c = plan->counts;
+	bool duty = random() % 5 == 0;
+	agent = start_agent(duty);
+	pause_for(uprobes_moment(recording));
+	bool ran = !ended();
+	kill(agent, SIGKILL);
+	bury(!ran);
+	look_after_engine();
+	uprobes_gone(plan, &engine_before, ran);
+	c->kills += ran;
+	c->duty += ran && duty;
+	long before = compared;
+	check_progress();
+	c->calls += compared - before;
+}
+
 static void kill_one(void) {
 	struct counts *c = plan->counts;
 	char where[600];
 	bool duty = random() % 5 == 0;
-	char *whole[] = {(char *)plan->agent, "record", "--out", recording, "--probes", "direct", "--levels", "token,graph,op", "--pid", pid_text,
-		duty ? "--duty" : NULL, "10%", NULL};
-	char *alone_one[] = {(char *)plan->alone, pid_text, duty ? "--duty" : NULL, NULL};
-	agent = start(plan->alone ? alone_one : whole, "/dev/null", told, 0);
+	agent = start_agent(duty);
 	_Atomic long *kind = wait_for_moment();
 	bool ran = !ended();
 	bool stopped = tracer_of(engine) != 0;
@@ -178,7 +236,7 @@ static void kill_one(void) {
 	c->stopped += ran && stopped;
 	c->duty += ran && duty;
 	if (ran && kind) ++*kind;
-	c->changed += ran && differs(engine, where, sizeof where) != 0;
+	c->changed += ran && differs(engine, where, sizeof where, false) != 0;
 	for (long most = c->stall_us; stall > most && !atomic_compare_exchange_weak(&c->stall_us, &most, stall);) {}
 }
 
@@ -200,9 +258,15 @@ void work(const struct plan *of, int number, const struct calls *undisturbed) {
 	setpriority(PRIO_PROCESS, 0, -10); // looks, and sleeps: a moment is met only by who runs at once
 	snprintf(pid_text, sizeof pid_text, "%d", engine);
 	check_progress();
+	engine_before.pid = engine, engine_before.recording = recording;
+	signals_of(engine, engine_before.signals, sizeof engine_before.signals);
 	for (long n = 1; of->counts->kills < of->kills && now() < of->deadline && !of->counts->failed; n++) {
+		if (of->uprobes) {
+			kill_one_with_uprobes();
+			continue;
+		}
 		kill_one();
 		if (n % BETWEEN_REPAIRS == 0) repair();
 	}
-	repair();
+	if (!of->uprobes) repair();
 }

@@ -126,6 +126,35 @@ listed() {
 
 profile_known() { [ "$(push_hdc --agent "$agent")" = "analyze --board rk3588 tcp:127.0.0.1:$port" ]; }
 push_hdc_of() { "$REPO/scripts/push.sh" hdc "$@"; }
+without_server() {
+	touch "$HDC_STATE/no-server"
+	local status=0
+	push_hdc || status=$?
+	rm "$HDC_STATE/no-server"
+	return "$status"
+}
+# in_sdk VERSION COMMAND...: with an hdc of that SDK
+in_sdk() {
+	local status=0
+	echo "$1" >"$HDC_STATE/sdk"
+	"${@:2}" || status=$?
+	rm "$HDC_STATE/sdk"
+	return "$status"
+}
+pushes_again() { push_hdc --agent "$agent" >"$dir/again" 2>&1 && says "$dir/again" "port $port is forwarded already"; }
+port_there() { ! port_closed >/dev/null; }
+quotes_arrive() {
+	push_hdc --agent "$agent" --out "$dir/quotes.pfi" --file -- /bin/sh -c 'printf %s "two  words" >/tmp/quotes; exec /engine/nodes -m /model.gguf -t 2 -p 2 -n 1' || return 1
+	[ "$($board run cat /tmp/quotes)" = "two  words" ]
+}
+# The entry of a board that was switched off stays; tconn brings it back.
+connected_anew() {
+	echo "127.0.0.1:10178 Offline" >"$HDC_STATE/targets"
+	echo "127.0.0.1:10178" >"$HDC_STATE/reachable"
+	"$REPO/scripts/push.sh" hdc 127.0.0.1:10178 --port "$port" --agent "$agent" >"$dir/anew" 2>&1 || { cat "$dir/anew"; return 1; }
+	says "$dir/anew" "Connect OK" "hdc tconn 127.0.0.1:10178" || return 1
+	"$REPO/scripts/push.sh" hdc 127.0.0.1:10178 --port "$port" --stop
+}
 # personality CODE: what the board shall be by hdc
 personality() { printf '%s\n' "$1" >"$HDC_STATE/personality"; }
 
@@ -133,20 +162,37 @@ refusals_of_hdc() {
 	local avc='avc:  denied  { execute } for comm="sh" path="/data/local/tmp/profinfer-agent" scontext=u:r:sh:s0 permissive=0'
 	: >"$HDC_STATE/targets"
 	check "hdc: none" refused "no board is connected by hdc" "hdc tconn PORT,921600" -- push_hdc
-	check "hdc: nobody listens" refused "no board is connected by hdc" -- push_hdc_of 127.0.0.1:10178
+	check "hdc: nobody listens" refused "has an entry of the board, but it is Offline" "Connect failed" "hdc kill -r" -- push_hdc_of 127.0.0.1:10178
+	check "hdc: a dead entry is no board" refused "no board is connected by hdc" "127.0.0.1:10178 Offline" -- push_hdc
+	check "hdc: a port that is no number" refused "is no address of a board" -- push_hdc_of 127.0.0.1:x
+	check "hdc: its own server cannot be reached" refused "hdc's own server cannot be reached" "Connect server failed" "8710" -- without_server
 	printf '%s Connected\nfeedface Connected\n' "$hdc_key" >"$HDC_STATE/targets"
 	check "hdc: several boards" refused "several boards" "feedface" "Name one: scripts/push.sh hdc $hdc_key" -- push_hdc
 	check "hdc: no such key" refused "no board of the connect key 'nowhere'" -- push_hdc_of nowhere
 	echo "$hdc_key Unauthorized" >"$HDC_STATE/targets"
-	check "hdc: unauthorised" refused "has not allowed this machine" "dialog" -- push_hdc
+	check "hdc: unauthorised" refused "has not allowed this machine" "Unauthorized" "Only if it was denied: hdc kill" -- push_hdc
 	echo "$hdc_key Offline" >"$HDC_STATE/targets"
-	check "hdc: offline" refused "is Offline" "hdc kill -r" -- push_hdc
+	check "hdc: offline" refused "is Offline" "hdc kill -r" -- push_hdc_of "$hdc_key"
+	check "hdc: offline, in the words of SDK 7.0" in_sdk 7.0 refused "is Offline" -- push_hdc_of "$hdc_key"
+	printf '%s Connected\n127.0.0.1:10178 Offline\n127.0.0.1:10179 Unknown\n/dev/ttyS9,921600 Ready\n' "$hdc_key" >"$HDC_STATE/targets"
+	check "hdc: dead entries count as no boards" push_hdc --agent "$agent"
+	check "hdc: of SDK 4.0, whose list of forwardings has no key" in_sdk 4.0 pushes_again
+	check "hdc: another board's --stop leaves the forwarding" refused "no board of the connect key 'nowhere'" -- push_hdc_of nowhere --port "$port" --stop
+	check "hdc: ... which is there" port_there
+	check "hdc: double quotes in an argument arrive" quotes_arrive
+	push_hdc --stop >/dev/null 2>&1 || true
+	check "hdc: a board that was gone is connected anew" connected_anew
 	echo "$hdc_key Connected" >"$HDC_STATE/targets"
 	personality 'id() { echo 2000; };'
 	touch "$HDC_STATE/no-smode"
 	check "hdc: not root" refused "hdc is not root" "[Fail]Cannot set root run mode" "const.debuggable" -- push_hdc
 	rm "$HDC_STATE/no-smode"
-	check "hdc: root by smode" push_hdc --agent "$agent"
+	# Another board is Connected all the time; this one not at once.
+	printf '%s Connected\nfeedface Connected\n' "$hdc_key" >"$HDC_STATE/targets"
+	printf '%s Offline\n%s Connected\n' "$hdc_key" "$hdc_key" >"$HDC_STATE/after-smode"
+	check "hdc: root by smode, waited for this board" push_hdc_of "$hdc_key" --port "$port" --agent "$agent"
+	"$REPO/scripts/push.sh" hdc "$hdc_key" --port "$port" --stop >/dev/null 2>&1 || true
+	echo "$hdc_key Connected" >"$HDC_STATE/targets"
 	push_hdc --stop >/dev/null 2>&1 || true
 	personality "chmod -x /data/local/tmp/profinfer-agent 2>/dev/null; getenforce() { echo Enforcing; }; dmesg() { echo '$avc'; };"
 	check "hdc: SELinux" refused "SELinux does not let the agent run" "getenforce: Enforcing" "avc:  denied" "setenforce 0" -- push_hdc --agent "$agent"

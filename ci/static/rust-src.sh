@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # rust-src.sh      print the folder with the sources of Rust's standard library, of this rustc's version
 #
-# From the toolchain where it has them, else from Debian's rust-src. The downloaded package is
+# From the toolchain where it has them or rustup can add them, else from Debian's rust-src. The downloaded package is
 # kept in the cache, since backports drop old versions in time.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
 
 own=$(rustc --print sysroot)/lib/rustlib/src/rust/library
+if [ -z "${PROFINFER_NO_RUSTUP:-}" ] && [ ! -f "$own/Cargo.lock" ] && have rustup; then
+	timeout 90 rustup component add rust-src >"$CACHE/rustup.log" 2>&1 || note "rustup could not add rust-src ($(tail -n 1 "$CACHE/rustup.log"))"
+fi
 if [ -f "$own/Cargo.lock" ]; then
 	echo "$own"
 	exit

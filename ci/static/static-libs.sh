@@ -52,7 +52,7 @@ compile() {
 	out=$1 from=$2
 	shift 2
 	# shellcheck disable=SC2086
-	(cd "$out" && printf '%s\n' "$from"/*.c | xargs -P "$jobs" -n 8 $CC $CFLAGS -fPIC -w "$@" -c)
+	(cd "$out" && printf '%s\n' "$from"/*.c | xargs -P "$jobs" -n 8 $CC $CFLAGS "-ffile-prefix-map=$src=." -fPIC -w "$@" -c)
 }
 compile "$work/elf" "$elf/libelf" -std=gnu99 -DHAVE_CONFIG_H "-I$work" "-I$elf/libelf" "-I$elf/lib" "-I$src/zlib"
 compile "$work/z" "$src/zlib" -D_LARGEFILE64_SOURCE=1 -DHAVE_HIDDEN -DHAVE_UNISTD_H "-I$src/zlib"

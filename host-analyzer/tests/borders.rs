@@ -18,6 +18,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
         &[
             "profinfer_wire",
             "profinfer_options",
+            "profinfer_secure",
             "profinfer_boards",
             "profinfer_engine",
             "decode",
@@ -36,13 +37,17 @@ const OUTSIDE: [&str; 10] =
     ["fs", "net", "env", "process", "thread", "clap", "nix", "indicatif", "println", "eprintln"];
 
 /// Crates of ours, and those of ours that each may depend on.
-const CRATES: [(&str, &[&str]); 6] = [
+const CRATES: [(&str, &[&str]); 7] = [
     ("wire", &[]),
+    ("secure", &[]),
     ("options", &["profinfer-wire"]),
     ("boards", &["profinfer-wire"]),
     ("engine", &[]),
-    ("agent-static", &["profinfer-wire", "profinfer-options", "profinfer-engine"]),
-    ("host-analyzer", &["profinfer-wire", "profinfer-options", "profinfer-boards", "profinfer-engine"]),
+    ("agent-static", &["profinfer-wire", "profinfer-options", "profinfer-secure", "profinfer-engine"]),
+    (
+        "host-analyzer",
+        &["profinfer-wire", "profinfer-options", "profinfer-secure", "profinfer-boards", "profinfer-engine"],
+    ),
 ];
 
 /// Words and punctuation of a source, without comments, texts and characters.

@@ -93,7 +93,7 @@ board_up() {
 	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be fetched"; else need_engine; fi
 	[ -z "$adb" ] || need_adbd
 	model=$("$REPO/scripts/model.sh" "$model")
-	[ -n "$agent" ] || agent=$("$REPO/scripts/build-agent.sh")
+	[ -n "$agent" ] || agent=${PROFINFER_STATIC_AGENT:-$("$REPO/scripts/build-agent.sh")}
 	[ "$agent" = none ] || [ -f "$agent" ] || die "there is no agent at $agent" "Build it with scripts/build-agent.sh."
 
 	rm -rf "$RUN"

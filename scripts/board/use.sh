@@ -11,10 +11,11 @@ need_running() {
 	running || die "the board '$name' is not up" "Boot it with scripts/board.sh up."
 }
 
-# on_board SSH_OPTIONS... [COMMAND]: ssh to the board, whose host key is a new one at each boot
+# on_board SSH_OPTIONS... [COMMAND]: ssh to the board, whose host key is a new one at each boot. A board whose kernel stands still ends it after
+# some minutes; one that is only slow does not.
 on_board() {
 	need_running
-	ssh -q -p "$(cat "$RUN/ssh-port")" -i "$BOARD/ssh/key" -o IdentitiesOnly=yes -o BatchMode=yes \
+	ssh -q -o ConnectTimeout=60 -o ServerAliveInterval=20 -o ServerAliveCountMax=9 -p "$(cat "$RUN/ssh-port")" -i "$BOARD/ssh/key" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@127.0.0.1 "$@"
 }
 

@@ -11,7 +11,7 @@ look_at_board() {
 	armv8l) refuse "the board has a 64-bit processor, but its system runs 32-bit programs only" "Flash a 64-bit system: uname -m must say aarch64." ;;
 	*) refuse "there is no agent for this machine" "It must be a 64-bit Arm (aarch64) or x86_64." ;;
 	esac
-	there 'cat /proc/device-tree/model /proc/device-tree/compatible | tr "\0" " "' || true
+	there "cat /proc/device-tree/model /proc/device-tree/compatible | tr '\\0' ' '" || true
 	profile_of "${ANSWER,,}"
 	[ -n "$dry" ] || note "$machine, profile $profile"
 }
@@ -120,9 +120,10 @@ end_process() {
 	printf %s 'kill $p; i=0; while [ -d /proc/$p ] && [ $((i+=1)) -lt 24 ]; do sleep 0.5; done; [ ! -d /proc/$p ] || kill -KILL $p'
 }
 
+# serve WHERE: the agent listens there
 serve() {
 	local command
-	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen tcp:127.0.0.1:$board_port${target[*]+ $(words "${target[@]}")}"
+	command="\$(command -v setsid || command -v nohup) ./profinfer-agent serve --listen $1${target[*]+ $(words "${target[@]}")}"
 	# setsid lets it outlive the connection; not every board has it
 	there_as_root "cd $dir; $command </dev/null >profinfer-agent.log 2>&1 & echo \$! >$pid_file" || refuse "the agent cannot be started"
 	there_as_root "cd $dir; i=0; until grep 'waiting for a host' profinfer-agent.log; do [ -d /proc/\$(cat profinfer-agent.pid) ] && [ \$((i+=1)) -lt 20 ] || { cat profinfer-agent.log; exit 1; }; sleep 0.3; done" && return
@@ -133,7 +134,7 @@ serve() {
 }
 
 remove_agent() {
-	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $recording" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
+	there_as_root "rm -f $there_agent $there_agent.new $log $pid_file $recording $there_key" || refuse "the agent's files cannot be removed" "By hand: rm $dir/profinfer-agent*"
 	# A folder that was made for it goes too; the system's folders stay.
 	case $dir in */profinfer) there_as_root "[ ! -d $dir ] || rmdir $dir" || note "$dir is not empty, so it is not removed" ;; esac
 }

@@ -1,12 +1,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # dry and WORK are scripts/push.sh's
 # Runs commands here and on the board. Each is shown as a person would type it. Sourced by scripts/push.sh.
 
-# words WORD...: the words as a shell reads them back, quoted only where they must be
+# words WORD...: the words as a shell reads them back, quoted only where they must be. A way to the board that loses double quotes
+# says in DOUBLE_QUOTE what stands for one, inside of single quotes.
+DOUBLE_QUOTE='"'
 words() {
 	local word space=''
 	for word; do
 		case $word in
-		'' | *[!A-Za-z0-9_@%+=:,./-]*) printf "%s'%s'" "$space" "${word//\'/\'\\\'\'}" ;;
+		'' | *[!A-Za-z0-9_@%+=:,./-]*)
+			word=${word//\'/\'\\\'\'}
+			printf "%s'%s'" "$space" "${word//\"/"$DOUBLE_QUOTE"}" ;;
 		*) printf '%s%s' "$space" "$word" ;;
 		esac
 		space=' '

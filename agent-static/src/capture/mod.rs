@@ -11,7 +11,7 @@ use profinfer_wire::options;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::capture::{ALWAYS, CaptureOptions, CaptureRequest, Ends, Refusal};
 use profinfer_wire::record::control::level;
-use profinfer_wire::record::filter::{Filter, FilterOn, FilterPlace};
+use profinfer_wire::record::filter::{Filter, FilterOn, FilterPlace, MAX_PATTERNS, MAX_TEXT};
 
 use crate::clock;
 use crate::emit::Emitter;
@@ -126,8 +126,10 @@ impl Granted {
         force.keep_above_milli = if g.keep_above_refused.is_some() { 0 } else { wanted.keep_above_milli };
         force.max_slowdown_ppm = if g.max_slowdown_refused.is_some() { 0 } else { wanted.max_slowdown_ppm };
         for (on, text) in &wanted.filters {
+            let too_much = beyond(text.len() as u64, MAX_TEXT as u64)
+                .or_else(|| beyond(options::parts(text).count() as u64, MAX_PATTERNS as u64));
             let unreadable = options::filter(*on, text).is_err().then_some(Refusal::Unreadable);
-            match no_operators.or(unreadable) {
+            match no_operators.or(too_much).or(unreadable) {
                 Some(why) => g.filters_refused.push((*on, text.clone(), why)),
                 None => g.in_force.filters.push((*on, text.clone())),
             }
@@ -246,5 +248,5 @@ pub struct Programs<'a> {
 
 /// What of a host's text fits a record: it refused what was longer.
 fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(profinfer_wire::record::filter::MAX_TEXT)]
+    &text[..text.floor_char_boundary(MAX_TEXT)]
 }

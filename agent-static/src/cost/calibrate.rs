@@ -42,6 +42,19 @@ pub fn probe_cost(bpf: &Bpf<'_>) -> Option<ProbeCost> {
     Some(ProbeCost { pairs, pair_ns, inside_ns: median(inside)? })
 }
 
+/// Whether a probe can be attached to the agent itself, and the programs' figures be read; the probe is not hit.
+#[must_use]
+pub fn can_attach(bpf: &Bpf<'_>) -> bool {
+    let own = std::process::id();
+    let offset = maps::file_offset(own, probed::sites()[0]);
+    let attach = |at| bpf.attach(AttachPoint::LibraryEvent, own, Path::new("/proc/self/exe"), &[at]);
+    offset.is_some_and(|at| attach(at).is_ok())
+        && bpf.set_own(own).is_ok_and(|()| {
+            bpf.remove_engine(own);
+            true
+        })
+}
+
 /// Times of batches, and the durations that the programs told.
 fn traced(bpf: &Bpf<'_>, own: u32) -> Option<(Vec<u64>, Vec<u64>)> {
     let exe = Path::new("/proc/self/exe");

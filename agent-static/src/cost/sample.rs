@@ -6,7 +6,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::bpf::Bpf;
+use crate::confine::capabilities::SYS_ADMIN;
 use crate::proc_file::text_of_process;
+use crate::sys::privilege::raised;
 use crate::sys::stats;
 
 /// How long the statistics stay on.
@@ -40,7 +42,7 @@ impl Sampler {
         } else if self.on.is_none() && self.next.is_some_and(|at| now >= at) {
             // A kernel without them will not have them in a second either.
             self.next = None;
-            self.on = stats::enable().ok().map(|fd| (fd, now));
+            self.on = raised(SYS_ADMIN, stats::enable).ok().map(|fd| (fd, now));
         }
         self.on.as_ref().map(|_| WINDOW)
     }

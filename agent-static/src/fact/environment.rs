@@ -11,9 +11,24 @@ use super::send::Sender;
 
 /// How the names of variables begin that are looked at.
 const PREFIXES: [&[u8]; 5] = [b"OMP_", b"GOMP_", b"KMP_", b"GGML_", b"LLAMA_"];
-/// Parts of names whose values are not sent: llama.cpp's server takes `LLAMA_API_KEY`, and addresses may hold a password.
-const SECRET: [&[u8]; 9] =
-    [b"KEY", b"TOKEN", b"SECRET", b"PASS", b"CREDENTIAL", b"AUTH", b"URL", b"HEADER", b"COOKIE"];
+/// Parts of names whose values are not sent: llama.cpp's server takes `LLAMA_API_KEY`, addresses may hold a password, and what the model is
+/// told is nobody's business here (`LLAMA_ARG_CHAT_TEMPLATE`).
+const SECRET: [&[u8]; 14] = [
+    b"KEY",
+    b"TOKEN",
+    b"SECRET",
+    b"PASS",
+    b"CREDENTIAL",
+    b"AUTH",
+    b"URL",
+    b"HEADER",
+    b"COOKIE",
+    b"PROMPT",
+    b"TEMPLATE",
+    b"GRAMMAR",
+    b"SCHEMA",
+    b"TEXT",
+];
 /// Longest value that is sent, and longest name, bytes.
 const MAX_VALUE: usize = 200;
 const MAX_NAME: usize = 80;
@@ -58,7 +73,7 @@ fn variable(entry: &[u8], len: usize) -> Option<(&[u8], Value<'_>)> {
     Some((
         name,
         match () {
-            () if secret => Err("withheld: by its name it may be a secret"),
+            () if secret => Err("withheld: by its name it may be a secret or a text"),
             () if len - equals - 1 > MAX_VALUE => Err("the value is longer than the 200 bytes that are sent"),
             () => Ok(value),
         },
@@ -110,7 +125,7 @@ mod tests {
             assert_eq!(of(other.as_bytes()), None, "{other}");
         }
         for secret in
-            ["LLAMA_API_KEY=x", "LLAMA_ARG_HF_TOKEN=x", "GGML_rpc_password=x", "LLAMA_ARG_MODEL_URL=x"]
+            ["LLAMA_API_KEY=x", "LLAMA_ARG_HF_TOKEN=x", "GGML_rpc_password=x", "LLAMA_ARG_CHAT_TEMPLATE=x"]
         {
             assert!(of(secret.as_bytes()).is_some_and(|(_, v)| v.is_err()), "{secret}");
         }

@@ -9,6 +9,7 @@
 //! the reason, never 0.
 
 mod affinity;
+mod agent;
 mod cgroup;
 mod cpu;
 mod environment;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use profinfer_wire::record::fact::FactScope;
 
+use crate::confine::Confined;
 use crate::emit::Emitter;
 use crate::link::output::Weight;
 use cpu::Cpus;
@@ -61,6 +63,11 @@ impl Facts {
         let cpus = Cpus::begin(root, &mut *buffer, &mut out);
         let (processes, threads) = (Vec::with_capacity(MAX_PROCESSES), Vec::with_capacity(MAX_THREADS));
         Self { root: root.to_owned(), buffer, memory, cpus, processes, threads }
+    }
+
+    /// Sends what the agent has given up.
+    pub fn agent(&self, confined: &Confined, emit: &mut Emitter) {
+        agent::send(confined, &mut Sender::now(emit, Weight::Essential));
     }
 
     /// Sends the facts of a process that is traced from now on, or that has begun another program.

@@ -13,8 +13,10 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use profinfer_secure::Sealer;
 use profinfer_wire::hello::HELLO_LEN;
 
+use super::sealing::Sealing;
 use crate::error::Diagnostic;
 
 /// Bytes that may wait for a slow link.
@@ -60,6 +62,8 @@ impl fmt::Debug for Sink {
 #[derive(Debug)]
 pub struct Output {
     sink: Option<Sink>,
+    /// The channel of a host with a key.
+    sealing: Option<Sealing>,
     kind: Kind,
     name: String,
     hello: [u8; HELLO_LEN],
@@ -92,6 +96,7 @@ impl Output {
         let kept = if kind == Kind::File { 0 } else { KEPT_BYTES };
         Self {
             sink: Some(Sink(Box::new(sink))),
+            sealing: None,
             kind,
             name: name.into(),
             hello: [0; HELLO_LEN],
@@ -101,6 +106,13 @@ impl Output {
             frames: VecDeque::with_capacity(FRAMES),
             broken: None,
         }
+    }
+
+    /// Everything goes through a channel, if there is one.
+    #[must_use]
+    pub fn sealed(mut self, sealer: Option<Sealer>) -> Self {
+        self.sealing = sealer.map(Sealing::new);
+        self
     }
 
     /// What the link is.
@@ -130,7 +142,8 @@ impl Output {
     /// Bytes that wait for the link.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.bytes.len() - self.sent + HELLO_LEN - self.greeted
+        let held = self.sealing.as_ref().map_or(0, Sealing::held);
+        self.bytes.len() - self.sent + HELLO_LEN - self.greeted + held
     }
 
     /// Nothing waits.
@@ -174,14 +187,21 @@ impl Output {
     pub fn flush(&mut self) {
         while !self.empty() && !self.broken() {
             let Some(Sink(sink)) = &mut self.sink else { return };
-            let taken = if self.greeted < HELLO_LEN {
-                sink.write(&self.hello[self.greeted..])
+            let next = if self.greeted < HELLO_LEN {
+                &self.hello[self.greeted..]
             } else {
                 let (front, back) = self.bytes.as_slices();
                 let waiting = front.get(self.sent..).filter(|f| !f.is_empty());
-                sink.write(waiting.unwrap_or_else(|| &back[self.sent - front.len()..]))
+                waiting.unwrap_or_else(|| &back[self.sent - front.len()..])
+            };
+            let held = self.sealing.as_ref().is_some_and(|s| s.held() > 0);
+            let taken = match &mut self.sealing {
+                None => sink.write(next),
+                Some(sealing) if held => sealing.write(sink),
+                Some(sealing) => sealing.take(next),
             };
             match taken {
+                Ok(1..) if held => {}
                 Ok(0) => self.lose("it takes no more bytes".to_owned()),
                 Ok(n) if self.greeted < HELLO_LEN => self.greeted += n,
                 Ok(n) => {
@@ -211,7 +231,7 @@ impl Output {
     }
 
     fn lose(&mut self, answer: String) {
-        self.sink = None;
+        (self.sink, self.sealing) = (None, None);
         if self.kind != Kind::Connection {
             self.broken = Some(answer);
         }
@@ -222,14 +242,15 @@ impl Output {
         self.lose("the connection was closed".to_owned());
     }
 
-    /// The host came back.
+    /// The host came back, with a channel of its own if it has a key.
     ///
     /// # Errors
     /// When the descriptor cannot be made non-blocking.
-    pub fn reconnect(&mut self, sink: impl Into<OwnedFd>) -> io::Result<()> {
+    pub fn reconnect(&mut self, sink: impl Into<OwnedFd>, sealer: Option<Sealer>) -> io::Result<()> {
         let sink = File::from(sink.into());
         unblock(&sink)?;
         self.sink = Some(Sink(Box::new(sink)));
+        self.sealing = sealer.map(Sealing::new);
         Ok(())
     }
 
@@ -295,7 +316,7 @@ mod tests {
         assert!(output.suspended() && !output.broken() && output.error().is_none());
         let (ours, mut host) = UnixStream::pair().unwrap();
         host.set_nonblocking(true).unwrap();
-        output.reconnect(ours).unwrap();
+        output.reconnect(ours, None).unwrap();
         assert!(output.resend(98, true));
         output.flush();
         let bytes = all(&mut host);

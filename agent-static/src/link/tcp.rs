@@ -1,31 +1,25 @@
-//! Listening for the host, on this machine only.
+//! Listening at a port: of this machine only, or with a key.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 
 use crate::error::{Diagnostic, Result};
 
-/// Listens at `tcp:HOST:PORT`.
+/// Listens at `HOST:PORT`. An address that can be reached from the network demands a key.
 ///
 /// # Errors
-/// When the address does not have this form, is not a loopback address, or is in use.
-pub fn listen(address: &str) -> Result<TcpListener> {
-    let tried = format!("listening at {address}");
-    let Some(place) = address.strip_prefix("tcp:") else {
-        return Err(Diagnostic::new(
-            tried,
-            "the address does not begin with `tcp:`",
-            "write it like tcp:127.0.0.1:7817",
-        ));
-    };
+/// When the address does not have this form, is open to the network without a key, or is in use.
+pub fn listen(place: &str, keyed: bool) -> Result<TcpListener> {
+    let tried = format!("listening at tcp:{place}");
     let addresses: Vec<SocketAddr> = place
         .to_socket_addrs()
         .map_err(|e| Diagnostic::new(&tried, e, "write it like tcp:127.0.0.1:7817"))?
         .collect();
-    if let Some(open) = addresses.iter().find(|a| !a.ip().is_loopback()) {
+    if let Some(open) = addresses.iter().find(|a| !a.ip().is_loopback() && !keyed) {
         return Err(Diagnostic::new(
             tried,
-            format!("{} can be reached from the network, and the stream is not protected", open.ip()),
-            "listen at tcp:127.0.0.1:PORT and forward it: `adb forward`, `hdc fport` or `ssh -L`",
+            format!("{} can be reached from the network, and no key says who may connect", open.ip()),
+            "add `--key FILE` with a file that `profinfer-agent keygen` made, or listen at tcp:127.0.0.1:PORT and forward it: \
+             `adb forward`, `hdc fport` or `ssh -L`",
         ));
     }
     TcpListener::bind(addresses.as_slice()).map_err(|e| {
@@ -43,19 +37,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn never_open_to_the_network() {
-        for address in ["tcp:0.0.0.0:0", "tcp:[::]:0"] {
-            let e = listen(address).unwrap_err();
-            assert!(e.answer.contains("network") && e.help.contains("forward"), "{e}");
+    fn open_to_the_network_with_a_key_only() {
+        for address in ["0.0.0.0:0", "[::]:0"] {
+            let e = listen(address, false).unwrap_err();
+            assert!(
+                e.answer.contains("network") && e.help.contains("--key") && e.help.contains("forward"),
+                "{e}"
+            );
         }
+        assert!(listen("0.0.0.0:0", true).is_ok() && listen("127.0.0.1:0", true).is_ok());
     }
 
     #[test]
     fn says_what_is_wrong() {
-        assert!(crate::link::listen("0.0.0.0:1").unwrap_err().help.contains("tcp:"));
-        assert!(listen("tcp:nonsense").is_err());
-        let first = listen("tcp:127.0.0.1:0").unwrap();
-        let taken = format!("tcp:{}", first.local_addr().unwrap());
-        assert!(listen(&taken).unwrap_err().help.contains("another port"));
+        assert!(listen("nonsense", true).is_err());
+        let first = listen("127.0.0.1:0", false).unwrap();
+        let taken = first.local_addr().unwrap().to_string();
+        assert!(listen(&taken, false).unwrap_err().help.contains("another port"));
     }
 }

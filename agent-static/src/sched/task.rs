@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use crate::target::command::of_other;
+
 /// Bytes of a name.
 pub const NAME: usize = crate::bpf::layout::types::limit::TASK_COMM.0 as usize;
 /// Tasks remembered; a power of two.
@@ -16,7 +18,7 @@ const PLACES: usize = 1024;
 const NEAR: usize = 8;
 /// Tasks that are asked for in a second.
 const PER_SECOND: u32 = 100;
-/// Longest command line and group that are told.
+/// Longest program with its script, and longest group, that are told.
 const COMMAND: usize = 1000;
 const GROUP: usize = 500;
 
@@ -35,7 +37,7 @@ struct Known {
 pub struct Facts {
     /// Its process.
     pub pid: u32,
-    /// Command line, arguments separated by spaces.
+    /// Its program, and the script that this runs: nothing else of another program's command line leaves the board.
     pub command: heapless::Vec<u8, COMMAND>,
     /// Control group.
     pub cgroup: heapless::Vec<u8, GROUP>,
@@ -126,12 +128,13 @@ fn facts(tid: u32, name: &[u8; NAME]) -> Option<Facts> {
     }
     let pid = lines.find_map(|l| std::str::from_utf8(l.strip_prefix(b"Tgid:")?).ok()?.trim().parse().ok())?;
     let mut buffer = [0; COMMAND];
-    let words = read(tid, "cmdline", &mut buffer).unwrap_or_default();
+    let (program, script) = of_other(read(tid, "cmdline", &mut buffer).unwrap_or_default());
     let mut command = heapless::Vec::new();
-    for word in words.split(|b| *b == 0).filter(|w| !w.is_empty()) {
-        let _ = if command.is_empty() { Ok(()) } else { command.push(b' ') };
-        // It has no more bytes than the buffer.
-        let _ = command.extend_from_slice(word);
+    // They have no more bytes than the buffer.
+    let _ = command.extend_from_slice(program);
+    if let Some(script) = script {
+        let _ = command.push(b' ');
+        let _ = command.extend_from_slice(script);
     }
     let mut buffer = [0; 2048];
     let groups = read(tid, "cgroup", &mut buffer).unwrap_or_default();

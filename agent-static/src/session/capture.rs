@@ -18,6 +18,7 @@ use super::{Summary, records};
 use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::capture::Granted;
 use crate::clock;
+use crate::confine;
 use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
 use crate::emit::Emitter;
@@ -43,6 +44,9 @@ use crate::tracer::Tracer;
 const SLEEP_MAX: Duration = Duration::from_millis(200);
 /// Between two records of clocks and totals, and two looks at whether the engine lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Most records that are taken from the ring buffer before the agent looks at anything else. An engine that writes faster than the agent
+/// reads (a slow board, whose CPUs it has all) would keep it here for ever, deaf to signals and to its host.
+const AT_ONCE: usize = 1 << 16;
 
 /// Traces until somebody or something ends it. Whatever comes, `drain` keeps the stream's encoder.
 pub(super) fn capture(
@@ -112,8 +116,11 @@ pub(super) fn capture(
     let mut steer = Steer::new(granted, &mut drain.borrow_mut().lower);
     let mut tracer = Tracer::new(&bpf, probed, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
+    let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
     tracer.begin(target, &mut drain.borrow_mut().lower)?;
     let mut scheduling = Scheduling::begin();
+    let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
+    facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
 
     let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
@@ -132,8 +139,10 @@ pub(super) fn capture(
             emit.frames()
         };
         let before_drain = clock::monotonic_ns();
-        let _ = ring.consume();
-        drain.borrow_mut().lower.drained_ns = before_drain;
+        let more = usize::try_from(ring.consume_raw_n(AT_ONCE)).is_ok_and(|n| n >= AT_ONCE);
+        if !more {
+            drain.borrow_mut().lower.drained_ns = before_drain;
+        }
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
         lower.drain_direct();
         place(&mut placements, lower);
@@ -142,6 +151,9 @@ pub(super) fn capture(
             facts.process(pid, &mut lower.emit);
         }
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
+        if more {
+            sleep = Duration::ZERO;
+        }
         sleep = direct_pace.next(lower.direct_used()).map_or(sleep, |most| sleep.min(most));
         // At once: a topology that only the kernel remembers costs its graphs' spans.
         forgotten.drain(..).for_each(|key| bpf.forget_topology(key));

@@ -135,7 +135,7 @@ mod tests {
         let own = std::process::id();
         assert!(competitor(&Target::Pid(own)).contains(&own.to_string()));
         assert_eq!(competitor(&Target::Pid(u32::MAX / 2)), "");
-        assert_eq!(competitor(&Target::Command { command: vec![], stdout_to_stderr: false }), "");
+        assert_eq!(competitor(&Target::Command { command: vec![], stdout_to_stderr: false, user: None }), "");
         assert_eq!(competitor(&Target::Name { name: "no such engine".into(), restarts: false }), "");
     }
 }

@@ -1,4 +1,4 @@
-//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, counters, a function to
+//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, capabilities, counters, a function to
 //! probe, BPF statistics, maps and links, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
@@ -12,6 +12,7 @@ pub mod mount;
 pub mod multi;
 pub mod perf;
 pub mod priority;
+pub mod privilege;
 pub mod probed;
 pub mod serial;
 pub mod spawn;

@@ -1,16 +1,25 @@
 //! Starts the engine so that nothing of it runs before the agent watches it.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString, OsString};
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::SigSet;
-use nix::unistd::{ForkResult, Pid, dup2_stdout, execvp, fork, pipe2, read, write};
+use nix::sys::wait::waitpid;
+use nix::unistd::{
+    ForkResult, Gid, Pid, Uid, dup2_stdout, execvp, execvpe, fork, pipe2, read, setgroups, setresgid,
+    setresuid, write,
+};
 
 use crate::error::{Diagnostic, Result};
+use crate::target::user::User;
+
+/// Most groups of a user that it has in the engine too.
+const MAX_GROUPS: usize = 64;
 
 /// A program that waits, before its first instruction, to be let go.
 #[derive(Debug)]
@@ -21,14 +30,14 @@ pub struct Spawned {
     failed: OwnedFd,
 }
 
-/// Forks; the child waits for [`Spawned::release`] and then runs `command`. With `stdout_to_stderr` the
-/// program's standard output goes where its standard error goes, because the agent's own carries the stream.
+/// Forks; the child waits for [`Spawned::release`] and then runs `command`, as `user` if one is given. It can gain no privileges that it
+/// does not begin with (set-user-id programs give none). With `stdout_to_stderr` the program's standard output goes where its standard
+/// error goes, because the agent's own carries the stream.
 ///
 /// # Errors
 /// When the command is empty or holds a zero byte, or fork(2) or pipe(2) fail.
-pub fn spawn(command: &[std::ffi::OsString], stdout_to_stderr: bool) -> Result<Spawned> {
-    let shown = || command.join(std::ffi::OsStr::new(" ")).to_string_lossy().into_owned();
-    let tried = || format!("starting `{}`", shown());
+pub fn spawn(command: &[OsString], stdout_to_stderr: bool, user: Option<&User>) -> Result<Spawned> {
+    let tried = || format!("starting `{}`", crate::target::process::shown(command));
     let argv: Vec<CString> = command
         .iter()
         .map(|a| CString::new(a.as_bytes()))
@@ -37,10 +46,12 @@ pub fn spawn(command: &[std::ffi::OsString], stdout_to_stderr: bool) -> Result<S
     let program =
         argv.first().ok_or_else(|| Diagnostic::new(tried(), "no command given", "write it after `--`"))?;
     let os = |e: Errno| Diagnostic::new(tried(), e.desc(), "check `ulimit -u` and free memory");
+    let environment = user.map(|user| variables(&user.environment()));
     let (go_read, go) = pipe2(OFlag::O_CLOEXEC).map_err(os)?;
     let (failed, failed_write) = pipe2(OFlag::O_CLOEXEC).map_err(os)?;
     // SAFETY: The agent has one thread, so the child's memory is as consistent as the parent's was; the
-    // child only calls read, dup2, sigprocmask, execvp, write and _exit before it becomes another program.
+    // child only calls read, dup2, sigprocmask, prctl, setgroups, setresgid, setresuid, execvp, write and _exit before it becomes another
+    // program.
     match unsafe { fork() }.map_err(os)? {
         ForkResult::Parent { child } => Ok(Spawned { pid: child, go, failed }),
         ForkResult::Child => {
@@ -53,12 +64,62 @@ pub fn spawn(command: &[std::ffi::OsString], stdout_to_stderr: bool) -> Result<S
                 if stdout_to_stderr {
                     let _ = dup2_stdout(std::io::stderr().as_fd());
                 }
-                let Err(e) = execvp(program, &argv);
+                let e = begin(program, &argv, user, environment.as_deref());
                 let _ = write(failed_write.as_fd(), &(e as i32).to_ne_bytes());
             }
             // SAFETY: _exit is async-signal-safe and runs no handlers of the parent's memory.
             unsafe { nix::libc::_exit(127) }
         }
+    }
+}
+
+/// Becomes the program; what the system answered where it cannot.
+fn begin(program: &CStr, argv: &[CString], user: Option<&User>, environment: Option<&[CString]>) -> Errno {
+    if let Err(e) = become_user(user).and_then(|()| set_no_new_privs()) {
+        return e;
+    }
+    let Err(e) = match environment {
+        Some(environment) => execvpe(program, argv, environment),
+        None => execvp(program, argv),
+    };
+    e
+}
+
+/// For good: the saved ids change too.
+fn become_user(user: Option<&User>) -> nix::Result<()> {
+    let Some(user) = user else { return Ok(()) };
+    let mut groups = [Gid::from_raw(0); MAX_GROUPS];
+    let count = user.groups.len().min(MAX_GROUPS);
+    for (to, from) in groups.iter_mut().zip(&user.groups) {
+        *to = Gid::from_raw(*from);
+    }
+    setgroups(&groups[..count])?;
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    setresgid(gid, gid, gid)?;
+    setresuid(uid, uid, uid)
+}
+
+/// `NAME=value` each. What has a zero byte cannot be a variable, and came from none.
+fn variables(all: &[(OsString, OsString)]) -> Vec<CString> {
+    let text = |(name, value): &(OsString, OsString)| [name.as_bytes(), value.as_bytes()].join(&b'=');
+    all.iter().filter_map(|variable| CString::new(text(variable)).ok()).collect()
+}
+
+/// Goes on twice: true in a copy of this process, whose parent is whoever collects orphans (prctl(2), PR_SET_CHILD_SUBREAPER). For the test
+/// that kills thousands of agents: a copy has read the engine's files already.
+///
+/// # Errors
+/// When fork(2) fails.
+pub fn orphan() -> std::result::Result<bool, Errno> {
+    // SAFETY: The caller has one thread, so the child's memory is as consistent as the parent's.
+    match unsafe { fork() }? {
+        ForkResult::Parent { child } => waitpid(child, None).map(|_| false),
+        // SAFETY: As above.
+        ForkResult::Child => match unsafe { fork() } {
+            Ok(ForkResult::Child) => Ok(true),
+            // SAFETY: _exit is async-signal-safe and runs no handlers of the parent's memory.
+            _ => unsafe { nix::libc::_exit(0) },
+        },
     }
 }
 
@@ -82,7 +143,7 @@ impl Spawned {
             return Err(Diagnostic::new(
                 format!("starting `{command}`"),
                 errno.desc(),
-                "check the path after `--`, its execute permission and its architecture",
+                "check the path after `--`, its execute permission and its architecture; --user needs an agent that runs as root",
             ));
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! The process to trace: finding it, what it maps, and watching it until the operators are attached.
 
+pub mod command;
 pub mod maps;
 pub mod process;
+pub mod user;
 pub mod watch;

@@ -3,7 +3,10 @@
 use std::fmt::Write;
 use std::fs;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 
+use super::command;
+use super::user::User;
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::{of_process, text_of_process};
 
@@ -25,7 +28,17 @@ pub enum Target {
         command: Vec<std::ffi::OsString>,
         /// Its standard output goes to standard error, because the agent's own carries the stream.
         stdout_to_stderr: bool,
+        /// As whom; `None` as the agent itself.
+        user: Option<User>,
     },
+}
+
+impl Target {
+    /// Whether the agent starts it.
+    #[must_use]
+    pub const fn starts_program(&self) -> bool {
+        matches!(self, Self::Command { .. })
+    }
 }
 
 /// Whether the process is there and not a zombie.
@@ -76,21 +89,26 @@ pub fn thread_name(pid: u32, tid: u32) -> String {
     first_line(format!("/proc/{pid}/task/{tid}/comm"))
 }
 
-/// Command line, arguments separated by spaces; empty when the process has ended.
+/// What may be told of an engine's command line, arguments separated by spaces; empty when the process has ended.
 #[must_use]
 pub fn command_line(pid: u32) -> String {
-    let bytes = of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<_> =
-        bytes.split(|b| *b == 0).filter(|w| !w.is_empty()).map(String::from_utf8_lossy).collect();
-    words.join(" ")
+    command::of_engine(&of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default())
+}
+
+/// The same of a command that is to be started: what is said of it may reach a host.
+#[must_use]
+pub fn shown(command: &[std::ffi::OsString]) -> String {
+    let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+    command::of_engine(&words.join(&0))
 }
 
 /// Whether `pid` is a process of that name: its short name, or the file name of its first argument.
 #[must_use]
 pub fn has_name(pid: u32, wanted: &str) -> bool {
-    let command = command_line(pid);
-    let program = command.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-    matches(&name(pid), wanted) || matches(program, wanted)
+    let command = of_process(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let program = command.split(|b| matches!(b, b' ' | 0)).next().unwrap_or_default();
+    let program = String::from_utf8_lossy(program.rsplit(|b| *b == b'/').next().unwrap_or_default());
+    matches(&name(pid), wanted) || matches(&program, wanted)
 }
 
 /// All processes of that name but the agent itself.

@@ -246,6 +246,36 @@ async function exercise(page) {
   return { part: of, found, without_weights: withoutWeights, slice, filtered };
 }
 
+/** What the page's policy says of markup and traffic that somehow got into it. */
+async function injected(page) {
+  return page.evaluate(async () => {
+    const refused = new Set();
+    document.addEventListener("securitypolicyviolation", (e) => refused.add(e.effectiveDirective));
+    const put = (tag, attributes, text = "") => {
+      const element = document.createElement(tag);
+      for (const [name, value] of Object.entries(attributes)) {
+        element.setAttribute(name, value);
+      }
+      element.textContent = text;
+      document.body.append(element);
+      return element;
+    };
+    put("script", {}, "window.__injected = 'script'");
+    put("style", {}, "body { display: none }");
+    put("button", { onclick: "window.__injected = 'attribute'" }).click();
+    const styled = put("p", { style: "position: fixed" });
+    const answer = await fetch("https://127.0.0.1:9/").then(() => "answered", () => "refused");
+    await new Promise((done) => setTimeout(done, 100));
+    return {
+      refused: [...refused].sort(),
+      ran: String(window.__injected),
+      answer,
+      hidden: getComputedStyle(document.body).display === "none",
+      styled: getComputedStyle(styled).position === "fixed",
+    };
+  });
+}
+
 const page = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
 const facts = await page.evaluate(() => {
   const health = document.getElementById("health");
@@ -313,6 +343,9 @@ facts.hostile = await page.evaluate(() => ({
   // The page's program removes itself; only the three data elements may be left.
   scripts: [...document.scripts].map((e) => e.type),
 }));
-await open({ viewport: { width: 800, height: 900 }, colorScheme: "dark" });
+const dark = await open({ viewport: { width: 800, height: 900 }, colorScheme: "dark" });
+// What the page asked for and complained about by itself; what comes now is done to it.
+const own = { problems: [...problems], requests: [...requests] };
+facts.injected = await injected(dark);
 await browser.close();
-console.log(JSON.stringify({ ...facts, problems, requests }));
+console.log(JSON.stringify({ ...facts, ...own }));

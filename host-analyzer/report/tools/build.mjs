@@ -56,11 +56,13 @@ export async function build() {
   }
   const text = (end) => result.outputFiles.find((f) => f.path.endsWith(end)).text.trim();
   const script = text(".js");
-  const hash = createHash("sha256").update(script, "utf8").digest("base64");
+  const style = text(".css");
+  const hash = (content) => createHash("sha256").update(content, "utf8").digest("base64");
   // Functions as replacements: `$` in the script must not be read as a pattern.
   const page = readFileSync(join(root, "src/page.html"), "utf8")
-    .replace("%HASH%", () => hash)
-    .replace("%STYLE%", () => text(".css"))
+    .replace("%SCRIPT-HASH%", () => hash(script))
+    .replace("%STYLE-HASH%", () => hash(style))
+    .replace("%STYLE%", () => style)
     .replace("%SCRIPT%", () => script);
   if (Buffer.byteLength(page) > LIMIT) {
     throw new Error(`the page has ${Buffer.byteLength(page)} bytes, more than ${LIMIT}`);

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
+use super::rotate::Limit;
+
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
 #[command(name = "analyze", version, args_conflicts_with_subcommands = true)]
@@ -59,12 +61,20 @@ pub(super) struct Record {
     /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(super) boards: Option<PathBuf>,
-    /// A recording, tcp:HOST:PORT or serial:DEVICE@BAUD of an agent that runs `serve` (default: tcp:127.0.0.1:7817), or -
-    /// for standard input
-    pub(super) source: Option<String>,
+    /// The key file of an agent that runs `serve --key`: the stream is encrypted, and both sides prove that they have the key
+    #[arg(long, value_name = "FILE")]
+    pub(super) key: Option<PathBuf>,
+    /// A recording, tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD of an agent that runs `serve` (default: tcp:127.0.0.1:7817), or -
+    /// for standard input. Several are the pieces of one recording (--rotate), a folder holds them
+    #[arg(value_name = "SOURCE")]
+    pub(super) sources: Vec<String>,
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
     pub(super) out: PathBuf,
+    /// Keep the recording of a capture in pieces (recording-0001.pfi and so on), each readable alone: a new one begins behind the
+    /// first token call after so many bytes (64M) or so much time (10min). Both may be given
+    #[arg(long, value_name = "SIZE|TIME", value_delimiter = ',')]
+    pub(super) rotate: Vec<Limit>,
     /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_delimiter = ',')]
     pub(super) levels: Vec<String>,

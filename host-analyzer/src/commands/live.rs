@@ -1,8 +1,6 @@
 //! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,12 +14,11 @@ use profinfer_wire::record::control::{
 use profinfer_wire::record::direct::{Probes, ProbesRequest};
 
 use super::cli::Record;
-use super::link::{Address, Link};
+use super::link::{Address, Link, refusal};
 use super::progress::Progress;
 use super::receive::{Next, Receiver};
+use super::recording::Recording;
 use super::{Diagnostic, Result, capture, counters, gauges, write};
-use crate::decode::Decoder;
-use crate::ingest::Ingest;
 use crate::model::Model;
 
 /// How long the agent may be silent after a stop.
@@ -31,7 +28,8 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
-pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Model> {
+/// Captures. Of a recording in pieces there is no model; it is on disk.
+pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Option<Model>> {
     let levels = levels(board, options)?;
     let counters = counters::requests(board, &options.counters)?;
     let sampled = gauges::board(board)?;
@@ -46,7 +44,7 @@ pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record
         request: request(board, levels, (&counters, &gauges), options, address)?,
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
-        recording: Recording::create(options.out.join("recording.pfi"))?,
+        recording: Recording::create(&options.out, options)?,
     };
     let mut progress = Progress::new("capturing");
     let said = capture.run(interrupts, &mut progress);
@@ -94,6 +92,7 @@ impl Capture<'_> {
                     self.recording.check(self.address)?;
                     next
                 }
+                Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
                 Err(e) if stopped.is_some() => {
                     said.push(format!("the link broke while the agent was stopping: {e}"));
                     break;
@@ -235,68 +234,6 @@ impl Capture<'_> {
                     and at the same speed; bytes without text mean a different speed, a prompt means that a shell still reads the line";
         Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
     }
-}
-
-/// The received stream, on disk and in the tables.
-struct Recording {
-    path: PathBuf,
-    file: File,
-    decoder: Decoder,
-    ingest: Ingest,
-    unwritten: Option<std::io::Error>,
-    unreadable: Option<crate::decode::OpenError>,
-}
-
-impl Recording {
-    fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create(&path).map_err(|e| unwritable(&path, e))?;
-        let (decoder, ingest) = (Decoder::new(), Ingest::new());
-        Ok(Self { path, file, decoder, ingest, unwritten: None, unreadable: None })
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        if let Err(e) = self.file.write_all(bytes) {
-            self.unwritten.get_or_insert(e);
-        }
-        let ingest = &mut self.ingest;
-        if let Err(e) = self.decoder.feed(bytes, &mut |found| ingest.found(&found)) {
-            self.unreadable.get_or_insert(e);
-        }
-    }
-
-    /// The first error of [`Self::take`].
-    fn check(&mut self, address: &Address) -> Result<()> {
-        if let Some(e) = self.unwritten.take() {
-            return Err(unwritable(&self.path, e));
-        }
-        match self.unreadable.take() {
-            Some(e) => Err(Diagnostic::not_readable(&format!("the stream of {address}"), e)),
-            None => Ok(()),
-        }
-    }
-
-    /// Forgets the frame that a break cut; it comes again whole.
-    fn forget_partial(&mut self) -> Result<()> {
-        let partial = i64::try_from(self.decoder.forget_partial()).unwrap_or(0);
-        let end = self.file.seek(SeekFrom::Current(-partial));
-        end.and_then(|end| self.file.set_len(end)).map_err(|e| unwritable(&self.path, e))
-    }
-
-    fn finish(mut self, address: &Address) -> Result<Model> {
-        let ingest = &mut self.ingest;
-        self.decoder
-            .finish(&mut |found| ingest.found(&found))
-            .map_err(|e| Diagnostic::not_readable(&format!("the stream of {address}"), e))?;
-        Ok(self.ingest.finish())
-    }
-}
-
-fn unwritable(path: &std::path::Path, e: std::io::Error) -> Diagnostic {
-    Diagnostic::new(
-        format!("writing {}", path.display()),
-        e,
-        "free space, or choose another place with --out",
-    )
 }
 
 /// Plan, counters, gauges and start, as sent.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
+//! analyze PIECE... | FOLDER      a recording in pieces
 //! analyze inspect FILE           all frames with their offsets
 //! analyze boards [NAME]          the board profiles
 //! analyze findings [CODE]         what is looked for, and what each finding means
@@ -23,15 +24,23 @@ mod live;
 mod progress;
 mod receive;
 mod record;
+mod recording;
+mod rotate;
 mod write;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 use diagnostic::Diagnostic;
+
+/// Its command line, for man pages and completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the program.
 #[must_use]

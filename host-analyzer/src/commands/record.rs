@@ -1,11 +1,12 @@
 //! `analyze [--board B] [SOURCE]`: from a stream to the views.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use super::cli::Record;
 use super::link::Address;
 use super::progress::Progress;
+use super::rotate::{self, Source};
 use super::{Diagnostic, Result, boards, ceilings, live, write};
 use crate::analyses::Analysis;
 use crate::decode::Decoder;
@@ -21,25 +22,27 @@ pub(super) fn record(options: &Record) -> Result<()> {
     let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
     let named = catalog.as_ref().zip(options.board.as_deref());
     let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
-    let source = options.source.as_deref().unwrap_or(DEFAULT_SOURCE);
+    let source = options.sources.first().map_or(DEFAULT_SOURCE, String::as_str);
     // Before a capture, so that a file that cannot be read does not cost one.
     let measured = options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()?;
-    let mut model = match Address::of(source)? {
-        Some(address) => live::capture(&address, board, options)?,
-        None if source == "-" => read("standard input", &mut io::stdin().lock())?,
-        None => {
-            let mut file = File::open(source).map_err(|e| {
-                let help =
-                    "give a recording, or tcp:HOST:PORT or serial:DEVICE@BAUD of an agent that runs `serve`";
-                Diagnostic::new(format!("opening {source}"), e, help)
-            })?;
-            read(source, &mut file)?
+    let mut model = match Address::of(source, options.key.as_deref())? {
+        Some(address) if options.sources.len() < 2 => match live::capture(&address, board, options)? {
+            Some(model) => model,
+            None => pieces(&options.out)?,
+        },
+        None if source == "-" && options.sources.len() < 2 => {
+            read("standard input", &mut io::stdin().lock())?
+        }
+        _ => {
+            let paths: Vec<PathBuf> = options.sources.iter().map(PathBuf::from).collect();
+            files(&rotate::of(&paths).map_err(unopened)?)?
         }
     };
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
             rest.split_once("\n  help: ").unwrap_or((rest, "read the agent's messages on the board"));
+        let [tried, answer, help] = [tried, answer, help].map(views::words::one_line);
         return Err(Diagnostic::new(format!("on the board, {tried}"), answer, help));
     }
     for line in ceilings::settle(&mut model, measured, options) {
@@ -51,6 +54,39 @@ pub(super) fn record(options: &Record) -> Result<()> {
     let _ = views::terminal::within(&model, &analysis, columns(), &mut out);
     let _ = writeln!(out, "\nwritten to {}: open report.html", options.out.display());
     Ok(())
+}
+
+/// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.
+const JOINED_AT_MOST: u64 = 64 << 20;
+
+/// What was captured in pieces: all of it, or the last piece of a large one.
+fn pieces(folder: &Path) -> Result<Model> {
+    let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
+    let size = |path: &PathBuf| path.metadata().map_or(0, |m| m.len());
+    let bytes: u64 = source.paths.iter().map(size).sum();
+    if bytes > JOINED_AT_MOST {
+        source.paths.sort();
+        let n = source.paths.len();
+        source.paths.drain(..n - 1);
+        let folder = folder.display();
+        let _ = writeln!(
+            io::stderr(),
+            "{n} pieces, {:.0} MB: the report is of the last one; `analyze {folder}` reads all, `analyze PIECE...` some",
+            bytes as f64 / 1e6
+        );
+    }
+    files(&source)
+}
+
+fn files(source: &Source) -> Result<Model> {
+    let name: Vec<_> = source.paths.iter().map(|p| p.display().to_string()).collect();
+    read(&name.join(", "), &mut *source.open().map_err(unopened)?)
+}
+
+fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
+    let help = "give a recording, the pieces of one or their folder, or tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD of an agent that \
+                runs `serve`";
+    Diagnostic::new(format!("opening {}", path.display()), e, help)
 }
 
 /// Columns of the terminal; those of the summary where there is none.

@@ -237,7 +237,18 @@ fn check_version(frame: &Frame<'_>) -> Result<(), OpenError> {
 
 /// Looks at a whole frame's place in the sequence and at its payload.
 fn judge(next_seq: &mut u32, offset: u64, bytes: u64, frame: &Frame<'_>, sink: &mut dyn FnMut(Found<'_>)) {
-    let ahead = frame.seq.wrapping_sub(*next_seq);
+    let record = Record::decode(frame);
+    // What the host added at the borders of pieces has no number of its own in the stream.
+    let goes_on = match &record {
+        Ok(Record::Piece(p)) => frame.seq.wrapping_add(1).wrapping_add(p.carried),
+        _ => frame.seq,
+    };
+    let first = *next_seq == 0;
+    let ahead = match &record {
+        // A piece alone: the frames before are in other pieces, not lost.
+        Ok(Record::Piece(_)) if first => 0,
+        _ => goes_on.wrapping_sub(*next_seq),
+    };
     if ahead > u32::MAX / 2 {
         sink(Found::Damage(Damage { kind: DamageKind::Repeated, offset, bytes, count: 1 }));
         return;
@@ -245,8 +256,11 @@ fn judge(next_seq: &mut u32, offset: u64, bytes: u64, frame: &Frame<'_>, sink: &
     if ahead > 0 {
         sink(Found::Damage(Damage { kind: DamageKind::Gap, offset, bytes: 0, count: ahead.into() }));
     }
-    *next_seq = frame.seq.wrapping_add(1);
-    match Record::decode(frame) {
+    *next_seq = match &record {
+        Ok(Record::PieceEnd(_)) => frame.seq,
+        _ => frame.seq.wrapping_add(1),
+    };
+    match record {
         Ok(record) => sink(Found::Record { offset, bytes, seq: frame.seq, record }),
         Err(e) => {
             let kind = match e {

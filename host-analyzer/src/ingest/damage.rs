@@ -3,39 +3,58 @@
 use profinfer_wire::frame::FrameError;
 
 use crate::decode;
-use crate::model::{Damage, DamageKind};
+use crate::model::{Damage, DamageKind, MAX_SKIPPED, Skipped};
 
 /// The sums.
 #[derive(Debug, Default)]
-pub(super) struct Damages(Vec<Damage>);
+pub(super) struct Damages {
+    kinds: Vec<Damage>,
+    skipped: Vec<Skipped>,
+}
 
 impl Damages {
     pub(super) fn add(&mut self, kind: DamageKind, count: u64, bytes: u64, offset: u64) {
-        match self.0.iter_mut().find(|d| d.kind == kind) {
+        match self.kinds.iter_mut().find(|d| d.kind == kind) {
             Some(d) => {
                 d.count = d.count.saturating_add(count);
                 d.bytes = d.bytes.saturating_add(bytes);
                 d.first_offset = d.first_offset.min(offset);
             }
-            None => self.0.push(Damage { kind, count, bytes, first_offset: offset }),
+            None => self.kinds.push(Damage { kind, count, bytes, first_offset: offset }),
+        }
+    }
+
+    /// What the decoder found.
+    pub(super) fn found(&mut self, damage: &decode::Damage) {
+        self.add(kind(damage.kind), damage.count, damage.bytes, damage.offset);
+        if let decode::DamageKind::UnknownKind(kind) = damage.kind {
+            self.skip(kind, damage.count);
+        }
+    }
+
+    fn skip(&mut self, kind: u16, count: u64) {
+        if let Some(s) = self.skipped.iter_mut().find(|s| s.kind == kind) {
+            s.count = s.count.saturating_add(count);
+        } else if self.skipped.len() < MAX_SKIPPED {
+            self.skipped.push(Skipped { kind, count });
         }
     }
 
     /// Whether records were lost. Damaged bytes need not have been a record: a lost frame leaves a gap in the numbers.
     pub(super) fn records_lost(&self) -> bool {
         use DamageKind::{Gap, Malformed, UnknownKind, Unresolved};
-        self.0.iter().any(|d| matches!(d.kind, Gap | Malformed | UnknownKind | Unresolved))
+        self.kinds.iter().any(|d| matches!(d.kind, Gap | Malformed | UnknownKind | Unresolved))
     }
 
-    /// Worst first: by lost bytes, then by number.
-    pub(super) fn sorted(mut self) -> Vec<Damage> {
-        self.0.sort_by_key(|d| (std::cmp::Reverse((d.bytes, d.count)), d.kind));
-        self.0
+    /// Worst first: by lost bytes, then by number. And what was skipped.
+    pub(super) fn sorted(mut self) -> (Vec<Damage>, Vec<Skipped>) {
+        self.kinds.sort_by_key(|d| (std::cmp::Reverse((d.bytes, d.count)), d.kind));
+        (self.kinds, self.skipped)
     }
 }
 
 /// From the decoder's kind of damage to the model's.
-pub(super) const fn kind(kind: decode::DamageKind) -> DamageKind {
+const fn kind(kind: decode::DamageKind) -> DamageKind {
     match kind {
         decode::DamageKind::Hello => DamageKind::Hello,
         decode::DamageKind::Overlong => DamageKind::Overlong,

@@ -47,6 +47,11 @@ impl Selections {
         }
     }
 
+    /// Experts so far.
+    pub(super) fn len(&self) -> usize {
+        self.experts.len()
+    }
+
     pub(super) fn loss(&mut self, r: &ExpertLoss) {
         self.ledger = Some(ExpertLedger::read(&r.fields()));
     }

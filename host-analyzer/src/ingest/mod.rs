@@ -18,6 +18,7 @@ mod graph;
 mod loss;
 mod nested;
 mod op;
+mod piece;
 mod sched;
 mod session;
 mod token;
@@ -64,6 +65,12 @@ pub struct Live<'a> {
     pub bytes: u64,
     /// Operator spans.
     pub spans: u64,
+    /// Nested calls.
+    pub nested: u64,
+    /// Events of the scheduler.
+    pub sched: u64,
+    /// Selections of an expert.
+    pub experts: u64,
     /// Token calls.
     pub decodes: u64,
     /// Graph calls.
@@ -87,7 +94,7 @@ impl Ingest {
             Found::Hello(_) => self.model.health.bytes = profinfer_wire::hello::HELLO_LEN as u64,
             Found::Damage(d) => {
                 self.model.health.bytes = d.offset + d.bytes;
-                self.damages.add(damage::kind(d.kind), d.count, d.bytes, d.offset);
+                self.damages.found(d);
             }
             Found::Cut { offset, bytes } => {
                 self.model.health.bytes = offset + bytes;
@@ -171,6 +178,8 @@ impl Ingest {
             Record::ProbeSwitch(r) => duty::switch(&mut self.model.duty, r),
             Record::ControllerStep(r) => controller::step(&mut self.model.controller_steps, r),
             Record::CaptureLoss(r) => self.model.health.capture = Some(CaptureLedger::read(&r.fields())),
+            Record::Piece(r) => piece::begins(&mut self.model.health, r),
+            Record::PieceEnd(r) => piece::ends(&mut self.model.health, r),
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
@@ -200,6 +209,9 @@ impl Ingest {
         Live {
             bytes: health.bytes,
             spans: health.spans_received,
+            nested: health.nested_received,
+            sched: health.sched_received,
+            experts: self.selections.len() as u64,
             decodes: self.tokens.len() as u64,
             graph_calls: self.calls.len() as u64,
             ended: health.end.is_some(),
@@ -213,7 +225,7 @@ impl Ingest {
         let model = &mut self.model;
         let damages = &mut self.damages;
         let ledger = model.health.ledger;
-        let cut_short = model.health.end.is_none();
+        let cut_short = model.health.cut_short();
         let calls_lost =
             cut_short || damages.records_lost() || ledger.is_none_or(|l| loss::calls_may_be_missing(&l));
         model.gauges = self.gauges.finish(damages);
@@ -236,7 +248,7 @@ impl Ingest {
         self.nested.finish(&calls, &self.texts, model, damages);
         self.selections.finish(&calls, model, damages);
         self.sched.finish(&self.texts, model, damages);
-        model.health.damage = std::mem::take(damages).sorted();
+        (model.health.damage, model.health.skipped) = std::mem::take(damages).sorted();
         self.model
     }
 }

@@ -63,6 +63,18 @@ pub struct Damage {
     pub first_offset: u64,
 }
 
+/// Records of one kind that this build does not know: the agent is newer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skipped {
+    /// The kind's number (docs/wire-format.md).
+    pub kind: u16,
+    /// How many.
+    pub count: u64,
+}
+
+/// Most kinds that are told apart; a stream can name 65,536.
+pub const MAX_SKIPPED: usize = 16;
+
 /// Why the session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
@@ -104,6 +116,23 @@ pub struct ProbeCost {
     pub inside_ns: u64,
 }
 
+/// What a piece of a recording is one of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Another piece follows.
+    pub goes_on: bool,
+    /// Spans in the pieces before.
+    pub spans: u64,
+    /// Nested calls in the pieces before.
+    pub nested: u64,
+    /// Events of the scheduler in the pieces before.
+    pub sched: u64,
+    /// Selections of an expert in the pieces before.
+    pub experts: u64,
+}
+
 /// Health of a recording.
 #[derive(Debug, Default, Clone)]
 pub struct Health {
@@ -133,7 +162,11 @@ pub struct Health {
     pub experts: Option<ExpertLedger>,
     /// Damage by kind, the worst first.
     pub damage: Vec<Damage>,
-    /// The agent's closing words; `None`: the stream was cut short.
+    /// What [`DamageKind::UnknownKind`] is made of, in order of appearance; at most [`MAX_SKIPPED`] kinds.
+    pub skipped: Vec<Skipped>,
+    /// Which piece of a recording this is, where it is one alone and not the only one.
+    pub piece: Option<Piece>,
+    /// The agent's closing words; `None`: the stream was cut short, or goes on in another piece.
     pub end: Option<End>,
     /// What a pair of probes costs on this machine; `None` when the agent could not measure it.
     pub probe_cost: Option<ProbeCost>,
@@ -146,24 +179,42 @@ pub struct Health {
 }
 
 impl Health {
-    /// The stream has no `End`.
+    /// The stream has no `End`, and does not go on in another piece.
     #[must_use]
     pub const fn cut_short(&self) -> bool {
-        self.end.is_none()
+        self.end.is_none() && !matches!(self.piece, Some(Piece { goes_on: true, .. }))
+    }
+
+    /// What the pieces before hold: nothing, where there are none.
+    #[must_use]
+    pub fn before(&self) -> Piece {
+        self.piece.unwrap_or_default()
+    }
+
+    /// Nested calls read in this piece and those before.
+    #[must_use]
+    pub fn all_nested(&self) -> u64 {
+        self.nested_received.saturating_add(self.before().nested)
+    }
+
+    /// Events of the scheduler read in this piece and those before.
+    #[must_use]
+    pub fn all_sched(&self) -> u64 {
+        self.sched_received.saturating_add(self.before().sched)
     }
 
     /// Nothing dropped, nothing damaged, not cut short.
     #[must_use]
     pub fn perfect(&self) -> bool {
         self.damage.is_empty()
-            && !self.cut_short()
+            && self.end.is_some()
             && self
                 .nested
-                .map_or(self.nested_received == 0, |l| l.nothing_lost() && l.sent == self.nested_received)
-            && self
-                .sched
-                .map_or(self.sched_received == 0, |l| l.nothing_lost() && l.sent == self.sched_received)
-            && self.experts.is_none_or(|e| e.nothing_lost() && e.received == e.sent)
+                .map_or(self.nested_received == 0, |l| l.nothing_lost() && l.sent == self.all_nested())
+            && self.sched.map_or(self.sched_received == 0, |l| l.nothing_lost() && l.sent == self.all_sched())
+            && self.experts.is_none_or(|e| {
+                e.nothing_lost() && e.received.saturating_add(self.before().experts) == e.sent
+            })
             && self.ledger.is_some_and(|l| l.nothing_lost())
     }
 }

@@ -42,7 +42,7 @@ pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
-pub use health::{Damage, DamageKind, End, EndReason, Health, ProbeCost};
+pub use health::{Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, Skipped};
 pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};

@@ -10,7 +10,8 @@ use crate::analyses::Analysis;
 use crate::analyses::dag::{Dag, DagNode, Edge};
 use crate::analyses::empty::is_empty_op;
 use crate::model::Model;
-use crate::views::words::{self, count, duration, one_line};
+use crate::views::foreign::{one_line, quoted};
+use crate::views::words::{self, count, duration};
 
 /// Writes the graphs.
 ///
@@ -147,34 +148,9 @@ impl Scale {
     }
 }
 
-/// A quoted string of the DOT language. Backslashes are doubled, as DOT would read `\N` as the node's name;
-/// line breaks that are ours become `\n`, other control characters the replacement character.
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            // Entities are resolved even in plain labels.
-            '&' => out.push_str("&amp;"),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_cannot_leave_their_quotes() {
-        assert_eq!(quoted("a\"];b\\N\u{1b}\u{0}ü&lt;"), "\"a\\\"];b\\\\N\u{fffd}\u{fffd}ü&amp;lt;\"");
-    }
 
     #[test]
     fn trailing_ones_are_left_out() {

@@ -6,6 +6,7 @@
 pub mod chrome;
 pub mod dag;
 pub mod dot;
+mod foreign;
 pub mod perfetto;
 pub mod report;
 mod report_timeline;

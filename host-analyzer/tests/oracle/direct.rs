@@ -211,8 +211,10 @@ fn repair_puts_back_what_a_killed_agent_left() {
     let said = String::from_utf8_lossy(&repair.stderr).into_owned();
     assert!(repair.status.success() && said.contains("places put back"), "{said}");
     assert_eq!(differs(pid), [""; 0]);
-    // And a session that comes upon them does it first.
+    // And a session that comes upon them does it first. Its file is new: what the killed one wrote may be long enough already for
+    // the look below, which would then interrupt an agent that has only just begun.
     killed();
+    let out = dir.path().join("second.pfi");
     let mut agent = agent(&parts, &out, &DIRECT, pid);
     until("operators are recorded", || fs::metadata(&out).is_ok_and(|m| m.len() > 60_000));
     interrupt(agent.id());

@@ -25,10 +25,17 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(parts: &Parts, dir: &Path, listen: &str, run: &[&str]) -> Option<Self> {
+        Self::at(parts, dir, &["--listen", listen], run)
+    }
+
+    /// With the options of `serve` that say who may connect and where.
+    pub(crate) fn at(parts: &Parts, dir: &Path, door: &[&str], run: &[&str]) -> Option<Self> {
         let bin = engine("PROFINFER_ENGINE_DIR")?;
         let (list, log) = (dir.join("list.txt"), dir.join("agent.log"));
         let agent = Command::new(&parts.agent)
-            .args(["serve", "--once", "--listen", listen, "--"])
+            .args(["serve", "--once"])
+            .args(door)
+            .arg("--")
             .arg(bin.join("nodes"))
             .args(["-m", &model(parts, "dense-q8"), "-p", "5"])
             .args(run)
@@ -41,7 +48,7 @@ impl Served {
         Some(served)
     }
 
-    fn wait_until(&self, said: &str) -> String {
+    pub(crate) fn wait_until(&self, said: &str) -> String {
         let begun = Instant::now();
         loop {
             let log = std::fs::read_to_string(&self.log).unwrap();
@@ -59,7 +66,8 @@ impl Served {
         line.rsplit(':').next().unwrap().parse().unwrap()
     }
 
-    fn list(&self) -> String {
+    /// What the engine has printed.
+    pub(crate) fn list(&self) -> String {
         std::fs::read_to_string(&self.list).unwrap()
     }
 }
@@ -78,9 +86,14 @@ impl Drop for Served {
 }
 
 /// Captures from `source`; what was received, and what was said.
-fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
+pub(crate) fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
+    capture_by(Path::new(env!("CARGO_BIN_EXE_analyze")), source, dir, options)
+}
+
+/// The same by some `analyze`.
+pub(crate) fn capture_by(analyze: &Path, source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
     let out = dir.join("profile");
-    let output = Command::new(env!("CARGO_BIN_EXE_analyze"))
+    let output = Command::new(analyze)
         .args([source, "--out", out.to_str().unwrap()])
         .args(options)
         .stdin(Stdio::null())
@@ -92,7 +105,7 @@ fn capture(source: &str, dir: &Path, options: &[&str]) -> (Model, String) {
 }
 
 /// Passes one connection on; after `limit` bytes of the agent's it is closed.
-fn pass(host: &TcpStream, agent: &TcpStream, limit: usize) {
+pub(crate) fn pass(host: &TcpStream, agent: &TcpStream, limit: usize) {
     let (mut from_host, mut to_agent) = (host.try_clone().unwrap(), agent.try_clone().unwrap());
     let up = std::thread::spawn(move || {
         let _ = std::io::copy(&mut from_host, &mut to_agent);

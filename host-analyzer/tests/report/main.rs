@@ -298,6 +298,10 @@ fn names_from_the_traced_process_stay_text() {
     assert_eq!(page["hostile"]["executed"], "undefined");
     assert_eq!(page["hostile"]["images"], 0);
     assert_eq!(page["hostile"]["scripts"], Value::from(vec!["application/json"; 3]));
+    // And if it were in the page, its policy would keep it from running, from styling and from asking anyone.
+    let refused = ["connect-src", "script-src-attr", "script-src-elem", "style-src-attr", "style-src-elem"];
+    let nothing = json!({"refused": refused, "ran": "undefined", "answer": "refused", "hidden": false, "styled": false});
+    assert_eq!(page["injected"], nothing);
     // It is shown, as what it is.
     assert_eq!(page["heading"], hostile);
     assert_eq!(page["command"], hostile);

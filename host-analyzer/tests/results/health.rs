@@ -101,7 +101,6 @@ fn damage_is_named_by_kind_and_frames_dropped_at_the_source_are_not_damage() {
         DamageKind::Checksum,
         DamageKind::Gap,
         DamageKind::Malformed,
-        DamageKind::UnknownKind,
         DamageKind::Unresolved,
     ];
     for kind in kinds {
@@ -113,6 +112,15 @@ fn damage_is_named_by_kind_and_frames_dropped_at_the_source_are_not_damage() {
         assert!(lines(&h)[0].starts_with(&start), "{}", lines(&h)[0]);
         assert_eq!((h.damaged[0].kind, h.damaged[0].count, h.damaged[0].bytes), (kind.name(), 1_234, 5));
     }
+    let h = health(|m| {
+        m.health.damage =
+            vec![Damage { kind: DamageKind::UnknownKind, count: 5, bytes: 0, first_offset: 77_000 }];
+        m.health.skipped = vec![Skipped { kind: 0x7e, count: 1 }, Skipped { kind: 0x102, count: 3 }];
+    });
+    assert!(!h.perfect);
+    assert_eq!(words(&h), ["skipped"]);
+    let start = "skipped: 5 records of kinds that this analyze does not know (0x7e: 1, 0x102: 3, and others), first at byte 77,000: ";
+    assert!(lines(&h)[0].starts_with(start), "{}", lines(&h)[0]);
     let gap = Damage { kind: DamageKind::Gap, count: 9, bytes: 0, first_offset: 0 };
     let h = health(|m| {
         m.health.damage = vec![gap];

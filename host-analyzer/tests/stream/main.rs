@@ -11,6 +11,7 @@ mod faults;
 mod gauges;
 mod hostile;
 mod lossy;
+mod newer;
 mod noise;
 mod open;
 mod order;

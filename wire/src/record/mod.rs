@@ -19,6 +19,7 @@ pub mod graph;
 pub mod loss;
 pub mod nested;
 pub mod op;
+pub mod piece;
 pub mod sched;
 pub mod session;
 pub mod token;
@@ -105,6 +106,10 @@ pub mod kind {
     pub const CONTROLLER_STEP: u16 = 0x72;
     /// [`super::capture::CaptureLoss`].
     pub const CAPTURE_LOSS: u16 = 0x73;
+    /// [`super::piece::Piece`].
+    pub const PIECE: u16 = 0x74;
+    /// [`super::piece::PieceEnd`].
+    pub const PIECE_END: u16 = 0x75;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -260,6 +265,10 @@ records! {
     ControllerStep = kind::CONTROLLER_STEP => controller::ControllerStep,
     /// What options and filters left out so far.
     CaptureLoss = kind::CAPTURE_LOSS => capture::CaptureLoss,
+    /// A piece of a recording begins.
+    Piece = kind::PIECE => piece::Piece,
+    /// A piece of a recording ends, and another one follows.
+    PieceEnd = kind::PIECE_END => piece::PieceEnd,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.

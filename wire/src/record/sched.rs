@@ -18,7 +18,8 @@ pub struct Task<'a> {
     pub pid: u32,
     /// Name when it had a CPU, at most 15 bytes.
     pub name: &'a str,
-    /// Command line, arguments separated by spaces, cut to fit a frame; empty for threads of the kernel and where `pid` is 0.
+    /// Its program, and the script that this runs; empty for threads of the kernel and where `pid` is 0. Recordings made before 2026-11-23 may
+    /// have the whole command line.
     pub command: &'a str,
     /// Control group, as the last line of /proc/PID/cgroup tells it; empty where `pid` is 0.
     pub cgroup: &'a str,

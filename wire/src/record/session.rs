@@ -43,7 +43,7 @@ pub struct Process<'a> {
     pub pid: u32,
     /// Short name, /proc/PID/comm.
     pub name: &'a str,
-    /// Command line, arguments separated by spaces, cut to fit a frame.
+    /// Command line as far as it is known to be harmless, arguments separated by spaces, cut to fit a frame; `<hidden>` stands for the rest.
     pub command: &'a str,
     /// The engine's own version text; empty when it exports none.
     pub engine_version: &'a str,

@@ -16,6 +16,7 @@ mod hello;
 mod loss;
 mod nested;
 mod op;
+mod piece;
 mod predicted;
 mod sched;
 mod session;
@@ -48,6 +49,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     fact::with_records(check);
     sched::with_records(check);
     duty::with_records(check);
+    piece::with_records(check);
     loss::with_records(check);
     control::with_records(check);
 }

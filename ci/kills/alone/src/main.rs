@@ -1,9 +1,12 @@
-//! `direct-alone PID [--duty]`: puts the agent's direct probes into an engine, reads what they write, and takes them out at SIGINT.
+//! `direct-alone PID [--duty | --each]`: puts the agent's direct probes into an engine, reads what they write, and takes them out at SIGINT.
 //!
 //! A whole agent opens uprobes too, and the kernel takes a second or more to release those of one that was killed. This one has none:
-//! ci/direct-kills.sh kills thousands of it. With `--duty` recording begins and ends all the time.
+//! ci/direct-kills.sh kills thousands of it. With `--duty` recording begins and ends all the time. With `--each` the engine's files are
+//! read once: for each byte of standard input a copy of this process does what `PID` alone (`.`) or with `--duty` (`d`) would, and
+//! says its process id.
 
 use std::fs::File;
+use std::io::{BufReader, Read};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,7 +14,8 @@ use profinfer_agent::direct::Reader;
 use profinfer_agent::operators::{Operators, Wish};
 use profinfer_agent::signals::Signals;
 use profinfer_agent::sys::file::map;
-use profinfer_agent::target::maps::code_files;
+use profinfer_agent::sys::spawn::orphan;
+use profinfer_agent::target::maps::{MappedFile, code_files};
 use profinfer_agent::target::watch::Watch;
 use profinfer_engine::{EnginePlan, Image, examine, is_engine_part};
 
@@ -21,8 +25,14 @@ const SLOTS: usize = 64;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().and_then(|a| a.parse().ok());
-    let done = pid.ok_or_else(|| "usage: direct-alone PID [--duty]".to_owned());
-    match done.and_then(|pid| run(pid, arguments.next().is_some())) {
+    let how = arguments.next();
+    let done = match (pid, how.as_deref()) {
+        (Some(pid), None) => run(pid, |ready| ready.capture(false)),
+        (Some(pid), Some("--duty")) => run(pid, |ready| ready.capture(true)),
+        (Some(pid), Some("--each")) => run(pid, |ready| ready.each()),
+        _ => Err("usage: direct-alone PID [--duty | --each]".to_owned()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("direct-alone: {e}");
@@ -31,7 +41,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(pid: u32, duty: bool) -> Result<(), String> {
+/// What is known of an engine before it is touched.
+struct Ready<'a> {
+    pid: u32,
+    /// Of whichever process reads them: a copy reads its own.
+    signals: Signals,
+    plan: &'a EnginePlan,
+    files: &'a [MappedFile],
+}
+
+fn run(pid: u32, then: impl FnOnce(&Ready<'_>) -> Result<(), String>) -> Result<(), String> {
     let signals = Signals::new().map_err(|e| e.to_string())?;
     let mapped = code_files(pid);
     let opened = mapped.iter().map(|f| File::open(&f.open_path).and_then(|o| map(&o)));
@@ -46,30 +65,48 @@ fn run(pid: u32, duty: bool) -> Result<(), String> {
             files.push(file.clone());
         }
     }
-    let plan: EnginePlan = examine(&images, &[]);
-    let mut watch = Watch::default();
-    let done = Operators::new(&Wish::Direct(None)).put_in(pid, &plan, &files, None, &mut watch);
-    let (done, _) = done.ok_or("no operators")?.map_err(|e| e.to_string())?;
-    if done.repaired.done > 0 {
-        eprintln!("{} places put back first", done.repaired.done);
-    }
-    eprintln!("the probes are in");
-    let (mut reader, installed) = (done.reader, done.installed);
-    for round in 0u64.. {
-        if signals.asked_to_end() {
-            break;
+    then(&Ready { pid, signals, plan: &examine(&images, &[]), files: &files })
+}
+
+impl Ready<'_> {
+    /// One capture in a process of its own for each byte of standard input.
+    fn each(&self) -> Result<(), String> {
+        for byte in BufReader::new(std::io::stdin()).bytes() {
+            let duty = byte.map_err(|e| e.to_string())? == b'd';
+            if orphan().map_err(|e| e.to_string())? {
+                println!("{}", std::process::id());
+                return self.capture(duty);
+            }
         }
+        Ok(())
+    }
+
+    fn capture(&self, duty: bool) -> Result<(), String> {
+        let mut watch = Watch::default();
+        let done =
+            Operators::new(&Wish::Direct(None)).put_in(self.pid, self.plan, self.files, None, &mut watch);
+        let (done, _) = done.ok_or("no operators")?.map_err(|e| e.to_string())?;
+        if done.repaired.done > 0 {
+            eprintln!("{} places put back first", done.repaired.done);
+        }
+        eprintln!("the probes are in");
+        let (mut reader, installed) = (done.reader, done.installed);
+        for round in 0u64.. {
+            if self.signals.asked_to_end() {
+                break;
+            }
+            drain(&mut reader);
+            if duty && round.is_multiple_of(2) {
+                installed.pause();
+            } else if duty {
+                installed.resume();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        installed.take_out(&mut watch).map_err(|e| e.to_string())?;
         drain(&mut reader);
-        if duty && round.is_multiple_of(2) {
-            installed.pause();
-        } else if duty {
-            installed.resume();
-        }
-        std::thread::sleep(Duration::from_millis(5));
+        Ok(())
     }
-    installed.take_out(&mut watch).map_err(|e| e.to_string())?;
-    drain(&mut reader);
-    Ok(())
 }
 
 fn drain(reader: &mut Reader) {

@@ -2,6 +2,10 @@
 
 import { unpack } from "./unpack.ts";
 
+// Characters that turn or hide the text around them (the same as host-analyzer/src/views/foreign/line.rs): what is seen stands in the
+// order in which it is seen. In the JSON files they stay as they are.
+const TURNING = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
 /** The parsed content of `<script type="application/json" id="...">`; null when absent or not JSON. */
 export function readJson<T>(id: string): T | null {
   const text = document.getElementById(id)?.textContent?.trim();
@@ -9,7 +13,7 @@ export function readJson<T>(id: string): T | null {
     return null;
   }
   try {
-    return unpack(JSON.parse(text)) as T;
+    return unpack(JSON.parse(text.replace(TURNING, "\ufffd"))) as T;
   } catch {
     return null;
   }

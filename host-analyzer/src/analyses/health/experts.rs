@@ -23,10 +23,10 @@ pub(super) fn lost(model: &Model, health: &Health, found: &mut Vec<Remark>) {
         Some(n) if n > 0 => found.push(Remark::NotHere { of, n: n.unsigned_abs(), seen }),
         Some(0) => {}
         // While a session runs, more may come after the last totals.
-        _ if health.cut_short => {}
+        _ if model.health.end.is_none() => {}
         _ => found.push(Remark::TooMany(of)),
     }
-    if !health.cut_short && model.health.experts.is_some_and(|l| !l.balances()) {
+    if model.health.end.is_some() && model.health.experts.is_some_and(|l| !l.balances()) {
         found.push(Remark::NotBalanced(of));
     }
     if e.missing > 0 {

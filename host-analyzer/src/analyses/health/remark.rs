@@ -3,7 +3,9 @@
 use crate::analyses::capture::{PhaseCoverage, Step};
 use crate::analyses::duty::Measured;
 use crate::model::totals::{Reason, When};
-use crate::model::{Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal};
+use crate::model::{
+    Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal, Skipped,
+};
 
 /// Whose totals or rows a remark is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,15 @@ pub enum Remark {
         /// Where first.
         first_offset: u64,
     },
+    /// Whole records of kinds that this build does not know.
+    Skipped {
+        /// By kind, as far as they are told apart.
+        kinds: Vec<Skipped>,
+        /// All of them.
+        n: u64,
+        /// Where first.
+        first_offset: u64,
+    },
     /// Topologies of which only a part arrived.
     PartialTopologies {
         /// How many.
@@ -87,6 +98,13 @@ pub enum Remark {
         bytes: u64,
         /// Of them those of a frame that is not whole.
         cut_bytes: u64,
+    },
+    /// This is a piece of a recording, read alone.
+    Piece {
+        /// Its number, from 1.
+        number: u32,
+        /// Another piece follows.
+        goes_on: bool,
     },
     /// Probes of a level that are not in place.
     NotAttached {
@@ -188,6 +206,7 @@ impl Remark {
             Self::Complete { .. } => Severity::Good,
             Self::Probed(p) if p.refused.is_some() => Severity::Warning,
             Self::Off(_)
+            | Self::Piece { .. }
             | Self::Edge { .. }
             | Self::Probed(_)
             | Self::Filtered(_)
@@ -212,6 +231,7 @@ impl Remark {
             | Self::TooMany(_)
             | Self::Incomplete { .. }
             | Self::Damaged { .. }
+            | Self::Skipped { .. }
             | Self::PartialTopologies { .. } => Severity::Loss,
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn refused(model: &Model, found: &mut Vec<Remark>) {
 
 /// Nested calls that were lost, wherever it was.
 pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::Nested, model.health.nested_received);
+    let (of, received) = (Of::Nested, model.health.all_nested());
     let Some(l) = model.health.nested else {
         if received > 0 {
             found.push(Remark::TotalsMissing { of, received });
@@ -44,7 +44,7 @@ pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
 
 /// What of the scheduler level was lost, wherever it was.
 pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
-    let (of, received) = (Of::Sched, model.health.sched_received);
+    let (of, received) = (Of::Sched, model.health.all_sched());
     let Some(l) = model.health.sched else {
         if received > 0 {
             found.push(Remark::TotalsMissing { of, received });
@@ -72,7 +72,10 @@ pub(super) fn damaged(model: &Model, found: &mut Vec<Remark>) {
             DamageKind::Gap => d.count.saturating_sub(dropped_frames),
             _ => d.count,
         };
-        if n > 0 {
+        if d.kind == DamageKind::UnknownKind {
+            let kinds = model.health.skipped.clone();
+            found.push(Remark::Skipped { kinds, n, first_offset: d.first_offset });
+        } else if n > 0 {
             found.push(Remark::Damaged { kind: d.kind, n, first_offset: d.first_offset });
         }
     }
@@ -87,6 +90,7 @@ pub(super) fn cut_short(model: &Model, health: &Health, found: &mut Vec<Remark>)
     if health.cut_short && h.refused.is_none() {
         found.push(Remark::CutShort { bytes: h.bytes, cut_bytes: h.cut_bytes });
     }
+    found.extend(h.piece.map(|p| Remark::Piece { number: p.number, goes_on: p.goes_on }));
     if h.ledger.is_none() && h.refused.is_none() {
         found.push(Remark::TotalsMissing { of: Of::Spans, received: h.spans_received });
     }
@@ -100,9 +104,10 @@ pub(super) fn unaccounted(model: &Model, health: &Health, found: &mut Vec<Remark
     }
     // While a session runs, spans may be between the kernel and the queue, and more may come after the last totals;
     // at its end neither is so.
-    if !health.cut_short && !ledger.balances() {
+    let ended = model.health.end.is_some();
+    if ended && !ledger.balances() {
         found.push(Remark::NotBalanced(of));
-    } else if !health.cut_short && health.spans.unaccounted.is_none_or(|n| n < 0) {
+    } else if ended && health.spans.unaccounted.is_none_or(|n| n < 0) {
         found.push(Remark::TooMany(of));
     }
 }

@@ -19,6 +19,8 @@ pub struct Health {
     pub dropped: Option<Dropped>,
     /// Damaged on the way, by kind, worst first.
     pub damaged: Vec<Damaged>,
+    /// Records of a newer agent that this build does not know, by kind.
+    pub skipped: Vec<SkippedKind>,
     /// The stream has no end.
     pub cut_short: bool,
     /// Why the session ended; `None` when cut short.
@@ -68,6 +70,15 @@ pub struct Damaged {
     pub first_offset: u64,
 }
 
+/// Records of one kind that this build does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SkippedKind {
+    /// The kind's number (docs/wire-format.md).
+    pub kind: u16,
+    /// How many.
+    pub count: u64,
+}
+
 /// Operator spans, from the kernel to here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SpanSum {
@@ -83,7 +94,7 @@ pub struct SpanSum {
     pub no_start: Option<u64>,
     /// Starts of operators that were still running when the session ended.
     pub no_end: Option<u64>,
-    /// The rest: lost on the way. Negative when spans arrived after the last totals of a stream cut short.
+    /// The rest, without those in the pieces before: lost on the way. Negative when spans arrived after the last totals of a stream cut short.
     pub unaccounted: Option<i64>,
 }
 
@@ -126,6 +137,7 @@ impl Health {
                     first_offset: d.first_offset,
                 })
                 .collect(),
+            skipped: h.skipped.iter().map(|s| SkippedKind { kind: s.kind, count: s.count }).collect(),
             cut_short: h.cut_short(),
             end_reason: h.end.map(|e| reason_name(e.reason)),
             refused: h.refused.clone(),
@@ -147,6 +159,7 @@ fn span_sum(model: &Model) -> SpanSum {
     // In 128 bits nothing overflows, whatever a damaged or foreign stream claims.
     let unaccounted = i128::from(l.span_ends)
         - i128::from(received)
+        - i128::from(model.health.before().spans)
         - i128::from(dropped.spans)
         - i128::from(l.left_out())
         - i128::from(l.spans_no_start);
@@ -163,11 +176,12 @@ fn span_sum(model: &Model) -> SpanSum {
 
 fn expert_sum(model: &Model) -> Option<ExpertSum> {
     let (kept, missing) = (model.experts.len() as u64, model.experts.missing);
+    let before = i128::from(model.health.before().experts);
     let of = |l: ExpertLedger| ExpertSum {
         chosen: Some(l.chosen),
         kept,
         by_reason: ByReason(Some(l)),
-        unaccounted: i64::try_from(i128::from(l.sent) - i128::from(l.received)).ok(),
+        unaccounted: i64::try_from(i128::from(l.sent) - i128::from(l.received) - before).ok(),
         missing,
     };
     let untold = (kept > 0).then_some(ExpertSum { kept, missing, ..ExpertSum::default() });

@@ -11,6 +11,7 @@ use arrow_array::{
 use arrow_schema::DataType;
 
 use super::Table;
+use crate::views::foreign::field;
 
 /// One column of a part, ready to be written cell by cell.
 enum Column<'a> {
@@ -29,7 +30,7 @@ enum Column<'a> {
 pub(super) fn write(table: &impl Table, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
     let first = table.rows(0..0).map_err(io::Error::other)?;
-    let names: Vec<_> = first.schema().fields().iter().map(|f| quoted(f.name())).collect();
+    let names: Vec<_> = first.schema().fields().iter().map(|f| field(f.name())).collect();
     writeln!(out, "{}", names.join(","))?;
     for rows in table.parts() {
         let part = table.rows(rows).map_err(io::Error::other)?;
@@ -62,7 +63,7 @@ fn column(array: &ArrayRef) -> io::Result<Column<'_>> {
         DataType::Dictionary(..) => {
             let texts = array.as_dictionary::<UInt32Type>();
             let list = texts.values().as_string::<i32>();
-            Column::Keys(texts.keys(), list.iter().map(|t| quoted(t.unwrap_or_default())).collect())
+            Column::Keys(texts.keys(), list.iter().map(|t| field(t.unwrap_or_default())).collect())
         }
         other => return Err(io::Error::other(format!("no CSV for a column of type {other}"))),
     })
@@ -77,15 +78,8 @@ fn cell(column: &Column<'_>, row: usize, line: &mut Vec<u8>) {
         Column::U32(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
         Column::U16(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
         Column::Bool(a) => line.extend(if a.value(row) { "true" } else { "false" }.as_bytes()),
-        Column::Text(a) if a.is_valid(row) => line.extend(quoted(a.value(row)).as_bytes()),
+        Column::Text(a) if a.is_valid(row) => line.extend(field(a.value(row)).as_bytes()),
         Column::Keys(keys, list) => line.extend(list[keys.value(row) as usize].as_bytes()),
         _ => {}
     }
-}
-
-/// A value, in quotes where it needs them. A value that begins as a formula would is quoted as well, though
-/// that alone does not keep every spreadsheet from reading it as one.
-fn quoted(text: &str) -> String {
-    let plain = !text.contains(['"', ',', '\n', '\r']) && !text.starts_with([' ', '=', '+', '-', '@']);
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }

@@ -3,7 +3,7 @@
 use super::{capture, count, one_line};
 use crate::analyses::health::{Health, Of, Remark};
 use crate::model::totals::{Lost, Reason, When};
-use crate::model::{Absence, DamageKind, Level, Probe};
+use crate::model::{Absence, DamageKind, Level, Probe, Skipped};
 
 /// All sentences, worst first.
 #[must_use]
@@ -36,12 +36,14 @@ pub fn line(remark: &Remark) -> String {
             count(*first_offset),
             advice(*kind)
         ),
+        Remark::Skipped { kinds, n, first_offset } => skipped(kinds, *n, *first_offset),
         Remark::PartialTopologies { n, all } => format!(
             "damaged: {} of {} graph topologies arrived in part; their lost tensors have no name here",
             count(*n),
             count(*all)
         ),
         Remark::CutShort { bytes, cut_bytes } => cut_short(*bytes, *cut_bytes),
+        Remark::Piece { number, goes_on } => piece(*number, *goes_on),
         Remark::NotAttached { level, missing, all, first } => not_attached(*level, *missing, *all, first),
         Remark::Probed(probes) => super::direct::line(probes),
         Remark::Complete { spans, calls, experts } => complete(*spans, *calls, *experts),
@@ -117,6 +119,18 @@ fn dropped(of: Of, reason: &Reason, n: u64, seen: u64, bytes: Option<u64>) -> St
     };
     let bytes = bytes.map_or(String::new(), |b| format!(" ({} bytes)", count(b)));
     format!("dropped: {what}: {}{bytes}", reason.why)
+}
+
+fn skipped(kinds: &[Skipped], n: u64, first_offset: u64) -> String {
+    let named: Vec<_> = kinds.iter().map(|s| format!("{:#04x}: {}", s.kind, count(s.count))).collect();
+    let more = if n > kinds.iter().map(|s| s.count).sum() { ", and others" } else { "" };
+    format!(
+        "skipped: {} records of kinds that this analyze does not know ({}{more}), first at byte {}: the agent is newer; all else is read. \
+         Take the analyze of the agent's version to see them",
+        count(n),
+        named.join(", "),
+        count(first_offset),
+    )
 }
 
 fn totals_missing(of: Of, received: u64) -> String {
@@ -195,6 +209,14 @@ fn cut_short(bytes: u64, cut_bytes: u64) -> String {
         "cut short: the stream stops after {} bytes without an end{frame}. The link broke, or the agent was killed: \
          stop it with Ctrl-C once and wait",
         count(bytes)
+    )
+}
+
+fn piece(number: u32, goes_on: bool) -> String {
+    let rest = if goes_on { "; another one follows" } else { "" };
+    format!(
+        "piece: this is number {number} of a recording in pieces, read alone{rest}. Totals are of the whole session; \
+         `analyze FOLDER` joins the pieces"
     )
 }
 

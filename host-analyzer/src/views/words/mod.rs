@@ -11,6 +11,8 @@ pub mod health;
 use crate::analyses::gauge::Note;
 use crate::analyses::phase::Phase;
 
+pub use crate::views::foreign::one_line;
+
 /// A phase for people.
 #[must_use]
 pub const fn phase_name(phase: Phase) -> &'static str {
@@ -108,13 +110,6 @@ fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {}", units[unit])
 }
 
-/// Foreign text on one line: control characters, which could steer a terminal or break a format, become
-/// the replacement character.
-#[must_use]
-pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,10 +152,5 @@ mod tests {
         assert_eq!(ceiling(1_234_000_000_000, "ops_per_s"), "1.23 TOP/s");
         assert_eq!(ceiling(612, "ns"), "612 ns");
         assert_eq!(ceiling(u64::MAX, "ops_per_s"), "18446744 TOP/s");
-    }
-
-    #[test]
-    fn control_characters_do_not_pass() {
-        assert_eq!(one_line("a\u{1b}[31m\nb\u{7f}ü"), "a\u{fffd}[31m\u{fffd}b\u{fffd}ü");
     }
 }

@@ -169,6 +169,8 @@ pub(crate) fn model() -> Model {
             ..Default::default()
         }),
         damage: Vec::new(),
+        skipped: Vec::new(),
+        piece: None,
         end: Some(End {
             reason: EndReason::EngineEnded,
             frames: 20,

@@ -1,0 +1,91 @@
+//! `serve`: one host after the other.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use profinfer_secure::Refusal;
+
+use super::{DEFAULT_NAME, key, status};
+use crate::asked;
+use crate::cli::Serve;
+use crate::confine;
+use crate::error::{Diagnostic, Result, log};
+use crate::host::{Host, read_plan};
+use crate::link::output::Kind;
+use crate::link::{self, Door, Guest, Output, Place, Reader};
+use crate::plan::Plan;
+use crate::session;
+use crate::signals::Signals;
+use crate::target::process::Target;
+
+pub(super) fn serve(options: &Serve) -> Result<i32> {
+    let key = key::read(options.key.as_deref())?;
+    let keyed = key.is_some();
+    let mut place = link::listen(&options.listen, key)?;
+    let signals = Signals::new()?;
+    let own = options.target.target(false, options.restarts, &options.user);
+    let starts_program = own.as_ref().is_some_and(Target::starts_program);
+    if !starts_program {
+        let _ = confine::begin();
+    }
+    if keyed {
+        log("only who has the key may connect");
+    }
+    log(&format!("waiting for a host at {}", place_of(&place, &options.listen)));
+    loop {
+        let (mut reader, sealer, name, door): (_, _, _, Option<&mut Door>) = match &mut place {
+            Place::Door(door) => {
+                let Some(Guest { reader, sealer, name, .. }) = door.wait(&signals) else { return Ok(0) };
+                (reader, sealer, name, Some(&mut **door))
+            }
+            Place::Serial(port) => {
+                let line: File = port.descriptor().map(OwnedFd::into).map_err(no_link)?;
+                (Reader::new(line, None), None, format!("the host at {}", options.listen), None)
+            }
+        };
+        let kind = if door.is_some() { Kind::Connection } else { Kind::Serial };
+        let read =
+            read_plan(&mut reader, kind, &signals).and_then(|plan| plan.map(asked::checked).transpose());
+        let output = Output::new(reader.writer().map_err(no_link)?, kind, name.clone());
+        let output = output.map_err(no_link)?.sealed(sealer);
+        let plan = match read {
+            Ok(Some(plan)) => Plan { only: options.once || starts_program, ring_bytes: options.ring, ..plan },
+            Ok(None) => return Ok(0),
+            Err(e) => {
+                log(&e.to_string());
+                if reader.came_with_key() {
+                    reader.refuse(Refusal::NoKeyHere);
+                } else {
+                    session::refuse(output, &e, &signals);
+                }
+                continue;
+            }
+        };
+        let target = own.clone().unwrap_or_else(|| {
+            let name = if plan.target.is_empty() { DEFAULT_NAME.to_owned() } else { plan.target.clone() };
+            Target::Name { name, restarts: options.restarts }
+        });
+        log(&format!("{name}: capturing"));
+        let mut host = Host::new(reader, door);
+        let result = session::run(&plan, &target, output, &signals, &mut host);
+        match &result {
+            Ok(summary) => log(&format!("{name}: {}", summary.line())),
+            Err(e) => log(&format!("{name}: {e}")),
+        }
+        if options.once || starts_program || signals.asked_to_end() {
+            return result.map(|s| status(&s));
+        }
+    }
+}
+
+/// The place, with the port that the system chose.
+fn place_of(place: &Place, asked: &str) -> String {
+    match place {
+        Place::Door(door) => door.listener().port().map_or_else(|| asked.to_owned(), |a| format!("tcp:{a}")),
+        Place::Serial(port) => format!("{asked}, {} baud", port.baud()),
+    }
+}
+
+fn no_link(e: std::io::Error) -> Diagnostic {
+    Diagnostic::new("using the connection to the host", e, "connect again")
+}

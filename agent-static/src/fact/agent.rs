@@ -1,0 +1,12 @@
+//! The agent itself: what it has given up (docs/security.md).
+
+use profinfer_wire::record::fact::FactScope::System;
+
+use super::send::Sender;
+use crate::confine::{Confined, capabilities};
+
+pub(super) fn send(confined: &Confined, out: &mut Sender<'_>) {
+    out.text_or(System, "agent.capabilities", confined.capabilities.clone().map(capabilities::words));
+    out.number(System, "agent.no_new_privileges", confined.no_new_privileges.into());
+    out.number_or(System, "agent.seccomp", confined.calls.clone().map(|()| 1));
+}

@@ -1,0 +1,130 @@
+//! The door at which hosts arrive.
+//!
+//! ```text
+//! listener ─▶ knock (with a key: one handshake at a time, 2 s) ─▶ guest, who waits until somebody looks ─▶ session
+//! ```
+//! Nothing here waits: a running session looks at the door in its own loop, and who is not known changes nothing for it.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use profinfer_secure::{Key, Sealer};
+
+use super::Listener;
+use super::knock::{Came, Knock};
+use super::reader::Reader;
+use crate::error::log;
+use crate::signals::Signals;
+
+/// Connections that are turned away in one look at the door.
+const AT_ONCE: u32 = 32;
+/// Time between two lines about who was turned away.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// A door, and who is at it.
+#[derive(Debug)]
+pub struct Door {
+    listener: Listener,
+    key: Option<Key>,
+    knocking: Option<Knock>,
+    guest: Option<Guest>,
+    turned_away: u64,
+    said: Option<Instant>,
+}
+
+/// A host that may come in.
+#[derive(Debug)]
+pub struct Guest {
+    /// What comes from it.
+    pub reader: Reader,
+    /// What goes to it, if there is a key.
+    pub sealer: Option<Sealer>,
+    /// Its name.
+    pub name: String,
+    /// When it came.
+    pub since: Instant,
+}
+
+impl Guest {
+    fn new(link: File, name: String, channel: Option<(Sealer, profinfer_secure::Opener)>) -> Self {
+        let (sealer, opener) = channel.unzip();
+        Self { reader: Reader::new(link, opener), sealer, name, since: Instant::now() }
+    }
+}
+
+impl Door {
+    /// Who comes to the listener may come in, if there is a key only with it.
+    #[must_use]
+    pub fn new(listener: Listener, key: Option<Key>) -> Self {
+        Self { listener, key, knocking: None, guest: None, turned_away: 0, said: None }
+    }
+
+    /// The socket.
+    #[must_use]
+    pub fn listener(&self) -> &Listener {
+        &self.listener
+    }
+
+    /// The host that waits inside.
+    pub fn guest(&mut self) -> &mut Option<Guest> {
+        &mut self.guest
+    }
+
+    /// Looks who is there. Does not wait.
+    pub fn look(&mut self) {
+        for _ in 0..AT_ONCE {
+            if self.guest.is_some() {
+                return;
+            }
+            let knock = match self.knocking.take() {
+                Some(knock) => knock,
+                None => match self.listener.accept() {
+                    Some((link, name)) if self.key.is_none() => {
+                        self.guest = Some(Guest::new(link, name, None));
+                        return;
+                    }
+                    Some((link, name)) => Knock::new(link, name),
+                    None => return,
+                },
+            };
+            let Some(key) = &self.key else { return };
+            match knock.step(key) {
+                Came::Waiting(knock) => {
+                    self.knocking = Some(knock);
+                    return;
+                }
+                Came::Known { link, name, sealer, opener } => {
+                    self.guest = Some(Guest::new(link, name, Some((sealer, opener))));
+                }
+                Came::Gone { name, why } => self.turn_away(&name, &why),
+            }
+        }
+    }
+
+    /// One line a second at most: who knocks often must not fill the board's log.
+    fn turn_away(&mut self, name: &str, why: &str) {
+        self.turned_away += 1;
+        if self.said.is_none_or(|said| said.elapsed() > QUIET) {
+            log(&format!("{name}: not let in: {why} (turned away so far: {})", self.turned_away));
+            self.said = Some(Instant::now());
+        }
+    }
+
+    /// Waits for a host. `None` if a signal asks the agent to end.
+    pub fn wait(&mut self, signals: &Signals) -> Option<Guest> {
+        loop {
+            if signals.asked_to_end() {
+                return None;
+            }
+            self.look();
+            if let Some(guest) = self.guest.take() {
+                return Some(guest);
+            }
+            match &self.knocking {
+                Some(knock) => signals.wait(knock.as_fd(), Some(Duration::from_millis(100))),
+                None => signals.wait(self.listener.as_fd(), None),
+            }
+        }
+    }
+}

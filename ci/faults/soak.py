@@ -1,0 +1,95 @@
+"""See ci/soak.sh."""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import run
+
+# Seconds between two looks.
+LOOK = 2
+
+
+def rss(pid):
+    """Resident pages."""
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+
+
+def read(pieces, folder):
+    """`analyze` reads pieces: the health it finds."""
+    out = folder / "read"
+    done = subprocess.run([run.ANALYZE, *pieces, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        run.fail(f"{pieces} cannot be read: {done.stderr}")
+    return run.health(out)
+
+
+def check_whole(piece, last, folder):
+    """A piece that is over: readable alone, nothing damaged. How many spans are in it."""
+    health = read([piece], folder)
+    if health["damaged"] or health["cut_short"] and not last:
+        run.fail(f"{piece.name}: {health}")
+    return health["spans"]["received"]
+
+
+def main():
+    arguments = argparse.ArgumentParser(prog="soak.sh")
+    arguments.add_argument("--hours", type=float, default=0)
+    arguments.add_argument("--minutes", type=float, default=0)
+    arguments.add_argument("--seconds", type=float, default=0)
+    arguments.add_argument("--server", action="store_true")
+    arguments.add_argument("--rotate", default="16M,10min")
+    options = arguments.parse_args()
+    seconds = options.hours * 3600 + options.minutes * 60 + options.seconds or 120
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="soak-"))
+    if options.server:
+        agent, port = run.serve(folder, ["--once", "--restarts", "--name", "nodes"])
+    else:
+        agent, port = run.serve(folder, ["--once", "--", *run.engine_command()])
+    analyze = run.capture(folder, port, "--rotate", options.rotate, "--reconnect", "60")
+    profile, begun, engine, restarts = folder / "profile", time.monotonic(), None, 0
+    pages, growing, whole, sums = [], 0, 0, 0
+    while time.monotonic() < begun + seconds:
+        time.sleep(LOOK)
+        if options.server and (engine is None or engine.poll() is not None):
+            # About ten seconds of requests, then it ends.
+            engine = run.start(run.engine_command(rounds=4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            restarts += 1
+        for process, name in ((agent, "agent"), (analyze, "analyze")):
+            if process.poll() is not None:
+                run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
+        # A fifth of the time, at most a minute, is the warm-up.
+        if time.monotonic() > begun + min(60, seconds / 5):
+            pages.append(rss(agent.pid))
+        pieces = sorted(profile.glob("recording-*.pfi"))
+        for piece in pieces[whole:-1]:
+            sums += check_whole(piece, False, folder)
+            whole += 1
+        if pieces and growing % 8 == 0:
+            with open(folder / "inspect", "w") as out:
+                if subprocess.run([run.ANALYZE, "inspect", pieces[-1]], stdout=out, stdin=subprocess.DEVNULL).returncode != 0:
+                    run.fail(f"{pieces[-1].name} cannot be inspected while it grows")
+            if "DAMAGE" in (folder / "inspect").read_text():
+                run.fail(f"{pieces[-1].name} is damaged while it grows")
+        growing += 1
+    run.stop(analyze, folder)
+    pieces = sorted(profile.glob("recording-*.pfi"))
+    for piece in pieces[whole:-1]:
+        sums += check_whole(piece, False, folder)
+    read([pieces[-1]], folder)
+    size = sum(p.stat().st_size for p in pieces) / 1e6
+    print(f"{seconds:.0f} s, {len(pieces)} pieces, {size:.1f} MB" + (f", {restarts} starts of the engine" if options.server else ""))
+    print(run.accounted(folder / "read", sums))
+    print(f"the agent's memory after the warm-up: {min(pages)} to {max(pages)} pages, {len(pages)} looks")
+    if min(pages) != max(pages):
+        run.fail("the agent's memory changes")
+    shutil.rmtree(folder)
+
+
+try:
+    main()
+finally:
+    run.end_all()

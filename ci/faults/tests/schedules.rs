@@ -1,0 +1,12 @@
+//! A short run of ci/faults.sh.
+#![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+
+#[test]
+fn a_thousand_schedules() {
+    let sums = profinfer_faults::run_all(1, 1000).unwrap();
+    println!("{}", sums.table());
+    // Each kind of fault was there, each word of loss was needed, and most arrived.
+    assert!(sums.faults.iter().all(|n| *n > 0) && sums.repaired > 100, "{sums:?}");
+    assert!(sums.frames.iter().all(|n| *n > 0) && sums.damaged > 0, "{sums:?}");
+    assert!(sums.frames[1] * 2 > sums.frames[0], "{sums:?}");
+}

@@ -1,0 +1,16 @@
+//! The link with a key: any bytes, in pieces of any size, to both sides. Who has no key is never known.
+
+use profinfer_secure::feed::{Came, initiator, responder};
+
+/// First byte: size of the pieces, and which side gets the rest.
+pub fn handshake(bytes: &[u8]) {
+    let Some((how, bytes)) = bytes.split_first() else { return };
+    let piece = usize::from(how >> 1).max(1);
+    let side = if how & 1 == 0 { responder } else { initiator };
+    let came = side(bytes, piece);
+    // The other side's ephemeral key is new each time, so nothing that was made before fits.
+    assert!(!matches!(came, Came::Known(..)), "{came:?}");
+    if let Came::Refused(_) = came {
+        assert!(side(bytes, 1) != Came::Short, "refused in large pieces alone");
+    }
+}

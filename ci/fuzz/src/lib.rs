@@ -1,0 +1,60 @@
+//! What any bytes may not do to us: one function a target, which takes any bytes and panics where a property does not hold.
+//!
+//! The functions know no fuzzer. `fuzz/fuzz_targets` hands them libFuzzer's inputs for long runs (`ci/fuzz.sh`), and
+//! `tests/smoke.rs` those of the kept corpus and [`mutate`]'s, in the test command. What each reads is in `docs/fuzzing.md`.
+
+#[cfg(feature = "all")]
+pub mod agent;
+#[cfg(feature = "all")]
+pub mod board;
+#[cfg(feature = "all")]
+pub mod engine;
+#[cfg(feature = "all")]
+pub mod handshake;
+pub mod mutate;
+#[cfg(feature = "all")]
+pub mod views;
+pub mod wire;
+
+/// A target.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name: of the module, of the program in `fuzz/fuzz_targets`, and of the folder in `fuzz/corpus`.
+    pub name: &'static str,
+    /// Panics where a property does not hold.
+    pub run: fn(&[u8]),
+    /// Share of the smoke run's inputs: how many mutations for each thousand of the cheapest target's.
+    pub share: u32,
+}
+
+const fn target(name: &'static str, share: u32, run: fn(&[u8])) -> Target {
+    Target { name, run, share }
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    target("accumulator", 500, wire::accumulator::accumulator),
+    target("hello", 1000, wire::hello::hello),
+    target("records", 1000, wire::records::records),
+    target("span", 1000, wire::span::span),
+    target("count", 1000, wire::count::count),
+    target("expert", 1000, wire::expert::expert),
+    target("gauge", 1000, wire::gauge::gauge),
+    target("predicted", 200, wire::predicted::predicted),
+    #[cfg(feature = "all")]
+    target("board", 50, board::board),
+    #[cfg(feature = "all")]
+    target("engine", 100, engine::engine),
+    #[cfg(feature = "all")]
+    target("handshake", 20, handshake::handshake),
+    #[cfg(feature = "all")]
+    target("plan", 200, agent::plan::plan),
+    #[cfg(feature = "all")]
+    target("ring", 1000, agent::ring::ring),
+    #[cfg(feature = "all")]
+    target("format", 200, agent::format::format),
+    #[cfg(feature = "all")]
+    target("system", 200, agent::system::system),
+    #[cfg(feature = "all")]
+    target("views", 2, views::views),
+];

@@ -1,0 +1,10 @@
+//! What stands on the wire.
+
+pub mod accumulator;
+pub mod count;
+pub mod expert;
+pub mod gauge;
+pub mod hello;
+pub mod predicted;
+pub mod records;
+pub mod span;

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# package.sh DIR      install the Debian packages of a release (scripts/release.sh) in a bare Debian, and try them there
+#
+# A chroot by debootstrap, with nothing but what Debian calls minimal, man and bash-completion: the packages install with what they
+# name as needed, the programs run and say the release's version, pages are found by man, completions by bash, the agent's doctor
+# makes its trials, and nothing is left behind when the packages go.
+set -eu
+. "$(dirname "$0")/../scripts/lib.sh"
+case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
+release=$(realpath "$1")
+[ "$(id -u)" = 0 ] || die "a chroot needs root" "Run this as root."
+need_pkgs debootstrap
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$REPO/Cargo.toml")
+arch=$(dpkg --print-architecture)
+
+make_bare() {
+	[ ! -f "$CACHE/bare/ready" ] || return 0
+	local mirror
+	mirror=$(debian_mirror) || die "apt names no Debian mirror on this machine"
+	rm -rf "$CACHE/bare"
+	mkdir -p "$CACHE/bare"
+	say "a bare Debian"
+	debootstrap --variant=minbase --include=man-db,bash-completion bookworm "$CACHE/bare/root" "$mirror" >"$CACHE/bare/log" 2>&1 ||
+		die "debootstrap could not make a Debian: $(tail -n 1 "$CACHE/bare/log")" "All of its output: $CACHE/bare/log"
+	# minimal systems leave pages out
+	rm -f "$CACHE/bare/root/etc/dpkg/dpkg.cfg.d/"*
+	touch "$CACHE/bare/ready"
+}
+with_lock bare make_bare
+
+work=$(mktemp -d)
+root=$work/root
+end() {
+	umount "$root/proc" "$root/sys" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+trap end EXIT
+cp -a "$CACHE/bare/root" "$root"
+mount -t proc proc "$root/proc"
+mount -t sysfs -o ro sysfs "$root/sys"
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LC_ALL=C "$@"; }
+failed=0
+# try WHAT PATTERN COMMAND...: its output has the pattern
+try() {
+	local what=$1 pattern=$2 out
+	shift 2
+	out=$(inside "$@" 2>&1) || true
+	if grep -q -- "$pattern" <<<"$out"; then printf '%-28s ok: %s\n' "$what" "$(grep -m 1 -- "$pattern" <<<"$out")"; return; fi
+	printf '%-28s FAILED: no "%s" in\n%s\n' "$what" "$pattern" "$(head -n 20 <<<"$out")"
+	failed=$((failed + 1))
+}
+list() { (cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./var -o -path ./tmp \) -prune -o -print | sort); }
+list >"$work/before"
+
+cp "$release"/profinfer-*_"$arch".deb "$root/tmp/"
+say "installing $(cd "$root/tmp" && echo profinfer-*.deb)"
+inside sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommends /tmp/profinfer-*.deb' >"$work/log" 2>&1 ||
+	{ tail -n 20 "$work/log" >&2; die "the packages do not install"; }
+try "analyze --version" "^analyze $version" analyze --version
+try "profinfer-agent --version" "^profinfer-agent $version" profinfer-agent --version
+try "analyze boards" rk3588 analyze boards
+try "agent doctor" "kernel" profinfer-agent doctor
+try "man analyze" "language model" man -P cat analyze
+try "man profinfer-agent-serve" "listen" man -P cat profinfer-agent-serve
+# shellcheck disable=SC2016  # the shell in there expands it
+try "completion of analyze" "--board" bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader analyze
+	COMP_WORDS=(analyze --bo) COMP_CWORD=1; _analyze analyze --bo analyze; printf "%s\n" "${COMPREPLY[@]}"'
+# shellcheck disable=SC2016
+try "completion of the agent" "^doctor" bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader profinfer-agent
+	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; _profinfer-agent profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
+try "licence" "Apache License" cat /usr/share/doc/profinfer-agent/copyright
+inside dpkg --purge profinfer-analyze profinfer-agent >"$work/log" 2>&1 || die "the packages cannot be removed: $(tail -n 1 "$work/log")"
+list >"$work/after"
+# what apt-get installed as needed may stay
+if left=$(comm -13 "$work/before" "$work/after" | grep -E 'profinfer|analyze'); then
+	echo "left behind: $left"
+	failed=$((failed + 1))
+fi
+echo "packages in a bare Debian: $failed failed"
+[ "$failed" = 0 ]

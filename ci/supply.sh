@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# supply.sh [--advisories]      what the project is made of: licences, sources, duplicates, locked versions, who vetted them, advisories
+#
+#   --advisories   fail where the advisories cannot be read (default: say that they are unknown)
+#
+# deny.toml and supply-chain/ say what is allowed; ci/supply/refusals.sh shows that the rest is refused. Everything but the
+# advisories needs no network once the tools are there. The advisories are those of RustSec, fetched from its repository, or of a
+# clone of it that PROFINFER_ADVISORY_DB names. PROFINFER_SUPPLY_ROOT is another workspace to look at.
+set -eu
+. "$(dirname "$0")/../scripts/lib.sh"
+. "$REPO/ci/supply/tools.sh"
+must_know=
+case ${1:-} in
+-h | --help) usage_from_head "$0"; exit ;;
+--advisories) must_know=1 ;;
+'') ;;
+*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
+esac
+cd "${PROFINFER_SUPPLY_ROOT:-$REPO}"
+need_tool cargo-deny cargo-vet
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=()
+
+# check NAME COMMAND...: its output is shown where it fails
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/log" 2>&1; then printf '%-12s ok: %s\n' "$name" "$(grep -v '^[[:space:]]*$' "$work/log" | tail -n 1)"; return; fi
+	cat "$work/log" >&2
+	printf '%-12s REFUSED\n' "$name"
+	failed+=("$name")
+}
+locked() {
+	cargo metadata --locked --format-version 1 >"$work/metadata" || return 1
+	[ ! -f fuzz/Cargo.lock ] || cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null || return 1
+	python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["packages"]), "crates, each of one version with its checksum")' "$work/metadata"
+}
+# The advisories, where they can be had. Exit status 3: they cannot.
+advisories() {
+	local db=${PROFINFER_ADVISORY_DB:-} known=$work/db/advisory-db-3157b0e258782691 # so cargo-deny calls the folder of RustSec's repository
+	sed "s|^\[advisories\]|&\ndb-path = \"$work/db\"|" deny.toml >"$work/deny.toml"
+	if [ -n "$db" ]; then
+		git clone -q "$db" "$known" && git -C "$known" fetch -q || return 3
+		# Its newest advisory may be of any day: which, is said.
+		sed -i 's|^\[advisories\]|&\nmaximum-db-staleness = "P9999D"|' "$work/deny.toml"
+	else
+		timeout 120 cargo deny --locked --config "$work/deny.toml" fetch db || return 3
+	fi
+	cargo deny --locked --offline --config "$work/deny.toml" check advisories || return 1
+	[ -z "$db" ] || echo "advisories ok, as of $(git -C "$db" log -1 --format=%cs)"
+}
+
+check locked locked
+check licences cargo deny --locked --offline check --hide-inclusion-graph licenses
+check bans cargo deny --locked --offline check --hide-inclusion-graph bans
+check sources cargo deny --locked --offline check --hide-inclusion-graph sources
+check vetted cargo vet --locked --no-registry-suggestions
+check npm python3 "$REPO/ci/supply/npm.py" host-analyzer/report/package-lock.json
+status=0
+advisories >"$work/log" 2>&1 || status=$?
+case $status in
+0) printf '%-12s ok: %s\n' advisories "$(tail -n 1 "$work/log")" ;;
+3)
+	printf '%-12s UNKNOWN: they cannot be fetched here (%s)\n' advisories "$(grep -iE 'error|resolve|failed' "$work/log" | tail -n 1 | tr -s ' ')"
+	[ -z "$must_know" ] || failed+=(advisories)
+	;;
+*)
+	cat "$work/log" >&2
+	printf '%-12s REFUSED\n' advisories
+	failed+=(advisories)
+	;;
+esac
+[ ${#failed[@]} = 0 ] || die "refused: ${failed[*]}" "deny.toml and supply-chain/ say what is allowed; CONTRIBUTING.md, how to add a dependency."
