@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# fuzz.sh [TARGET...] [--seconds S | --executions N] [--jobs J] [--merge]      long runs of the fuzz targets, with what they reached
+# fuzz.sh [TARGET...] [--seconds S | --executions N | --long] [--jobs J] [--merge]      long runs of the fuzz targets, with what they reached
 #
 #   --seconds S      each target for so many seconds (60)
 #   --executions N   each target until it has run so many inputs
+#   --long           each target until it has run as many inputs as ci/fuzz/long.txt says: 10^9 in all, some hours of one CPU
 #   --jobs J         so many processes for each target (1)
 #   --merge          put the inputs that are needed for the same coverage into fuzz/corpus, those kept there first
 #
@@ -13,12 +14,13 @@
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
-seconds=60 executions=-1 jobs=1 merge='' targets=()
+seconds=60 executions=-1 long='' jobs=1 merge='' targets=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) usage_from_head "$0"; exit ;;
 	--seconds) seconds=${2:?--seconds S} executions=-1; shift ;;
 	--executions) executions=${2:?--executions N} seconds=0; shift ;;
+	--long) long=1 seconds=0 ;;
 	--jobs) jobs=${2:?--jobs J}; shift ;;
 	--merge) merge=1 ;;
 	-*) die "unknown option '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
@@ -54,11 +56,11 @@ stat() { sed -n "s/^stat::$1: *//p" "${@:2}" | awk '{ sum += $1 } END { printf "
 # run TARGET NUMBER: one process; its output is in TARGET.NUMBER.log
 run() {
 	local dictionary=fuzz/dictionaries/$1.dict
-	"$programs/$1" -max_total_time="$seconds" -runs="$executions" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	"$programs/$1" -max_total_time="$seconds" -runs="$((executions > 0 ? executions / jobs : -1))" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-reload=1 -artifact_prefix="$state/artifacts/$1-" -dict="$dictionary" "$state/$1" "fuzz/corpus/$1" >"$state/$1.$2.log" 2>&1
 }
 
-failed=0
+failed=0 all=0
 row='%-12s %14s %9s %9s %7s %8s %7s %8s\n'
 # shellcheck disable=SC2059  # the format is ours
 printf "$row" target executions "per s" seconds covered features corpus result
@@ -68,6 +70,10 @@ for target in "${targets[@]}"; do
 	if [ "$target" = engine ] && [ -z "$(ls -A "$state/engine")" ]; then
 		PROFINFER_SEEDS=$state/engine tests_of engine --ignored damage::write_seeds >&2
 	fi
+	if [ -n "$long" ]; then
+		executions=$(awk -v target="$target" '$1 == target { print $2 }' ci/fuzz/long.txt)
+		[ -n "$executions" ] || die "ci/fuzz/long.txt does not say how often to run '$target'"
+	fi
 	start=$SECONDS result=ok pids=() logs=()
 	for ((n = 0; n < jobs; n++)); do
 		run "$target" "$n" &
@@ -76,6 +82,7 @@ for target in "${targets[@]}"; do
 	for pid in "${pids[@]}"; do wait "$pid" || result=FAILED; done
 	took=$((SECONDS - start))
 	runs=$(stat number_of_executed_units "${logs[@]}")
+	all=$((all + runs))
 	read -r cov ft < <(sed -n 's/.* cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "${logs[@]}" | sort -n | tail -n 1) || true
 	# shellcheck disable=SC2059
 	printf "$row" "$target" "$runs" "$((runs / (took > 0 ? took : 1)))" "$took" "${cov:-?}" "${ft:-?}" "$(find "$state/$target" -type f | wc -l)" "$result"
@@ -87,5 +94,5 @@ for target in "${targets[@]}"; do
 			die "$target: the inputs could not be merged" "$(tail -n 3 "$state/$target.merge.log")"
 	fi
 done
-echo "targets: $((${#targets[@]} - failed)) passed, $failed failed"
+echo "targets: $((${#targets[@]} - failed)) passed, $failed failed; $all executions"
 [ "$failed" = 0 ]

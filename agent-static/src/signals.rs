@@ -26,7 +26,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals that end a session, and SIGCHLD, and reads them from now on.
+    /// Blocks the signals that end a session, SIGCHLD and SIGXFSZ, and reads them from now on.
     ///
     /// # Errors
     /// When the kernel gives no descriptor.
@@ -37,6 +37,8 @@ impl Signals {
         }
         // Stops of watched processes are told by SIGCHLD: it ends a sleep.
         set.add(Signal::SIGCHLD);
+        // A file that reaches the limit of a shell (`ulimit -f`) kills who writes it. Blocked, writing answers that it is too large.
+        set.add(Signal::SIGXFSZ);
         set.thread_block().map_err(failed)?;
         let fd =
             SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(failed)?;

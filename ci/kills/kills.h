@@ -20,6 +20,8 @@ struct counts {
 	_Atomic long release_us; // the longest time until the kernel had taken a killed agent's uprobes out
 	_Atomic long probed; // uprobes were in the engine's code at the kill
 	_Atomic long refused;  // agents that ended because the engine's threads did not run, and so did not stop, within a second
+	_Atomic long killing;  // workers that have not killed their last agent yet
+	_Atomic long speed_ppm; // the sum over workers of an engine's speed afterwards, to that of a new engine
 	_Atomic long failed;
 };
 
@@ -76,5 +78,7 @@ struct engine {
 };
 // How long until the agent is killed.
 double uprobes_moment(const char *recording);
+// The BPF programs that the kernel holds.
+long bpf_programs(void);
 // After the kill: what the agent left goes away, and nothing else of it stays.
 void uprobes_gone(const struct plan *plan, const struct engine *engine, bool ran);

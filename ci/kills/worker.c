@@ -19,7 +19,7 @@
 
 static const struct plan *plan;
 static const struct calls *alone;
-static pid_t engine, agent;
+static pid_t engine, agent, other;
 static int orders = -1, answers = -1; // of a `direct-alone --each`
 static char calls[256], told[256], recording[256], pid_text[16];
 static long offset, compared;
@@ -240,7 +240,38 @@ static void kill_one(void) {
 	for (long most = c->stall_us; stall > most && !atomic_compare_exchange_weak(&c->stall_us, &most, stall);) {}
 }
 
+// Calls of an engine in half a second in which the other stands still.
+static long calls_in_turn(pid_t runs, pid_t waits, const char *path, long *at, long *n) {
+	kill(waits, SIGSTOP);
+	kill(runs, SIGCONT);
+	compare_calls(path, at, n, alone);
+	long before = *n;
+	pause_for(0.5);
+	compare_calls(path, at, n, alone);
+	return *n - before;
+}
+
+// What agents that were killed cost from then on: the engine in turn with one that no agent ever saw, both in both orders.
+static void compare_speed(char *const *command) {
+	char path[300];
+	long at = 0, n = 0, ours = 0, fresh = 0;
+	snprintf(path, sizeof path, "%s.new", calls);
+	other = start(command, path, "/dev/null", 15);
+	while (!compare_calls(path, &at, &n, alone)) usleep(10000);
+	for (plan->counts->killing--; plan->counts->killing > 0 && !plan->counts->failed;) usleep(10000);
+	for (int i = 0; i < 10; i++) {
+		if (i % 2 == 0) ours += calls_in_turn(engine, other, calls, &offset, &compared);
+		fresh += calls_in_turn(other, engine, path, &at, &n);
+		if (i % 2 == 1) ours += calls_in_turn(engine, other, calls, &offset, &compared);
+	}
+	kill(engine, SIGCONT);
+	kill(other, SIGKILL);
+	if (fresh == 0 || ours == 0) fail("%ld calls, and %ld of a new engine", ours, fresh);
+	plan->counts->speed_ppm += ours * 1000000 / fresh;
+}
+
 static void end_engine(void) {
+	if (other > 0) kill(other, SIGKILL);
 	if (engine > 0) kill(engine, SIGKILL);
 	if (agent > 0) kill(agent, SIGKILL);
 }
@@ -268,5 +299,6 @@ void work(const struct plan *of, int number, const struct calls *undisturbed) {
 		kill_one();
 		if (n % BETWEEN_REPAIRS == 0) repair();
 	}
-	if (!of->uprobes) repair();
+	if (of->uprobes) compare_speed(command);
+	else repair();
 }

@@ -30,6 +30,7 @@ class Engine:
     """A driver that decodes all the while."""
 
     number = 0
+    all = []
 
     def __init__(self, *options, threads=2, engine=ENGINE, **env):
         Engine.number += 1
@@ -40,6 +41,7 @@ class Engine:
             self.process = subprocess.Popen(
                 [*command, *options], stdout=out, stderr=subprocess.DEVNULL, env={**os.environ, **env})
         self.pid = self.process.pid
+        Engine.all.append(self)
         self.goes_on()
 
     def goes_on(self):
@@ -95,9 +97,9 @@ def changed(pid):
 class Agent:
     number = 0
 
-    def __init__(self, *options, probes=DIRECT):
+    def __init__(self, *options, probes=DIRECT, out=None):
         Agent.number += 1
-        self.out, self.told = folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
+        self.out, self.told = out or folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
         with open(self.told, "w") as told:
             self.process = subprocess.Popen([AGENT, "record", "--out", self.out, *probes, *map(str, options)], stderr=told)
 
@@ -106,7 +108,9 @@ class Agent:
 
     def records(self, more=60_000):
         before = self.out.stat().st_size if self.out.exists() else 0
-        until("nothing is recorded", lambda: self.out.exists() and self.out.stat().st_size > before + more)
+        grown = lambda: self.out.exists() and self.out.stat().st_size > before + more
+        until("nothing is recorded", lambda: grown() or self.process.poll() is not None)
+        assert grown(), self.said()
 
     def until_said(self, text):
         until(f"not said: {text}\n{self.said()}", lambda: text in self.said() or self.process.poll() is not None)

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# system.sh [--tracers] [--machine] [CASE...]      what the system may do to an engine and its agent, in turn, on this machine
+#
+# --tracers   other tracers of the engine too: gdb, strace, perf, bpftrace; those that are missing are installed
+# --machine   what changes the whole machine for some seconds too: its clock, its CPUs
+#
+# Cases: killed exec fork killed_agent frozen stopped two_agents signals overflow disk_full disk_read_only disk_slow limits
+# out_of_memory killed_for_memory no_time; gdb strace perf bpftrace direct; clock cpu. Each holds that the engine goes on, that its
+# tokens are those of an undisturbed run, that no probe is left in its code, and that every operator that the kernel saw is in the
+# recording or counted as dropped. Needs root and BPF.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+LIFE_MODEL=$FAULTS_MODEL
+LIFE_TOOLS=$(mktemp -d)
+export LIFE_MODEL LIFE_TOOLS
+trap 'rm -rf "$LIFE_TOOLS"' EXIT
+case " $* " in *" --tracers "*)
+	packages=()
+	for pair in gdb:gdb strace:strace perf:linux-perf bpftrace:bpftrace; do
+		have "${pair%:*}" || packages+=("${pair#*:}")
+	done
+	[ ${#packages[@]} = 0 ] || need_pkgs "${packages[@]}"
+	;;
+esac
+cc -O2 -Wall -Wextra -shared -fPIC -o "$LIFE_TOOLS/preload.so" ci/kills/life/preload.c
+PYTHONPATH=ci/kills/life python3 -B ci/faults/system "$@"

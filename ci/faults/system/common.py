@@ -1,0 +1,126 @@
+"""What the cases share: engines and agents of ci/kills/life/support.py, control groups, and what must hold afterwards."""
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import support
+from support import Agent, Engine, check_tokens, folder, until
+
+ANALYZE = os.environ["PROFINFER_ANALYZE"]
+UPROBES = ["--levels", "token,graph,op"]
+GROUPS = Path("/sys/fs/cgroup")
+
+
+class Skipped(Exception):
+    """Why a case cannot be tried on this machine."""
+
+
+def breakpoints(pid):
+    """How many bytes of the engine's code are an instruction of a uprobe or of a debugger. Nothing else may differ from the files."""
+    assert not support.changed(pid), support.changed(pid)
+    found = 0
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps.read().splitlines():
+            fields = line.split(None, 5)
+            if fields[1] != "r-xp" or len(fields) < 6 or not fields[5].startswith("/"):
+                continue
+            start, end = (int(x, 16) for x in fields[0].split("-"))
+            memory.seek(start)
+            code = memory.read(end - start)
+            with open(f"/proc/{pid}/map_files/{fields[0]}", "rb") as file:
+                file.seek(int(fields[2], 16))
+                original = file.read(end - start)
+            for at in range(0, len(original), 4096):
+                page, clean = code[at : at + 4096], original[at : at + 4096]
+                found += sum(a != b for a, b in zip(page, clean)) if page != clean else 0
+    return found
+
+
+def agent(engine, *options, probes=UPROBES):
+    """An agent that records this engine already."""
+    started = Agent("--pid", engine.pid, *options, probes=probes)
+    started.records()
+    return started
+
+
+def unharmed(engine):
+    """It goes on, no thread is stopped or traced, its code is its files', every token is that of an undisturbed run; then it ends."""
+    # The kernel takes a second or two to release the uprobes of an agent that was killed.
+    until("probes are left in the engine's code", lambda: breakpoints(engine.pid) == 0)
+    for task in Path(f"/proc/{engine.pid}/task").iterdir():
+        status = (task / "status").read_text()
+        assert "TracerPid:\t0\n" in status, status
+    engine.goes_on()
+    engine.end()
+    return f"{check_tokens(engine.out)} calls right"
+
+
+def read(path):
+    """The health of a recording."""
+    return summary(path)["health"]
+
+
+def summary(path):
+    """What `analyze` makes of a recording."""
+    out = folder / f"{path.stem}.read"
+    done = subprocess.run([ANALYZE, path, "--out", out], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    return json.loads((out / "summary.json").read_text())
+
+
+def accounted(path, lost=False):
+    """A recording that has its end: every operator that the kernel saw is in it, or counted under another word."""
+    found = read(path)
+    s = found["spans"]
+    assert not found["cut_short"] and not found["damaged"], found
+    assert s["received"] + s["dropped"] + s["left_out"] + s["no_start"] == s["kernel"] and s["unaccounted"] == 0, s
+    assert s["received"] > 1000, s
+    assert (s["dropped"] > 0) == lost, s
+    return f"{s['kernel']} spans = {s['received']} received + {s['dropped']} dropped + {s['left_out'] + s['no_start']} left out"
+
+
+def cut_short(path):
+    """A recording without an end: readable up to there, nothing damaged."""
+    found = read(path)
+    assert found["cut_short"] and not found["damaged"], found
+    return f"{found['spans']['received']} spans up to there"
+
+
+@contextlib.contextmanager
+def group(controller):
+    """A control group (version 1) of its own: a function that puts a process there, and one that sets a value."""
+    if not (GROUPS / controller).is_dir():
+        raise Skipped(f"no control groups of the kind {controller}")
+    path = GROUPS / controller / f"faults-{os.getpid()}"
+    path.mkdir()
+
+    def put(name, value):
+        (path / name).write_text(str(value))
+
+    try:
+        yield lambda pid: put("cgroup.procs", pid), put
+    finally:
+        for pid in (path / "cgroup.procs").read_text().split():
+            (GROUPS / controller / "cgroup.procs").write_text(pid)
+        until("the group stays", lambda: not (path / "cgroup.procs").read_text())
+        path.rmdir()
+
+
+def ended(started, patience=60):
+    """The agent has ended by itself: its status and what it said."""
+    until("the agent does not end", lambda: started.process.poll() is not None, patience)
+    return started.process.returncode, started.said()
+
+
+def explained(status, said):
+    """An error that says what was tried, what the system answered, and what to do."""
+    assert status not in (0, None) and status > 0, f"status {status}: {said}"
+    assert "error" in said and "help: " in said, said
+
+
+def wait(seconds):
+    time.sleep(seconds)

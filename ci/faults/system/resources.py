@@ -1,0 +1,217 @@
+"""What the agent has too little of: room in its buffers and on its disk, memory, descriptors, processes, time on a CPU."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from common import (UPROBES, Skipped, accounted, agent, breakpoints, cut_short, ended, explained, group, read, unharmed, wait)
+from support import AGENT, Agent, Engine, check_tokens, folder, until
+
+
+def overflow():
+    """It does not come to reading for some time: the kernel's buffer overflows, and what did not fit is counted."""
+    engine = Engine(threads=1)
+    recorder = agent(engine, "--ring", "1M")
+    os.kill(recorder.process.pid, signal.SIGSTOP)
+    decodes(engine, 1500)
+    os.kill(recorder.process.pid, signal.SIGCONT)
+    recorder.records()
+    recorder.end()
+    return f"{unharmed(engine)}, {accounted(recorder.out, lost=True)}"
+
+
+def decodes(engine, calls):
+    """So many token calls more, of some sixty operators each: 700 of them fill a buffer of 1 MB."""
+    def done():
+        return engine.out.read_text().count("\ndecode\t")
+    before = done()
+    until("the engine is held up", lambda: wait(0.1) or done() > before + calls)
+
+
+@contextlib.contextmanager
+def disk(*options):
+    """A small file system in memory."""
+    place = folder / f"disk-{time.monotonic_ns()}"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(["size=256k", *options]), "tmpfs", place], check=False)
+    if mounted.returncode != 0:
+        raise Skipped("no file system can be mounted")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+def disk_full():
+    """The recording is whole up to there, and the error says so."""
+    engine = Engine()
+    with disk() as place:
+        recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "full.pfi")
+        status, said = ended(recorder)
+        explained(status, said)
+        assert "No space left" in said, said
+        return f"{unharmed(engine)}, {cut_short(place / 'full.pfi')}"
+
+
+def disk_read_only():
+    """Said before a probe is put in; the engine is not touched."""
+    engine = Engine()
+    with disk("ro") as place:
+        recorder = Agent("--pid", engine.pid, probes=UPROBES, out=place / "none.pfi")
+        status, said = ended(recorder)
+        explained(status, said)
+        assert "Read-only file system" in said, said
+    return unharmed(engine)
+
+
+def disk_slow():
+    """Somebody takes 10 kB a second: what does not fit is dropped and counted, the engine is not held up, and Ctrl-C ends it."""
+    engine = Engine(threads=1)
+    pipe, taken = folder / "slow", folder / "slow.pfi"
+    os.mkfifo(pipe)
+    slow = subprocess.Popen(["python3", "-c", SLOWLY, pipe, taken])
+    recorder = Agent("--pid", engine.pid, "--ring", "1M", probes=UPROBES, out=pipe)
+    until("nothing is written", lambda: taken.exists() and taken.stat().st_size > 20_000)
+    decodes(engine, 2500)
+    asked = time.monotonic()
+    recorder.process.send_signal(signal.SIGINT)
+    slow.send_signal(signal.SIGUSR1)
+    status, said = ended(recorder)
+    took = time.monotonic() - asked
+    assert status == 0, said
+    slow.wait(60)
+    return f"{unharmed(engine)}, {accounted(taken, lost=True)}, ended after {took:.1f} s"
+
+
+# Reads a pipe slowly until it is told by a signal that it may be quick.
+SLOWLY = """
+import signal, sys, time
+slow = [True]
+signal.signal(signal.SIGUSR1, lambda *_: slow.clear())
+with open(sys.argv[1], 'rb', 0) as pipe, open(sys.argv[2], 'wb', 0) as taken:
+    while data := pipe.read(1000):
+        taken.write(data)
+        if slow: time.sleep(0.1)
+"""
+
+
+def limits():
+    """Under limits of a shell it either works or says what it needs; nothing is left in the engine."""
+    engine = Engine()
+    works, refused = [], []
+    for limit in ("--nofile=8", "--nofile=24", "--nofile=64", "--as=16777216", "--as=67108864", "--as=268435456", "--memlock=0",
+                  "--nproc=1", "--fsize=100000"):
+        out = folder / "limited.pfi"
+        out.unlink(missing_ok=True)
+        told = folder / "limited.log"
+        with open(told, "w") as log:
+            process = subprocess.Popen(["prlimit", limit, AGENT, "record", "--out", out, *UPROBES, "--pid", str(engine.pid)],
+                                       stdin=subprocess.DEVNULL, stderr=log)
+        until("it neither works nor ends", lambda: process.poll() is not None or out.exists() and out.stat().st_size > 60_000)
+        running = process.poll() is None
+        if running:
+            if limit.startswith("--fsize"):
+                process.wait(60)
+            else:
+                process.send_signal(signal.SIGINT)
+            process.wait(60)
+        if process.returncode == 0:
+            accounted(out)
+            works.append(limit[2:])
+        elif process.returncode == -signal.SIGABRT and "memory allocation" in told.read_text():
+            # The standard library's own words, where nothing more can be allocated to say something better.
+            refused.append(limit[2:])
+        else:
+            try:
+                explained(process.returncode, told.read_text())
+            except AssertionError as e:
+                raise AssertionError(f"{limit}: {e}") from e
+            refused.append(limit[2:])
+        until("probes are left", lambda: breakpoints(engine.pid) == 0)
+    return f"{unharmed(engine)}; works with {', '.join(works)}; says what it needs with {', '.join(refused)}"
+
+
+def out_of_memory():
+    """The kernel kills the agent for want of memory at several moments of its beginning: nothing of it is left in the engine."""
+    engine = Engine()
+    killed = []
+    with group("memory") as (join, put):
+        for megabytes in range(1, 16):
+            put("memory.limit_in_bytes", megabytes << 20)
+            with agent_within(join, engine) as recorder:
+                if recorder.process.poll() is None:
+                    recorder.end()
+                    break
+                # The kernel, or an error of the agent's own where it was told that there is no memory.
+                status, said = ended(recorder)
+                assert status == -signal.SIGKILL or "help: " in said, (status, said)
+                killed.append(megabytes)
+            until("probes are left", lambda: breakpoints(engine.pid) == 0)
+    assert killed, "1 MB was enough"
+    return f"killed with {', '.join(map(str, killed))} MB, works with {megabytes}: {unharmed(engine)}"
+
+
+@contextlib.contextmanager
+def agent_within(join, engine):
+    """An agent that is in a group from its first page on, and records or is gone."""
+    script = 'import os, sys; sys.stdin.read(1); os.execv(sys.argv[1], sys.argv[1:])'
+    recorder = Agent.__new__(Agent)
+    Agent.number += 1
+    recorder.out, recorder.told = folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
+    command = ["python3", "-c", script, AGENT, "record", "--out", recorder.out, *UPROBES, "--pid", str(engine.pid)]
+    with open(recorder.told, "w") as told:
+        recorder.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=told)
+    join(recorder.process.pid)
+    recorder.process.stdin.close()
+    size = lambda: recorder.out.stat().st_size if recorder.out.exists() else 0
+    until("it neither records nor ends", lambda: size() > 60_000 or recorder.process.poll() is not None)
+    yield recorder
+
+
+def killed_for_memory():
+    """The kernel kills the agent while it records, and then the engine, because somebody else in their group takes memory."""
+    engine = Engine()
+    recorder = agent(engine)
+    with group("memory") as (join, put):
+        take_memory(join, put, recorder.process)
+    said = f"the agent: {cut_short(recorder.out)}"
+    recorder = agent(engine)
+    with group("memory") as (join, put):
+        take_memory(join, put, engine.process)
+        status, told = ended(recorder)
+    assert status == 0, told
+    return f"{said}; the engine: {check_tokens(engine.out)} calls right, {accounted(recorder.out)}"
+
+
+def take_memory(join, put, victim):
+    """Somebody takes more than the group may have; the victim is the one whom the kernel kills first."""
+    join(victim.pid)
+    with open(f"/proc/{victim.pid}/oom_score_adj", "w") as score:
+        score.write("1000")
+    put("memory.limit_in_bytes", 32 << 20)
+    script = "import sys, time; sys.stdin.read(); taken = bytearray(64 << 20); time.sleep(60)"
+    other = subprocess.Popen(["python3", "-c", script], stdin=subprocess.PIPE)
+    join(other.pid)
+    other.stdin.close()
+    until("the kernel kills nobody", lambda: victim.poll() is not None)
+    assert victim.returncode == -signal.SIGKILL, victim.returncode
+    other.kill()
+    other.wait()
+
+
+def no_time():
+    """The agent gets 2 % of a CPU for three seconds, and all of it again."""
+    engine = Engine()
+    recorder = agent(engine, "--ring", "1M")
+    with group("cpu") as (join, put):
+        join(recorder.process.pid)
+        put("cpu.cfs_period_us", 100_000)
+        put("cpu.cfs_quota_us", 2_000)
+        wait(3)
+        put("cpu.cfs_quota_us", -1)
+    recorder.records()
+    recorder.end()
+    health = read(recorder.out)
+    return f"{unharmed(engine)}, {accounted(recorder.out, lost=health['spans']['dropped'] > 0)}"
