@@ -12,4 +12,6 @@ case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 [[ " $* " == *" --schedules "* ]] || set -- --schedules 100000 "$@"
-exec cargo run -q --locked --profile host -p profinfer-faults -- "$@"
+# The whole workspace: for a part of it cargo would choose other features of what they share, and compile that again.
+cargo build -q --locked --workspace --bins
+exec "$CARGO_TARGET_DIR/debug/profinfer-faults" "$@"

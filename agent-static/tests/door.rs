@@ -124,20 +124,39 @@ fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
     assert_eq!(refused(&[0; 3000], &mut door), Some(Refusal::KeyWanted));
     assert_eq!(refused(b"PFIS\x01\x02", &mut door), Some(Refusal::Unknown));
 
-    // One that says nothing, one that stops in the middle, and a host behind them.
+    // One that says nothing, one that stops in the middle, and a host behind them: it does not wait for their two seconds.
     let mut silent = TcpStream::connect(at).unwrap();
     let mut slow = TcpStream::connect(at).unwrap();
-    slow.write_all(b"PFIS\x01\x01and no more").unwrap();
-    let host = host(at, key());
-    let begun = Instant::now();
+    slow.write_all(&b"PFIS\x01\x01and no more"[..]).unwrap();
+    let came = host(at, key());
     assert!(look(&mut door, Duration::from_secs(60)).is_some());
-    assert!(begun.elapsed() > Duration::from_secs(3), "one at a time, two seconds each");
-    assert!(host.join().unwrap().is_ok());
+    assert!(came.join().unwrap().is_ok());
+    for socket in [&mut silent, &mut slow] {
+        socket.set_nonblocking(true).unwrap();
+        assert_eq!(
+            socket.read(&mut [0; 6]).unwrap_err().kind(),
+            std::io::ErrorKind::WouldBlock,
+            "it has its time still"
+        );
+        socket.set_nonblocking(false).unwrap();
+    }
+    assert!(look(&mut door, Duration::from_secs(3)).is_none());
     for socket in [&mut silent, &mut slow] {
         let mut answer = [0; 6];
         socket.read_exact(&mut answer).unwrap();
         assert_eq!(Refusal::of(&answer), Some(Refusal::TooSlow));
     }
+}
+
+#[test]
+fn a_thousand_who_say_nothing_keep_nobody_out() {
+    let (mut door, at) = door();
+    let held: Vec<_> = (0..500).map(|_| TcpStream::connect(at).unwrap()).collect();
+    let came = host(at, key());
+    let more: Vec<_> = (0..500).map(|_| TcpStream::connect(at).unwrap()).collect();
+    assert!(look(&mut door, Duration::from_secs(60)).is_some());
+    assert!(came.join().unwrap().is_ok());
+    drop((held, more));
 }
 
 #[test]

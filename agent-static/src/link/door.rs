@@ -1,7 +1,8 @@
 //! The door at which hosts arrive.
 //!
 //! ```text
-//! listener ─▶ knock (with a key: one handshake at a time, 2 s) ─▶ guest, who waits until somebody looks ─▶ session
+//! listener ─▶ hall (with a key: until a request is whole) ─▶ knock (one handshake at a time) ─▶ guest, who waits until
+//! somebody looks ─▶ session
 //! ```
 //! Nothing here waits: a running session looks at the door in its own loop, and who is not known changes nothing for it.
 
@@ -12,13 +13,16 @@ use std::time::{Duration, Instant};
 use profinfer_secure::{Key, Sealer};
 
 use super::Listener;
+use super::hall::Hall;
 use super::knock::{Came, Knock};
 use super::reader::Reader;
 use crate::error::log;
 use crate::signals::Signals;
 
-/// Connections that are turned away in one look at the door.
-const AT_ONCE: u32 = 32;
+/// Connections that are taken in or turned away in one look at the door.
+const AT_ONCE: u32 = 64;
+/// Who is there is looked at so often while somebody is.
+const SHORTLY: Duration = Duration::from_millis(20);
 /// Time between two lines about who was turned away.
 const QUIET: Duration = Duration::from_secs(1);
 
@@ -27,6 +31,7 @@ const QUIET: Duration = Duration::from_secs(1);
 pub struct Door {
     listener: Listener,
     key: Option<Key>,
+    hall: Hall,
     knocking: Option<Knock>,
     guest: Option<Guest>,
     turned_away: u64,
@@ -57,7 +62,7 @@ impl Door {
     /// Who comes to the listener may come in, if there is a key only with it.
     #[must_use]
     pub fn new(listener: Listener, key: Option<Key>) -> Self {
-        Self { listener, key, knocking: None, guest: None, turned_away: 0, said: None }
+        Self { listener, key, hall: Hall::new(), knocking: None, guest: None, turned_away: 0, said: None }
     }
 
     /// The socket.
@@ -73,22 +78,26 @@ impl Door {
 
     /// Looks who is there. Does not wait.
     pub fn look(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.look_for(&key);
+            self.key = Some(key);
+        } else if self.guest.is_none() {
+            self.guest = self.listener.accept().map(|(link, name)| Guest::new(link, name, None));
+        }
+    }
+
+    /// Looks who has the key.
+    fn look_for(&mut self, key: &Key) {
         for _ in 0..AT_ONCE {
             if self.guest.is_some() {
                 return;
             }
-            let knock = match self.knocking.take() {
-                Some(knock) => knock,
-                None => match self.listener.accept() {
-                    Some((link, name)) if self.key.is_none() => {
-                        self.guest = Some(Guest::new(link, name, None));
-                        return;
-                    }
-                    Some((link, name)) => Knock::new(link, name),
-                    None => return,
-                },
+            let Some(knock) = self.knocking.take().or_else(|| self.hall.ready().map(Knock::new)) else {
+                if !self.admit() {
+                    return;
+                }
+                continue;
             };
-            let Some(key) = &self.key else { return };
             match knock.step(key) {
                 Came::Waiting(knock) => {
                     self.knocking = Some(knock);
@@ -100,6 +109,18 @@ impl Door {
                 Came::Gone { name, why } => self.turn_away(&name, &why),
             }
         }
+    }
+
+    /// The next connection comes into the hall, whose places are given to those who came last. False if there is none.
+    fn admit(&mut self) -> bool {
+        let Some((link, name)) = self.listener.accept() else { return false };
+        if self.hall.full()
+            && let Some(oldest) = self.hall.oldest()
+        {
+            self.turn_away(&oldest.name, "it said nothing whole, and others came");
+        }
+        self.hall.admit(link, name);
+        true
     }
 
     /// One line a second at most: who knocks often must not fill the board's log.
@@ -121,8 +142,9 @@ impl Door {
             if let Some(guest) = self.guest.take() {
                 return Some(guest);
             }
-            match &self.knocking {
-                Some(knock) => signals.wait(knock.as_fd(), Some(Duration::from_millis(100))),
+            let waiting = self.knocking.as_ref().map(Knock::as_fd).or_else(|| self.hall.newest());
+            match waiting {
+                Some(link) => signals.wait(link, Some(SHORTLY)),
                 None => signals.wait(self.listener.as_fd(), None),
             }
         }

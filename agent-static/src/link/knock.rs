@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use profinfer_secure::{Key, Opener, Refusal, Responder, Sealer, Step};
 use profinfer_wire::WIRE_VERSION;
 
-/// How long a handshake may take as a whole.
-const LIMIT: Duration = Duration::from_secs(2);
+use super::hall::Caller;
+
+/// How long a handshake may take as a whole, from the connection on.
+pub(super) const LIMIT: Duration = Duration::from_secs(2);
 
 /// A handshake with who knocks.
 #[derive(Debug)]
@@ -31,8 +33,9 @@ pub(super) enum Came {
 }
 
 impl Knock {
-    pub(super) fn new(link: File, name: String) -> Self {
-        Self { link, name, since: Instant::now(), responder: Responder::new() }
+    pub(super) fn new(caller: Caller) -> Self {
+        let Caller { link, name, since } = caller;
+        Self { link, name, since, responder: Responder::new() }
     }
 
     /// Reads what came and answers it.

@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod door;
+mod hall;
 mod knock;
 pub mod listener;
 pub mod output;

@@ -170,14 +170,20 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     let (from, to) = (before.at_ns, after.at_ns);
     // What both cannot know alike. Two ticks of /proc/stat are its rounding.
     let unsure = before.took_ns + after.took_ns + (after.stolen_ns - before.stolen_ns) + 20_000_000;
-    println!("reading took {} and {} ns, stolen {} ns", before.took_ns, after.took_ns, after.stolen_ns - before.stolen_ns);
+    println!(
+        "reading took {} and {} ns, stolen {} ns",
+        before.took_ns,
+        after.took_ns,
+        after.stolen_ns - before.stolen_ns
+    );
     let (before, after) = (before.of, after.of);
     drop(engine);
     agent.0.wait().unwrap();
     let trace = read(&out);
     assert!(trace.sched.recorded && trace.health.perfect(), "{:?}", trace.health);
 
-    let workers: Vec<u32> = after.keys().copied().filter(|t| *t != culprit && before.contains_key(t)).collect();
+    let workers: Vec<u32> =
+        after.keys().copied().filter(|t| *t != culprit && before.contains_key(t)).collect();
     assert!(workers.len() >= 2, "{after:?}");
     for tid in workers {
         let (was, is) = (before[&tid], after[&tid]);
