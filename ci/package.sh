@@ -67,7 +67,8 @@ try "completion of analyze" "--board" bash -c '. /usr/share/bash-completion/bash
 	COMP_WORDS=(analyze --bo) COMP_CWORD=1; _analyze analyze --bo analyze; printf "%s\n" "${COMPREPLY[@]}"'
 # shellcheck disable=SC2016
 try "completion of the agent" "^doctor" bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader profinfer-agent
-	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; _profinfer-agent profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
+	[[ $(complete -p profinfer-agent) =~ -F\ ([^ ]+) ]]
+	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; ${BASH_REMATCH[1]} profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
 try "licence" "Apache License" cat /usr/share/doc/profinfer-agent/copyright
 inside dpkg --purge profinfer-analyze profinfer-agent >"$work/log" 2>&1 || die "the packages cannot be removed: $(tail -n 1 "$work/log")"
 list >"$work/after"

@@ -30,7 +30,8 @@ make_base() {
 	as_root ln -s /usr/bin/ar "$work/root/usr/local/bin/aarch64-linux-musl-ar"
 	say "importing it into podman"
 	as_root tar -C "$work/root" --exclude=./var/cache/apt/archives/*.deb -c . |
-		podman import --change 'ENV CC_aarch64_unknown_linux_musl=aarch64-linux-musl-gcc AR_aarch64_unknown_linux_musl=aarch64-linux-musl-ar' \
+		podman import --change 'ENV CC_aarch64_unknown_linux_musl=aarch64-linux-musl-gcc' \
+			--change 'ENV AR_aarch64_unknown_linux_musl=aarch64-linux-musl-ar' \
 			--change 'ENV CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=aarch64-linux-musl-gcc' - "$image" >&2
 	as_root rm -rf "$work"
 }
