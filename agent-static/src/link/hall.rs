@@ -6,17 +6,18 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
 use profinfer_secure::hello::HELLO;
 use profinfer_secure::initiator::REQUEST_LEN;
 
-use super::knock::LIMIT;
-
 /// Connections that wait. One more, and the one that has waited longest goes.
 pub(super) const PLACES: usize = 32;
+
+/// How long a handshake may take as a whole, from the connection on.
+pub(super) const LIMIT: Duration = Duration::from_secs(2);
 
 /// Who waits, in the order in which they came.
 #[derive(Debug)]

@@ -3,15 +3,12 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use profinfer_secure::{Key, Opener, Refusal, Responder, Sealer, Step};
 use profinfer_wire::WIRE_VERSION;
 
-use super::hall::Caller;
-
-/// How long a handshake may take as a whole, from the connection on.
-pub(super) const LIMIT: Duration = Duration::from_secs(2);
+use super::hall::{Caller, LIMIT};
 
 /// A handshake with who knocks.
 #[derive(Debug)]

