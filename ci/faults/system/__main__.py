@@ -13,9 +13,8 @@ from common import Skipped
 from support import Engine
 
 ALWAYS = [engine.killed, engine.exec_, engine.fork, engine.killed_agent, engine.frozen, engine.stopped, engine.two_agents,
-          engine.signals,          resources.overflow, resources.disk_full, resources.disk_read_only, resources.disk_slow, resources.limits,
-          resources.out_of_memory,
-          resources.killed_for_memory, resources.no_time]
+          engine.signals, resources.overflow, resources.disk_full, resources.disk_read_only, resources.disk_slow, resources.limits,
+          resources.out_of_memory, resources.killed_for_memory, resources.no_time]
 TRACERS = [tracers.gdb, tracers.strace, tracers.perf, tracers.bpftrace, tracers.direct]
 MACHINE = [machine.clock, machine.cpu]
 

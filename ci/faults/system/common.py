@@ -22,22 +22,8 @@ class Skipped(Exception):
 def breakpoints(pid):
     """How many bytes of the engine's code are an instruction of a uprobe or of a debugger. Nothing else may differ from the files."""
     assert not support.changed(pid), support.changed(pid)
-    found = 0
-    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
-        for line in maps.read().splitlines():
-            fields = line.split(None, 5)
-            if fields[1] != "r-xp" or len(fields) < 6 or not fields[5].startswith("/"):
-                continue
-            start, end = (int(x, 16) for x in fields[0].split("-"))
-            memory.seek(start)
-            code = memory.read(end - start)
-            with open(f"/proc/{pid}/map_files/{fields[0]}", "rb") as file:
-                file.seek(int(fields[2], 16))
-                original = file.read(end - start)
-            for at in range(0, len(original), 4096):
-                page, clean = code[at : at + 4096], original[at : at + 4096]
-                found += sum(a != b for a, b in zip(page, clean)) if page != clean else 0
-    return found
+    pages = support.differences(pid)
+    return sum(a != b for _, _, is_page, has_page in pages for a, b in zip(is_page, has_page))
 
 
 def agent(engine, *options, probes=UPROBES):

@@ -72,8 +72,8 @@ def undisturbed():
 alone = undisturbed()
 
 
-def changed(pid):
-    """Where the code of a process is not as in its files; breakpoints of uprobes do not count."""
+def differences(pid):
+    """Pages of the code of a process that are not as in its files: the file, the page's address, its bytes, and the file's."""
     with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
         for line in maps.read().splitlines():
             fields = line.split(None, 5)
@@ -86,11 +86,17 @@ def changed(pid):
                 file.seek(int(fields[2], 16))
                 original = file.read(end - start).ljust(end - start, b"\0")
             for at in range(0, len(code), 4096):
-                is_page, has_page = code[at : at + 4096], original[at : at + 4096]
-                differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)] if is_page != has_page else []
-                if differ:
-                    n = differ[0]
-                    return f"{fields[5]} at {start + at + n:#x}: {is_page[n : n + 8].hex()} instead of {has_page[n : n + 8].hex()}"
+                if code[at : at + 4096] != original[at : at + 4096]:
+                    yield fields[5], start + at, code[at : at + 4096], original[at : at + 4096]
+
+
+def changed(pid):
+    """Where the code of a process is not as in its files; breakpoints of uprobes do not count."""
+    for name, address, is_page, has_page in differences(pid):
+        differ = [n for n, (a, b) in enumerate(zip(is_page, has_page)) if a not in (b, 0xCC)]
+        if differ:
+            n = differ[0]
+            return f"{name} at {address + n:#x}: {is_page[n : n + 8].hex()} instead of {has_page[n : n + 8].hex()}"
     return None
 
 
