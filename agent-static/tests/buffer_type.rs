@@ -1,9 +1,13 @@
 //! The type of a buffer is read out of a process's memory: here out of this one's, where structs as the engine's lie.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-use std::fs::File;
+use std::fs::{self, File};
 
+use profinfer_agent::emit::Emitter;
+use profinfer_agent::link::Output;
+use profinfer_agent::link::output::Kind;
 use profinfer_agent::placement::buffer_type::BufferTypes;
+use profinfer_agent::placement::{Placements, Unplaced, Weight};
 use profinfer_agent::target::maps::mappings;
 
 static REPACK: [u8; 11] = *b"CPU_REPACK\0";
@@ -80,4 +84,29 @@ fn what_is_no_type_has_no_name() {
     for nowhere in [0, 8, u64::MAX - 7, u64::MAX] {
         assert_eq!(read_at(nowhere), "");
     }
+}
+
+/// An engine that ends leaves graphs behind whose weights nobody can look for any more.
+#[test]
+fn a_buffer_that_is_gone_is_what_it_was() {
+    let out = tempfile::NamedTempFile::new().unwrap();
+    let output = Output::new(out.reopen().unwrap(), Kind::File, "the test").unwrap();
+    let mut emit = Emitter::begin(output, [7; 16]);
+    let kind = [function(repack), 0, 0];
+    let (mut lost, mut never) = (buffer(&[function(nothing)], &kind), buffer(&[], &kind));
+    never.fill(0);
+    let mut placements = Placements::default();
+    let mut send = |topology, buffer: &[usize]| {
+        let at = buffer.as_ptr() as u64;
+        let weights = vec![Weight { index: 0, buffer: at, data: at, bytes: 8 }];
+        placements.send(&Unplaced { topology, pid: std::process::id(), weights }, &mut emit);
+    };
+    send(1, &lost);
+    lost.fill(0);
+    send(2, &lost);
+    send(3, &never);
+    emit.flush();
+    let buffers = host_analyzer::read(&fs::read(out.path()).unwrap()).unwrap().buffers;
+    let kinds: Vec<_> = buffers.iter().map(|b| b.kind.as_str()).collect();
+    assert_eq!(kinds, ["CPU_REPACK", ""], "that of 1 and 2, and that of 3");
 }

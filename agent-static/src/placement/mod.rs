@@ -7,6 +7,7 @@
 pub mod buffer_type;
 pub mod memory;
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use profinfer_wire::placements::{MAX_PLACEMENT_LEN, Placement};
@@ -21,6 +22,8 @@ use memory::{Place, place};
 
 /// Buffers that are remembered.
 const MAX_BUFFERS: usize = 256;
+/// Structs of buffers whose record is remembered, 16 bytes each.
+const MAX_STRUCTS: usize = 4096;
 /// Longest path that is sent.
 const MAX_PATH: usize = 1000;
 
@@ -53,6 +56,9 @@ pub struct Weight {
 pub struct Placements {
     last_id: u32,
     sent: Vec<Sent>,
+    /// The record that says where the weights of a buffer lie, by process and address of the buffer's struct. An engine that ends
+    /// leaves topologies behind whose weights nobody can look for any more, though they were found for an earlier topology.
+    found: HashMap<(u32, u64), u32>,
 }
 
 /// Buffers of one type in the same memory. An engine may have hundreds of them: one for each stretch of a file between two
@@ -78,11 +84,26 @@ impl Placements {
         for weight in &unplaced.weights {
             let kind = types.name(weight.buffer);
             let place = place(&mappings, weight).believed(kind);
-            let address = if place == Place::Device { weight.buffer } else { 0 };
-            let buffer = self.buffer(pid, address, kind, place, emit);
+            let buffer = match self.found.get(&(pid, weight.buffer)) {
+                Some(found) if kind.is_empty() => *found,
+                _ => self.now(weight, pid, kind, place, emit),
+            };
             batch.add(Placement { index: weight.index, buffer }, emit);
         }
         batch.send(emit);
+    }
+
+    /// The number of a weight's buffer as it is now, which is remembered if its type is known.
+    fn now(&mut self, weight: &Weight, pid: u32, kind: &str, place: Place, emit: &mut Emitter) -> u32 {
+        let address = if place == Place::Device { weight.buffer } else { 0 };
+        let buffer = self.buffer(pid, address, kind, place, emit);
+        if !kind.is_empty() {
+            if self.found.len() >= MAX_STRUCTS {
+                self.found.clear();
+            }
+            self.found.insert((pid, weight.buffer), buffer);
+        }
+        buffer
     }
 
     /// The buffer's number; it is sent when it is new.

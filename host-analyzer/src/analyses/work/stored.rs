@@ -1,7 +1,7 @@
 //! Bytes of a weight as it lies in its buffer: backends store some types in another order, and some with more.
 
 use super::Accuracy;
-use crate::model::{Model, Node};
+use crate::model::{Memory, Model, Node};
 
 /// Bytes of a block of a type, in GGML's order and in that of `AMX`.
 type Blocks = (&'static str, u64, u64);
@@ -16,9 +16,12 @@ const OPAQUE: [&str; 2] = ["KLEIDIAI", "SPACEMIT"];
 /// Bytes of a weight that is read as a whole. `CPU_REPACK`, before 2025-06 `CPU_AARCH64`, weaves the blocks of four or eight rows into
 /// one of as many bytes (`block<K, N>` of `ggml-cpu/repack.h`), so that nothing is added.
 pub(super) fn stored(model: &Model, node: &Node) -> (u64, Accuracy) {
-    let kind = node.buffer.and_then(|b| model.buffers.get(b.0 as usize)).map_or("", |b| b.kind.as_str());
+    let buffer = node.buffer.and_then(|b| model.buffers.get(b.0 as usize));
+    let kind = buffer.map_or("", |b| b.kind.as_str());
     let dtype = model.texts.get(node.dtype);
-    if OPAQUE.iter().any(|opaque| kind.contains(opaque)) {
+    // A buffer of which nothing could be read may be one that repacks.
+    let unread = buffer.is_some_and(|b| b.kind.is_empty() && b.memory == Memory::Unknown);
+    if unread || OPAQUE.iter().any(|opaque| kind.contains(opaque)) {
         return (node.bytes, Accuracy::Estimated);
     }
     let more = AMX.iter().find(|(name, ..)| kind == "AMX" && *name == dtype);

@@ -68,7 +68,7 @@ impl Graph {
 
     /// A weight lies in a buffer of this kind.
     pub(crate) fn place(&mut self, at: u32, kind: &str) {
-        let memory = Memory::Anonymous;
+        let memory = if kind.is_empty() { Memory::Unknown } else { Memory::Anonymous };
         self.model.buffers.push(Buffer { pid: 1, kind: kind.to_owned(), memory, path: String::new() });
         self.nodes[at as usize].buffer = Some(BufferId(self.model.buffers.len() as u32 - 1));
     }
