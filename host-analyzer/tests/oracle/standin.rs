@@ -45,7 +45,8 @@ fn split(library: &str, backend: &str) -> Option<(Model, BTreeMap<String, u64>)>
     let parts = parts()?;
     let (bin, standin) = (engine("PROFINFER_ENGINE_DIR")?, engine("PROFINFER_STANDIN_DIR")?);
     let plugin = format!("GGML_BACKEND_PATH={}", standin.parent().unwrap().join(library).display());
-    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    // A type that no CPU keeps in an order of its own, so that other backends may have it.
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
     let run = ["env", &plugin, "STANDIN_SLEEP=Kcur-1", nodes.to_str().unwrap()];
     let command = [&run[..], &["-m", &gguf, "-t", "2", "-p", "5", "-n", "3"]].concat();
     let listed = std::process::Command::new("env").args(&command[1..]).arg("--list").output().unwrap();
