@@ -49,6 +49,8 @@ pub(super) struct Receiver {
     asked: Option<Instant>,
     tries: u32,
     heard: Instant,
+    /// When anything came, noise too.
+    stirred: Instant,
     /// Bytes on a serial line that did not belong to frames.
     pub(super) noise: u64,
     /// How often frames were requested again.
@@ -72,6 +74,7 @@ impl Receiver {
             asked: None,
             tries: 0,
             heard: now,
+            stirred: now,
             noise: 0,
             repairs: 0,
             overheard: String::new(),
@@ -118,6 +121,9 @@ impl Receiver {
             self.heard = now;
             sink(bytes);
             return Next::Listen;
+        }
+        if !bytes.is_empty() {
+            self.stirred = now;
         }
         while !bytes.is_empty() {
             self.frame(&mut bytes, now, sink);
@@ -195,7 +201,12 @@ impl Receiver {
 
     /// Whether a frame has to be requested again. The caller also calls this when nothing comes.
     pub(super) fn ask(&mut self, now: Instant) -> Next {
-        if !self.serial || !self.noisy || self.greeting.is_some() {
+        if !self.serial || self.greeting.is_some() {
+            return Next::Listen;
+        }
+        // A frame that has begun and does not go on: its end was destroyed, and no other frame follows that would show it.
+        self.noisy |= self.accumulator.pending() > 0 && now - self.stirred > PATIENCE;
+        if !self.noisy {
             return Next::Listen;
         }
         let due = match self.asked {
