@@ -13,27 +13,9 @@
 const volatile __u8 backend_tensor[BACKEND_SLOTS] = {};
 const volatile __u8 backend_whole[BACKEND_SLOTS] = {};
 
-/* Totals of nested calls per CPU; names as in the wire's NestedLoss. */
-struct nested_counters {
-	__u64 starts;
-	__u64 ends;
-	__u64 ring_full;
-	__u64 no_start;
-	__u64 no_end;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct nested_counters);
-} nested_totals SEC(".maps");
-
 static __always_inline struct nested_counters *nested_counters(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&nested_totals, &zero);
+	return &cpu_totals()->nested;
 }
 
 static __always_inline int is_whole(__u32 slot)
@@ -75,7 +57,7 @@ static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 sl
 	struct backend_call *call;
 	__u64 tensor = 0, at;
 
-	if (!t || !c || !i)
+	if (!t)
 		return 0;
 	/* One after the other: a register of a computed number is none that the verifier lets be read. */
 	ARGUMENT(0, PT_REGS_PARM1);
@@ -175,7 +157,7 @@ static __attribute__((noinline)) int backend_leave(__u32 slot)
 	struct backend_call *call;
 	__u64 at = 0, found = 0;
 
-	if (!c || !i || stopped)
+	if (stopped)
 		return 0;
 	if (t) {
 #pragma unroll

@@ -20,7 +20,7 @@ __attribute__((noinline)) int expert_piece(__u64 id)
 	__u32 n, at, used;
 	__u64 row;
 
-	if (!t || !c || t->expert_at >= t->expert_total)
+	if (!t || t->expert_at >= t->expert_total)
 		return 0;
 	at = t->expert_at;
 	used = t->expert_used;
@@ -66,7 +66,7 @@ __attribute__((noinline)) int expert_selection(__u64 id)
 	__u64 src[3] = {}, ne[4] = {}, ids, total;
 	__u32 type = 0;
 
-	if (!t || !g || !c)
+	if (!t || !g)
 		return 0;
 	bpf_probe_read_user(src, sizeof(src), (void *)(t->op_node + g->src));
 	/* The ids are the third source; before llama.cpp b2591 the first. */

@@ -28,7 +28,7 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 	struct thread *t = thread_of(id);
 	struct counters *c = counters();
 
-	if (!t || !c)
+	if (!t)
 		return 0;
 	ADD(c->span_starts, 1);
 	if (t->op_node)
@@ -130,7 +130,7 @@ static __always_inline int op_over(void)
 	struct counters *c = counters();
 	struct engine_state *s;
 
-	if (!c || stopped)
+	if (stopped)
 		return 0;
 	if (t && t->op_node)
 		return op_finish(t, c, id, now);

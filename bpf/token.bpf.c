@@ -22,6 +22,7 @@ static __always_inline void hold(const struct engine_config *g, struct engine_st
 	if (!to_be_held(g, s))
 		return;
 	s->held = 1;
+	held_engines[(id >> 32) & (HELD_ENGINES - 1)] = id >> 32;
 	p = bpf_ringbuf_reserve(&events, sizeof(*p), 0);
 	if (p) {
 		head(&p->head, EVENT_HOLD, id, 0);

@@ -168,12 +168,44 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct counters);
-} totals SEC(".maps");
+/* Totals of nested calls; names as in the wire's NestedLoss. */
+struct nested_counters {
+	__u64 starts;
+	__u64 ends;
+	__u64 ring_full;
+	__u64 no_start;
+	__u64 no_end;
+};
+
+/* Totals of the scheduler level; names as in the wire's SchedLoss record. */
+struct sched_counters {
+	__u64 switches;
+	__u64 wakes;
+	__u64 migrations;
+	__u64 interrupts;
+	__u64 switches_ring_full;
+	__u64 wakes_ring_full;
+	__u64 migrations_ring_full;
+	__u64 interrupts_ring_full;
+	__u64 threads_no_room;
+};
+
+/* Totals of a CPU, which has its cache lines for itself. */
+struct cpu_totals {
+	struct counters ops;
+	struct nested_counters nested;
+	struct sched_counters sched;
+} __attribute__((aligned(64)));
+
+/* Memory that the agent maps, not maps that it asks for: while a process reads a map by the bpf system call, no tracepoint's
+ * program runs on its CPU, and before Linux 6.0 no uprobe's (bpf_disable_instrumentation), also while the process is taken off its
+ * CPU in the middle. The kernel counts in no place that older ones tell what was missed. CPUs beyond these share their totals. */
+#define TOTALS_CPUS 64
+struct cpu_totals totals[TOTALS_CPUS] = {};
+
+/* Processes that were stopped at their first token or graph, by the last bits of their numbers. */
+#define HELD_ENGINES 64
+volatile __u64 held_engines[HELD_ENGINES] = {};
 
 /* Topologies that the agent holds; it deletes the ones that it forgets. */
 struct topology_facts {
@@ -211,7 +243,7 @@ const volatile __u64 pidns_ino = 0;
 
 /* Set by the agent when a session ends: probes are removed one after the other, and what still hits the last
  * ones belongs to calls whose end is not seen any more. */
-volatile __u32 stopped = 0;
+volatile __u64 stopped = 0;
 
 static __always_inline __u64 pid_tgid(void)
 {
@@ -233,11 +265,14 @@ static __always_inline struct thread *known_thread(__u64 id)
 	return t && t->id == id ? t : 0;
 }
 
+static __always_inline struct cpu_totals *cpu_totals(void)
+{
+	return &totals[bpf_get_smp_processor_id() & (TOTALS_CPUS - 1)];
+}
+
 static __always_inline struct counters *counters(void)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&totals, &zero);
+	return &cpu_totals()->ops;
 }
 
 /* Newer kernels run programs on uprobes with preemption, and interrupts come between others: one CPU's total has several writers. */
@@ -245,9 +280,7 @@ static __always_inline struct counters *counters(void)
 
 #define COUNT(field) \
 	do { \
-		struct counters *c_ = counters(); \
-		if (c_) \
-			ADD(c_->field, 1); \
+		ADD(counters()->field, 1); \
 	} while (0)
 
 static __always_inline const struct engine_config *engine_of(__u64 id)

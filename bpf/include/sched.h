@@ -60,32 +60,6 @@ struct {
 	__type(value, struct sched_cpu);
 } sched_cpus SEC(".maps");
 
-/* Totals per CPU; names as in the wire's SchedLoss record. */
-struct sched_counters {
-	__u64 switches;
-	__u64 wakes;
-	__u64 migrations;
-	__u64 interrupts;
-	__u64 switches_ring_full;
-	__u64 wakes_ring_full;
-	__u64 migrations_ring_full;
-	__u64 interrupts_ring_full;
-	__u64 threads_no_room;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct sched_counters);
-} sched_totals SEC(".maps");
-
-#define SCHED_COUNT(field) \
-	do { \
-		__u32 zero_ = 0; \
-		struct sched_counters *c_ = bpf_map_lookup_elem(&sched_totals, &zero_); \
-		if (c_) \
-			ADD(c_->field, 1); \
-	} while (0)
+#define SCHED_COUNT(field) ADD(cpu_totals()->sched.field, 1)
 
 #endif

@@ -2,6 +2,7 @@
 
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,9 +14,10 @@ import run
 LOOK = 2
 
 
-def rss(pid):
-    """Resident pages."""
-    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+def memory(pid):
+    """Memory of its own, KB, in swap or not. Pages of files, its program's, are the kernel's to drop and to read again."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return sum(int(re.search(rf"^{line}:\s+(\d+) kB", status, re.M)[1]) for line in ("RssAnon", "VmSwap"))
 
 
 def read(pieces, folder):
@@ -51,7 +53,7 @@ def main():
         agent, port = run.serve(folder, ["--once", "--", *run.engine_command()])
     analyze = run.capture(folder, port, "--rotate", options.rotate, "--reconnect", "60")
     profile, begun, engine, restarts = folder / "profile", time.monotonic(), None, 0
-    pages, growing, whole, sums = [], 0, 0, 0
+    own, growing, whole, sums, engines = [], 0, 0, 0, set()
     while time.monotonic() < begun + seconds:
         time.sleep(LOOK)
         if options.server and (engine is None or engine.poll() is not None):
@@ -61,9 +63,10 @@ def main():
         for process, name in ((agent, "agent"), (analyze, "analyze")):
             if process.poll() is not None:
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
+        engines |= set(run.children(agent.pid))
         # A fifth of the time, at most a minute, is the warm-up.
         if time.monotonic() > begun + min(60, seconds / 5):
-            pages.append(rss(agent.pid))
+            own.append(memory(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
         for piece in pieces[whole:-1]:
             sums += check_whole(piece, False, folder)
@@ -76,6 +79,7 @@ def main():
                 run.fail(f"{pieces[-1].name} is damaged while it grows")
         growing += 1
     run.stop(analyze, folder)
+    run.end_engines(engines)
     pieces = sorted(profile.glob("recording-*.pfi"))
     for piece in pieces[whole:-1]:
         sums += check_whole(piece, False, folder)
@@ -83,8 +87,8 @@ def main():
     size = sum(p.stat().st_size for p in pieces) / 1e6
     print(f"{seconds:.0f} s, {len(pieces)} pieces, {size:.1f} MB" + (f", {restarts} starts of the engine" if options.server else ""))
     print(run.accounted(folder / "read", sums))
-    print(f"the agent's memory after the warm-up: {min(pages)} to {max(pages)} pages, {len(pages)} looks")
-    if min(pages) != max(pages):
+    print(f"the agent's memory after the warm-up: {min(own)} to {max(own)} KB, {len(own)} looks")
+    if min(own) != max(own):
         run.fail("the agent's memory changes")
     shutil.rmtree(folder)
 

@@ -1,11 +1,15 @@
 //! The traced processes, as the programs are told of them. What the agent writes and what the programs write are two
 //! maps: neither overwrites the other's.
 
+use std::mem::offset_of;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use libbpf_rs::{MapCore, MapFlags};
 use profinfer_engine::Layout;
 
 use super::Bpf;
-use super::layout::{View, bytes_of, field, types};
+use super::layout::{bytes_of, length, types};
 use crate::error::{Diagnostic, Result};
 
 /// What the programs are told of one process.
@@ -97,6 +101,7 @@ impl Bpf<'_> {
     /// When 64 processes are traced already.
     pub fn begin_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
         let state = state_bytes(no_state(0));
+        self.held_no_more(pid);
         // The state first: a process is traced from when it has a configuration.
         let states = &self.skel.maps.engine_states;
         states.update(&pid.to_ne_bytes(), &state, MapFlags::ANY).map_err(|e| no_room(pid, &e))?;
@@ -109,6 +114,9 @@ impl Bpf<'_> {
     /// # Errors
     /// As [`Self::begin_engine`].
     pub fn set_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
+        if !config.hold {
+            self.held_no_more(pid);
+        }
         let configs = &self.skel.maps.engine_configs;
         configs.update(&pid.to_ne_bytes(), &config.bytes(), MapFlags::ANY).map_err(|e| no_room(pid, &e))
     }
@@ -129,12 +137,20 @@ impl Bpf<'_> {
     /// Whether a process to be held has reached its first token or graph.
     #[must_use]
     pub fn held(&self, pid: u32) -> bool {
-        let key = pid.to_ne_bytes();
-        let config = self.skel.maps.engine_configs.lookup(&key, MapFlags::ANY).ok().flatten();
-        let state = self.skel.maps.engine_states.lookup(&key, MapFlags::ANY).ok().flatten();
-        let hold = config.and_then(|c| field!(View::new(&c)?, engine_config.hold));
-        let held = state.and_then(|s| field!(View::new(&s)?, engine_state.held));
-        hold.is_some_and(|h| h != 0) && held.is_some_and(|h| h != 0)
+        self.held_engine(pid).is_some_and(|held| held.load(Relaxed) == u64::from(pid))
+    }
+
+    /// Where the programs tell of a process of this number. Another process of the same place may have been told of since then: it is
+    /// asked for at once.
+    fn held_engine(&self, pid: u32) -> Option<&AtomicU64> {
+        const PLACES: usize = length(|bss| &bss.held_engines);
+        self.shared.words(offset_of!(types::bss, held_engines), PLACES).get(pid as usize % PLACES)
+    }
+
+    fn held_no_more(&self, pid: u32) {
+        if let Some(held) = self.held_engine(pid) {
+            let _ = held.compare_exchange(u64::from(pid), 0, Relaxed, Relaxed);
+        }
     }
 
     /// Forgets a process.

@@ -7,6 +7,11 @@ use std::marker::PhantomData;
 
 pub(crate) use super::skel::types;
 
+/// Length of an array among the programs' variables.
+pub(crate) const fn length<T, const N: usize>(_: fn(&types::bss) -> &[T; N]) -> usize {
+    N
+}
+
 /// A value as it lies in memory.
 pub(crate) trait Plain: Sized {
     /// Reads it from the first bytes.

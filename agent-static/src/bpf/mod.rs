@@ -10,8 +10,8 @@ mod sched;
 mod skel;
 mod totals;
 
-use std::cell::RefCell;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
+use std::sync::atomic::Ordering::Relaxed;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, OpenObject, OpenProgramMut, ProgramAttachType};
@@ -19,10 +19,11 @@ use libbpf_rs::{MapCore, MapFlags, OpenObject, OpenProgramMut, ProgramAttachType
 use crate::backend_function::FUNCTIONS;
 use crate::capture::Programs;
 use crate::counter::Counters;
-use crate::error::Result;
+use crate::error::{Diagnostic, Result};
 use crate::sched::formats::Formats;
+use crate::sys::maps::Shared;
 use crate::sys::multi::uprobe_multi;
-use layout::{bytes_of, types::limit};
+use layout::{bytes_of, types, types::limit};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
 
@@ -49,8 +50,8 @@ pub struct Bpf<'s> {
     starts_only: bool,
     /// All places of a program are attached by one link.
     multi: bool,
-    /// Room for the totals of all CPUs.
-    per_cpu: RefCell<Vec<u64>>,
+    /// The programs' variables.
+    shared: Shared<'s>,
 }
 
 impl std::fmt::Debug for Bpf<'_> {
@@ -106,13 +107,14 @@ impl<'s> Bpf<'s> {
                 program.set_attach_type(ProgramAttachType::TraceUprobeMulti);
             }
         }
-        let skel = open.load().map_err(|e| refused(&e))?;
+        let mut skel = open.load().map_err(|e| refused(&e))?;
+        let variables = skel.maps.bss_data.take().ok_or_else(unmapped)?;
         for tid in capture.tids {
             let map = &skel.maps.kept_threads;
             map.update(&tid.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused(&e))?;
         }
         let starts_only = capture.starts_only;
-        Ok(Self { skel, sched: sched.is_some(), starts_only, multi, per_cpu: RefCell::new(totals::room()) })
+        Ok(Self { skel, sched: sched.is_some(), starts_only, multi, shared: Shared::of(variables) })
     }
 
     /// The ring buffer's map.
@@ -142,9 +144,14 @@ impl<'s> Bpf<'s> {
 
     /// Ends all capturing at once, before the probes are removed one by one.
     pub fn stop(&self) {
-        let stopped = bytes_of!(bss { stopped: 1 });
-        let _ = self.skel.maps.bss.update(&0u32.to_ne_bytes(), &stopped, MapFlags::ANY);
+        let stopped = self.shared.words(offset_of!(types::bss, stopped), 1);
+        stopped.iter().for_each(|s| s.store(1, Relaxed));
     }
+}
+
+fn unmapped() -> Diagnostic {
+    let help = "the kernel is older than 5.5 and cannot share a map's memory: use a newer one";
+    Diagnostic::new("mapping the variables of the BPF programs", "libbpf mapped none", help)
 }
 
 /// Device and inode of the agent's PID namespace when it is not the kernel's first one.

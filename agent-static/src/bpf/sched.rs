@@ -45,7 +45,7 @@ impl<'s> Bpf<'s> {
     }
 
     /// Descriptors of the programs that were loaded for the level.
-    pub(super) fn sched_programs(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub fn sched_programs(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let loaded = if self.sched { Tracepoint::ALL.as_slice() } else { &[] };
         loaded.iter().map(|t| self.sched_program(*t).as_fd())
     }
@@ -68,7 +68,7 @@ pub(super) fn leave_out(open: &mut OpenProfinferSkel<'_>) -> libbpf_rs::Result<(
         program.set_autoload(false);
     }
     let m = &mut open.maps;
-    for map in [&mut m.sched_threads, &mut m.sched_waiting, &mut m.sched_cpus, &mut m.sched_totals] {
+    for map in [&mut m.sched_threads, &mut m.sched_waiting, &mut m.sched_cpus] {
         map.set_autocreate(false)?;
     }
     Ok(())

@@ -1,12 +1,10 @@
 //! What the programs count, summed over the CPUs.
 
 use std::mem::offset_of;
-
-use libbpf_rs::{MapCore, MapFlags};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Bpf;
-use super::layout::types;
-use crate::sys::maps;
+use super::layout::{length, types};
 
 /// Totals by the names of a struct of `bpf/include`, all of whose fields are `__u64`.
 macro_rules! totals {
@@ -22,10 +20,8 @@ macro_rules! totals {
         const _: fn(types::$struct) = |types::$struct { $($field: _),* }| ();
 
         impl $name {
-            const WORDS: usize = size_of::<types::$struct>() / 8;
-
-            fn of(sums: &[u64]) -> Self {
-                let sum = |at: usize| sums.get(at / 8).copied().unwrap_or(0);
+            /// `sum` gives the sum over all CPUs of the total that is so many bytes behind the first.
+            fn of(sum: impl Fn(usize) -> u64) -> Self {
                 Self { $($field: sum(offset_of!(types::$struct, $field))),* }
             }
         }
@@ -53,64 +49,41 @@ totals! {
     }
 }
 
-/// Room for the totals of one CPU.
-const MOST_WORDS: usize = {
-    let [a, b, c] = [Totals::WORDS, NestedTotals::WORDS, SchedTotals::WORDS];
-    let most = if a > b { a } else { b };
-    if most > c { most } else { c }
-};
-
-/// Room for the totals of all CPUs, so that reading them allocates nothing.
-pub(super) fn room() -> Vec<u64> {
-    vec![0; maps::possible_cpus() * MOST_WORDS]
-}
+/// Bytes of the totals of one CPU.
+const OF_CPU: usize = size_of::<types::cpu_totals>();
+/// Places for the totals of CPUs.
+const TOTALS_CPUS: usize = length(|bss| &bss.totals);
 
 impl Bpf<'_> {
     /// What the programs counted so far.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        Totals::of(&self.sums::<{ Totals::WORDS }>(&self.skel.maps.totals))
+        Totals::of(|at| self.sum(offset_of!(types::cpu_totals, ops) + at))
     }
 
     /// What the programs counted of nested calls so far.
     #[must_use]
     pub fn nested_totals(&self) -> NestedTotals {
-        NestedTotals::of(&self.sums::<{ NestedTotals::WORDS }>(&self.skel.maps.nested_totals))
+        NestedTotals::of(|at| self.sum(offset_of!(types::cpu_totals, nested) + at))
     }
 
     /// What the programs counted of the scheduler level so far.
     #[must_use]
     pub fn sched_totals(&self) -> SchedTotals {
-        if !self.sched {
-            return SchedTotals::default();
-        }
-        SchedTotals::of(&self.sums::<{ SchedTotals::WORDS }>(&self.skel.maps.sched_totals))
+        SchedTotals::of(|at| self.sum(offset_of!(types::cpu_totals, sched) + at))
     }
 
-    /// The sums over all CPUs of a map with one value of so many words; zeros where it cannot be read.
-    fn sums<const N: usize>(&self, map: &impl MapCore) -> [u64; N] {
-        let mut sum = [0u64; N];
-        let mut per_cpu = self.per_cpu.borrow_mut();
-        per_cpu.fill(0);
-        maps::lookup_percpu(map, 0, &mut per_cpu);
-        for cpu in per_cpu.chunks_exact(N).take(maps::possible_cpus()) {
-            for (total, value) in sum.iter_mut().zip(cpu) {
-                *total += value;
-            }
-        }
-        sum
+    /// The sum over all CPUs of the total that is so many bytes behind the first of its CPU.
+    fn sum(&self, at: usize) -> u64 {
+        let first = offset_of!(types::bss, totals);
+        let of_cpu = |cpu| self.shared.words(first + cpu * OF_CPU + at, 1);
+        (0..TOTALS_CPUS).flat_map(of_cpu).fold(0, |sum, w| sum.wrapping_add(w.load(Relaxed)))
     }
 
     /// Sets the totals to zero.
     pub fn reset_totals(&self) {
-        let zeros = |bytes: usize| vec![vec![0u8; bytes]; maps::possible_cpus()];
-        let key = 0u32.to_ne_bytes();
-        let all = zeros(size_of::<types::counters>());
-        let _ = self.skel.maps.totals.update_percpu(&key, &all, MapFlags::ANY);
-        if self.sched {
-            let all = zeros(size_of::<types::sched_counters>());
-            let _ = self.skel.maps.sched_totals.update_percpu(&key, &all, MapFlags::ANY);
-        }
+        let all = self.shared.words(offset_of!(types::bss, totals), TOTALS_CPUS * OF_CPU / 8);
+        all.iter().for_each(|word| word.store(0, Relaxed));
     }
 }
 
@@ -120,10 +93,12 @@ mod tests {
 
     #[test]
     fn totals_are_read_by_name() {
-        let mut sums = [0; Totals::WORDS];
-        sums[offset_of!(types::counters, spans_no_end) / 8] = 5;
-        sums[offset_of!(types::counters, experts_unreadable) / 8] = 7;
+        let sum = |at| match at {
+            at if at == offset_of!(types::counters, spans_no_end) => 5,
+            at if at == offset_of!(types::counters, experts_unreadable) => 7,
+            _ => 0,
+        };
         let expected = Totals { spans_no_end: 5, experts_unreadable: 7, ..Totals::default() };
-        assert_eq!(Totals::of(&sums), expected);
+        assert_eq!(Totals::of(sum), expected);
     }
 }

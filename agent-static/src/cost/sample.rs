@@ -2,7 +2,7 @@
 //! twice a run, they would cost a fifth of a program all the time. Switching them patches the kernel's code, for which every CPU is
 //! interrupted, so it is done more and more rarely.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::bpf::Bpf;
@@ -52,6 +52,26 @@ impl Sampler {
 #[must_use]
 pub fn runs(bpf: &Bpf<'_>) -> (u64, u64) {
     bpf.programs().map(|fd| of_program(fd.as_raw_fd())).fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
+}
+
+/// How often the kernel did not run a program of the scheduler level, because another program or a map was in use on that CPU.
+///
+/// # Errors
+/// Where the kernel does not count it: for tracepoints since Linux 6.7.
+pub fn sched_missed(bpf: &Bpf<'_>) -> Result<u64, String> {
+    const SINCE: (u32, u32) = (6, 7);
+    let uname = nix::sys::utsname::uname().map_err(|e| format!("uname: {e}"))?;
+    let release = uname.release().to_string_lossy();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
+    if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < SINCE {
+        return Err(format!("Linux {release} does not count them; 6.7 and newer do"));
+    }
+    let of = |fd: BorrowedFd<'_>| {
+        let text = text_of_process(&format!("/proc/self/fdinfo/{}", fd.as_raw_fd())).unwrap_or_default();
+        let line = text.lines().find_map(|l| l.strip_prefix("recursion_misses:"));
+        line.and_then(|n| n.trim().parse::<u64>().ok()).ok_or_else(|| "the kernel does not tell".to_owned())
+    };
+    bpf.sched_programs().map(of).sum()
 }
 
 /// As /proc/self/fdinfo tells (Linux 5.1); zeros, which mean that nothing was measured, where it does not.

@@ -1,4 +1,4 @@
-//! The agent itself: what it has given up (docs/security.md).
+//! The agent itself: what it has given up (docs/security.md), and what its programs did not see.
 
 use profinfer_wire::record::fact::FactScope::System;
 
@@ -9,4 +9,8 @@ pub(super) fn send(confined: &Confined, out: &mut Sender<'_>) {
     out.text_or(System, "agent.capabilities", confined.capabilities.clone().map(capabilities::words));
     out.number(System, "agent.no_new_privileges", confined.no_new_privileges.into());
     out.number_or(System, "agent.seccomp", confined.calls.clone().map(|()| 1));
+}
+
+pub(super) fn send_missed(missed: Result<u64, String>, out: &mut Sender<'_>) {
+    out.number_or(System, "agent.sched_missed", missed);
 }

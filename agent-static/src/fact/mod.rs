@@ -70,6 +70,11 @@ impl Facts {
         agent::send(confined, &mut Sender::now(emit, Weight::Essential));
     }
 
+    /// Sends how often a program of the scheduler level was not run, at the end of the session.
+    pub fn sched_missed(&self, missed: Result<u64, String>, emit: &mut Emitter) {
+        agent::send_missed(missed, &mut Sender::now(emit, Weight::Essential));
+    }
+
     /// Sends the facts of a process that is traced from now on, or that has begun another program.
     pub fn process(&mut self, pid: u32, emit: &mut Emitter) {
         self.processes.retain(|p| p.pid != pid);

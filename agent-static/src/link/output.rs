@@ -101,9 +101,9 @@ impl Output {
             name: name.into(),
             hello: [0; HELLO_LEN],
             greeted: HELLO_LEN,
-            bytes: VecDeque::with_capacity(QUEUE_BYTES + kept),
+            bytes: touched(QUEUE_BYTES + kept),
             sent: 0,
-            frames: VecDeque::with_capacity(FRAMES),
+            frames: touched(FRAMES),
             broken: None,
         }
     }
@@ -276,6 +276,14 @@ fn unblock(file: &File) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(file, FcntlArg::F_GETFL)?);
     fcntl(file, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(())
+}
+
+/// An empty queue for so many, all of whose memory is there already: a session takes no page more an hour later.
+fn touched<T: Clone + Default>(n: usize) -> VecDeque<T> {
+    let mut queue = VecDeque::with_capacity(n);
+    queue.resize(n, T::default());
+    queue.clear();
+    queue
 }
 
 #[cfg(test)]

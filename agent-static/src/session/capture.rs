@@ -182,6 +182,9 @@ pub(super) fn capture(
         // It may take long: by now no operator is lost for it.
         let lower = &mut drain.borrow_mut().lower;
         facts.end(&mut lower.computing, &mut lower.emit);
+        if sched.recorded() != 0 {
+            facts.sched_missed(sample::sched_missed(&bpf), &mut lower.emit);
+        }
     }
     if let Some(nothing) = nothing {
         return Err(nothing);

@@ -1,25 +1,41 @@
-//! Reading a map of the BPF programs without allocating; libbpf-rs makes a new vector for each CPU.
+//! Memory that the BPF programs and the agent share: the programs' own variables, which libbpf maps.
 
-use std::os::fd::AsRawFd;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 
-use libbpf_rs::MapCore;
+/// The variables as words. Reading them is no system call: see `TOTALS_CPUS` in `bpf/include/maps.h`.
+#[derive(Debug, Clone, Copy)]
+pub struct Shared<'m>(&'m [AtomicU64]);
 
-/// Number of CPUs that there may be, as the kernel counts them for per-CPU maps; 0 when it does not tell.
-pub fn possible_cpus() -> usize {
-    static CPUS: OnceLock<usize> = OnceLock::new();
-    *CPUS.get_or_init(|| libbpf_rs::num_possible_cpus().unwrap_or(0))
+impl<'m> Shared<'m> {
+    /// Takes the mapped variables, all of which are words of 64 bits.
+    pub fn of<T>(variables: &'m mut T) -> Self {
+        const { assert!(align_of::<T>() >= align_of::<AtomicU64>() && size_of::<T>().is_multiple_of(8)) };
+        let first = std::ptr::from_mut(variables).cast_const().cast::<AtomicU64>();
+        // SAFETY: The memory is one `T`, which is borrowed for as long as the words are and by nobody else, and is aligned for them;
+        // every value is one of an AtomicU64. The programs write to it, but by atomic additions and whole words.
+        Self(unsafe { std::slice::from_raw_parts(first, size_of::<T>() / 8) })
+    }
+
+    /// So many words from byte `offset` on; none where there are fewer.
+    #[must_use]
+    pub fn words(&self, offset: usize, words: usize) -> &'m [AtomicU64] {
+        self.0.get(offset / 8..).and_then(|rest| rest.get(..words)).unwrap_or(&[])
+    }
 }
 
-/// Reads the values of `key` on all CPUs, behind each other, from a per-CPU array. False, and nothing is written, when the
-/// kernel refuses or `values` is too short.
-pub fn lookup_percpu(map: &impl MapCore, key: u32, values: &mut [u64]) -> bool {
-    let needed = (map.value_size() as usize).next_multiple_of(8) * possible_cpus();
-    if map.key_size() != 4 || needed == 0 || size_of_val(values) < needed {
-        return false;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn words_are_found_by_their_offset() {
+        let mut variables = [[1_u64, 2], [3, 4]];
+        let shared = Shared::of(&mut variables);
+        let values = |offset, n| shared.words(offset, n).iter().map(|w| w.load(Relaxed)).collect::<Vec<_>>();
+        assert_eq!((values(8, 2), values(24, 1)), (vec![2, 3], vec![4]));
+        assert!(values(24, 2).is_empty() && values(64, 1).is_empty());
+        shared.words(0, 1)[0].store(9, Relaxed);
+        assert_eq!(variables[0][0], 9);
     }
-    let (fd, key) = (map.as_fd().as_raw_fd(), &raw const key);
-    // SAFETY: The kernel reads four bytes of `key` and writes `needed` bytes, for which `values` has room; both outlive
-    // the call.
-    unsafe { libbpf_sys::bpf_map_lookup_elem(fd, key.cast(), values.as_mut_ptr().cast()) == 0 }
 }

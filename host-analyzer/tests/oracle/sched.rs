@@ -200,22 +200,28 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     let ran = after[&culprit].ran_ns - before[&culprit].ran_ns;
     agree("the planted task", time, ran, unsure + ran / 10);
 
-    let sched = Analysis::of(&trace).sched;
-    let row = sched.interference.iter().find(|r| r.tid == culprit).expect("the culprit");
+    let analysis = Analysis::of(&trace);
+    let row = analysis.sched.interference.iter().find(|r| r.tid == culprit).expect("the culprit");
     assert_eq!((row.pid, row.name.as_str(), row.engine, row.idle), (culprit, PLANTED, false, false));
     assert!(row.command.ends_with("planted-busy"), "{}", row.command);
     assert!(row.cgroup.starts_with('/'), "{}", row.cgroup);
     assert_eq!(row.cpus.iter().map(|c| c.cpu).collect::<Vec<_>>(), [0]);
     assert!(row.turns > 5 && row.decode_ns > time / 2 && row.threads.len() >= 2, "{row:?}");
-    // While it computes, nothing of it is unknown; while it starts, the agent stops it and lets it go on again and again.
-    for thread in &sched.threads {
-        let whole = &thread.whole;
-        // A record or two of a second may be missing at the edges of what is known, on a machine that is overloaded.
-        let computing: u64 =
-            [&thread.decode, &thread.prefill].iter().map(|t| t.running_ns + t.preempted_ns).sum();
-        let unknown = thread.decode.unknown_ns + thread.prefill.unknown_ns;
-        assert!(unknown <= 1_000_000 + computing / 50, "{thread:?}");
-        assert!(whole.unknown_ns <= 10_000_000 + (whole.running_ns + whole.preempted_ns) / 50, "{thread:?}");
+    // Nothing is unknown but what the kernel itself left out. It counts the programs that it did not run because a map was in use; but
+    // some virtual machines' kernels also hide the threads of their supervisor from every tracer: a switch to one is told, the one away
+    // from it is not (so it is with ftrace and bpftrace there), until the engine's thread is seen again.
+    let missed = analysis.conditions.system.sched_missed.value().copied();
+    println!("runs of programs that the kernel left out: {missed:?}");
+    for thread in &analysis.sched.threads {
+        let (whole, computes) = (&thread.whole, thread.decode.unknown_ns + thread.prefill.unknown_ns);
+        println!("{}: {} ns unknown, {computes} of them while it computes", thread.tid, whole.unknown_ns);
+        let wanted = [&thread.decode, &thread.prefill].map(|t| t.running_ns + t.preempted_ns);
+        assert!(computes <= 1_000_000 + wanted.iter().sum::<u64>() / 50, "{missed:?} {thread:?}");
+        // While it starts, the agent stops it and lets it go on again and again.
+        assert!(
+            whole.unknown_ns <= 10_000_000 + (whole.running_ns + whole.preempted_ns) / 50,
+            "{missed:?} {thread:?}"
+        );
     }
 }
 

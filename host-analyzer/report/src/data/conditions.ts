@@ -32,6 +32,7 @@ export interface SystemFacts {
   ddr_frequency_max_hz: Num;
   ddr_governor: Str;
   cpu_features: Maybe<string[]>;
+  sched_missed: Maybe<number>;
 }
 
 export interface CpuFacts {

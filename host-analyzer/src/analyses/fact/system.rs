@@ -35,6 +35,9 @@ pub struct System {
     pub ddr_governor: Reading<String>,
     /// Instructions of the CPUs by which builds of GGML differ, as the kernel calls them.
     pub cpu_features: Reading<Vec<String>>,
+    /// How often the kernel did not run one of the agent's programs of the scheduler level, because another program or a map was in use
+    /// on that CPU: what it would have told is not known.
+    pub sched_missed: Reading<u64>,
 }
 
 impl System {
@@ -54,6 +57,7 @@ impl System {
             ddr_frequency_max_hz: table.number(scope, "ddr.frequency.max"),
             ddr_governor: table.text(scope, "ddr.governor"),
             cpu_features: table.words(scope, "cpu.features"),
+            sched_missed: table.number(scope, "agent.sched_missed"),
         }
     }
 }

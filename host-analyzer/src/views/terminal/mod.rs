@@ -68,7 +68,8 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     counters::write(&analysis.counted, out)?;
     experts::write(&analysis.expert, out)?;
     threads::write(&analysis.thread, &analysis.capture, out)?;
-    sched::write(&analysis.sched, out)?;
+    let missed = analysis.conditions.system.sched_missed.value().copied();
+    sched::write(&analysis.sched, missed, out)?;
     gauges::write(&analysis.gauge, out)?;
     ceilings::write(&analysis.ceiling, out)?;
     cost(&analysis.cost, analysis.duration_ns, out)?;

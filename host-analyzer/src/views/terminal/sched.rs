@@ -12,7 +12,7 @@ use crate::views::words::{count, duration, one_line};
 const SHOWN: usize = 5;
 const NAME: usize = 34;
 
-pub(super) fn write(sched: &Sched, out: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> io::Result<()> {
     if !sched.recorded || sched.threads.is_empty() {
         return Ok(());
     }
@@ -29,6 +29,13 @@ pub(super) fn write(sched: &Sched, out: &mut Sheet<'_>) -> io::Result<()> {
     );
     writeln!(out)?;
     out.say(&line)?;
+    if let Some(missed @ 1..) = missed {
+        out.say(&format!(
+            "{} of the scheduler's events are not known: the kernel left out the agent's program, because another BPF program or a map \
+             was in use on that CPU",
+            count(missed)
+        ))?;
+    }
     if sched.interference.is_empty() {
         return Ok(());
     }
