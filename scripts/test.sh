@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [--quick]      set up, check and test everything
 #
-#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no other engines, no emulated boards,
+#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no soak, no other engines, no emulated boards,
 #             no supply chain
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
@@ -140,6 +140,7 @@ step "build of the tests" tests_build
 step "engines and models" engines_and_models
 step "tests" tests
 long_step "compatibility" ci/compat.sh
+long_step "soak" ci/soak.sh --minutes 2
 long_step "static aarch64 agent" static_agent
 long_step "engines" ci/engines/matrix.sh
 long_step "backends" ci/engines/backends.sh
@@ -153,7 +154,7 @@ echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
 [ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, static agent, other engines and programs, emulated boards, supply chain"
+[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"
