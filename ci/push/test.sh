@@ -32,7 +32,9 @@ agent=$("$REPO/scripts/build-agent.sh")
 tests_build
 # shellcheck disable=SC2034  # for whole.sh
 analyze=$ANALYZE
-boot --adb || die "the emulated board does not boot"
+# QEMU gives the board's port of the agent to one of this machine; a key is for a port that has one number on both sides.
+BOARD_PORT=17817
+boot --adb --port "$BOARD_PORT" || die "the emulated board does not boot"
 run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
 
 key=$CACHE/board/ssh/key
@@ -52,6 +54,7 @@ push_adb() { "$REPO/scripts/push.sh" adb "$adb_serial" --port "$port" "$@"; }
 push_hdc() { "$REPO/scripts/push.sh" hdc --port "$port" "$@"; } # the only one: it needs no key
 
 whole ssh /tmp/profinfer -- /engine/nodes -m /model.gguf -t 2 -p 8 -n 4
+check "ssh: a key instead of a forwarded port" keyed /tmp/profinfer
 whole adb /data/local/tmp -- --name nodes
 whole hdc /data/local/tmp
 refusals

@@ -90,3 +90,19 @@ stops() {
 	$board run "! grep -l profinfer /proc/[0-9]*/comm && ! ls -d $2/profinfer*" || return 1
 	case $2 in */profinfer) $board run "! ls -d $2" ;; esac
 }
+
+# keyed DIR: no forwarding: the agent listens at the board's network, for who has the key that push.sh made
+keyed() {
+	local file=$dir/push.key words out=$dir/profile-keyed
+	push_ssh --agent "$agent" --key "$file" --address 127.0.0.1 --board-port "$BOARD_PORT" -- "${ENGINE[@]}" >"$dir/next" 2>"$dir/push.err" ||
+		{ cat "$dir/push.err"; return 1; }
+	[ "$(cat "$dir/next")" = "analyze --board generic-aarch64 --key $file tcp:127.0.0.1:$BOARD_PORT" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
+	[ "$(stat -c %a "$file")" = 600 ] || return 1
+	$board run "for f in $1/*key*; do [ \$(stat -c %a \$f) = 600 ] || exit 1; done" || return 1
+	# Who has none is let in nowhere, and the one who has it is served after that.
+	! "$analyze" "tcp:127.0.0.1:$BOARD_PORT" --wait 5 -o "$out-without" || return 1
+	read -ra words <"$dir/next"
+	words[0]=$analyze
+	"${words[@]}" -o "$out" || return 1
+	arrived "$out/summary.json"
+}

@@ -9,6 +9,10 @@ use std::process::{Command, Output, Stdio};
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::health::Remark;
 use host_analyzer::model::WAIT_UNKNOWN;
+use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
+use profinfer_wire::hello::HELLO_LEN;
+use profinfer_wire::record::kind;
 
 const REAL: &[u8] = include_bytes!("data/demo.pfi");
 
@@ -23,14 +27,42 @@ fn analyze(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
+/// The demo with so many readings of the clocks behind each frame, for more bytes in the same token calls.
+fn padded(readings: usize) -> Vec<u8> {
+    let (mut stream, mut rest, mut accumulator) =
+        (REAL[..HELLO_LEN].to_vec(), &REAL[HELLO_LEN..], Accumulator::new());
+    let (mut seq, mut clock) = (0, None);
+    while !rest.is_empty() {
+        let Some(Found::Frame(frame)) = accumulator.feed(&mut rest) else { break };
+        if frame.kind == kind::CLOCK {
+            clock = Some(frame.payload.to_vec());
+        }
+        let readings =
+            clock.iter().flat_map(|payload| (0..readings).map(|_| (kind::CLOCK, payload.as_slice())));
+        // The end stays the last.
+        let of_both = readings.filter(|_| frame.kind != kind::END).chain([(frame.kind, frame.payload)]);
+        for (kind, payload) in of_both {
+            let mut bytes = [0; MAX_ENCODED];
+            let len = encode(&Frame { kind, seq, payload }, &mut bytes).unwrap();
+            stream.extend_from_slice(&bytes[..len]);
+            seq += 1;
+        }
+    }
+    stream
+}
+
 /// A capture of the demo in pieces of `limit`; the pieces in order.
 fn captured(folder: &Path, limit: &str) -> Vec<PathBuf> {
+    captured_of(REAL.to_vec(), folder, limit)
+}
+
+fn captured_of(stream: Vec<u8>, folder: &Path, limit: &str) -> Vec<PathBuf> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let source = format!("tcp:{}", listener.local_addr().unwrap());
     let agent = std::thread::spawn(move || {
         let (mut socket, _) = listener.accept().unwrap();
         assert!(socket.read(&mut [0; 4096]).unwrap() > 0, "it sends a plan");
-        socket.write_all(REAL).unwrap();
+        socket.write_all(&stream).unwrap();
         // What is closed with bytes unread is reset, and the other end may not read all.
         let _ = socket.shutdown(std::net::Shutdown::Write);
         let _ = socket.read_to_end(&mut Vec::new());
@@ -134,12 +166,17 @@ fn what_is_no_recording_in_pieces_is_refused() {
 #[test]
 fn a_piece_that_is_gone_is_a_gap() {
     let folder = tempfile::tempdir().unwrap();
-    let pieces = captured(folder.path(), "64K");
-    if pieces.len() < 3 {
-        return;
-    }
-    let named: Vec<&str> =
-        pieces.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, p)| p.to_str().unwrap()).collect();
-    let summary = summary(folder.path(), &named);
-    assert!(summary.contains("frames missing"), "{summary}");
+    let pieces = captured_of(padded(8), folder.path(), "64K");
+    let received =
+        |path: &PathBuf| host_analyzer::read(&std::fs::read(path).unwrap()).unwrap().spans.len() as u64;
+    let between = &pieces[1..pieces.len() - 1];
+    let (gone, missing) = between.iter().map(|p| (p, received(p))).max_by_key(|(_, n)| *n).unwrap();
+    assert!(missing > 0, "{pieces:?}");
+    let named: Vec<&str> = pieces.iter().filter(|p| *p != gone).map(|p| p.to_str().unwrap()).collect();
+    let summary: serde_json::Value = serde_json::from_str(&summary(folder.path(), &named)).unwrap();
+    let health = &summary["health"];
+    assert!(health.to_string().contains("frames missing"), "{health}");
+    // What is gone is told by the totals of the last.
+    let spans = |key: &str| health["spans"][key].as_u64().unwrap();
+    assert_eq!((spans("received") + missing, spans("unaccounted")), (spans("kernel"), missing), "{health}");
 }

@@ -7,6 +7,7 @@
 //! its kin, PROFINFER_MODELS_DIR. Without them the tests say that they are skipped, and why.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+mod asked;
 mod attach;
 mod backends;
 mod board;
