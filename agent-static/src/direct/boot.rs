@@ -52,7 +52,7 @@ pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64
     }
     // A thread that is still inside keeps its code.
     if !matches!(outcome, Err(Refused::DoesNotStop(_))) {
-        memory.poke(tid, slack, &was).map_err(|e| refused(e.to_string()))?;
+        memory.poke_backwards(tid, slack, &was).map_err(|e| refused(e.to_string()))?;
     }
     outcome?;
     match memory.word(control + at::CONTROL_MAP as u64) {

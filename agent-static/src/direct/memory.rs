@@ -68,4 +68,9 @@ impl Memory {
         }
         Ok(())
     }
+
+    /// The same word by word from the last to the first, so that whoever dies meanwhile leaves the beginning of what was there.
+    pub(super) fn poke_backwards(&self, tid: i32, at: u64, from: &[u8]) -> io::Result<()> {
+        from.chunks(8).enumerate().rev().try_for_each(|(n, word)| self.poke(tid, at + 8 * n as u64, word))
+    }
 }

@@ -13,6 +13,9 @@ use crate::sys::direct::layout as at;
 use crate::target::maps::{Mapping, mappings};
 use crate::target::watch::Watch;
 
+/// Bytes that are written to code in one step.
+const WORD: usize = 8;
+
 /// What was found in a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repaired {
@@ -91,33 +94,37 @@ pub(super) fn put_back(
     back
 }
 
-/// Whether a bootstrap lies at the end of some code segment.
+/// Whether a bootstrap, or the beginning of one, lies at the end of some code segment. It is written from its first word on and taken out
+/// from its last one on: an agent that was killed meanwhile has left its beginning.
 fn covered(pid: u32, memory: &Memory, mapped: &[Mapping]) -> bool {
-    let code = boot();
-    let fixed = &code.bytes[..code.values];
-    room::slacks(pid, mapped).into_iter().any(|(from, _)| memory.some(from, fixed.len()) == fixed)
+    let first = boot().bytes.get(..WORD).unwrap_or_default();
+    room::slacks(pid, mapped).into_iter().any(|(from, _)| memory.some(from, WORD) == first)
+}
+
+/// Whether `is`, where a file has `was`, is a bootstrap of this code or its beginning. Its values, behind the code, may be any.
+fn begun(is: &[u8], was: &[u8], code: &[u8]) -> bool {
+    let mut words = is.chunks(WORD).zip(was.chunks(WORD)).zip(code.chunks(WORD));
+    let of_both = words.clone().skip_while(|((is, _), code)| is == code).all(|((is, was), _)| is == was);
+    words.next().is_some_and(|((is, was), code)| is == code && is != was) && of_both
 }
 
 /// Puts back what a bootstrap covered, at the ends of code segments, where no thread is in it.
 fn bootstrap(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping]) {
     let code = boot();
-    let fixed = &code.bytes[..code.values];
+    let fixed = &code.bytes[..code.values / WORD * WORD];
     for (from, to) in room::slacks(pid, mapped) {
         let is = memory.some(from, code.bytes.len());
         let Some(m) = mapped.iter().find(|m| (m.start..m.end).contains(&from)) else { continue };
-        if is.len() != code.bytes.len() || !is.starts_with(fixed) || fixed.is_empty() {
+        let path = format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end);
+        let mut was = vec![0; code.bytes.len()];
+        if is.len() != was.len() || !read_padded(&path, from - m.start + m.offset, &mut was) {
             continue;
         }
         let busy = |t: &super::halt::Stopped| {
             super::arch::Registers::of(t.tid).map_or(true, |r| (from..to).contains(&r.at()))
         };
-        if h.threads.iter().any(busy) {
-            continue;
-        }
-        let path = format!("/proc/{pid}/map_files/{:x}-{:x}", m.start, m.end);
-        let mut was = vec![0; code.bytes.len()];
-        if read_padded(&path, from - m.start + m.offset, &mut was) {
-            let _ = memory.poke(h.any(), from, &was);
+        if begun(&is[..fixed.len()], &was[..fixed.len()], fixed) && !h.threads.iter().any(busy) {
+            let _ = memory.poke_backwards(h.any(), from, &was);
         }
     }
 }
@@ -138,4 +145,25 @@ fn read_padded(path: &str, offset: u64, to: &mut [u8]) -> bool {
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bootstrap_is_known_by_its_beginning() {
+        let code: Vec<u8> = (1..=32).collect();
+        let was = [0; 32];
+        for words in 0..=4 {
+            let is = [&code[..words * WORD], &was[words * WORD..]].concat();
+            assert_eq!(begun(&is, &was, &code), words > 0, "{words}");
+        }
+        // Somebody else's, before and behind a word of ours.
+        assert!(!begun(&[7; 32], &was, &code));
+        assert!(!begun(&[&code[..WORD], &[7; 24][..]].concat(), &was, &code));
+        // The file has it so.
+        assert!(!begun(&code, &code, &code));
+        assert!(!begun(&[], &[], &[]));
+    }
 }

@@ -48,7 +48,8 @@ fn refusal(port: u16, asked: &[Record<'_>]) -> String {
 fn a_plan_beyond_the_limits_is_refused_and_the_next_host_is_served() {
     let Some(parts) = parts() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &["-n", "3", "--list"])
+    let Some(mut served) =
+        Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &["-n", "3", "-t", "2", "--list"])
     else {
         return;
     };
