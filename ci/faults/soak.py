@@ -12,6 +12,10 @@ import run
 
 # Seconds between two looks.
 LOOK = 2
+# Bytes of the agent's queue to the link, with what it keeps to send it again: agent-static/src/link/output.rs.
+QUEUE = 3 << 19
+# Least number of looks at its memory, however slow the engine is.
+LOOKS = 5
 
 
 def memory(pid):
@@ -54,7 +58,7 @@ def main():
     analyze = run.capture(folder, port, "--rotate", options.rotate, "--reconnect", "60")
     profile, begun, engine, restarts = folder / "profile", time.monotonic(), None, 0
     own, growing, whole, sums, engines = [], 0, 0, 0, set()
-    while time.monotonic() < begun + seconds:
+    while time.monotonic() < begun + seconds or len(own) < LOOKS:
         time.sleep(LOOK)
         if options.server and (engine is None or engine.poll() is not None):
             # About ten seconds of requests, then it ends.
@@ -64,10 +68,10 @@ def main():
             if process.poll() is not None:
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
         engines |= set(run.children(agent.pid))
-        # A fifth of the time, at most a minute, is the warm-up.
-        if time.monotonic() > begun + min(60, seconds / 5):
-            own.append(memory(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
+        # The warm-up is over when the queue to the link, which goes round in its memory, has been everywhere.
+        if sum(p.stat().st_size for p in pieces) > QUEUE * 2:
+            own.append(memory(agent.pid))
         for piece in pieces[whole:-1]:
             sums += check_whole(piece, False, folder)
             whole += 1

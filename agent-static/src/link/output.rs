@@ -101,9 +101,9 @@ impl Output {
             name: name.into(),
             hello: [0; HELLO_LEN],
             greeted: HELLO_LEN,
-            bytes: touched(QUEUE_BYTES + kept),
+            bytes: VecDeque::with_capacity(QUEUE_BYTES + kept),
             sent: 0,
-            frames: touched(FRAMES),
+            frames: lengths(),
             broken: None,
         }
     }
@@ -278,12 +278,12 @@ fn unblock(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// An empty queue for so many, all of whose memory is there already: a session takes no page more an hour later.
-fn touched<T: Clone + Default>(n: usize) -> VecDeque<T> {
-    let mut queue = VecDeque::with_capacity(n);
-    queue.resize(n, T::default());
-    queue.clear();
-    queue
+/// Room for the lengths, all of whose memory is there already: it would come page by page over the first hour.
+fn lengths() -> VecDeque<(u32, u16)> {
+    let mut lengths = VecDeque::with_capacity(FRAMES);
+    lengths.resize(FRAMES, (0, 0));
+    lengths.clear();
+    lengths
 }
 
 #[cfg(test)]
