@@ -32,9 +32,7 @@ agent=$("$REPO/scripts/build-agent.sh")
 tests_build
 # shellcheck disable=SC2034  # for whole.sh
 analyze=$ANALYZE
-# QEMU gives the board's port of the agent to one of this machine; a key is for a port that has one number on both sides.
-BOARD_PORT=17817
-boot --adb --port "$BOARD_PORT" || die "the emulated board does not boot"
+boot --adb || die "the emulated board does not boot"
 run=$CACHE/board/run/$(cut -d" " -f3 <<<"$board")
 
 key=$CACHE/board/ssh/key

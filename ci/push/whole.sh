@@ -93,16 +93,30 @@ stops() {
 
 # keyed DIR: no forwarding: the agent listens at the board's network, for who has the key that push.sh made
 keyed() {
-	local file=$dir/push.key words out=$dir/profile-keyed
-	push_ssh --agent "$agent" --key "$file" --address 127.0.0.1 --board-port "$BOARD_PORT" -- "${ENGINE[@]}" >"$dir/next" 2>"$dir/push.err" ||
+	local file=$dir/push.key words out=$dir/profile-keyed there
+	there=$(free_port 7960)
+	board_port "$there"
+	push_ssh --agent "$agent" --key "$file" --address 127.0.0.1 --board-port "$there" -- "${ENGINE[@]}" >"$dir/next" 2>"$dir/push.err" ||
 		{ cat "$dir/push.err"; return 1; }
-	[ "$(cat "$dir/next")" = "analyze --board generic-aarch64 --key $file tcp:127.0.0.1:$BOARD_PORT" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
+	[ "$(cat "$dir/next")" = "analyze --board generic-aarch64 --key $file tcp:127.0.0.1:$there" ] || { cat "$dir/next" "$dir/push.err"; return 1; }
 	[ "$(stat -c %a "$file")" = 600 ] || return 1
 	$board run "for f in $1/*key*; do [ \$(stat -c %a \$f) = 600 ] || exit 1; done" || return 1
-	# Who has none is let in nowhere, and the one who has it is served after that.
-	! "$analyze" "tcp:127.0.0.1:$BOARD_PORT" --wait 5 -o "$out-without" || return 1
+	# Who has none is not let in, and the one who has it is served after that.
+	! "$analyze" "tcp:127.0.0.1:$there" --wait 5 -o "$out-without" || return 1
 	read -ra words <"$dir/next"
 	words[0]=$analyze
 	"${words[@]}" -o "$out" || return 1
-	arrived "$out/summary.json"
+	arrived "$out/summary.json" || return 1
+	push_ssh --stop && $board run "! ls -d $1"
+}
+
+# board_port N: the board's port N is this machine's, as a board in the network has it
+board_port() {
+	python3 - "$run/monitor" "hostfwd_add net tcp:127.0.0.1:$1-:$1" <<-'X'
+		import socket, sys, time
+		with socket.socket(socket.AF_UNIX) as monitor:
+		    monitor.connect(sys.argv[1])
+		    monitor.sendall(sys.argv[2].encode() + b"\n")
+		    time.sleep(0.5)
+	X
 }

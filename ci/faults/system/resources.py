@@ -103,29 +103,22 @@ def limits():
     works, refused = [], []
     for limit in ("--nofile=8", "--nofile=24", "--nofile=64", "--as=16777216", "--as=67108864", "--as=268435456", "--memlock=0",
                   "--nproc=1", "--fsize=100000"):
-        out = folder / "limited.pfi"
-        out.unlink(missing_ok=True)
-        told = folder / "limited.log"
-        with open(told, "w") as log:
-            process = subprocess.Popen(["prlimit", limit, AGENT, "record", "--out", out, *UPROBES, "--pid", str(engine.pid)],
-                                       stdin=subprocess.DEVNULL, stderr=log)
-        until("it neither works nor ends", lambda: process.poll() is not None or out.exists() and out.stat().st_size > 60_000)
-        running = process.poll() is None
-        if running:
-            if limit.startswith("--fsize"):
-                process.wait(60)
-            else:
+        recorder = Agent("--pid", engine.pid, probes=UPROBES, by=["prlimit", limit], stdin=subprocess.DEVNULL)
+        recorder.records_or_ends()
+        process = recorder.process
+        if process.poll() is None:
+            if not limit.startswith("--fsize"):
                 process.send_signal(signal.SIGINT)
             process.wait(60)
         if process.returncode == 0:
-            accounted(out)
+            accounted(recorder.out)
             works.append(limit[2:])
-        elif process.returncode == -signal.SIGABRT and "memory allocation" in told.read_text():
+        elif process.returncode == -signal.SIGABRT and "memory allocation" in recorder.said():
             # The standard library's own words, where nothing more can be allocated to say something better.
             refused.append(limit[2:])
         else:
             try:
-                explained(process.returncode, told.read_text())
+                explained(process.returncode, recorder.said())
             except AssertionError as e:
                 raise AssertionError(f"{limit}: {e}") from e
             refused.append(limit[2:])
@@ -140,34 +133,27 @@ def out_of_memory():
     with group("memory") as (join, put):
         for megabytes in range(1, 16):
             put("memory.limit_in_bytes", megabytes << 20)
-            with agent_within(join, engine) as recorder:
-                if recorder.process.poll() is None:
-                    recorder.end()
-                    break
-                # The kernel, or an error of the agent's own where it was told that there is no memory.
-                status, said = ended(recorder)
-                assert status == -signal.SIGKILL or "help: " in said, (status, said)
-                killed.append(megabytes)
+            recorder = agent_within(join, engine)
+            if recorder.process.poll() is None:
+                recorder.end()
+                break
+            # The kernel, or an error of the agent's own where it was told that there is no memory.
+            status, said = ended(recorder)
+            assert status == -signal.SIGKILL or "help: " in said, (status, said)
+            killed.append(megabytes)
             until("probes are left", lambda: breakpoints(engine.pid) == 0)
     assert killed, "1 MB was enough"
     return f"killed with {', '.join(map(str, killed))} MB, works with {megabytes}: {unharmed(engine)}"
 
 
-@contextlib.contextmanager
 def agent_within(join, engine):
     """An agent that is in a group from its first page on, and records or is gone."""
     script = 'import os, sys; sys.stdin.read(1); os.execv(sys.argv[1], sys.argv[1:])'
-    recorder = Agent.__new__(Agent)
-    Agent.number += 1
-    recorder.out, recorder.told = folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
-    command = ["python3", "-c", script, AGENT, "record", "--out", recorder.out, *UPROBES, "--pid", str(engine.pid)]
-    with open(recorder.told, "w") as told:
-        recorder.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=told)
+    recorder = Agent("--pid", engine.pid, probes=UPROBES, by=["python3", "-c", script], stdin=subprocess.PIPE)
     join(recorder.process.pid)
     recorder.process.stdin.close()
-    size = lambda: recorder.out.stat().st_size if recorder.out.exists() else 0
-    until("it neither records nor ends", lambda: size() > 60_000 or recorder.process.poll() is not None)
-    yield recorder
+    recorder.records_or_ends()
+    return recorder
 
 
 def killed_for_memory():

@@ -103,11 +103,13 @@ def changed(pid):
 class Agent:
     number = 0
 
-    def __init__(self, *options, probes=DIRECT, out=None):
+    def __init__(self, *options, probes=DIRECT, out=None, by=(), stdin=None):
+        """`by` is a command that becomes the agent."""
         Agent.number += 1
         self.out, self.told = out or folder / f"{Agent.number}.pfi", folder / f"{Agent.number}.log"
         with open(self.told, "w") as told:
-            self.process = subprocess.Popen([AGENT, "record", "--out", self.out, *probes, *map(str, options)], stderr=told)
+            command = [*by, AGENT, "record", "--out", self.out, *probes, *map(str, options)]
+            self.process = subprocess.Popen(command, stdin=stdin, stderr=told)
 
     def said(self):
         return self.told.read_text()
@@ -117,6 +119,10 @@ class Agent:
         grown = lambda: self.out.exists() and self.out.stat().st_size > before + more
         until("nothing is recorded", lambda: grown() or self.process.poll() is not None)
         assert grown(), self.said()
+
+    def records_or_ends(self):
+        size = lambda: self.out.stat().st_size if self.out.exists() else 0
+        until("it neither records nor ends", lambda: size() > 60_000 or self.process.poll() is not None)
 
     def until_said(self, text):
         until(f"not said: {text}\n{self.said()}", lambda: text in self.said() or self.process.poll() is not None)
