@@ -23,6 +23,9 @@ use crate::sys::spawn::{Spawned, spawn};
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
 
+/// Engines that have ended and are remembered, where others of their name are waited for: a session may go on for days.
+const ENDED_KEPT: usize = 8;
+
 /// All traced processes.
 #[derive(Debug)]
 pub struct Tracer<'b, 's> {
@@ -351,10 +354,24 @@ impl<'b, 's> Tracer<'b, 's> {
         }
         if waiting_for.is_some() {
             self.processes.retain(|p| !p.ended || p.attached.plan.is_some());
+            // All that was to be said of the older ones has been said.
+            let ended = self.processes.iter().filter(|p| p.ended).count();
+            let mut old = ended.saturating_sub(ENDED_KEPT);
+            self.processes.retain(|p| {
+                let forgotten = p.ended && old > 0;
+                old -= usize::from(forgotten);
+                !forgotten
+            });
         }
         if was_watched && self.processes.iter().all(|p| !p.watched) {
             self.watch.leave();
         }
+    }
+
+    /// Whether a process is one of the session's; engines that have ended are forgotten some time.
+    #[must_use]
+    pub fn knows(&self, pid: u32) -> bool {
+        self.processes.iter().any(|p| p.attached.pid == pid)
     }
 
     /// Collects the program that the agent started.

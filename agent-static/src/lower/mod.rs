@@ -144,6 +144,12 @@ impl Lower {
         self.engines.push(facts);
     }
 
+    /// Forgets what was learned of all other processes.
+    pub fn keep_engines(&mut self, kept: impl Fn(u32) -> bool) {
+        self.engines.retain(|e| kept(e.pid));
+        self.hits.retain(|(pid, _)| kept(*pid));
+    }
+
     /// How often a process was seen to do something so far.
     #[must_use]
     pub fn hits(&self, pid: u32) -> Hits {

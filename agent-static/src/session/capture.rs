@@ -166,6 +166,7 @@ pub(super) fn capture(
         if heartbeat.elapsed() >= HEARTBEAT {
             heartbeat = Instant::now();
             tracer.look_alive();
+            lower.keep_engines(|pid| tracer.knows(pid));
             tracer.check(lower, &bpf.totals());
             facts.sample(&mut lower.computing, &mut lower.emit);
             scheduling.leave_cpus_to(facts.computing());
