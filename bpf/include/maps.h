@@ -199,7 +199,7 @@ struct cpu_totals {
 
 /* Memory that the agent maps, not maps that it asks for: while a process reads a map by the bpf system call, no tracepoint's
  * program runs on its CPU, and before Linux 6.0 no uprobe's (bpf_disable_instrumentation), also while the process is taken off its
- * CPU in the middle. The kernel counts in no place that older ones tell what was missed. CPUs beyond these share their totals. */
+ * CPU in the middle. Kernels before 6.7 do not count what was left out. CPUs beyond these share their totals. */
 #define TOTALS_CPUS 64
 struct cpu_totals totals[TOTALS_CPUS] = {};
 

@@ -67,17 +67,19 @@ pub fn sched_missed(bpf: &Bpf<'_>) -> Result<u64, String> {
         return Err(format!("Linux {release} does not count them; 6.7 and newer do"));
     }
     let of = |fd: BorrowedFd<'_>| {
-        let text = text_of_process(&format!("/proc/self/fdinfo/{}", fd.as_raw_fd())).unwrap_or_default();
-        let line = text.lines().find_map(|l| l.strip_prefix("recursion_misses:"));
-        line.and_then(|n| n.trim().parse::<u64>().ok()).ok_or_else(|| "the kernel does not tell".to_owned())
+        figures(fd.as_raw_fd())("recursion_misses:").ok_or_else(|| "the kernel does not tell".to_owned())
     };
     bpf.sched_programs().map(of).sum()
 }
 
-/// As /proc/self/fdinfo tells (Linux 5.1); zeros, which mean that nothing was measured, where it does not.
+/// Zeros, which mean that nothing was measured, where the kernel does not tell (before Linux 5.1).
 fn of_program(fd: i32) -> (u64, u64) {
+    let figure = figures(fd);
+    (figure("run_time_ns:").unwrap_or(0), figure("run_cnt:").unwrap_or(0))
+}
+
+/// What /proc/self/fdinfo tells of a program, by the beginnings of its lines.
+fn figures(fd: i32) -> impl Fn(&str) -> Option<u64> {
     let text = text_of_process(&format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
-    let field =
-        |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
-    (field("run_time_ns:"), field("run_cnt:"))
+    move |name| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok())
 }
