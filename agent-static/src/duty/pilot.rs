@@ -196,6 +196,8 @@ impl Pilot {
             (State::Leaving { .. }, Some((_, began, _))) => *began,
             _ => now_ns,
         };
+        // Calls behind the last that passed may have begun in the window all the same: filters left them out.
+        let began_ns = self.kept_end_ns.map_or(began_ns, |kept| kept.min(began_ns));
         said.then(|| self.switch(false, SwitchReason::End, (began_ns, now_ns.max(began_ns)), 0))
     }
 

@@ -37,9 +37,9 @@ fn check(attention: &[&str], options: &[&str]) {
     for name in ["ffn_gate", "ffn_up", "ffn_out"] {
         let g = of(name, "MUL_MAT");
         println!("{name}: {g:?}");
-        // Another program may have taken the CPU for a while; that is scatter, which the interval has to cover. But what a longer
-        // context leaves of the caches to the weights is real, if small beside attention.
-        assert!(!g.grows || g.ns_per_1000_cells * 10 < grown, "{name}: {g:?} beside {grown}");
+        // What a longer context leaves of the caches to the weights is real, if small beside attention. And where another program
+        // takes more and more of the CPU, all operators grow.
+        assert!(!g.grows || g.ns_per_1000_cells * 4 < grown, "{name}: {g:?} beside {grown}");
     }
     println!("token: {:?}, limit: {:?}", kv.token, kv.at_limit);
 }

@@ -39,18 +39,19 @@ impl OpProbes for Fake {
 
 const MS: u64 = 1_000_000;
 
-/// Calls of 7 ms, 1 ms apart, looked at every 3 ms. Returns of each whether it was captured and what the pilot took it for, and
+/// Calls of 7 ms, 1 ms apart, looked at every 3 ms, for so many ms. Returns of each whether it was captured and what the pilot took it for, and
 /// what was said.
 fn run(
     filtered: bool,
     kept: impl Fn(u64) -> bool,
     wanted: impl Fn(u64) -> bool,
+    ticks: u64,
 ) -> (Vec<(bool, Captured)>, Vec<ProbeSwitch>) {
     let (mut engine, now) = (Fake { probes: true, ..Fake::default() }, Cell::new(0));
     let mut pilot = Pilot::new(7, 1000, 0, filtered);
     let mut said: Vec<ProbeSwitch> = pilot.begin().into_iter().collect();
     let (mut calls, mut running, mut number) = (Vec::new(), None, 0);
-    for tick in 0..2_000 {
+    for tick in 0..ticks {
         now.set(tick * MS);
         match tick % 8 {
             1 => {
@@ -95,7 +96,7 @@ fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
 
 #[test]
 fn every_call_is_whole_or_nothing_and_the_switches_say_which() {
-    let (calls, said) = run(false, |_| true, |n| n / 20 % 2 == 0);
+    let (calls, said) = run(false, |_| true, |n| n / 20 % 2 == 0, 2_000);
     assert!(said.len() > 10);
     assert!(said.iter().all(|s| s.began_ns <= s.done_ns));
     let mut counts = [0; 2];
@@ -118,7 +119,7 @@ fn every_call_is_whole_or_nothing_and_the_switches_say_which() {
 fn calls_that_filters_leave_out_are_not_told_as_whole() {
     // Probes are in for some calls before and behind those that pass, and stay in between two ranges.
     let passes = |n: u64| (31..=40).contains(&n) || (45..=50).contains(&n) || n >= 200;
-    let (calls, said) = run(true, passes, |n| (20..=60).contains(&n));
+    let (calls, said) = run(true, passes, |n| (20..=60).contains(&n), 2_000);
     for (k, (captured, _)) in (0..).zip(&calls) {
         let told = host(&said, (8 * k + 1) * MS);
         assert_eq!(told == Some(true), *captured, "call {}: {told:?}", k + 1);
@@ -126,4 +127,22 @@ fn calls_that_filters_leave_out_are_not_told_as_whole() {
     assert_eq!(calls.iter().filter(|(captured, _)| *captured).count(), 16);
     // From the first look on: calls before it had probes and are at an edge, not untraced.
     assert_eq!(host(&said, 25 * 8 * MS), None);
+}
+
+/// The engine ends while probes are on their way out: the calls behind the last that passed were in the window, and left out.
+#[test]
+fn an_end_while_probes_go_out_tells_no_call_that_was_left_out_as_whole() {
+    let passes = |n: u64| (31..=60).contains(&n);
+    let mut left_out_in_the_window = 0;
+    for ticks in 480..540 {
+        let mut inside = 0;
+        let (calls, said) = run(true, passes, |n| (20..60).contains(&n), ticks);
+        for (k, (captured, _)) in (0..).zip(&calls) {
+            let told = host(&said, (8 * k + 1) * MS);
+            assert_eq!(told == Some(true), *captured, "ended at {ticks}, call {}: {told:?}", k + 1);
+            inside += u64::from(k >= 60);
+        }
+        left_out_in_the_window = inside.max(left_out_in_the_window);
+    }
+    assert!(left_out_in_the_window > 3);
 }
