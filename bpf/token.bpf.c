@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
 /* Token level: llama_decode, llama_process, llama_encode; and the stop before the first token. */
 #include "include/capture.h"
+#include "part.bpf.c"
 
 /* wire's token::function */
 enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
@@ -55,7 +56,7 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 {
 	__u64 id = pid_tgid();
 	struct thread *t = thread_of(id);
-	__s32 n = -1;
+	struct llama_batch batch = { .n_tokens = -1 };
 
 	if (!t)
 		return 0;
@@ -63,21 +64,23 @@ static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 	if (t->decode_depth++)
 		return 0; /* one calls the other: the outer call is the token */
 	if (function != LLAMA_PROCESS) {
-		/* struct llama_batch by value: n_tokens is its first field. */
+		/* struct llama_batch by value. */
 #if defined(__TARGET_ARCH_x86)
-		__u64 batch = PT_REGS_SP(ctx) + 8; /* above the return address */
+		__u64 at = PT_REGS_SP(ctx) + 8; /* above the return address */
 #else
-		__u64 batch = PT_REGS_PARM2(ctx); /* AAPCS64: larger than 16 bytes, so a copy by reference */
+		__u64 at = PT_REGS_PARM2(ctx); /* AAPCS64: larger than 16 bytes, so a copy by reference */
 #endif
-		if (bpf_probe_read_user(&n, sizeof(n), (void *)batch))
-			n = -1;
+		if (bpf_probe_read_user(&batch, sizeof(batch), (void *)at))
+			batch.n_tokens = -1;
 	}
 	t->decode_function = function;
 	t->decode_context = PT_REGS_PARM1(ctx);
-	t->decode_tokens = n;
+	t->decode_tokens = batch.n_tokens;
 	t->decode_start = bpf_ktime_get_ns();
 	t->decode_skip = skips(id, t->decode_start);
-	return decode_event(t, id, EVENT_DECODE_START, 0, 0);
+	decode_event(t, id, EVENT_DECODE_START, 0, 0);
+	parts(t, id, &batch);
+	return 0;
 }
 
 static __always_inline int decode_leave(struct pt_regs *ctx)

@@ -17,6 +17,7 @@ get() { nice "$@" >/dev/null || note "not fetched: $*"; }
 get scripts/engine.sh
 get scripts/engine.sh npm:b4600
 get scripts/engine.sh npm:b3889
+get scripts/engine.sh server:xllamacpp
 get scripts/model.sh "${TEST_MODELS[@]}"
 get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12 --kernel 6.1
 # build MACHINE BUILD ...

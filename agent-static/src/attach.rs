@@ -43,6 +43,8 @@ pub struct Attached {
     pub files: Vec<MappedFile>,
     /// Probes that are in place, and what was last said of each.
     pub reported: Vec<Outcome>,
+    /// Probes that the kernel refused when it was asked last.
+    refused: Vec<Outcome>,
     /// How its operators are probed.
     pub operators: Operators,
     levels: u32,
@@ -71,6 +73,7 @@ impl Attached {
             plan: None,
             files: Vec::new(),
             reported: Vec::new(),
+            refused: Vec::new(),
             operators: Operators::new(wish),
             levels,
             uprobes: Uprobes::default(),
@@ -110,7 +113,12 @@ impl Attached {
     /// few. Threads of their own wait for the kernel, which lets go of a probe when no CPU can be in it any more: all at once, so that
     /// one wait is enough for all, and no place keeps its trap while the others are waited for.
     pub fn take_out_operators(&mut self) -> u16 {
-        let (mut gone, n) = self.uprobes.take_out(switchable);
+        let (gone, n) = self.uprobes.take_out(switchable);
+        self.drop_aside(gone);
+        u16::try_from(n).unwrap_or(u16::MAX)
+    }
+
+    fn drop_aside(&mut self, mut gone: Vec<Link>) {
         self.operators_out();
         let each = gone.len().div_ceil(LEAVING);
         while !gone.is_empty() {
@@ -119,7 +127,6 @@ impl Attached {
             // Where there is no thread to be had, they are dropped here.
             self.leaving.extend(thread.spawn(move || drop(some)));
         }
-        u16::try_from(n).unwrap_or(u16::MAX)
     }
 
     /// The probes that were to be taken out are out.
@@ -185,6 +192,7 @@ impl Attached {
         self.examine();
         let outcomes = self.attach(bpf, hold)?;
         self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
+        self.refused = outcomes.iter().filter(|o| !o.attached()).cloned().collect();
         Ok(outcomes)
     }
 
@@ -306,6 +314,12 @@ impl Attached {
         self.operators_ns = Some(clock::monotonic_ns());
     }
 
+    /// What was found, and refused by the kernel.
+    #[must_use]
+    pub fn refused(&self) -> &[Outcome] {
+        &self.refused
+    }
+
     /// What was looked for in vain, once nothing more is expected to be loaded.
     #[must_use]
     pub fn missing(&self) -> Vec<Outcome> {
@@ -389,8 +403,29 @@ impl Attached {
         }
     }
 
+    /// The process has ended: its probes are removed aside, for the next one of its name may begin right now, and must not run
+    /// unseen while the kernel lets go of these.
+    pub fn ended(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
+        self.take_out_direct(watch);
+        let (mut gone, _) = self.uprobes.take_out(|_| true);
+        self.uprobes.clear();
+        gone.append(&mut self.library_events);
+        self.drop_aside(gone);
+        bpf.remove_engine(self.pid);
+    }
+
     /// Removes every probe.
     pub fn detach(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
+        self.take_out_direct(watch);
+        self.uprobes.clear();
+        for leaving in self.leaving.drain(..) {
+            let _ = leaving.join();
+        }
+        self.library_events.clear();
+        bpf.remove_engine(self.pid);
+    }
+
+    fn take_out_direct(&mut self, watch: &mut Watch) {
         if let Operators::Direct(installed) = std::mem::replace(&mut self.operators, Operators::Uprobes) {
             match installed.take_out(watch) {
                 Ok(back) if back.left > 0 => log(&format!(
@@ -405,12 +440,6 @@ impl Attached {
                 )),
             }
         }
-        self.uprobes.clear();
-        for leaving in self.leaving.drain(..) {
-            let _ = leaving.join();
-        }
-        self.library_events.clear();
-        bpf.remove_engine(self.pid);
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Tracer<'b, 's> {
     child: Option<Child>,
     waiting_for: Option<Waiting>,
     seen_any: bool,
+    /// [`Tracer::forgot_any`] has not been asked since one was forgotten.
+    forgot: bool,
 }
 
 /// A name, and what says that a program began.
@@ -73,7 +75,17 @@ impl<'b, 's> Tracer<'b, 's> {
     #[must_use]
     pub fn new(bpf: &'b Bpf<'s>, levels: u32, wish: Wish) -> Self {
         let (processes, watch) = (Vec::new(), Watch::default());
-        Self { bpf, levels, wish, processes, watch, child: None, waiting_for: None, seen_any: false }
+        Self {
+            bpf,
+            levels,
+            wish,
+            processes,
+            watch,
+            child: None,
+            waiting_for: None,
+            seen_any: false,
+            forgot: false,
+        }
     }
 
     /// Begins with what the target names.
@@ -113,6 +125,12 @@ impl<'b, 's> Tracer<'b, 's> {
                 Ok(())
             }
         }
+    }
+
+    /// The name that is looked out for, while no process has it.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<&str> {
+        self.waiting_for.as_ref().filter(|_| self.processes.is_empty()).map(|w| w.name.as_str())
     }
 
     /// A process that runs already, or has just begun.
@@ -341,9 +359,13 @@ impl<'b, 's> Tracer<'b, 's> {
     pub fn look_alive(&mut self) {
         let waiting_for = self.waiting_for.as_ref().map(|w| w.name.as_str());
         let mut was_watched = false;
+        for gone in self.processes.iter_mut().filter(|p| p.ended) {
+            // What removed its probes is collected.
+            gone.attached.operators_out();
+        }
         for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
             traced.ended = true;
-            traced.attached.detach(self.bpf, &mut self.watch);
+            traced.attached.ended(self.bpf, &mut self.watch);
             if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
                 let pid = traced.attached.pid;
                 log(&format!(
@@ -360,12 +382,18 @@ impl<'b, 's> Tracer<'b, 's> {
             self.processes.retain(|p| {
                 let forgotten = p.ended && old > 0;
                 old -= usize::from(forgotten);
+                self.forgot |= forgotten;
                 !forgotten
             });
         }
         if was_watched && self.processes.iter().all(|p| !p.watched) {
             self.watch.leave();
         }
+    }
+
+    /// Whether a process was forgotten since the last call.
+    pub fn forgot_any(&mut self) -> bool {
+        std::mem::take(&mut self.forgot)
     }
 
     /// Whether a process is one of the session's; engines that have ended are forgotten some time.
@@ -430,12 +458,18 @@ impl<'b, 's> Tracer<'b, 's> {
             Some(child) => format!("tracing `{}`", child.command),
             None => "tracing the engine".to_owned(),
         };
-        let reasons: Vec<String> = self
-            .processes
-            .iter()
-            .flat_map(|p| p.attached.missing())
-            .map(|m| format!("{}: {}", m.symbol, m.note()))
-            .collect();
+        let reason = |o: &Outcome| format!("{}: {}", o.symbol, o.note());
+        let refused: Vec<String> =
+            self.processes.iter().flat_map(|p| p.attached.refused()).map(reason).collect();
+        if !refused.is_empty() && self.processes.iter().all(|p| p.ended) {
+            // It unloads its backends while it ends: what is missing by then says nothing.
+            let help =
+                "start the engine when the agent waits for it (`analyze` says so), or let it run for longer";
+            let answer = format!("the engine ended while its probes were placed: {}", refused.join("; "));
+            return Some(Diagnostic::new(tried, answer, help));
+        }
+        let missing = self.processes.iter().flat_map(|p| p.attached.missing());
+        let reasons: Vec<String> = refused.into_iter().chain(missing.map(|o| reason(&o))).collect();
         Some(if reasons.is_empty() {
             let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent engine FILE` shows \
                         what a file offers";

@@ -23,6 +23,7 @@ enum event_kind {
 	EVENT_OP = 10,
 	EVENT_OP_COUNTED = 11,
 	EVENT_EXPERTS = 12,
+	EVENT_PART = 13,
 	EVENT_NESTED = 20,
 	EVENT_SWITCH = 30,
 	EVENT_WAKE = 31,
@@ -56,6 +57,14 @@ enum count_why {
 	COUNT_MIXED = 2,       /* the thread went to a core of another type */
 	COUNT_MULTIPLEXED = 4, /* they did not count all the time: somebody else uses the counters too */
 	COUNT_TORN = 8,        /* the thread lost its CPU while they were read */
+};
+
+/* What a batch tells of its tokens: where it has no such array, the engine decides. */
+enum part_told {
+	PART_SEQ = 1,
+	PART_POS = 2,
+	PART_OUTPUTS = 4,
+	PART_SAME = 8, /* all tokens of the part have one position, as those of an image do */
 };
 
 struct event_head {
@@ -140,6 +149,18 @@ struct event_nested {
 	__u64 graph; /* start_ns of the graph call */
 };
 
+/* PART: consecutive tokens of one sequence in the batch of a token call; head.arg is what the batch tells, enum part_told. */
+struct event_part {
+	struct event_head head;
+	__u64 call;    /* start_ns of the token call, with the thread its key */
+	__u32 first;   /* place of the first token in the batch */
+	__u32 n;
+	__s32 seq;     /* first sequence of each of the tokens */
+	__u32 n_seq;   /* how many sequences each of them has */
+	__s32 pos;     /* position of the first token; the others follow, or all have it, see PART_SAME */
+	__u32 outputs; /* tokens of which an output is asked for */
+};
+
 /* EXPERTS: what the router chose, a stretch of it; head.arg is how many there are. */
 struct event_experts {
 	struct event_head head;
@@ -213,6 +234,7 @@ struct generated {
 	enum event_kind kind;
 	enum limit limit;
 	enum count_why why;
+	enum part_told told;
 	struct event_head head;
 	struct event_process process;
 	struct event_decode decode;
@@ -223,6 +245,7 @@ struct generated {
 	struct event_op_counted op_counted;
 	struct event_nested nested;
 	struct event_experts experts;
+	struct event_part part;
 	struct event_switch switch_;
 	struct event_wake wake;
 	struct event_gap gap;

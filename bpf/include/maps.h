@@ -107,6 +107,22 @@ struct thread {
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
 	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
+	/* The batch of the token call that begins, see part.bpf.c. */
+	__u64 batch_pos;
+	__u64 batch_n_seq;
+	__u64 batch_seq;
+	__u64 batch_outputs;
+	__u32 batch_n;
+	__u32 batch_at;
+	__u32 batch_parts; /* that were sent */
+	/* The part of it that is being read. */
+	__u32 part_first;
+	__u32 part_n;
+	__u32 part_told;
+	__s32 part_seq;
+	__u32 part_n_seq;
+	__s32 part_pos;
+	__u32 part_outputs;
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -123,6 +139,11 @@ struct counters {
 	__u64 experts_chosen;
 	__u64 experts_ring_full;
 	__u64 experts_unreadable;
+	/* As in the wire's PartLoss record. */
+	__u64 part_tokens;
+	__u64 part_ring_full;
+	__u64 part_unreadable;
+	__u64 part_left_out;
 	/* As in the wire's CaptureLoss record. */
 	__u64 spans_filtered;
 	__u64 spans_gated;

@@ -29,7 +29,7 @@ stopped_recording() {
 	local push
 	PUSH_SSH_OPTIONS=$ssh_options "$REPO/scripts/push.sh" ssh root@127.0.0.1 --agent "$agent" --out "$dir/stopped.pfi" --file -- --name nodes >"$dir/next" 2>"$dir/push.err" &
 	push=$!
-	ready || return 1
+	ready "$push" "$dir/push.err" || { cat "$dir/push.err"; return 1; }
 	$board run "${ENGINE[*]} >/dev/null" || return 1
 	kill -TERM "$push"
 	wait "$push" || { cat "$dir/push.err"; return 1; }

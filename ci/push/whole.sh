@@ -26,7 +26,7 @@ pushes() {
 # The command that push.sh printed, run as it is. Where the agent does not start the engine, the engine starts meanwhile.
 captures() {
 	local out=$dir/profile-$1 words
-	rm -rf "$out"
+	rm -rf "$out" "$dir/capture.err"
 	read -ra words <"$dir/next"
 	words[0]=$analyze
 	words+=(-o "$out")
@@ -34,17 +34,23 @@ captures() {
 	*"-- /"*) "${words[@]}" || return 1 ;;
 	*)
 		[ $# -gt 1 ] || words+=(--target nodes)
-		"${words[@]}" &
-		ready || return 1
+		"${words[@]}" 2>"$dir/capture.err" &
+		ready $! "$dir/capture.err" || { cat "$dir/capture.err"; return 1; }
 		$board run "${ENGINE[*]} >/dev/null" || return 1
-		wait $! || return 1 ;;
+		wait $! || { cat "$dir/capture.err"; return 1; } ;;
 	esac
 	arrived "$out/summary.json"
 }
 
-# Waits until the agent on the board has loaded its programs and looks out for the engine.
+# ready PID FILE: waits until the agent, or analyze for it, says in FILE that it looks out for the engine
 ready() {
-	$board run "i=0; until p=\$(pidof profinfer-agent) && ls -l /proc/\$p/fd | grep -q bpf-prog; do [ \$((i+=1)) -lt 60 ] || exit 1; sleep 0.5; done; sleep 2"
+	local i
+	for ((i = 0; i < 240; i++)); do
+		! grep -qE "waits for the engine|waiting for an engine" "$2" || return 0
+		kill -0 "$1" 2>/dev/null || return 1
+		sleep 0.5
+	done
+	return 1
 }
 
 # arrived SUMMARY: all of the run of ENGINE: 1 prefill of 8 tokens and 4 decodes, operators, nothing lost

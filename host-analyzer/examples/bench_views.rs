@@ -12,8 +12,8 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::capture::Capture;
 use host_analyzer::analyses::duty::Slowdown;
 use host_analyzer::analyses::{
-    cost, dag, duty, execution, graph, group, health, module, op, phase, session, tally, thread, token,
-    track, work,
+    cost, dag, duty, execution, graph, group, health, module, op, phase, server, session, tally, thread,
+    token, track, work,
 };
 use host_analyzer::model::Model;
 use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
@@ -77,7 +77,9 @@ fn main() -> io::Result<()> {
     let (capture, slowdown) = (Capture::default(), Slowdown::default());
     print("health", best(|| health::health(&model, &capture, &slowdown)).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
-    print("token", best(|| token::Token::of(&model, &phases, &executions)).0, "");
+    let (time, slots) = best(|| server::Server::of(&model, &phases));
+    print("server", time, "");
+    print("token", best(|| token::Token::of(&model, &phases, &executions, &slots)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");
     print("op", best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies)).0, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");

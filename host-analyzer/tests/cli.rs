@@ -72,6 +72,14 @@ fn wrote_all(folder: &Path) {
 }
 
 #[test]
+fn what_cannot_be_watched() {
+    let nowhere = "tcp:127.0.0.1:1";
+    fails(&["watch", nowhere], b"", &["standard output is not", "in a terminal"]);
+    fails(&["watch", "recording.pfi"], b"", &["watching recording.pfi", "not live"]);
+    fails(&["watch", nowhere, nowhere], b"", &["name one agent"]);
+}
+
+#[test]
 fn a_recording_from_standard_input() {
     let folder = tempfile::tempdir().unwrap();
     let output = analyze(folder.path(), &["-", "--csv"], REAL);
@@ -331,5 +339,44 @@ fn boards_of_ones_own() {
     assert!(
         !fine && err.contains("reading board profiles from nowhere") && err.contains("--boards"),
         "{err}"
+    );
+}
+
+/// Two recordings that are published: other models are refused with a status of their own, and nothing is compared with itself.
+#[test]
+fn comparisons_of_other_work_and_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let published = |name: &str| {
+        let root = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+        format!("{root}/tests/data/published/2026-11-23/{name}.pfi")
+    };
+    let (dense, routed) = (published("dense-q8"), published("moe-mixtral8"));
+    std::fs::write(folder.path().join("demo.pfi"), REAL).unwrap();
+    let output = analyze(folder.path(), &["compare", &dense, &routed, "--warm-up", "0"], b"");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("Not comparable") && said.contains("weights of the model"), "{said}");
+    let json = std::fs::read(folder.path().join("comparison/compare.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!((&json["verdict"]["code"], &json["same_work"]), (&"different_work".into(), &false.into()));
+    assert!(json["rows"].as_array().unwrap().is_empty() && json["change"].is_null());
+    assert!(folder.path().join("comparison/compare.html").exists());
+
+    fails(
+        &["compare", &dense, &dense, "--warm-up", "0"],
+        b"",
+        &["it is the same recording as", "give each recording once"],
+    );
+    fails(&["compare", "nowhere.pfi", &dense], b"", &["opening nowhere.pfi"]);
+    fails(&["compare", ".", &dense], b"", &["looking for recordings in .", "there are none"]);
+    fails(
+        &["compare", &dense, &routed, "--warm-up", "100000"],
+        b"",
+        &["decode tokens", "record runs that generate more"],
+    );
+    let output = analyze(folder.path(), &["compare", &dense, &routed, "--fail-if-slower", "2"], b"");
+    assert!(
+        !output.status.success()
+            && String::from_utf8_lossy(&output.stderr).contains("give a percentage like 2%")
     );
 }

@@ -23,6 +23,7 @@ pub mod gauges;
 pub mod hello;
 pub mod interrupt;
 pub mod options;
+pub mod parts;
 pub mod placements;
 pub mod predicted;
 pub mod record;

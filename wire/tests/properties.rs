@@ -7,6 +7,7 @@ use profinfer_wire::experts::{self, Runs};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, encode};
 use profinfer_wire::gauges::{GaugeSample, Gauges, MAX_SAMPLE_LEN};
 use profinfer_wire::interrupt::{self, Interrupt, Interrupts};
+use profinfer_wire::parts::{self, Part, Parts};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::SLOTS;
 use profinfer_wire::sched::{self, Happened, Left, SchedEvent, SchedEvents, Who};
@@ -51,7 +52,36 @@ fn sched_events() -> impl Strategy<Value = Vec<SchedEvent>> {
     prop::collection::vec(event, 0..50)
 }
 
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    let one = any::<(u8, u16, Option<i32>, u32, Option<i32>, bool, Option<u32>)>();
+    prop::collection::vec(one, 0..50).prop_map(|rows| {
+        let mut next = 0;
+        rows.into_iter()
+            .map(|(skip, n, seq, n_seq, pos, same, outputs)| {
+                let (first, n) = (next + u32::from(skip), u32::from(n) + 1);
+                next = first + n;
+                let n_seq = if seq.is_some() { n_seq } else { 0 };
+                Part { first, n, seq, n_seq, pos, same: same && pos.is_some(), outputs }
+            })
+            .collect()
+    })
+}
+
 proptest! {
+    #[test]
+    fn parts_come_back(all in parts()) {
+        let (mut bytes, mut cursor) = (vec![0; 8192], parts::Cursor::default());
+        let len = all.iter().fold(0, |at, part| cursor.encode(part, &mut bytes, at).expect("room"));
+        let mut back = Parts::new(u16::try_from(all.len()).expect("few"), &bytes[..len]);
+        prop_assert_eq!(back.by_ref().collect::<Vec<_>>(), all);
+        prop_assert!(!back.failed);
+    }
+
+    #[test]
+    fn any_bytes_are_parts_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), count in 0..100u16) {
+        prop_assert!(Parts::new(count, &bytes).all(|part| part.n > 0));
+    }
+
     #[test]
     fn sched_events_come_back(base_ns: u64, events in sched_events()) {
         let (mut bytes, mut cursor) = (vec![0; 8192], sched::Cursor::new(base_ns));

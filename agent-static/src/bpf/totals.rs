@@ -29,10 +29,11 @@ macro_rules! totals {
 }
 
 totals! {
-    /// Totals of the kernel side; names as in the wire's `Loss`, `ExpertLoss` and `CaptureLoss` records.
+    /// Totals of the kernel side; names as in the wire's `Loss`, `ExpertLoss`, `PartLoss` and `CaptureLoss` records.
     Totals of counters {
         span_starts, span_ends, spans_ring_full, spans_no_start, spans_no_end, calls_ring_full, tensors_ring_full, no_state,
-        experts_chosen, experts_ring_full, experts_unreadable, spans_filtered, spans_gated, starts_gated,
+        experts_chosen, experts_ring_full, experts_unreadable, part_tokens, part_ring_full, part_unreadable,
+        part_left_out, spans_filtered, spans_gated, starts_gated,
     }
 }
 

@@ -12,6 +12,7 @@ mod expert;
 pub mod graph;
 pub mod nested;
 pub mod op;
+mod part;
 pub mod progress;
 pub mod sched;
 mod starts;
@@ -68,6 +69,7 @@ pub struct Lower {
     spans: Counts,
     experts: expert::Counts,
     spare_selections: Vec<expert::Selections>,
+    parts: part::Parts,
     resumed: Vec<(u32, u64)>,
     /// Slots in use, and how many of them, the first, are hardware counters.
     pub counter_slots: (usize, usize),
@@ -121,6 +123,7 @@ impl Lower {
             spans: Counts::default(),
             experts: expert::Counts::default(),
             spare_selections: Vec::new(),
+            parts: part::Parts::default(),
             resumed: Vec::new(),
             counter_slots: (0, 0),
             unplaced: Vec::new(),
@@ -144,10 +147,13 @@ impl Lower {
         self.engines.push(facts);
     }
 
-    /// Forgets what was learned of all other processes.
-    pub fn keep_engines(&mut self, kept: impl Fn(u32) -> bool) {
+    /// Forgets what was learned of all other processes. `forgotten` is as in [`Self::event`].
+    pub fn keep_engines(&mut self, kept: impl Fn(u32) -> bool, forgotten: &mut Vec<u64>) {
         self.engines.retain(|e| kept(e.pid));
         self.hits.retain(|(pid, _)| kept(*pid));
+        self.engines_progress.keep(&kept);
+        self.threads.keep(&kept);
+        self.topologies.keep(&kept, forgotten);
     }
 
     /// How often a process was seen to do something so far.
@@ -171,6 +177,7 @@ impl Lower {
             Event::Op(op, counted) => self.op(op, counted.as_ref()),
             Event::Nested(nested) => self.nested_call(nested),
             Event::Experts(experts) => self.experts(experts),
+            Event::Part(part) => self.part(part),
             Event::Graph(graph) => self.graph(graph),
             Event::Decode(decode) => self.decode(decode),
             Event::Topology(head, key, n_nodes) => self.topologies.begin(head, *key, *n_nodes),
@@ -253,6 +260,7 @@ impl Lower {
     /// Drops what is still open, because its graph call was not seen to end: call it after the last event.
     pub fn finish(&mut self) {
         self.drain_direct();
+        self.send_parts();
         self.nested.drop_open();
         for graph in self.graphs.take_all() {
             self.experts.no_graph += graph.selections.as_ref().map_or(0, expert::Selections::len);

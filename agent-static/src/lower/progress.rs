@@ -117,6 +117,11 @@ impl Engines {
         at.map_or_else(Place::default, |at| self.rows[at].call(n_tokens))
     }
 
+    /// Forgets all other engines.
+    pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool) {
+        self.rows.retain(|p| kept(p.pid));
+    }
+
     /// Forgets an engine: another one begins under its number.
     pub(super) fn forget(&mut self, pid: u32) {
         self.rows.retain(|p| p.pid != pid);

@@ -18,6 +18,13 @@ pub(super) const MAX_COMPUTING: usize = 64;
 #[derive(Debug, Default)]
 pub struct Threads(HashSet<(u32, u32)>);
 
+impl Threads {
+    /// Forgets those of all other processes.
+    pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool) {
+        self.0.retain(|(pid, _)| kept(*pid));
+    }
+}
+
 impl Lower {
     /// Tells of the threads of a process anew, and counts its calls anew: it began another program, under another name.
     pub fn forget_threads(&mut self, pid: u32) {

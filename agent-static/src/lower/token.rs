@@ -49,6 +49,12 @@ impl Tokens {
         self.open.iter().find(|o| o.tid == head.tid && o.pid == head.tgid).map_or(0, |o| o.id)
     }
 
+    /// Id of the call that the thread began at that time, 0 when it is not running.
+    pub(super) fn begun_at(&self, head: &ring::Head, start_ns: u64) -> u32 {
+        let same = |o: &&Open| o.tid == head.tid && o.pid == head.tgid && o.start_ns == start_ns;
+        self.open.iter().find(same).map_or(0, |o| o.id)
+    }
+
     /// Counts the tokens of a graph to the call around it.
     pub(super) fn add_tokens(&mut self, head: &ring::Head, n: u32) {
         if let Some(o) = self.open.iter_mut().find(|o| o.tid == head.tid && o.pid == head.tgid) {
@@ -77,6 +83,10 @@ impl Lower {
 
     pub(super) fn decode(&mut self, e: &ring::Decode) {
         let tid = e.head.tid;
+        // Its parts are whole, and a record of the call comes behind them.
+        if e.end_ns != 0 {
+            self.send_parts();
+        }
         if e.end_ns == 0 {
             self.tokens.begin(e);
             self.hit(e.head.tgid).calls += 1;

@@ -93,6 +93,12 @@ impl Placements {
         batch.send(emit);
     }
 
+    /// Forgets those of all other processes.
+    pub fn keep(&mut self, kept: impl Fn(u32) -> bool) {
+        self.sent.retain(|sent| kept(sent.pid));
+        self.found.retain(|(pid, _), _| kept(*pid));
+    }
+
     /// The number of a weight's buffer as it is now, which is remembered if its type is known.
     fn now(&mut self, weight: &Weight, pid: u32, kind: &str, place: Place, emit: &mut Emitter) -> u32 {
         let address = if place == Place::Device { weight.buffer } else { 0 };

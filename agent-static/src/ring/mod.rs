@@ -163,6 +163,17 @@ impl Experts<'_> {
     }
 }
 
+/// Consecutive tokens of one sequence in the batch of a token call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Thread, process; `arg` is what the batch tells.
+    pub head: Head,
+    /// `start_ns` of the token call.
+    pub call: u64,
+    /// What was read; what the batch does not tell is `None`.
+    pub part: profinfer_wire::parts::Part,
+}
+
 /// A CPU went from one task to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Switch {
@@ -226,6 +237,8 @@ pub enum Event<'a> {
     Op(Op, Option<Counted>),
     /// A call inside an operator.
     Nested(Nested),
+    /// Tokens of one sequence in a batch.
+    Part(Part),
     /// Experts that an operator works by.
     Experts(Experts<'a>),
     /// A CPU went from one task to another.

@@ -2,13 +2,14 @@
 
 use std::mem::offset_of;
 
+use profinfer_wire::parts;
 use profinfer_wire::record::counter::{SLOTS, why};
 
 use super::{
-    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Switch, TASK_COMM,
-    Tensor, Who,
+    COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
+    TASK_COMM, Tensor, Who,
 };
-use crate::bpf::layout::types::{count_why, event_kind};
+use crate::bpf::layout::types::{count_why, event_kind, part_told};
 use crate::bpf::layout::{View, field, field_bytes, types};
 
 /// Every record begins with the head, which says its kind.
@@ -16,7 +17,7 @@ macro_rules! begin_with {
     ($field:ident: $($record:ident),*) => { $(const _: () = assert!(offset_of!(types::$record, $field) == 0);)* };
 }
 begin_with!(head: event_process, event_decode, event_graph, event_topology, event_tensor, event_op, event_nested, event_experts,
-    event_switch, event_wake, event_gap, event_interrupt);
+    event_part, event_switch, event_wake, event_gap, event_interrupt);
 begin_with!(op: event_op_counted);
 
 // The wire's words for why counters are absent are the programs': a different number does not compile.
@@ -126,6 +127,23 @@ fn experts(head: Head, b: &[u8]) -> Option<Experts<'_>> {
     })
 }
 
+fn part(head: Head, b: &[u8]) -> Option<Part> {
+    let b = View::new(b)?;
+    let told = |flag: part_told| head.arg & flag.0 != 0;
+    let (seq, pos) = (field!(b, event_part.seq)?, field!(b, event_part.pos)?);
+    let (n_seq, outputs) = (field!(b, event_part.n_seq)?, field!(b, event_part.outputs)?);
+    let part = parts::Part {
+        first: field!(b, event_part.first)?,
+        n: field!(b, event_part.n)?,
+        seq: told(part_told::PART_SEQ).then_some(seq),
+        n_seq: if told(part_told::PART_SEQ) { n_seq } else { 0 },
+        pos: told(part_told::PART_POS).then_some(pos),
+        same: told(part_told::PART_POS) && told(part_told::PART_SAME),
+        outputs: told(part_told::PART_OUTPUTS).then_some(outputs),
+    };
+    Some(Part { head, call: field!(b, event_part.call)?, part })
+}
+
 /// Bytes of a name. In C they are signed.
 fn name(bytes: &[u8]) -> Option<[u8; TASK_COMM]> {
     bytes.first_chunk().copied()
@@ -199,6 +217,7 @@ impl<'a> Event<'a> {
             event_kind::EVENT_OP_COUNTED => Self::Op(op(head, b)?, Some(counted(b)?)),
             event_kind::EVENT_NESTED => Self::Nested(nested(head, b)?),
             event_kind::EVENT_EXPERTS => Self::Experts(experts(head, b)?),
+            event_kind::EVENT_PART => Self::Part(part(head, b)?),
             event_kind::EVENT_SWITCH => Self::Switch(switch(head, b)?),
             event_kind::EVENT_WAKE => Self::Wake(head, field!(View::new(b)?, event_wake.at_ns)?),
             event_kind::EVENT_MIGRATION => Self::Migration(head, field!(View::new(b)?, event_wake.at_ns)?),

@@ -99,6 +99,26 @@ fn arrays_are_read_whole() {
 }
 
 #[test]
+fn a_part_has_what_its_batch_tells() {
+    let part = |arg: u32| {
+        let mut bytes =
+            record!(EVENT_PART event_part { call: 1, first: 2, n: 3, seq: -4, n_seq: 5, pos: 6, outputs: 7 });
+        let at = offset_of!(types::event_part, head) + offset_of!(types::event_head, arg);
+        bytes[at..at + 4].copy_from_slice(&arg.to_ne_bytes());
+        let Some(Event::Part(part)) = Event::parse(&bytes) else { panic!("not read") };
+        assert_eq!((part.call, part.part.first, part.part.n), (1, 2, 3));
+        (part.part.seq, part.part.n_seq, part.part.pos, part.part.same, part.part.outputs)
+    };
+    assert_eq!(part(0), (None, 0, None, false, None));
+    assert_eq!(part(1), (Some(-4), 5, None, false, None));
+    assert_eq!(part(2), (None, 0, Some(6), false, None));
+    assert_eq!(part(4), (None, 0, None, false, Some(7)));
+    // One position for all, of a batch that tells none, is nothing.
+    assert_eq!(part(8), (None, 0, None, false, None));
+    assert_eq!(part(15), (Some(-4), 5, Some(6), true, Some(7)));
+}
+
+#[test]
 fn what_the_scheduler_did_is_read() {
     let name = |text: &str| std::array::from_fn(|k| text.as_bytes().get(k).copied().unwrap_or(0));
     let mut switch =

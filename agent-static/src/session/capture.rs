@@ -22,9 +22,7 @@ use crate::confine;
 use crate::cost::{calibrate, sample};
 use crate::counter::Counters;
 use crate::emit::Emitter;
-#[cfg(not(feature = "bench"))]
-use crate::error::log;
-use crate::error::{Diagnostic, Result};
+use crate::error::{Diagnostic, Result, log};
 use crate::fact::Facts;
 use crate::gauge::Gauges;
 use crate::host::Host;
@@ -121,6 +119,10 @@ pub(super) fn capture(
     let mut scheduling = Scheduling::begin();
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
+    // One that starts from now on is seen from its beginning.
+    if let Some(name) = tracer.waits_for() {
+        log(&format!("waiting for an engine of the name {name}"));
+    }
 
     let mut placements = Placements::default();
     let mut heartbeat = Instant::now();
@@ -166,7 +168,10 @@ pub(super) fn capture(
         if heartbeat.elapsed() >= HEARTBEAT {
             heartbeat = Instant::now();
             tracer.look_alive();
-            lower.keep_engines(|pid| tracer.knows(pid));
+            if tracer.forgot_any() {
+                lower.keep_engines(|pid| tracer.knows(pid), forgotten);
+                placements.keep(|pid| tracer.knows(pid));
+            }
             tracer.check(lower, &bpf.totals());
             facts.sample(&mut lower.computing, &mut lower.emit);
             scheduling.leave_cpus_to(facts.computing());

@@ -74,6 +74,7 @@ fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     lower.emit_nested_loss(now, &bpf.nested_totals(), weight);
     lower.emit_sched_loss(lower.drained_ns, &bpf.sched_totals(), weight);
     lower.emit_expert_loss(now, &totals, weight);
+    lower.emit_part_loss(now, &totals, weight);
     lower.emit_direct_loss(now, weight);
     lower.emit_capture_loss(now, &totals, weight);
     lower.loss(now, &totals)

@@ -88,6 +88,7 @@ impl Run {
                 self.nested.starts += 1;
                 self.nested.ends += 1;
             }
+            Event::Part(e) => self.totals.part_tokens += u64::from(e.part.n),
             Event::Experts(e) => self.totals.experts_chosen += e.ids().count() as u64,
             _ => {}
         }
@@ -147,6 +148,7 @@ impl Run {
         lower.finish();
         lower.emit_nested_loss(1, &nested, Weight::Essential);
         lower.emit_expert_loss(1, &totals, Weight::Essential);
+        lower.emit_part_loss(1, &totals, Weight::Essential);
         lower.emit_capture_loss(1, &totals, Weight::Essential);
         let end = End {
             reason: EndReason::EngineEnded,
@@ -162,6 +164,7 @@ impl Run {
         let model = host_analyzer::read(&link.0.lock().unwrap().0).unwrap();
         assert!(model.health.ledger.is_some_and(|l| l.balances()), "{:?}", model.health);
         assert!(model.health.nested.is_none_or(|l| l.balances()), "{:?}", model.health);
+        assert!(model.health.parts.is_none_or(|l| l.balances()), "{:?}", model.health);
         assert!(model.health.experts.is_none_or(|l| l.balances()), "{:?}", model.health);
         model
     }

@@ -39,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     target("span", 1000, wire::span::span),
     target("count", 1000, wire::count::count),
     target("expert", 1000, wire::expert::expert),
+    target("part", 1000, wire::part::part),
     target("gauge", 1000, wire::gauge::gauge),
     target("predicted", 200, wire::predicted::predicted),
     #[cfg(feature = "all")]

@@ -1,4 +1,4 @@
-// Makes dist/report.html, the page without its data, which the analyzer embeds, and dist/THIRD-PARTY.md.
+// Makes dist/report.html and dist/compare.html, the pages without their data, which the analyzer embeds, and dist/THIRD-PARTY.md.
 // With --check it writes nothing and fails when what is checked in differs from what it would write.
 
 import { createHash } from "node:crypto";
@@ -30,29 +30,32 @@ function bundledPackages(metafile) {
   return [...new Set(names)].sort();
 }
 
-/** The outputs by file name. */
-export async function build() {
-  const modules = modulesDir();
+/** The pages: program, libraries of others that it must have inside, title. */
+const PAGES = {
+  "report.html": { entry: "src/main.ts", bundled: BUNDLED, title: "ProfInfer report" },
+  "compare.html": { entry: "src/compare/main.ts", bundled: [], title: "ProfInfer comparison" },
+};
+
+async function buildPage(name, { entry, bundled, title }, parts) {
   const esbuild = await load("esbuild");
-  const parts = notices(modules);
   const result = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ["src/main.ts"],
+    entryPoints: [entry],
     bundle: true,
     minify: true,
     format: "iife",
     target: ["es2020", "chrome100", "firefox100", "safari15"],
     charset: "utf8",
     legalComments: "none",
-    nodePaths: [modules],
+    nodePaths: [modulesDir()],
     define: { THIRD_PARTY: JSON.stringify(parts) },
     outdir: "out",
     write: false,
     metafile: true,
   });
   const found = bundledPackages(result.metafile);
-  if (found.join() !== [...BUNDLED].sort().join()) {
-    throw new Error(`bundled packages are ${found.join(", ")}; tools/build.mjs names ${BUNDLED.join(", ")}`);
+  if (found.join() !== [...bundled].sort().join()) {
+    throw new Error(`packages in ${name} are ${found.join(", ")}; tools/build.mjs names ${bundled.join(", ")}`);
   }
   const text = (end) => result.outputFiles.find((f) => f.path.endsWith(end)).text.trim();
   const script = text(".js");
@@ -60,18 +63,26 @@ export async function build() {
   const hash = (content) => createHash("sha256").update(content, "utf8").digest("base64");
   // Functions as replacements: `$` in the script must not be read as a pattern.
   const page = readFileSync(join(root, "src/page.html"), "utf8")
+    .replace("ProfInfer report", () => title)
     .replace("%SCRIPT-HASH%", () => hash(script))
     .replace("%STYLE-HASH%", () => hash(style))
     .replace("%STYLE%", () => style)
     .replace("%SCRIPT%", () => script);
   if (Buffer.byteLength(page) > LIMIT) {
-    throw new Error(`the page has ${Buffer.byteLength(page)} bytes, more than ${LIMIT}`);
+    throw new Error(`${name} has ${Buffer.byteLength(page)} bytes, more than ${LIMIT}`);
+  }
+  return page;
+}
+
+/** The outputs by file name. */
+export async function build() {
+  const parts = notices(modulesDir());
+  const outputs = {};
+  for (const [name, page] of Object.entries(PAGES)) {
+    outputs[name] = await buildPage(name, page, parts);
   }
   const list = parts.map((p) => `## ${p.name} ${p.version} (${p.license})\n\n\`\`\`text\n${p.text}\n\`\`\`\n`).join("\n");
-  return {
-    "report.html": page,
-    "THIRD-PARTY.md": `# Libraries inside report.html\n\nWritten by tools/build.mjs.\n\n${list}`,
-  };
+  return { ...outputs, "THIRD-PARTY.md": `# Libraries inside report.html\n\nWritten by tools/build.mjs.\n\n${list}` };
 }
 
 const outputs = await build();

@@ -8,6 +8,7 @@ pub mod bound;
 pub mod budget;
 pub mod capture;
 pub mod ceiling;
+pub mod compare;
 mod context;
 pub mod cost;
 pub mod counter;
@@ -35,6 +36,7 @@ mod rate;
 pub mod request;
 pub mod roof;
 pub mod sched;
+pub mod server;
 pub mod session;
 pub mod speculative;
 mod student;
@@ -65,6 +67,8 @@ pub struct Analysis {
     pub capture: capture::Capture,
     /// Token level.
     pub token: token::Token,
+    /// Requests by slot.
+    pub server: server::Server,
     /// Speculative decoding, by draft and target.
     pub speculative: Vec<speculative::Speculative>,
     /// Where every nanosecond of every token went.
@@ -119,7 +123,8 @@ impl Analysis {
         let executions = execution::Executions::of(model);
         let groups = group::Groups::of(model, &phases);
         let tallies = tally::Tallies::of(model, &groups, &executions);
-        let token = token::Token::of(model, &phases, &executions);
+        let server = server::Server::of(model, &phases);
+        let token = token::Token::of(model, &phases, &executions, &server);
         let cost = cost::Cost::of(model, &phases, &executions);
         let capture = capture::Capture::of(model, &duty::coverage(model, &phases));
         let op = op::Op::of(model, &phases, &groups, &executions, &tallies);
@@ -140,6 +145,7 @@ impl Analysis {
             engine: engine::engines(model),
             weight: weight::weights(model),
             token,
+            server,
             speculative: speculative::speculative(model, &phases),
             budget: budget::Budget::of(model, &phases),
             kv: kv::kv(model, &phases, &executions),

@@ -2,13 +2,14 @@
 //!
 //! Stage: analysis, part of the token level. From: successful token calls. To: one [`Request`] per
 //! prompt. The engine does not say where a prompt ends and the next begins, so it is told from the calls: see
-//! `Open::goes_on_with`.
+//! `Open::goes_on_with`. Where several sequences share the calls of a context, requests are those of [`super::server`].
 
 use serde::Serialize;
 
 use super::group::context_name;
 use super::phase::{Phase, Phases, Role};
 use super::rate::per_s;
+use super::server::{Begin, Server, SlotRequest};
 use crate::model::{Model, ThreadId, TopologyId};
 
 /// A prompt and the tokens generated from it.
@@ -18,6 +19,10 @@ pub struct Request {
     pub index: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
+    /// Number of its sequence, where several share the calls of its context; `None` where they do not, or the batches do not tell.
+    pub slot: Option<i32>,
+    /// Tokens of its prompt that the cache held already, of a request with a slot; `None` where that is not known.
+    pub reused: Option<u32>,
     /// Row of its first token call.
     pub first_call: u32,
     /// Tokens of the prompt: those of its prefill calls.
@@ -103,6 +108,8 @@ impl Open {
         Request {
             index: u32::try_from(index).unwrap_or(u32::MAX),
             context: context_name(self.context),
+            slot: None,
+            reused: None,
             first_call: u32::try_from(self.first_call).unwrap_or(u32::MAX),
             prompt_tokens: self.prompt_tokens,
             ttft_ns: self.prefill.map(|(start, end)| end.saturating_sub(start)),
@@ -113,15 +120,39 @@ impl Open {
     }
 }
 
+/// A request that was told by its sequence.
+fn of_slot(r: &SlotRequest) -> Request {
+    // The prompt's last call gives the first token, and no call generated it.
+    let first = u64::from(r.begin != Begin::Unseen && r.output_tokens.is_some());
+    Request {
+        index: 0,
+        context: r.context.clone(),
+        slot: Some(r.slot),
+        reused: r.reused,
+        first_call: r.first_call,
+        prompt_tokens: r.prompt_tokens.unwrap_or(0),
+        ttft_ns: r.ttft_ns,
+        generated: r.output_tokens.unwrap_or(0).saturating_sub(first),
+        tpot_ns: r.tpot_ns,
+        decode_tokens_per_s: r.tpot_ns.and_then(|ns| per_s(1, ns)),
+    }
+}
+
 /// The requests of a session, by start. `emitted` is by token call: tokens that came out of a call that verified a draft.
-pub(super) fn requests(model: &Model, phases: &Phases, emitted: &[Option<u32>]) -> Vec<Request> {
+pub(super) fn requests(
+    model: &Model,
+    phases: &Phases,
+    emitted: &[Option<u32>],
+    server: &Server,
+) -> Vec<Request> {
     let d = &model.decodes;
     let topologies = first_topologies(model);
     let mut done = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     // The context of the last call of each thread: another one in between ends a prompt.
     let mut last_on: Vec<Option<u64>> = vec![None; model.threads.len()];
-    for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
+    let shared = |i: usize| server.is_shared(pid(model, d.thread[i]), d.context[i]);
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !shared(*i)) {
         let phase = phases.decodes[i];
         // A draft works for the request of its target.
         if matches!(phase, Phase::WarmUp | Phase::Draft) {
@@ -150,7 +181,14 @@ pub(super) fn requests(model: &Model, phases: &Phases, emitted: &[Option<u32>]) 
     }
     done.extend(open);
     done.sort_by_key(|r| r.first_call);
-    done.into_iter().enumerate().map(|(i, r)| r.close(i)).collect()
+    let mut all: Vec<Request> = done.into_iter().enumerate().map(|(i, r)| r.close(i)).collect();
+    let of_shared = server.requests.iter().filter(|r| server.shares(r.pid, r.context.as_ref()));
+    all.extend(of_shared.map(of_slot));
+    all.sort_by_key(|r| (r.first_call, r.slot));
+    for (index, request) in (0..).zip(&mut all) {
+        request.index = index;
+    }
+    all
 }
 
 /// The request that a context is at; few contexts live at a time.

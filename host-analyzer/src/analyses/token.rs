@@ -12,6 +12,7 @@ use super::percentile::percentile;
 use super::phase::{Evidence, Phase, Phases};
 use super::rate::per_s;
 use super::request::{Request, requests};
+use super::server::Server;
 use super::speculative::emitted;
 use super::tracing;
 use crate::model::{Model, Traced};
@@ -106,7 +107,7 @@ pub struct Call {
 impl Token {
     /// The token level of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+    pub fn of(model: &Model, phases: &Phases, executions: &Executions, server: &Server) -> Self {
         let calls = calls(model, phases, executions);
         Self {
             prefill: totals(&calls, Phase::Prefill),
@@ -115,7 +116,7 @@ impl Token {
             draft: totals(&calls, Phase::Draft),
             warm_up: totals(&calls, Phase::WarmUp),
             failed_calls: calls.iter().filter(|c| c.status != 0).map(|_| 1).sum(),
-            requests: requests(model, phases, &emitted(model, phases)),
+            requests: requests(model, phases, &emitted(model, phases), server),
             calls,
         }
     }

@@ -9,10 +9,11 @@ use super::{Diagnostic, Result};
 use crate::model::{Ceiling, Model};
 
 /// Ceilings of a file.
+#[derive(Clone)]
 pub(super) struct Measured {
     name: String,
     cpu_model: String,
-    ceilings: Vec<Ceiling>,
+    pub(super) ceilings: Vec<Ceiling>,
 }
 
 /// Reads a recording for its ceilings, with the function that reads recordings.

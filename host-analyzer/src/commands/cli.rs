@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
 use super::rotate::Limit;
+use super::share::Share;
+use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
 
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
@@ -19,6 +21,9 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Show a capture while it runs: speed, threads, operators, experts, sensors, findings of the last seconds. Afterwards the recording and
+    /// the views are there as without `watch`
+    Watch(Box<Watch>),
     /// Show the raw frames and records of a recording with their offsets; works on damaged files
     Inspect {
         /// The recording
@@ -37,10 +42,18 @@ pub(super) enum Command {
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
     },
+    /// Compare two sides of repeated runs: whether they did the same work, whether B is slower or faster, and which operators, waits and
+    /// gaps make the difference. The exit status is 4 for different work
+    Compare(Compare),
     /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
     Findings {
         /// Code of a rule, as in summary.json
         code: Option<String>,
+    },
+    /// Write files that other programs read
+    Export {
+        #[command(subcommand)]
+        what: Export,
     },
     /// List the board profiles, or show one with the meaning of each counter
     Boards {
@@ -52,8 +65,74 @@ pub(super) enum Command {
     },
 }
 
-/// Capture or read a stream, and write the views.
+#[derive(Debug, Subcommand)]
+pub(super) enum Export {
+    /// How often each expert was used, for engines that keep experts in memory: CSV of layer,expert,count
+    ExpertPins {
+        /// The recording, its pieces or their folder
+        #[arg(required = true, value_name = "SOURCE")]
+        sources: Vec<PathBuf>,
+        /// Only of this context, an address as in summary.json; needed where a recording has several models
+        #[arg(long, value_name = "ADDRESS")]
+        context: Option<String>,
+        /// File to write to (default: standard output)
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// The timeline as text of ftrace, for SmartPerf-Host and other readers of hitrace and systrace
+    Ftrace {
+        /// The recording, its pieces or their folder
+        #[arg(required = true, value_name = "SOURCE")]
+        sources: Vec<PathBuf>,
+        /// File to write to (default: standard output)
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// Capture, and show the last seconds.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Watch {
+    /// Seconds that are shown; more where an engine is so slow that they hold fewer than 40 token calls, less where they are more than
+    /// 8 MiB of the stream
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=600))]
+    pub(super) window: u64,
+    #[command(flatten)]
+    pub(super) record: Record,
+}
+
+/// Compare two sides.
 #[derive(Debug, Args)]
+pub(super) struct Compare {
+    /// A recording, or a folder of recordings of repeated runs. The pieces of one recording (--rotate) are one run; a folder in it that
+    /// holds a recording is a run, too
+    #[arg(value_name = "A")]
+    pub(super) a: PathBuf,
+    /// The same of what is compared with it
+    #[arg(value_name = "B")]
+    pub(super) b: PathBuf,
+    /// Folder to write compare.html and compare.json to
+    #[arg(long, short, default_value = "comparison")]
+    pub(super) out: PathBuf,
+    /// Difference below which nobody cares
+    #[arg(long, value_name = "N%", default_value_t = Share(PRACTICAL))]
+    pub(super) practical: Share,
+    /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs on a side
+    #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
+    pub(super) spread: Share,
+    /// Decode tokens at the beginning of each run that are left out
+    #[arg(long, value_name = "N", default_value_t = WARM_UP)]
+    pub(super) warm_up: usize,
+    /// Compare times although the work is not the same, for example of two quantizations
+    #[arg(long)]
+    pub(super) different_work: bool,
+    /// Exit with status 3 if B is slower by more than this, with 4 if that cannot be told
+    #[arg(long, value_name = "N%")]
+    pub(super) fail_if_slower: Option<Share>,
+}
+
+/// Capture or read a stream, and write the views.
+#[derive(Debug, Clone, Args)]
 pub(super) struct Record {
     /// Board profile for a capture; a recording names its own
     #[arg(long)]
@@ -104,6 +183,10 @@ pub(super) struct Record {
     /// Write the tables as CSV as well
     #[arg(long)]
     pub(super) csv: bool,
+    /// Write timeline.json.gz where timeline.json is left out, which it is for more than 200,000 operator spans; timeline.pftrace has the
+    /// same
+    #[arg(long)]
+    pub(super) timeline_json: bool,
     /// Seconds to wait for the agent's port, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
     pub(super) wait: u64,

@@ -1,6 +1,6 @@
 //! Errors that a person meets: what was tried, what the system answered, what to do.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::decode::OpenError;
 
@@ -15,6 +15,11 @@ pub(super) struct Diagnostic {
 impl Diagnostic {
     pub(super) fn new(tried: impl Into<String>, answer: impl fmt::Display, help: impl Into<String>) -> Self {
         Self { tried: tried.into(), answer: answer.to_string(), help: help.into() }
+    }
+
+    /// The error for a file, or standard output, that cannot be written.
+    pub(super) fn unwritable(place: impl fmt::Display, e: io::Error) -> Self {
+        Self::new(format!("writing {place}"), e, "free space, or choose another place with --out")
     }
 
     /// The error for a stream that cannot be read at all. `source` names it.

@@ -1,7 +1,5 @@
 //! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
 
-use std::io::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use profinfer_boards::{Board, PlannedCounter};
@@ -15,10 +13,11 @@ use profinfer_wire::record::direct::{Probes, ProbesRequest};
 
 use super::cli::Record;
 use super::link::{Address, Link, refusal};
-use super::progress::Progress;
+use super::onlooker::Onlooker;
 use super::receive::{Next, Receiver};
 use super::recording::Recording;
-use super::{Diagnostic, Result, capture, counters, gauges, write};
+use super::rotate::Window;
+use super::{Diagnostic, Result, capture, counters, gauges, interrupts, write};
 use crate::model::Model;
 
 /// How long the agent may be silent after a stop.
@@ -28,15 +27,28 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
-/// Captures. Of a recording in pieces there is no model; it is on disk.
-pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record) -> Result<Option<Model>> {
+/// What a capture left.
+pub(super) struct Captured {
+    /// `None` of one in pieces or one that was watched; it is on disk.
+    pub(super) model: Option<Model>,
+    /// What there is to say of the link.
+    pub(super) said: Vec<String>,
+}
+
+/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the onlooker wants to know.
+pub(super) fn capture(
+    address: &Address,
+    board: Option<&Board>,
+    options: &Record,
+    onlooker: &mut dyn Onlooker,
+    window: Option<Window>,
+) -> Result<Captured> {
     let levels = levels(board, options)?;
     let counters = counters::requests(board, &options.counters)?;
     let sampled = gauges::board(board)?;
     let gauges = gauges::requests(&sampled, options.sample_hz);
     write::folder(&options.out)?;
-    let link = address.connect_within(Duration::from_secs(options.wait))?;
-    let interrupts = interrupts()?;
+    let link = address.connect_within(Duration::from_secs(options.wait), onlooker)?;
     let mut capture = Capture {
         address,
         options,
@@ -44,15 +56,11 @@ pub(super) fn capture(address: &Address, board: Option<&Board>, options: &Record
         request: request(board, levels, (&counters, &gauges), options, address)?,
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
-        recording: Recording::create(&options.out, options)?,
+        recording: Recording::create(&options.out, options, window)?,
     };
-    let mut progress = Progress::new("capturing");
-    let said = capture.run(interrupts, &mut progress);
-    progress.done();
-    for line in said? {
-        let _ = writeln!(std::io::stderr(), "{line}");
-    }
-    capture.recording.finish(address)
+    onlooker.begin("capturing");
+    let said = capture.run(onlooker)?;
+    Ok(Captured { model: capture.recording.finish(address)?, said })
 }
 
 struct Capture<'a> {
@@ -67,16 +75,16 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
-    fn run(&mut self, interrupts: &AtomicU32, progress: &mut Progress) -> Result<Vec<String>> {
+    fn run(&mut self, onlooker: &mut dyn Onlooker) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let (begun, mut requested) = (Instant::now(), Instant::now());
         self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
         let mut bytes = vec![0; 1 << 18];
         let mut stopped = None;
         loop {
-            let asked = interrupts.load(Ordering::Relaxed);
+            let asked = interrupts::asked();
             if asked > 0 && stopped.is_none() {
-                progress.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
+                onlooker.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
                 self.send(&WireRecord::Stop(Stop {}))?;
                 stopped = Some(Instant::now());
             }
@@ -98,7 +106,7 @@ impl Capture<'_> {
                     break;
                 }
                 Err(e) => {
-                    if !self.reconnect(&e, interrupts, progress)? {
+                    if !self.reconnect(&e, onlooker)? {
                         said.push(format!("the link broke ({e}) and the session could not be resumed"));
                         break;
                     }
@@ -133,8 +141,19 @@ impl Capture<'_> {
                 ));
                 break;
             }
-            let live = self.recording.ingest.live();
-            progress.live(&live);
+            if onlooker.wants_last()
+                && let Some(last) = self.recording.window().and_then(Window::last)
+            {
+                onlooker.last(last);
+            }
+            let live = self.recording.live();
+            if self.receiver.nonce().is_none() {
+                onlooker.say("the agent has not answered yet");
+            } else if live.waiting {
+                onlooker.say("the agent is ready and waits for the engine");
+            } else if stopped.is_none() {
+                onlooker.live(&live);
+            }
             if live.ended || live.refused.is_some() {
                 if self.address.is_serial() {
                     // The agent need not wait for requests to send frames again.
@@ -154,17 +173,12 @@ impl Capture<'_> {
 
     /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
     /// interrupts.
-    fn reconnect(
-        &mut self,
-        why: &std::io::Error,
-        interrupts: &AtomicU32,
-        progress: &mut Progress,
-    ) -> Result<bool> {
+    fn reconnect(&mut self, why: &std::io::Error, onlooker: &mut dyn Onlooker) -> Result<bool> {
         let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
-            progress.say(&format!("the link broke ({why}): connecting again"));
-            if interrupts.load(Ordering::Relaxed) > 0 {
+            onlooker.say(&format!("the link broke ({why}): connecting again"));
+            if interrupts::asked() > 0 {
                 return Ok(false);
             }
             if let Ok(link) = self.address.connect() {
@@ -315,14 +329,4 @@ fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
             "give --levels a list of token, graph, op, expert, sched, separated by commas",
         )),
     })
-}
-
-/// Counts Ctrl-C.
-fn interrupts() -> Result<&'static AtomicU32> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    ctrlc::set_handler(|| {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-    })
-    .map_err(|e| Diagnostic::new("listening for Ctrl-C", e, "run analyze from an ordinary terminal"))?;
-    Ok(&COUNT)
 }

@@ -3,29 +3,40 @@
 //! ```text
 //! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
 //! analyze PIECE... | FOLDER      a recording in pieces
+//! analyze watch [SOURCE]         a capture, live on the terminal
 //! analyze inspect FILE           all frames with their offsets
 //! analyze boards [NAME]          the board profiles
 //! analyze findings [CODE]         what is looked for, and what each finding means
 //! analyze engine PATH...         what would be probed in an engine
+//! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
+//! analyze export WHAT RECORDING  files that other programs read
 //! ```
 
 mod boards;
 mod capture;
 mod ceilings;
 mod cli;
+mod compare;
 mod counters;
 mod diagnostic;
 mod engine;
+mod export;
 mod findings;
 mod gauges;
 mod inspect;
+mod interrupts;
 mod link;
 mod live;
+mod onlooker;
 mod progress;
 mod receive;
 mod record;
 mod recording;
 mod rotate;
+#[cfg(test)]
+mod sample;
+mod share;
+mod watch;
 mod write;
 
 use std::io::Write;
@@ -52,10 +63,18 @@ pub fn main() -> ExitCode {
         Some(Command::Engine { paths, tables, boards }) => {
             engine::engine(paths, tables == "all", boards.as_deref())
         }
+        Some(Command::Compare(options)) => compare::compare(options),
         Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
+        Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {
+            export::pins(sources, context.as_deref(), out.as_deref()).map(done)
+        }
+        Some(Command::Export { what: cli::Export::Ftrace { sources, out } }) => {
+            export::ftrace(sources, out.as_deref()).map(done)
+        }
         Some(Command::Boards { name, boards }) => {
             boards::boards(name.as_deref(), boards.as_deref()).map(done)
         }
+        Some(Command::Watch(options)) => watch::watch((**options).clone()).map(done),
         None => record::record(&cli.record).map(done),
     };
     match result {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::onlooker::Onlooker;
 use crate::ingest::Live;
 
 pub(super) struct Progress {
@@ -25,7 +26,18 @@ impl Progress {
         Self { bar, terminal, logged: Instant::now() }
     }
 
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn done(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Onlooker for Progress {
+    fn begin(&mut self, doing: &str) {
+        self.bar.set_prefix(doing.to_owned());
+        self.bar.set_message("");
+    }
+
+    fn say(&mut self, text: &str) {
         self.bar.set_message(text.to_owned());
         if !self.terminal && self.logged.elapsed() > Duration::from_secs(2) {
             self.logged = Instant::now();
@@ -33,12 +45,8 @@ impl Progress {
         }
     }
 
-    pub(super) fn live(&mut self, live: &Live<'_>) {
+    fn live(&mut self, live: &Live<'_>) {
         let mb = live.bytes as f64 / 1e6;
         self.say(&format!("{} token calls, {} operator spans, {mb:.1} MB", live.decodes, live.spans));
-    }
-
-    pub(super) fn done(self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -3,11 +3,16 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use profinfer_boards::Board;
+
+use super::ceilings::Measured;
 use super::cli::Record;
 use super::link::Address;
+use super::live::Captured;
+use super::onlooker::Onlooker;
 use super::progress::Progress;
 use super::rotate::{self, Source};
-use super::{Diagnostic, Result, boards, ceilings, live, write};
+use super::{Diagnostic, Result, boards, ceilings, interrupts, live, write};
 use crate::analyses::Analysis;
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
@@ -18,26 +23,52 @@ use crate::views::{self, terminal::WIDTH};
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
-    // Profiles are read only if a board is named, so that a mistake in one does not prevent reading a recording.
-    let catalog = options.board.as_ref().map(|_| boards::catalog(options.boards.as_deref())).transpose()?;
-    let named = catalog.as_ref().zip(options.board.as_deref());
-    let board = named.map(|(catalog, name)| boards::find(catalog, name)).transpose()?;
-    let source = options.sources.first().map_or(DEFAULT_SOURCE, String::as_str);
+    let board = board(options)?;
     // Before a capture, so that a file that cannot be read does not cost one.
-    let measured = options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()?;
-    let mut model = match Address::of(source, options.key.as_deref())? {
-        Some(address) if options.sources.len() < 2 => match live::capture(&address, board, options)? {
-            Some(model) => model,
-            None => pieces(&options.out)?,
-        },
+    let measured = measured(options)?;
+    let source = source(options);
+    let model = match Address::of(source, options.key.as_deref())? {
+        Some(address) if options.sources.len() < 2 => {
+            interrupts::count()?;
+            let mut progress = Progress::new("connecting");
+            let captured = live::capture(&address, board.as_ref(), options, &mut progress, None);
+            progress.done();
+            received(captured?, options)?
+        }
         None if source == "-" && options.sources.len() < 2 => {
             read("standard input", &mut io::stdin().lock())?
         }
-        _ => {
-            let paths: Vec<PathBuf> = options.sources.iter().map(PathBuf::from).collect();
-            files(&rotate::of(&paths).map_err(unopened)?)?
-        }
+        _ => recording(&options.sources.iter().map(PathBuf::from).collect::<Vec<_>>())?,
     };
+    write_views(model, measured, options)
+}
+
+/// The board that is named. Profiles are read only if one is, so that a mistake in one does not prevent reading a recording.
+pub(super) fn board(options: &Record) -> Result<Option<Board>> {
+    let Some(name) = options.board.as_deref() else { return Ok(None) };
+    boards::find(&boards::catalog(options.boards.as_deref())?, name).cloned().map(Some)
+}
+
+/// The first source that is named, or the usual one.
+pub(super) fn source(options: &Record) -> &str {
+    options.sources.first().map_or(DEFAULT_SOURCE, String::as_str)
+}
+
+/// The ceilings of a file, if one is named.
+pub(super) fn measured(options: &Record) -> Result<Option<Measured>> {
+    options.ceilings.as_deref().map(|file| ceilings::read(file, &read)).transpose()
+}
+
+/// The tables of what a capture left, and what there is to say of it.
+pub(super) fn received(captured: Captured, options: &Record) -> Result<Model> {
+    for line in captured.said {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+    captured.model.map_or_else(|| pieces(&options.out), Ok)
+}
+
+/// Writes the views into the folder, and the summary on the terminal.
+pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options: &Record) -> Result<()> {
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
@@ -49,10 +80,17 @@ pub(super) fn record(options: &Record) -> Result<()> {
         let _ = writeln!(io::stderr(), "{line}");
     }
     let analysis = Analysis::of(&model);
-    write::views(&model, &analysis, &options.out, options.csv)?;
+    let extra = write::Extra { csv: options.csv, chrome: options.timeline_json };
+    let left_out = write::views(&model, &analysis, &options.out, extra)?;
     let mut out = anstream::stdout().lock();
     let _ = views::terminal::within(&model, &analysis, columns(), &mut out);
     let _ = writeln!(out, "\nwritten to {}: open report.html", options.out.display());
+    if let Some(name) = left_out {
+        let _ = writeln!(
+            out,
+            "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
+        );
+    }
     Ok(())
 }
 
@@ -78,6 +116,11 @@ fn pieces(folder: &Path) -> Result<Model> {
     files(&source)
 }
 
+/// The tables of a recording, or of pieces of one, on disk.
+pub(super) fn recording(paths: &[PathBuf]) -> Result<Model> {
+    files(&rotate::of(paths).map_err(unopened)?)
+}
+
 fn files(source: &Source) -> Result<Model> {
     let name: Vec<_> = source.paths.iter().map(|p| p.display().to_string()).collect();
     read(&name.join(", "), &mut *source.open().map_err(unopened)?)
@@ -90,7 +133,7 @@ fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {
 }
 
 /// Columns of the terminal; those of the summary where there is none.
-fn columns() -> usize {
+pub(super) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 

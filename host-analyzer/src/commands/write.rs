@@ -4,6 +4,10 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::onlooker::Onlooker;
 use super::progress::Progress;
 use super::{Diagnostic, Result};
 use crate::analyses::Analysis;
@@ -12,11 +16,10 @@ use crate::views;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
-const VIEWS: [(&str, View); 10] = [
+const VIEWS: [(&str, View); 9] = [
     ("report.html", views::report::report),
     ("summary.json", views::summary::summary),
     ("timeline.pftrace", views::perfetto::perfetto),
-    ("timeline.json", views::chrome::chrome),
     ("dag.json", views::dag::dag),
     ("dag.dot", views::dot::dot),
     ("ops.parquet", views::tables::ops_parquet),
@@ -32,6 +35,21 @@ const CSV: [(&str, View); 4] = [
     ("threads.csv", views::tables::threads_csv),
 ];
 
+const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
+const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
+
+/// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
+const CHROME_UP_TO: usize = 200_000;
+
+/// What is written beside the views that are always.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extra {
+    /// The tables as CSV.
+    pub(super) csv: bool,
+    /// The timeline as JSON, of however many spans.
+    pub(super) chrome: bool,
+}
+
 /// Makes the folder.
 pub(super) fn folder(out: &Path) -> Result<()> {
     fs::create_dir_all(out).map_err(|e| {
@@ -39,23 +57,44 @@ pub(super) fn folder(out: &Path) -> Result<()> {
     })
 }
 
-/// Writes every view. Files with other names in the folder are not touched.
-pub(super) fn views(model: &Model, analysis: &Analysis, out: &Path, csv: bool) -> Result<()> {
+/// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
+pub(super) fn views(
+    model: &Model,
+    analysis: &Analysis,
+    out: &Path,
+    extra: Extra,
+) -> Result<Option<&'static str>> {
     folder(out)?;
     let mut progress = Progress::new("writing");
-    for (name, view) in VIEWS.iter().chain(if csv { &CSV[..] } else { &[] }) {
+    let chrome = match extra.chrome {
+        _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
+        true => Some(CHROME_GZ),
+        false => None,
+    };
+    for (name, view) in VIEWS.iter().chain(&chrome).chain(if extra.csv { &CSV[..] } else { &[] }) {
         progress.say(name);
         let path = out.join(name);
-        write(&path, *view, model, analysis).map_err(|e| {
-            Diagnostic::new(
-                format!("writing {}", path.display()),
-                e,
-                "free space, or choose another place with --out",
-            )
-        })?;
+        write(&path, *view, model, analysis).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
+    }
+    // One of an earlier recording would stand beside views of this one.
+    for (name, _) in [CHROME, CHROME_GZ].iter().filter(|(name, _)| chrome.is_none_or(|(n, _)| n != *name)) {
+        let path = out.join(name);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                return Err(Diagnostic::unwritable(path.display(), e));
+            }
+            _ => {}
+        }
     }
     progress.done();
-    Ok(())
+    Ok(chrome.is_none().then_some(CHROME.0))
+}
+
+/// `timeline.json`, compressed, as its viewers open it too.
+fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = GzEncoder::new(out, Compression::fast());
+    views::chrome::chrome(model, analysis, &mut out)?;
+    out.finish().map(drop)
 }
 
 /// Writes under another name first, so that a reader never sees half a file.

@@ -2,7 +2,7 @@
 
 use profinfer_wire::record::fact as wire;
 
-use crate::model::{Fact, FactScope, FactValue, Facts, Texts};
+use crate::model::{Fact, FactScope, FactValue, Facts, Model, Texts};
 
 pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
     let scope = match r.scope {
@@ -17,6 +17,12 @@ pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
         wire::FactValue::Absent(why) => FactValue::Absent(texts.intern(why)),
     };
     facts.rows.push(Fact { at_ns: r.at_ns, scope, name: texts.intern(r.name), value });
+}
+
+/// The agent looks out for its engine: it says what it has given up as soon as it does.
+pub(super) fn agent_is_ready(model: &Model) -> bool {
+    let said = model.texts.find("agent.no_new_privileges");
+    said.is_some_and(|name| model.facts.latest(FactScope::System, name).is_some())
 }
 
 /// Puts what came in any order into the order of time; of the same time, the order of arrival.

@@ -47,11 +47,12 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
 #[cfg(test)]
 mod tests {
     use profinfer_wire::record::{
-        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, nested::NestedLoss, sched::SchedLoss,
+        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, nested::NestedLoss, part::PartLoss,
+        sched::SchedLoss,
     };
 
     use super::*;
-    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, SchedLedger};
+    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, PartLedger, SchedLedger};
 
     /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
@@ -69,5 +70,6 @@ mod tests {
         assert_eq!(strangers::<SchedLedger>(&SchedLoss::default().fields()), [""; 0]);
         // Counted here.
         assert_eq!(strangers::<ExpertLedger>(&ExpertLoss::default().fields()), ["received"]);
+        assert_eq!(strangers::<PartLedger>(&PartLoss::default().fields()), ["received"]);
     }
 }

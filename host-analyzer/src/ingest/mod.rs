@@ -18,6 +18,7 @@ mod graph;
 mod loss;
 mod nested;
 mod op;
+mod part;
 mod piece;
 mod sched;
 mod session;
@@ -52,6 +53,7 @@ pub struct Ingest {
     topologies: Assembly,
     batches: Batches,
     selections: Selections,
+    parts: part::Batches,
     gauges: gauge::Gauges,
     nested: nested::Calls,
     sched: sched::Records,
@@ -59,7 +61,7 @@ pub struct Ingest {
 }
 
 /// Progress of a session that is still running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Live<'a> {
     /// Bytes up to the end of the last frame or damage.
     pub bytes: u64,
@@ -75,10 +77,21 @@ pub struct Live<'a> {
     pub decodes: u64,
     /// Graph calls.
     pub graph_calls: u64,
+    /// The agent looks out for the engine, and has met none: from now on one that starts is seen from its beginning.
+    pub waiting: bool,
     /// The agent said that the session is over.
     pub ended: bool,
     /// The agent cannot carry out the plan.
     pub refused: Option<&'a str>,
+}
+
+impl Live<'_> {
+    /// The same without the agent's words.
+    #[must_use]
+    pub const fn counts(&self) -> Live<'static> {
+        let Self { bytes, spans, nested, sched, experts, decodes, graph_calls, waiting, ended, .. } = *self;
+        Live { bytes, spans, nested, sched, experts, decodes, graph_calls, waiting, ended, refused: None }
+    }
 }
 
 impl Ingest {
@@ -171,6 +184,8 @@ impl Ingest {
             Record::SchedLoss(r) => self.model.health.sched = Some(SchedLedger::read(&r.fields())),
             Record::ExpertBatch(r) => self.selections.add(r, offset, &mut self.damages),
             Record::ExpertLoss(r) => self.selections.loss(r),
+            Record::PartBatch(r) => self.parts.add(r, offset, &mut self.damages),
+            Record::PartLoss(r) => self.parts.loss(r),
             Record::ProbesUsed(r) => direct::used(&mut self.model.health, r),
             Record::DirectLoss(r) => self.model.health.direct = Some(direct::totals(r)),
             Record::CaptureOptions(r) => capture::options(&mut self.model.capture, r),
@@ -214,6 +229,7 @@ impl Ingest {
             experts: self.selections.len() as u64,
             decodes: self.tokens.len() as u64,
             graph_calls: self.calls.len() as u64,
+            waiting: self.model.session.processes.is_empty() && fact::agent_is_ready(&self.model),
             ended: health.end.is_some(),
             refused: health.refused.as_deref(),
         }
@@ -237,6 +253,7 @@ impl Ingest {
         model.topologies = topologies.table;
         self.weights.finish(&topologies.ids, model, damages);
         let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
+        self.parts.finish(&decodes, &mut model.parts, &mut model.health, damages);
         let calls =
             self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // If spans may be missing, a pause between two spans need not be a wait.

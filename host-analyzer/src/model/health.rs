@@ -1,7 +1,7 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
 use super::direct::{DirectTotals, OperatorProbes};
-use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
+use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,6 +160,10 @@ pub struct Health {
     pub sched: Option<SchedLedger>,
     /// Latest totals of experts; `None` when no such record arrived, as in a session that met no mixture of experts.
     pub experts: Option<ExpertLedger>,
+    /// Tokens of the parts of batches that were read.
+    pub parts_received: u64,
+    /// Latest totals of the parts of batches; `None` when no batch could be read, or no such record arrived.
+    pub parts: Option<PartLedger>,
     /// Damage by kind, the worst first.
     pub damage: Vec<Damage>,
     /// What [`DamageKind::UnknownKind`] is made of, in order of appearance; at most [`MAX_SKIPPED`] kinds.
@@ -203,6 +207,13 @@ impl Health {
         self.sched_received.saturating_add(self.before().sched)
     }
 
+    /// All tokens of parts that were sent are here. Of a later piece of a recording that is not known: it does not tell how many the
+    /// pieces before hold.
+    #[must_use]
+    pub fn parts_here(&self, ledger: &PartLedger) -> bool {
+        ledger.sent == self.parts_received || self.piece.is_some() && ledger.sent > self.parts_received
+    }
+
     /// Nothing dropped, nothing damaged, not cut short.
     #[must_use]
     pub fn perfect(&self) -> bool {
@@ -215,6 +226,7 @@ impl Health {
             && self.experts.is_none_or(|e| {
                 e.nothing_lost() && e.received.saturating_add(self.before().experts) == e.sent
             })
+            && self.parts.map_or(self.parts_received == 0, |l| l.nothing_lost() && self.parts_here(&l))
             && self.ledger.is_some_and(|l| l.nothing_lost())
     }
 }

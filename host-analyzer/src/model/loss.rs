@@ -149,6 +149,30 @@ ledger! {
     }
 }
 
+ledger! {
+    /// Totals of tokens in batches whose sequences and positions are told, and how many of them came.
+    pub struct PartLedger {
+        at_ns: RowRole::Figure,
+        tokens: RowRole::Seen,
+        sent: RowRole::Sent,
+        ring_full: events(
+            "ring_full",
+            "the kernel's ring buffer was full. Leave the agent some CPU time (one inference thread less), or record \
+             fewer levels (--levels token)",
+        ),
+        queue_full: events(
+            "queue_full",
+            "the link is slower than the trace. Record into a file on the board, take a faster link, or record fewer \
+             levels (--levels token)",
+        ),
+        unreadable: events("unreadable", "the engine's memory that holds their sequences could not be read"),
+        left_out: events("left_out", "a batch of that many tokens or sequences is not read to its end"),
+        no_call: events("no_call", "the token call that they belong to is not known"),
+        // Of no record: tokens in the records that arrived.
+        received: RowRole::Figure,
+    }
+}
+
 const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. What the engine's threads did meanwhile is not known; leave the agent \
      some CPU time (one inference thread less), or record without operators (--levels token,graph,sched)";
 

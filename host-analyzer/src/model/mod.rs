@@ -19,6 +19,7 @@ pub mod health;
 pub mod loss;
 pub mod nested;
 pub mod op;
+pub mod part;
 pub mod refusal;
 mod rows;
 pub mod sched;
@@ -43,9 +44,10 @@ pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
 pub use health::{Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, Skipped};
-pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, SchedLedger};
+pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
+pub use part::Parts;
 pub use refusal::Refusal;
 pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
 pub use session::{Level, Library, Probe, Process, Session};
@@ -83,6 +85,8 @@ pub struct Model {
     pub nested_calls: NestedCalls,
     /// Experts that routers chose, by graph call, node, token, rank.
     pub experts: Experts,
+    /// Parts of the batches of token calls, by call, then place.
+    pub parts: Parts,
     /// Gauges with their samples, in the agent's order.
     pub gauges: Vec<Gauge>,
     /// What the kernel's scheduler did with the engine's threads.

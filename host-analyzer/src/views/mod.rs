@@ -4,9 +4,12 @@
 //! computes nothing that an analysis should; text from the traced process is always escaped.
 
 pub mod chrome;
+pub mod compare;
 pub mod dag;
 pub mod dot;
+pub mod expert_pins;
 mod foreign;
+pub mod ftrace;
 pub mod perfetto;
 pub mod report;
 mod report_timeline;
@@ -15,6 +18,7 @@ pub mod summary;
 pub mod tables;
 pub mod terminal;
 mod timeline;
+pub mod watch;
 pub mod words;
 
 /// Version of the JSON files, see docs/output-schema.md.

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use host_analyzer::analyses::Analysis;
+use host_analyzer::analyses::expert::{ByLayer, by_layer};
 use host_analyzer::model::{Layer, Model};
 
 use crate::nodes::topology;
@@ -73,7 +75,29 @@ fn check(parts: &Parts, bin: &Path, gguf: &str, prompt: &str) -> usize {
     let ledger = trace.health.experts.as_ref().expect("the agent counted them");
     assert_eq!((ledger.chosen, ledger.sent, trace.experts.missing), (total as u64, total as u64, 0));
     assert!(engines.keys().any(|(call, ..)| *call == 3), "decode as well as prefill");
+    let uses = by_layer(&Analysis::of(&trace).expert).expect("one model");
+    assert_eq!(to_the_last(uses), by_name(&engines), "the profile to pin by");
     engines.values().next().unwrap().len()
+}
+
+/// Uses by the number in the name of the ids' tensor (`ffn_moe_topk-3`) and by expert.
+fn by_name(chosen: &Chosen) -> ByLayer {
+    let mut all = ByLayer::new();
+    for ((_, name, _), experts) in chosen {
+        let number: String = name.chars().filter(char::is_ascii_digit).collect();
+        let uses = all.entry(number.parse().expect("a layer")).or_default();
+        for expert in experts.iter().map(|e| *e as usize) {
+            uses.resize(uses.len().max(expert + 1), 0);
+            uses[expert] += 1;
+        }
+    }
+    all
+}
+
+/// Without the experts behind the last one that was used.
+fn to_the_last(uses: ByLayer) -> ByLayer {
+    let cut = |uses: Vec<u64>| uses[..uses.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1)].to_vec();
+    uses.into_iter().map(|(layer, uses)| (layer, cut(uses))).collect()
 }
 
 fn on(variable: &str, name: &str, n_used: usize) {

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -41,6 +42,8 @@ impl Served {
             .args(run)
             .stdout(std::fs::File::create(&list).unwrap())
             .stderr(std::fs::File::create(&log).unwrap())
+            // A group of its own, to which its engine belongs.
+            .process_group(0)
             .spawn()
             .unwrap();
         let served = Self { agent, list, log };
@@ -73,15 +76,10 @@ impl Served {
 }
 
 impl Drop for Served {
-    /// The agent's death is no reason for an engine to end.
+    /// Neither the agent's end nor its death is a reason for its engine to end.
     fn drop(&mut self) {
-        let engines =
-            Command::new("pgrep").args(["-P", &self.agent.id().to_string()]).output().unwrap().stdout;
-        let _ = self.agent.kill();
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.agent.id())]).output();
         let _ = self.agent.wait();
-        for engine in String::from_utf8_lossy(&engines).split_whitespace() {
-            let _ = Command::new("kill").args(["-KILL", engine]).status();
-        }
     }
 }
 
@@ -172,16 +170,16 @@ fn a_connection_that_does_not_come_back() {
 }
 
 /// Two ends of a serial line. What the agent sends goes through `spoil`, in the pieces in which it comes.
-struct Line {
-    agent: String,
-    host: String,
+pub(crate) struct Line {
+    pub(crate) agent: String,
+    pub(crate) host: String,
     // The slaves stay open, so that the line does not hang up before both ends are in use.
     _slaves: (TTYPort, TTYPort),
     end: Arc<AtomicBool>,
 }
 
 impl Line {
-    fn new(mut spoil: impl FnMut(&[u8], &mut TTYPort) + Send + 'static) -> Self {
+    pub(crate) fn new(mut spoil: impl FnMut(&[u8], &mut TTYPort) + Send + 'static) -> Self {
         let (mut board, board_slave) = TTYPort::pair().unwrap();
         let (mut host_port, host_slave) = TTYPort::pair().unwrap();
         for port in [&mut board, &mut host_port] {

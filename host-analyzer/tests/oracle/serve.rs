@@ -37,6 +37,39 @@ impl Address {
     }
 }
 
+/// What a server with slots says of a completion.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    pub(crate) slot: i32,
+    /// Tokens of the prompt that were in the cache, that were computed, and tokens that came out.
+    pub(crate) tokens: (u32, u64, u64),
+    pub(crate) prompt_ms: f64,
+    pub(crate) predicted_ms: f64,
+}
+
+impl Address {
+    /// A completion in one slot, by letters: a small model writes such that the server takes it for text.
+    pub(crate) fn complete_in(self, slot: i32, prompt: &[u32], n: u32) -> Told {
+        let body = serde_json::json!({
+            "prompt": prompt, "n_predict": n, "cache_prompt": true, "ignore_eos": true, "id_slot": slot, "temperature": 0,
+            "grammar": "root ::= [a-z ]+",
+        });
+        let answer = self.ask("POST", "/completion", &body.to_string()).unwrap();
+        assert!(answer.contains("200 OK"), "{answer}");
+        let json = &answer[answer.find("\r\n\r\n").unwrap()..];
+        let json: serde_json::Value =
+            serde_json::from_str(&json[json.find('{').unwrap()..=json.rfind('}').unwrap()]).unwrap();
+        let told = &json["timings"];
+        let tokens = |name: &str| told[name].as_u64().unwrap();
+        Told {
+            slot: json["id_slot"].as_i64().unwrap().try_into().unwrap(),
+            tokens: (tokens("cache_n").try_into().unwrap(), tokens("prompt_n"), tokens("predicted_n")),
+            prompt_ms: told["prompt_ms"].as_f64().unwrap(),
+            predicted_ms: told["predicted_ms"].as_f64().unwrap(),
+        }
+    }
+}
+
 /// A server that is traced from its start.
 pub(crate) struct Server {
     agent: Child,

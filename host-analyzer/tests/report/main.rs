@@ -5,6 +5,7 @@
 
 mod answer;
 mod browser;
+mod compare;
 mod disturbed;
 mod fold;
 mod session;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::analyses::expert::{Figures, Routing};
+use host_analyzer::analyses::expert::{Figures, NotOneModel, Routing, by_layer};
 use host_analyzer::analyses::phase::Phase;
 use host_analyzer::model::{Damage, DamageKind, Model};
+use host_analyzer::views::expert_pins::expert_pins;
 use host_analyzer::views::words;
 use proptest::prelude::*;
 
@@ -397,4 +398,37 @@ fn the_selection_of_engines_with_a_tensor_for_each_expert() {
     // No tensor of ids, no selection.
     topology.nodes[0].dtype = topology.nodes[1].dtype;
     assert!(selections(&m.texts, &topology).is_empty());
+}
+
+/// The sums of `small_session_by_hand` over both phases, as engines that pin experts read them.
+#[test]
+fn a_profile_to_pin_by() {
+    let all = routings(&routed::small());
+    let uses = by_layer(&all).unwrap();
+    let mut csv = Vec::new();
+    assert_eq!(expert_pins(&uses, &mut csv).unwrap(), 6);
+    assert_eq!(
+        String::from_utf8(csv).unwrap(),
+        "layer,expert,count\n0,0,6\n0,1,5\n0,2,3\n1,0,1\n1,2,6\n1,3,7\n"
+    );
+
+    assert_eq!(by_layer(&[]), Err(NotOneModel::NoRouters));
+    let mut unnumbered = all.clone();
+    unnumbered[1].layers[1].layer = None;
+    let weights = all[1].layers[1].weights.clone();
+    assert_eq!(by_layer(&unnumbered), Err(NotOneModel::Unnumbered(weights)));
+    // A layer of that number with other weights, of another size or in another process, is another model's.
+    let other = |change: fn(&mut Routing)| {
+        let mut both = all.clone();
+        change(&mut both[1]);
+        by_layer(&both)
+    };
+    let context = Some("0x5500".to_owned());
+    let several = |pid| Err(NotOneModel::Several(vec![(7, context.clone()), (pid, context.clone())]));
+    assert_eq!(other(|r| r.layers[0].weights.push('x')), several(7));
+    assert_eq!(other(|r| r.layers[1].expert_bytes = Some(124)), several(7));
+    assert_eq!(other(|r| r.layers[1].expert_uses.push(0)), several(7));
+    assert_eq!(other(|r| r.pid = 8), several(8));
+    // A context of some layers only belongs to the same model.
+    assert!(other(|r| drop(r.layers.pop())).is_ok());
 }

@@ -83,6 +83,19 @@ pub(crate) fn promises(m: &Model) {
                 && e.expert[i] < selection.n_expert
         );
     }
+    let p = &m.parts;
+    for n in
+        [p.first.len(), p.n.len(), p.seq.len(), p.n_seq.len(), p.pos.len(), p.same.len(), p.outputs.len()]
+    {
+        assert_eq!(n, p.len());
+    }
+    assert!((0..p.len()).all(|i| p.n[i] > 0 && (p.decode[i].0 as usize) < d.len()));
+    let end = |i: usize| u64::from(p.first[i]) + u64::from(p.n[i]);
+    let behind = |i: usize| p.decode[i - 1] < p.decode[i] || end(i - 1) <= u64::from(p.first[i]);
+    assert!(
+        (1..p.len()).all(|i| p.decode[i - 1] <= p.decode[i] && behind(i)),
+        "parts in order, no token twice"
+    );
     for topology in &m.topologies.rows {
         assert!(topology.n_nodes as usize <= topology.nodes.len());
         for n in &topology.nodes {

@@ -5,6 +5,7 @@ mod large;
 mod overlap;
 mod readers;
 mod sample;
+mod trace_processor;
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::track::TrackKind;

@@ -19,6 +19,7 @@ pub mod graph;
 pub mod loss;
 pub mod nested;
 pub mod op;
+pub mod part;
 pub mod piece;
 pub mod sched;
 pub mod session;
@@ -64,6 +65,10 @@ pub mod kind {
     pub const FILTER: u16 = 0x0e;
     /// [`super::token::Decode`].
     pub const DECODE: u16 = 0x10;
+    /// [`super::part::PartBatch`].
+    pub const PART_BATCH: u16 = 0x11;
+    /// [`super::part::PartLoss`].
+    pub const PART_LOSS: u16 = 0x12;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -223,6 +228,10 @@ records! {
     Filter = kind::FILTER => filter::Filter<'a>,
     /// A token call.
     Decode = kind::DECODE => token::Decode,
+    /// Sequences and positions of the tokens of a token call.
+    PartBatch = kind::PART_BATCH => part::PartBatch<'a>,
+    /// How many tokens were in batches, and of how many that is lost.
+    PartLoss = kind::PART_LOSS => part::PartLoss,
     /// Head of a graph's topology.
     Topology = kind::TOPOLOGY => graph::Topology,
     /// A part of a graph's topology.

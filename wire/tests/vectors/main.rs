@@ -16,6 +16,7 @@ mod hello;
 mod loss;
 mod nested;
 mod op;
+mod part;
 mod piece;
 mod predicted;
 mod sched;
@@ -39,6 +40,7 @@ fn document_path() -> std::path::PathBuf {
 fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     session::with_records(check);
     graph::with_records(check);
+    part::with_records(check);
     weight::with_records(check);
     op::with_records(check);
     predicted::with_records(check);

@@ -6,6 +6,8 @@ const AHEAD: usize = 8;
 /// A topology that spans may refer to.
 #[derive(Debug)]
 pub struct Known {
+    /// Process.
+    pub(super) pid: u32,
     /// Its number on the wire.
     pub wire_id: u32,
     /// Number of nodes after which it repeats, see [`profinfer_wire::predicted::period`].
@@ -20,10 +22,10 @@ pub struct Known {
 
 impl Known {
     /// Of tensors at these addresses, nodes first.
-    pub(super) fn new(addresses: Vec<u64>) -> Self {
+    pub(super) fn new(pid: u32, addresses: Vec<u64>) -> Self {
         let mut by_address: Vec<(u64, u32)> = addresses.iter().copied().zip(0..).collect();
         by_address.sort_unstable();
-        Self { wire_id: 0, period: 1, addresses, by_address, left_out: Vec::new() }
+        Self { pid, wire_id: 0, period: 1, addresses, by_address, left_out: Vec::new() }
     }
 
     /// Learns which nodes filters leave out.

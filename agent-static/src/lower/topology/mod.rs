@@ -31,8 +31,15 @@ pub struct Topologies {
     known: HashMap<u64, (u64, Rc<Known>)>,
     tensors: usize,
     clock: u64,
-    sent: HashMap<u64, u32>,
+    sent: HashMap<u64, Sent>,
     building: Vec<Building>,
+}
+
+/// A topology on the wire.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    pid: u32,
+    wire_id: u32,
 }
 
 #[derive(Debug)]
@@ -74,10 +81,25 @@ impl Topologies {
             let Some(oldest) = self.known.iter().min_by_key(|(_, (used, _))| *used).map(|(k, _)| *k) else {
                 break;
             };
-            if let Some((_, gone)) = self.known.remove(&oldest) {
-                self.tensors -= gone.len();
-                forgotten.push(oldest);
-            }
+            self.forget(oldest, forgotten);
+        }
+    }
+
+    fn forget(&mut self, key: u64, forgotten: &mut Vec<u64>) {
+        if let Some((_, gone)) = self.known.remove(&key) {
+            self.tensors -= gone.len();
+            forgotten.push(key);
+        }
+    }
+
+    /// Forgets those of all other processes. Their numbers on the wire are not used again.
+    pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool, forgotten: &mut Vec<u64>) {
+        self.sent.retain(|_, sent| kept(sent.pid));
+        self.building.retain(|b| kept(b.pid));
+        let others: Vec<u64> =
+            self.known.iter().filter(|(_, (_, known))| !kept(known.pid)).map(|(key, _)| *key).collect();
+        for key in others {
+            self.forget(key, forgotten);
         }
     }
 }
@@ -119,7 +141,7 @@ impl Lower {
         let mut nodes: Vec<u64> = b.nodes.iter().map(|r| r.address).collect();
         nodes.sort_unstable();
         b.leafs.retain(|r| nodes.binary_search(&r.address).is_err());
-        let mut known = Known::new(b.nodes.iter().chain(&b.leafs).map(|r| r.address).collect());
+        let mut known = Known::new(b.pid, b.nodes.iter().chain(&b.leafs).map(|r| r.address).collect());
         // From 1; 0: none.
         let index = |address: u64| known.by_address(address).map_or(0, |i| i + 1);
         let weight_buffers: Vec<u64> =

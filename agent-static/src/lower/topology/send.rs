@@ -7,6 +7,7 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::{Role, Tensor, TensorBatch, Topology};
 use profinfer_wire::tensors::encode;
 
+use super::Sent;
 use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::placement::{self, Unplaced};
@@ -31,8 +32,8 @@ impl Lower {
             (t.name, t.op, t.desc, t.dtype, t.role, t.ne, t.view_of, t.src).hash(&mut hasher);
         }
         let content = hasher.finish();
-        if let Some(id) = self.topologies.sent.get(&content) {
-            return *id;
+        if let Some(sent) = self.topologies.sent.get(&content) {
+            return sent.wire_id;
         }
         if self.topologies.sent.len() >= MAX_SENT {
             self.topologies.sent.clear();
@@ -55,7 +56,7 @@ impl Lower {
             first += usize::from(n);
         }
         if whole {
-            self.topologies.sent.insert(content, id);
+            self.topologies.sent.insert(content, Sent { pid, wire_id: id });
             let weights = weights(tensors, buffers);
             self.unplaced.extend((!weights.is_empty()).then_some(Unplaced { topology: id, pid, weights }));
         }

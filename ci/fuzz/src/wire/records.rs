@@ -31,6 +31,7 @@ pub(crate) fn check_record(frame: &Frame<'_>) {
             assert!(b.decode(&mut tensors) <= tensors.len());
         }
         Record::ExpertBatch(b) => b.runs().for_each(|run| run.experts().for_each(drop)),
+        Record::PartBatch(b) => b.parts().for_each(drop),
         Record::GaugeBatch(b) => b.samples().for_each(drop),
         Record::NestedBatch(b) => b.iter().for_each(drop),
         Record::PlacementBatch(b) => b.placements().for_each(drop),

@@ -23,9 +23,7 @@ function pointer(): HTMLElement {
     h("a", { href: "timeline.pftrace" }, "timeline.pftrace"),
     ", beside this page: open it at ",
     h("a", { href: "https://ui.perfetto.dev", rel: "noreferrer" }, "ui.perfetto.dev"),
-    " (Open trace file). ",
-    h("a", { href: "timeline.json" }, "timeline.json"),
-    " is the same for chrome://tracing.",
+    " (Open trace file).",
   );
 }
 

@@ -118,6 +118,20 @@ impl Class {
         matches!(self, Self::GraphPreparation | Self::Application)
     }
 
+    /// Others had the CPU of a thread, or of the thread that was waited for.
+    #[must_use]
+    pub const fn is_disturbed(self) -> bool {
+        matches!(
+            self,
+            Self::Preempted
+                | Self::Throttled
+                | Self::Interrupted
+                | Self::WaitPreempted
+                | Self::WaitThrottled
+                | Self::WaitInterrupted
+        )
+    }
+
     /// Waiting at the barrier, for whatever cause.
     #[must_use]
     pub const fn is_wait(self) -> bool {

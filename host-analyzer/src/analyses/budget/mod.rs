@@ -24,7 +24,9 @@ use serde::Serialize;
 
 use super::phase::{Phase, Phases};
 use super::tracing::Tracing;
-use crate::model::{FactScope, FactValue, GraphCallId, Model, NodeIdx, Text, ThreadId, Traced};
+use crate::model::{
+    DecodeId, FactScope, FactValue, GraphCallId, Model, Node, NodeIdx, Text, ThreadId, Traced,
+};
 use arrival::{Causes, Habits, Meetings};
 use class::Fill;
 pub use class::{Class, Parts};
@@ -125,6 +127,18 @@ impl Budget {
     /// The budget of a session.
     #[must_use]
     pub fn of(model: &Model, phases: &Phases) -> Self {
+        Self::with_operators(model, phases, &mut |_, _, _| {})
+    }
+
+    /// The budget of a session. `worked` hears of the work that went along the last arrivers in each token call that was traced whole:
+    /// the call, the node, and the time, ns. What it hears of a call sums to the call's `work`, or `work_and_wait` without the ends of
+    /// operators, but for graphs whose times contradict each other and which are in `unknown`.
+    #[must_use]
+    pub fn with_operators(
+        model: &Model,
+        phases: &Phases,
+        worked: &mut dyn FnMut(DecodeId, &Node, u64),
+    ) -> Self {
         let intervals = interval::intervals(model, phases);
         let rows = rows_of_calls(model);
         let habits = habits(model, &phases.tracing, &rows);
@@ -146,7 +160,7 @@ impl Budget {
             }
             let calls = &calls[..interval.graphs.len()];
             let way = Way { model, causes: &causes, costs, interval, traced, calls };
-            tokens.push(sums.token(&way));
+            tokens.push(sums.token(&way, worked));
         }
         let classes = Class::ALL.map(Class::key).to_vec();
         Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
@@ -186,7 +200,7 @@ struct Sum {
 struct Sums([[Sum; 2]; Phase::COUNT]);
 
 impl Sums {
-    fn token(&mut self, way: &Way<'_>) -> TokenBudget {
+    fn token(&mut self, way: &Way<'_>, heard: &mut dyn FnMut(DecodeId, &Node, u64)) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
         let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
@@ -201,6 +215,9 @@ impl Sums {
                 let node = topology.map(|t| model.topologies.get(t).node(node));
                 let key = node.map_or_else(Default::default, |n| (n.op, n.desc));
                 *sum.work.entry(key).or_default() += ns;
+                if let Some(node) = node {
+                    heard(interval.call, node, ns);
+                }
             };
             if way.traced {
                 wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));

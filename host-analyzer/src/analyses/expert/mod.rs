@@ -4,6 +4,7 @@
 //! of whole selections (all experts of all tokens of one layer in one graph call); the others are counted in `left_out`. A model
 //! without routers has none.
 
+mod by_layer;
 mod layer;
 mod pin;
 mod reuse;
@@ -18,6 +19,7 @@ use super::group::context_name;
 use super::phase::{Phase, Phases};
 use crate::model::totals::Gap;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Text, TopologyId};
+pub use by_layer::{ByLayer, NotOneModel, by_layer};
 use layer::Layer;
 pub use pin::Pin;
 pub use reuse::Reuse;

@@ -37,6 +37,7 @@ fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
     stream::nested(model, &mut found);
     stream::sched(model, &mut found);
     experts::lost(model, health, &mut found);
+    stream::parts(model, &mut found);
     stream::damaged(model, &mut found);
     stream::cut_short(model, health, &mut found);
     stream::unaccounted(model, health, &mut found);

@@ -18,6 +18,8 @@ pub enum Of {
     Experts,
     /// What the scheduler did.
     Sched,
+    /// Tokens in batches, by their sequences.
+    Parts,
 }
 
 /// One thing to say.

@@ -64,6 +64,28 @@ pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
+/// What of the sequences of batches was lost, wherever it was.
+pub(super) fn parts(model: &Model, found: &mut Vec<Remark>) {
+    let (of, received) = (Of::Parts, model.health.parts_received);
+    let Some(l) = model.health.parts else {
+        if received > 0 {
+            found.push(Remark::TotalsMissing { of, received });
+        }
+        return;
+    };
+    dropped(of, &l, l.tokens, found);
+    if model.health.end.is_none() {
+        return;
+    }
+    if !l.balances() {
+        found.push(Remark::NotBalanced(of));
+    } else if l.sent < received {
+        found.push(Remark::TooMany(of));
+    } else if !model.health.parts_here(&l) {
+        found.push(Remark::NotHere { of, n: l.sent - received, seen: l.tokens });
+    }
+}
+
 pub(super) fn damaged(model: &Model, found: &mut Vec<Remark>) {
     let dropped_frames = model.health.ledger.map_or(0, |l| l.frames_queue_full);
     for d in &model.health.damage {

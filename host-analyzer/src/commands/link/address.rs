@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use profinfer_secure::{Error, Key, file};
 
-use super::super::progress::Progress;
+use super::super::interrupts;
+use super::super::onlooker::Onlooker;
 use super::super::{Diagnostic, Result};
 use super::{Link, PATIENCE, Socket, refusal, secure};
 
@@ -81,26 +82,29 @@ impl Address {
         }
     }
 
-    /// Connects; over a socket it tries again until `wait` is over. Who is refused is not let in the second time either.
-    pub(in super::super) fn connect_within(&self, wait: Duration) -> Result<Link> {
+    /// Connects; over a socket it tries again until `wait` is over, or it is asked to stop. Who is refused is not let in the second time
+    /// either.
+    pub(in super::super) fn connect_within(
+        &self,
+        wait: Duration,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<Link> {
         let begun = Instant::now();
-        let mut progress = Progress::new("connecting");
+        onlooker.begin("connecting");
+        onlooker.say(&self.to_string());
         loop {
             match self.connect() {
-                Ok(link) => {
-                    progress.done();
-                    return Ok(link);
-                }
+                Ok(link) => return Ok(link),
                 Err(e) => {
                     let over = begun.elapsed() >= wait
+                        || interrupts::asked() > 0
                         || self.is_serial()
                         || e.kind() == ErrorKind::InvalidInput
                         || refusal(&e).is_some();
                     if over {
-                        progress.done();
                         return Err(self.failed(&e));
                     }
-                    progress.say(&format!("{self}: {e}; trying again"));
+                    onlooker.say(&format!("{self}: {e}; trying again"));
                     std::thread::sleep(Duration::from_millis(200));
                 }
             }

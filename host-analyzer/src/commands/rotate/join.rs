@@ -32,7 +32,7 @@ struct Part {
 }
 
 /// Whether a file is called like a piece.
-pub(super) fn is_piece(name: &str) -> bool {
+pub(in super::super) fn is_piece(name: &str) -> bool {
     let number = name.strip_prefix("recording-").and_then(|n| n.strip_suffix(".pfi"));
     number.is_some_and(|n| n.len() >= 4 && n.bytes().all(|b| b.is_ascii_digit()))
 }

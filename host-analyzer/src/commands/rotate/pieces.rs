@@ -51,6 +51,34 @@ pub(in super::super) fn remove_old(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What a piece begins with: the hello, itself, and what is carried over. The stream goes on behind it with frame `seq`.
+pub(super) fn head<'a>(
+    hello: &Hello,
+    piece: &Piece,
+    seq: u32,
+    carried: impl Iterator<Item = (u16, &'a [u8])>,
+) -> Vec<u8> {
+    let (mut bytes, mut room) = (hello.to_bytes().to_vec(), [0; MAX_PAYLOAD]);
+    let first = seq.wrapping_sub(piece.carried);
+    let begin = Record::Piece(*piece);
+    add(begin.kind(), begin.encode(&mut room), first.wrapping_sub(1), &mut bytes);
+    for (i, (kind, payload)) in (0..piece.carried).zip(carried) {
+        add(kind, Some(payload), first.wrapping_add(i), &mut bytes);
+    }
+    bytes
+}
+
+/// Appends the word that another piece follows. The stream goes on there with frame `seq`.
+pub(super) fn end(number: u32, seq: u32, bytes: &mut Vec<u8>) {
+    let (end, mut room) = (Record::PieceEnd(PieceEnd { number }), [0; MAX_PAYLOAD]);
+    add(end.kind(), end.encode(&mut room), seq, bytes);
+}
+
+/// The hello of a stream whose own was not seen yet, or was damaged.
+pub(super) const fn unknown_hello() -> Hello {
+    Hello { wire_version: WIRE_VERSION, agent_version: [0; 3], build: [0; 8], nonce: [0; 16] }
+}
+
 /// Appends a frame. None of these records is too long for one.
 fn add(kind: u16, payload: Option<&[u8]>, seq: u32, bytes: &mut Vec<u8>) {
     let mut encoded = [0; MAX_ENCODED];
@@ -60,8 +88,7 @@ fn add(kind: u16, payload: Option<&[u8]>, seq: u32, bytes: &mut Vec<u8>) {
 
 impl Pieces {
     pub(in super::super) fn new(folder: PathBuf, limits: Vec<Limit>) -> Self {
-        let hello =
-            Hello { wire_version: WIRE_VERSION, agent_version: [0; 3], build: [0; 8], nonce: [0; 16] };
+        let hello = unknown_hello();
         let piece = Piece { number: 1, ..Piece::default() };
         let (state, begun) = (State::default(), Instant::now());
         Self { folder, limits, state, hello, piece, bytes: 0, begun, call_ended: false }
@@ -95,36 +122,26 @@ impl Pieces {
         full >= OVERFULL || full >= 1.0 && self.call_ended
     }
 
-    /// Ends the piece and begins the next one, which the stream enters with frame `seq`. `live`: what the ended one held.
+    /// Ends the piece and begins the next one, which the stream enters with frame `seq`. `held`: what the ended one holds.
     ///
     /// # Errors
     /// The system's, if the files cannot be written.
-    pub(in super::super) fn next(&mut self, file: &mut File, seq: u32, live: &Live<'_>) -> io::Result<()> {
-        let (mut bytes, mut room) = (Vec::new(), [0; MAX_PAYLOAD]);
-        let number = self.piece.number;
-        let end = Record::PieceEnd(PieceEnd { number });
-        add(end.kind(), end.encode(&mut room), seq, &mut bytes);
+    pub(in super::super) fn next(&mut self, file: &mut File, seq: u32, held: &Live<'_>) -> io::Result<()> {
+        let (mut bytes, number) = (Vec::new(), self.piece.number);
+        end(number, seq, &mut bytes);
         file.write_all(&bytes)?;
 
         let carried = self.state.carry();
-        let n = u32::try_from(carried.len()).unwrap_or(u32::MAX);
         let before = self.piece;
         self.piece = Piece {
             number: number + 1,
-            carried: n,
-            spans: before.spans + live.spans,
-            nested: before.nested + live.nested,
-            sched: before.sched + live.sched,
-            experts: before.experts + live.experts,
+            carried: u32::try_from(carried.len()).unwrap_or(u32::MAX),
+            spans: before.spans + held.spans,
+            nested: before.nested + held.nested,
+            sched: before.sched + held.sched,
+            experts: before.experts + held.experts,
         };
-        bytes.clear();
-        bytes.extend_from_slice(&self.hello.to_bytes());
-        let first = seq.wrapping_sub(n);
-        let begin = Record::Piece(self.piece);
-        add(begin.kind(), begin.encode(&mut room), first.wrapping_sub(1), &mut bytes);
-        for (i, (kind, payload)) in (0..n).zip(carried) {
-            add(kind, Some(payload), first.wrapping_add(i), &mut bytes);
-        }
+        let bytes = head(&self.hello, &self.piece, seq, carried);
         (self.bytes, self.begun) = (0, Instant::now());
         *file = File::create(self.path())?;
         file.write_all(&bytes)

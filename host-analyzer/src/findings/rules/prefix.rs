@@ -25,11 +25,18 @@ fn judge(case: &Case<'_>) -> Verdict {
     let (mut repeated, mut saved_ns, mut ttft_ns) = (0_u64, 0_u64, 0_u64);
     let mut compared = 0_u64;
     for (i, request) in token.requests.iter().enumerate() {
-        let before = token.requests[..i].iter().rev().find(|r| r.context == request.context);
+        let before = token.requests[..i]
+            .iter()
+            .rev()
+            .find(|r| (&r.context, r.slot) == (&request.context, request.slot));
         let (Some(before), Some(ttft)) = (before, request.ttft_ns) else { continue };
         compared += 1;
-        let held = before.prompt_tokens + before.generated;
-        let at = token.calls.get(request.first_call as usize).and_then(|c| c.n_past);
+        let held = u64::from(before.reused.unwrap_or(0)) + before.prompt_tokens + before.generated;
+        // What a call of several slots attends to first is one slot's.
+        let at = match request.slot {
+            Some(_) => request.reused,
+            None => token.calls.get(request.first_call as usize).and_then(|c| c.n_past),
+        };
         if at == Some(0) && held >= LONG && request.prompt_tokens >= held {
             again += 1;
             repeated += held;

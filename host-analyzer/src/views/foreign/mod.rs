@@ -7,15 +7,18 @@
 //! line   terminal, DOT     nothing steers the terminal or changes the order in which text is seen
 //! dot    DOT               nothing leaves its quotes
 //! csv    CSV               nothing leaves its cell, and no spreadsheet takes a text for a formula
+//! marker ftrace            nothing ends its line or begins a field of it
 //! page   report.html       nothing ends the element that holds the data
 //! ```
 
 mod csv;
 mod dot;
 mod line;
+mod marker;
 mod page;
 
 pub(super) use csv::field;
 pub(super) use dot::quoted;
 pub use line::one_line;
+pub(super) use marker::marker;
 pub(super) use page::Embedded;

@@ -22,6 +22,7 @@ use crate::analyses::graph::Graph;
 use crate::analyses::kv::Kv;
 use crate::analyses::nested::Nested;
 use crate::analyses::sched::Sched;
+use crate::analyses::server::Server;
 use crate::analyses::speculative::Speculative;
 use crate::analyses::thread::Thread;
 use crate::analyses::token::Token;
@@ -41,6 +42,7 @@ struct Summary<'a> {
     engines: &'a [Engine],
     weights: &'a [Weights],
     tokens: &'a Token,
+    server: &'a Server,
     speculative: &'a [Speculative],
     kv: &'a [Kv],
     critical_paths: Vec<&'a CriticalPath>,
@@ -131,6 +133,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         engines: &analysis.engine,
         weights: &analysis.weight,
         tokens: &analysis.token,
+        server: &analysis.server,
         speculative: &analysis.speculative,
         kv: &analysis.kv,
         critical_paths: analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect(),

@@ -7,6 +7,7 @@
 mod budget;
 mod capture;
 mod ceilings;
+pub mod compare;
 mod conditions;
 mod counters;
 mod critical_path;
@@ -17,9 +18,10 @@ mod kv;
 mod nested;
 mod operators;
 mod sched;
+mod server;
 mod speculative;
 mod speed;
-mod style;
+pub(super) mod style;
 mod threads;
 mod weights;
 mod work;
@@ -57,6 +59,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     weights::write(&analysis.engine, &analysis.weight, out)?;
     conditions::write(&analysis.conditions, out)?;
     speed::write(&analysis.token, out)?;
+    server::write(&analysis.server, out)?;
     speculative::write(&analysis.speculative, out)?;
     budget::write(&analysis.budget, &analysis.capture, out)?;
     operators::write(analysis, out)?;

@@ -113,7 +113,7 @@ pub(super) fn write_table(table: &mut Table, out: &mut Sheet<'_>) -> io::Result<
 }
 
 /// A bar for a part of a whole, in eighths of a column.
-pub(super) fn bar(share: f64, width: usize) -> String {
+pub(in crate::views) fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * 8.0 * width as f64).round() as usize;
     let bar = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
@@ -122,12 +122,12 @@ pub(super) fn bar(share: f64, width: usize) -> String {
 }
 
 /// `12.3 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::views) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// Text of at most `width` characters.
-pub(super) fn cut(text: &str, width: usize) -> String {
+pub(in crate::views) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -135,7 +135,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 }
 
 /// Text in lines of at most `width` characters, broken at spaces.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(in crate::views) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {

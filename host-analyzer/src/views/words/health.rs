@@ -87,6 +87,7 @@ const fn name(of: Of) -> &'static str {
         Of::Nested => "nested calls",
         Of::Experts => "selections of an expert",
         Of::Sched => "events of the scheduler",
+        Of::Parts => "sequences of tokens in batches",
     }
 }
 
@@ -97,6 +98,7 @@ const fn totals_of(of: Of) -> &'static str {
         Of::Nested => " of nested calls",
         Of::Experts => " of experts",
         Of::Sched => " of the scheduler level",
+        Of::Parts => " of batches",
     }
 }
 
@@ -140,6 +142,9 @@ fn totals_missing(of: Of, received: u64) -> String {
         Of::Sched => {
             format!("unknown: the totals of {} events of the scheduler did not arrive", count(received))
         }
+        Of::Parts => {
+            format!("unknown: the totals of batches did not arrive, of {} tokens that did", count(received))
+        }
         Of::Experts => {
             "unknown: the agent's totals of experts did not arrive, so what it dropped of them cannot be told"
                 .into()
@@ -155,6 +160,10 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
         ),
         Of::Nested => format!("lost: {} nested calls that the agent sent are not here", count(n)),
         Of::Sched => format!("lost: {} events of the scheduler that the agent sent are not here", count(n)),
+        Of::Parts => format!(
+            "lost: the sequences of {} tokens in batches, which the agent sent, are not here",
+            count(n)
+        ),
         Of::Experts => format!("lost: {} were sent and did not arrive", part(n, seen, name(of))),
     }
 }
@@ -162,7 +171,7 @@ fn not_here(of: Of, n: u64, seen: u64) -> String {
 fn too_many(of: Of) -> String {
     let (what, by) = match of {
         Of::Spans => (name(of), "the kernel saw"),
-        Of::Nested | Of::Sched => (name(of), "the agent sent"),
+        Of::Nested | Of::Sched | Of::Parts => (name(of), "the agent sent"),
         Of::Experts => ("selections of experts", "the agent sent"),
     };
     format!("unsound: more {what} are here than {by}; {REPORT}")
@@ -268,6 +277,7 @@ fn edge(of: Of, when: When, n: u64) -> String {
         Of::Nested => "nested calls",
         Of::Experts => "selections",
         Of::Sched => "threads",
+        Of::Parts => "batches",
     };
     let when = match when {
         When::Started => "the probes were attached or the session ended",

@@ -2,11 +2,13 @@
 
 pub mod budget;
 pub mod capture;
+pub mod compare;
 pub mod conditions;
 mod direct;
 pub mod experts;
 pub mod findings;
 pub mod health;
+pub mod watch;
 
 use crate::analyses::gauge::Note;
 use crate::analyses::phase::Phase;

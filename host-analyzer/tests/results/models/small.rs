@@ -160,6 +160,8 @@ pub(crate) fn model() -> Model {
         spans_received: 18,
         span_bytes: 108,
         experts: None,
+        parts_received: 0,
+        parts: None,
         capture: None,
         ledger: Some(Ledger {
             at_ns: 5_000,

@@ -214,6 +214,38 @@ pub(crate) fn refused(reason: &str) -> Record {
     of(0x103, Fields::default().text(reason))
 }
 
+/// A part of a batch; the numbers that it does not tell are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) skip: u64,
+    pub(crate) n: u64,
+    pub(crate) seq: Option<i64>,
+    /// Not told where it is one.
+    pub(crate) n_seq: Option<u64>,
+    pub(crate) pos: Option<i64>,
+    pub(crate) same: bool,
+    pub(crate) outputs: Option<u64>,
+}
+
+/// Parts of the batch of a token call.
+pub(crate) fn part_batch(decode: u32, parts: &[Part]) -> Record {
+    let packed = parts.iter().fold(Fields::default(), |f, p| {
+        let rare = p.skip > 0 || p.n_seq.is_some();
+        let bits = [p.seq.is_some(), p.pos.is_some(), p.outputs.is_some(), rare, p.same];
+        let flags = bits.iter().rev().fold(0, |sum, bit| sum * 2 + u64::from(*bit));
+        let f = f.uint(p.n * 32 + flags);
+        let f = if rare { f.uint(p.skip).uint(p.n_seq.unwrap_or(u64::from(p.seq.is_some()))) } else { f };
+        let f = [p.seq, p.pos].into_iter().flatten().fold(f, Fields::int);
+        p.outputs.into_iter().fold(f, Fields::uint)
+    });
+    of(0x11, Fields::default().uint(decode.into()).uint(parts.len() as u64).bytes(&packed.0))
+}
+
+/// Totals of batches in the order of the record: tokens, sent, and five ways of being lost.
+pub(crate) fn part_loss(at: u64, totals: [u64; 7]) -> Record {
+    of(0x12, totals.into_iter().fold(Fields::default().uint(at), Fields::uint))
+}
+
 /// A stretch of a router's selection.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {

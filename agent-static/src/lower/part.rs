@@ -1,0 +1,108 @@
+//! Token level: the parts of batches, packed into a record for each call.
+
+use profinfer_wire::parts::Cursor;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::control::level;
+use profinfer_wire::record::part::{PartBatch, PartLoss};
+
+use super::Lower;
+use crate::bpf::Totals;
+use crate::link::output::Weight;
+use crate::ring;
+
+/// Room for the packed parts of one record: a server's batch has a part for each slot. More of them are sent in several records.
+const BATCH_BYTES: usize = 2048;
+
+/// The parts of one call that are being packed, and counts on the agent's side; names as in the wire's `PartLoss`.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// Number of the call, 0 when nothing is packed.
+    decode: u32,
+    count: u16,
+    tokens: u64,
+    len: usize,
+    cursor: Cursor,
+    bytes: Box<[u8; BATCH_BYTES]>,
+    sent: u64,
+    queue_full: u64,
+    no_call: u64,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            decode: 0,
+            count: 0,
+            tokens: 0,
+            len: 0,
+            cursor: Cursor::default(),
+            bytes: Box::new([0; BATCH_BYTES]),
+            sent: 0,
+            queue_full: 0,
+            no_call: 0,
+        }
+    }
+}
+
+impl Lower {
+    /// Packs a part. The parts of a call come one behind the other, but for those of calls of other threads in between.
+    pub(super) fn part(&mut self, e: &ring::Part) {
+        if self.levels & level::TOKEN == 0 {
+            return;
+        }
+        let tokens = u64::from(e.part.n);
+        let decode = self.tokens.begun_at(&e.head, e.call);
+        if decode == 0 {
+            self.parts.no_call += tokens;
+            return;
+        }
+        if self.parts.decode != decode {
+            self.send_parts();
+        }
+        if !self.pack_part(decode, e) {
+            self.send_parts();
+            if !self.pack_part(decode, e) {
+                self.parts.no_call += tokens;
+            }
+        }
+    }
+
+    fn pack_part(&mut self, decode: u32, e: &ring::Part) -> bool {
+        let p = &mut self.parts;
+        let end = p.cursor.encode(&e.part, &mut *p.bytes, p.len);
+        let (Some(end), Some(count)) = (end, p.count.checked_add(1)) else { return false };
+        (p.decode, p.len, p.count) = (decode, end, count);
+        p.tokens += u64::from(e.part.n);
+        true
+    }
+
+    /// Sends what is packed, and begins anew in the same memory.
+    pub(super) fn send_parts(&mut self) {
+        let p = &mut self.parts;
+        if p.count > 0 {
+            let record = PartBatch { decode: p.decode, count: p.count, bytes: &p.bytes[..p.len] };
+            let sent = self.emit.emit(&Record::PartBatch(record), Weight::Droppable);
+            *(if sent { &mut p.sent } else { &mut p.queue_full }) += p.tokens;
+        }
+        (p.decode, p.count, p.tokens, p.len, p.cursor) = (0, 0, 0, 0, Cursor::default());
+    }
+
+    /// Says how many tokens were in batches and of how many it is told to which sequence they belong, once there were any.
+    pub fn emit_part_loss(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
+        if kernel.part_tokens == 0 || self.levels & level::TOKEN == 0 {
+            return;
+        }
+        self.send_parts();
+        let loss = PartLoss {
+            at_ns,
+            tokens: kernel.part_tokens,
+            sent: self.parts.sent,
+            ring_full: kernel.part_ring_full,
+            queue_full: self.parts.queue_full,
+            unreadable: kernel.part_unreadable,
+            left_out: kernel.part_left_out,
+            no_call: self.parts.no_call,
+        };
+        self.emit.emit(&Record::PartLoss(loss), weight);
+    }
+}

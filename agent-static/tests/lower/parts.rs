@@ -1,0 +1,68 @@
+//! Parts of batches: by call, whatever threads decode at once, and counted where they cannot be told.
+
+use profinfer_agent::ring::{Decode, Event, Part};
+use profinfer_wire::parts;
+
+use crate::run::{Run, TID, head};
+
+fn call(tid: u32, start_ns: u64) -> Decode {
+    Decode { head: head(tid), start_ns, end_ns: 0, context: 7, n_tokens: 2, status: 0 }
+}
+
+fn part(run: &mut Run, tid: u32, call: u64, first: u32) {
+    let part = parts::Part {
+        first,
+        n: 1,
+        seq: Some(first.cast_signed()),
+        n_seq: 1,
+        pos: Some(40),
+        same: false,
+        outputs: Some(1),
+    };
+    run.event(&Event::Part(Part { head: head(tid), call, part }));
+}
+
+#[test]
+fn parts_of_two_threads_stay_with_their_calls() {
+    let mut run = Run::new();
+    let (a, b) = (call(TID, 1_000), call(TID + 1, 1_001));
+    run.decode(a);
+    run.decode(b);
+    part(&mut run, TID, 1_000, 0);
+    part(&mut run, TID + 1, 1_001, 0);
+    part(&mut run, TID, 1_000, 1);
+    part(&mut run, TID + 1, 1_001, 1);
+    run.decode(Decode { end_ns: 2_000, ..a });
+    run.decode(Decode { end_ns: 2_001, ..b });
+    let model = run.finish();
+    let p = &model.parts;
+    let rows: Vec<_> = (0..p.len()).map(|i| (p.decode[i].0, p.first[i], p.seq[i])).collect();
+    assert_eq!(rows, [(0, 0, Some(0)), (0, 1, Some(1)), (1, 0, Some(0)), (1, 1, Some(1))]);
+    let ledger = model.health.parts.unwrap();
+    assert_eq!((ledger.tokens, ledger.sent, ledger.received), (4, 4, 4));
+}
+
+#[test]
+fn more_parts_than_a_record_holds_are_sent_in_several() {
+    const MANY: u32 = 2_000;
+    let mut run = Run::new();
+    let a = call(TID, 1_000);
+    run.decode(a);
+    (0..MANY).for_each(|i| part(&mut run, TID, 1_000, i));
+    run.decode(Decode { end_ns: 2_000, ..a });
+    let model = run.finish();
+    assert_eq!(model.parts.first, (0..MANY).collect::<Vec<_>>());
+}
+
+#[test]
+fn parts_of_no_call_are_counted() {
+    let mut run = Run::new();
+    part(&mut run, TID, 1_000, 0);
+    let a = call(TID, 1_000);
+    run.decode(a);
+    part(&mut run, TID, 999, 0);
+    run.decode(Decode { end_ns: 2_000, ..a });
+    let model = run.finish();
+    assert!(model.parts.is_empty());
+    assert_eq!(model.health.parts.map(|l| (l.tokens, l.sent, l.no_call)), Some((2, 0, 2)));
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# compare.sh [--pairs N]      comparisons keep their word on a real engine
+#
+# N times (default: 20) four and four runs of the same command, made in turn: at most 5 % may be called different, as far as so many
+# tell. Then planted slowdowns, each four and four runs: larger weights, a CPU variant for old processors, a slow sampler. Each must be found,
+# with the operators or the class that it is of first among the rows. And another model must be refused. Prints a table. Other load on the
+# machine makes intervals wider, and the planted ones may be undecided. Some ten minutes; run by hand.
+set -eu
+. "$(dirname "$0")/../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/variant_folder.sh"
+pairs=20
+while [ $# -gt 0 ]; do
+	case $1 in
+	--pairs) pairs=$2 && shift ;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	*) die "unknown argument '$1'" "See $0 --help" ;;
+	esac
+	shift
+done
+cd "$REPO"
+! cannot_trace "comparisons" || exit 0
+engine=$(scripts/engine.sh)
+models=$CACHE/models
+scripts/model.sh smollm2 dense-q8 dense-q4 dense-f32 >/dev/null
+agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent} analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
+if ! [ -x "$agent" ] || ! [ -x "$analyze" ]; then tests_build; fi
+case $(uname -m) in
+x86_64) generic=sse42 ;;
+*) generic=armv8.0_1 ;;
+esac
+old=$(variant_folder "$generic" "${engine%/bin}")
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# series NAME ROUNDS A B OPTION…: code, shift, ends and leading rows of a comparison, on one line
+series() {
+	local name=$1 status=0
+	scripts/compare.sh --rounds "$2" --out "$out" --agent "$agent" --analyze "$analyze" "$3" "$4" -- "${@:5}" >/dev/null 2>"$out/said" || status=$?
+	[ -f "$out/comparison/compare.json" ] || die "the comparison failed" "$(tail -n 3 "$out/said")"
+	python3 - "$out/comparison/compare.json" "$name" "$status" <<-'EOF'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		v = d["verdict"]
+		percent = lambda s: "-" if s is None else f"{s * 100:+.1f} %"
+		first = lambda level: next((r["class"] for r in d["rows"] if r["level"] == level), "-")
+		operator = next((r["op"] for r in d["rows"] if r["level"] == "operator" and r["op"]), "-")
+		print("\t".join([sys.argv[2], v["code"], percent(v["shift_share"]), percent(v["low_share"]), percent(v["high_share"]), first("class"), operator]))
+	EOF
+	rm -rf "$out/comparison"
+}
+# Before other load of the machine, which would drown everything: tokens of these models take less than a slice of a CPU.
+nodes() { echo "nice -n -19 $1/nodes -m $models/$2.gguf -t 2 -p 8 -n 40"; }
+say "the same, $pairs times"
+printf 'name\tcode\tshift\tlow\thigh\tclass\toperator\n'
+: >"$out/same"
+for i in $(seq "$pairs"); do series "same-$i" 4 "$(nodes "$engine" dense-q8)" "$(nodes "$engine" dense-q8)" | tee -a "$out/same"; done
+python3 - "$out/same" <<-'EOF'
+	import math, sys
+	codes = [line.split("\t")[1] for line in open(sys.argv[1])]
+	n, different = len(codes), sum(c in ("faster", "slower") for c in codes)
+	chance = sum(math.comb(n, k) * 0.05**k * 0.95 ** (n - k) for k in range(different, n + 1))
+	print(f"{different} of {n} pairs of the same were called different; with 5 % as many or more have a probability of {chance:.2f}")
+	sys.exit(chance < 0.01)
+EOF
+
+say "planted"
+failed=0
+# planted NAME CODE CLASS|OPERATOR A B OPTION…: what leads must be among the names
+planted() {
+	local line
+	line=$(series "$1" 4 "$4" "$5" "${@:6}")
+	echo "$line"
+	awk -F'\t' -v code="$2" -v names=" $3 " '{ exit !($2 == code && (code == "different_work" || index(names, " " $6 " ") || index(names, " " $7 " "))) }' <<<"$line" ||
+		{ note "expected $2, led by $3"; failed=1; }
+}
+planted other-model different_work - "$(nodes "$engine" dense-q8)" "$(nodes "$engine" dense-q4)"
+planted larger-weights slower MUL_MAT "$(nodes "$engine" dense-q4)" "$(nodes "$engine" dense-f32)" --different-work
+planted old-variant slower MUL_MAT "$(nodes "$engine" dense-q8)" "$(nodes "$old" dense-q8)"
+talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 2 -n 40 -p Once -no-cnv --ignore-eos"
+planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
+exit $failed

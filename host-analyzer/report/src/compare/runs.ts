@@ -1,0 +1,58 @@
+// Every run as a dot, with the interval of its own mean.
+
+import { list } from "../data/read.ts";
+import { h, s } from "../ui/dom.ts";
+import { time } from "../ui/format.ts";
+import { section } from "../ui/parts.ts";
+import { table } from "../ui/table.ts";
+import { change } from "./change.ts";
+import type { Run, Side } from "./data.ts";
+
+const WIDTH = 900;
+const LEFT = 40;
+const LINE = 18;
+
+interface Dot extends Run {
+  side: string;
+}
+
+function dots(all: Dot[]): Element {
+  const mean = (r: Dot) => r.mean_ns ?? 0;
+  const half = (r: Dot) => mean(r) * (r.half_share ?? 0);
+  const low = Math.min(...all.map((r) => mean(r) - half(r)));
+  const high = Math.max(...all.map((r) => mean(r) + half(r)));
+  const span = Math.max(high - low, high * 0.02, 1);
+  const from = (low + high) / 2 - span * 0.55;
+  const x = (ns: number) => LEFT + ((ns - from) / (span * 1.1)) * (WIDTH - LEFT - 20);
+  const height = all.length * LINE + 30;
+  const marks = all.flatMap((r, i) => {
+    const y = i * LINE + 12;
+    return [
+      s("text", { class: "side-name", x: 8, y: y + 4 }, r.side),
+      s("line", { class: `range side-${r.side}`, x1: x(mean(r) - half(r)), x2: x(mean(r) + half(r)), y1: y, y2: y }),
+      s("circle", { class: `dot side-${r.side}`, cx: x(mean(r)), cy: y, r: 5, data: { run: i, mean: r.mean_ns } }, s("title", {}, `${r.name ?? ""}: ${time(r.mean_ns)}`)),
+    ];
+  });
+  const ticks = [0.1, 0.5, 0.9].map((at) => {
+    const ns = from + span * 1.1 * at;
+    return s("text", { class: "tick", x: x(ns), y: height - 4, "text-anchor": "middle" }, time(ns));
+  });
+  return s("svg", { class: "runs", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": "Mean time of a token of every run" }, ...marks, ...ticks);
+}
+
+export function runs(sides: Side[]): HTMLElement {
+  const all: Dot[] = sides.flatMap((side, i) => list(side.runs).map((run) => ({ ...run, side: i === 0 ? "A" : "B" })));
+  const rows = table<Dot>({
+    name: "runs",
+    rows: all,
+    columns: [
+      { key: "side", title: "Side", value: (r) => r.side },
+      { key: "name", title: "Run", value: (r) => r.name, class: "mono" },
+      { key: "tokens", title: "Tokens", numeric: true, value: (r) => r.tokens },
+      { key: "mean_ns", title: "Mean", tip: "Mean time of a token: what the verdict is of", numeric: true, value: (r) => r.mean_ns, cell: (r) => time(r.mean_ns) },
+      { key: "half_share", title: "±", tip: "Interval of the mean by what varies within the run, 95 %", numeric: true, value: (r) => r.half_share, cell: (r) => change(r.half_share).replace("+", "") },
+      { key: "median_ns", title: "Median", tip: "For information", numeric: true, value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
+    ],
+  });
+  return section("runs", "Runs", "the mean time of a token of each", h("div", { class: "panel" }, all.length > 0 ? (dots(all) as unknown as HTMLElement) : null, rows.element));
+}

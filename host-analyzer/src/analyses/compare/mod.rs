@@ -1,0 +1,218 @@
+//! Two sides of runs: whether they did the same work, whether one is faster, and what the change is made of.
+//!
+//! Stage: analysis. From: what is kept of each recording ([`Run`]). To: [`Comparison`]. Promises: the run is the unit; what differs
+//! between the sides is found before any time is compared; verdict and rows are of one estimator, the mean time of a token, so that
+//! they cannot point apart; the rows of each level sum to the change to the nanosecond; of few runs no more is said than the spread
+//! between sessions allows.
+
+mod blocking;
+mod gate;
+mod rank;
+mod read;
+mod rows;
+mod run;
+mod select;
+mod side;
+mod surroundings;
+mod verdict;
+
+pub use blocking::half_width;
+pub use gate::{Found, Item};
+pub use rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
+pub use rows::{FALSE_SHARE, Level, Row};
+pub use run::{Leaf, Run, Token};
+pub use select::{FEWEST_TOKENS, Selection};
+pub use side::{RunFigures, Side};
+pub use surroundings::{Key, Kind, Surroundings, Thing, Value};
+pub use verdict::{Code, DISTURBED, Method, PRACTICAL, RUNS_FOR_RANKS, SPREAD, Verdict};
+
+/// What a person may choose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choices {
+    /// Difference below which nobody cares, as a share of a token's time.
+    pub practical: f64,
+    /// How far sessions of the same thing may lie apart on this board, as a share.
+    pub spread: f64,
+    /// Tokens at the beginning of each run that are left out.
+    pub warm_up: usize,
+    /// Compare times although the work is not the same.
+    pub different_work: bool,
+}
+
+/// Tokens at the beginning of each run that are left out unless a person says otherwise: weights are read from disk in the first.
+pub const WARM_UP: usize = 3;
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self { practical: PRACTICAL, spread: SPREAD, warm_up: WARM_UP, different_work: false }
+    }
+}
+
+/// Something beside the verdict that a reader should know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Note {
+    /// Times were compared although the work is not the same.
+    DifferentWork,
+    /// Runs have no tokens at the same positions.
+    NoCommonPositions,
+    /// Mean and median of a token's time changed differently, as shares: some tokens take much longer than most.
+    Tail {
+        /// Change of the mean.
+        mean: f64,
+        /// Change of the median.
+        median: f64,
+    },
+    /// Other tasks, or more threads of the engine than CPUs, had the CPUs for a large part of the tokens' time.
+    Disturbed {
+        /// Most of any run, as a share.
+        share: f64,
+        /// So few runs then tell nothing.
+        few: bool,
+    },
+    /// The mean over the runs, which the rows are of, changed differently from the shift between runs, as shares: some runs take much
+    /// longer than others of their side.
+    Runs {
+        /// Change of the mean over the runs.
+        mean: f64,
+        /// The verdict's shift.
+        shift: f64,
+    },
+    /// The tokens of the sides lie at different positions on average although they lie in the same range.
+    Positions {
+        /// Mean position on each side.
+        mean: [f64; 2],
+    },
+    /// All runs of one side were made before those of the other: what changed meanwhile looks like a difference.
+    NotInTurn,
+    /// The operators of too few tokens were captured, so the rows are of classes that are known without.
+    NotTraced,
+    /// No single row can stand with so few runs.
+    RowsNeedRuns {
+        /// Least probability that so many runs can give.
+        least_p: f64,
+        /// Rows of operators that are looked at together.
+        rows: usize,
+    },
+    /// Decode calls of other contexts were not looked at.
+    OtherContexts {
+        /// How many, over all runs.
+        calls: u64,
+    },
+}
+
+/// The result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What is the same and what differs, what differs first.
+    pub gate: Vec<Item>,
+    /// Which tokens were compared.
+    pub selection: Selection,
+    /// The sides, A and B.
+    pub sides: [Side; 2],
+    /// What may be said.
+    pub verdict: Verdict,
+    /// What else a reader should know.
+    pub notes: Vec<Note>,
+    /// What the change is made of; empty where times are not compared.
+    pub rows: Vec<Row>,
+    /// What was chosen.
+    pub choices: Choices,
+}
+
+impl Comparison {
+    /// Compares two sides. Each should have a run.
+    #[must_use]
+    pub fn of(a: &[Run], b: &[Run], choices: Choices) -> Self {
+        let runs = [a, b];
+        let gate = gate::gate(runs.map(|side| side.iter().map(|run| &run.surroundings).collect()));
+        let all: Vec<&Run> = runs.into_iter().flatten().collect();
+        let selection = Selection::of(&all, choices.warm_up);
+        let sides = runs.map(|side| Side {
+            runs: side.iter().filter_map(|run| RunFigures::of(run, &selection)).collect(),
+        });
+        let other_work = gate.iter().any(Item::other_work);
+        let positions = selection.any() && sides.iter().zip(runs).all(|(s, runs)| s.runs.len() == runs.len());
+        let refused = !positions || other_work && !choices.different_work;
+        let (verdict, rows) = if refused {
+            (Verdict::different_work(choices.practical), Vec::new())
+        } else {
+            let verdict = Verdict::of(&sides[0], &sides[1], choices.practical, choices.spread);
+            (verdict, rows::rows(runs, &selection))
+        };
+        let mut notes = Vec::new();
+        if !positions {
+            notes.push(Note::NoCommonPositions);
+        }
+        if !refused {
+            notes.extend(other_work.then_some(Note::DifferentWork));
+            notes.extend(tail(&sides, choices.practical));
+            notes.extend(disturbed(&sides, &verdict));
+            notes.extend(outliers(&sides, &verdict));
+            notes.extend(apart(&sides, &selection));
+            notes.extend(in_turn(runs));
+            notes.extend((!selection.traced).then_some(Note::NotTraced));
+            notes.extend(rows_need_runs(&sides, &rows));
+        }
+        let calls = all.iter().fold(0_u64, |sum, run| sum.saturating_add(run.other_calls));
+        notes.extend((calls > 0).then_some(Note::OtherContexts { calls }));
+        Self { gate, selection, sides, verdict, notes, rows, choices }
+    }
+
+    /// Time of a token of each side, in whole ns, which the rows sum to; `None` where times are not compared.
+    #[must_use]
+    pub fn token_ns(&self) -> Option<[i64; 2]> {
+        let classes = || self.rows.iter().filter(|row| row.level == Level::Class);
+        (!self.rows.is_empty())
+            .then(|| [0, 1].map(|side: usize| classes().map(|row| row.side_ns[side]).sum()))
+    }
+}
+
+/// The mean is what the verdict is of. Where most tokens tell otherwise, some few decide.
+fn tail(sides: &[Side; 2], practical: f64) -> Option<Note> {
+    let (mean, median) = verdict::tail(&[&sides[0], &sides[1]])?;
+    ((mean - median).abs() > practical).then_some(Note::Tail { mean, median })
+}
+
+/// Ranks of many runs hold whatever others do, as long as it falls on both sides alike.
+fn disturbed(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
+    let share = sides.iter().filter_map(Side::most_disturbed).fold(0.0, f64::max);
+    let few = !matches!(verdict.method, Some(Method::Ranks { .. }));
+    (share > DISTURBED).then_some(Note::Disturbed { share, few })
+}
+
+/// A run that is far off moves the mean over the runs and hardly the shift.
+fn outliers(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
+    let mean = sides[1].mean_ns()? / sides[0].mean_ns()? - 1.0;
+    let shift = verdict.shift?;
+    let told = matches!(verdict.code, Code::Faster | Code::Slower);
+    let against = told && mean.is_sign_negative() != shift.is_sign_negative();
+    ((mean - shift).abs() > verdict.practical / 2.0 || against).then_some(Note::Runs { mean, shift })
+}
+
+/// A sixteenth of the range: more would be a visible part of what a context's growth costs.
+fn apart(sides: &[Side; 2], selection: &Selection) -> Option<Note> {
+    let (first, last) = selection.positions?;
+    let mean = |side: &Side| -> Option<f64> {
+        let all: Option<Vec<f64>> = side.runs.iter().map(|r| r.mean_position).collect();
+        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    };
+    let mean = [mean(&sides[0])?, mean(&sides[1])?];
+    let most = f64::from(last - first) / 16.0;
+    ((mean[0] - mean[1]).abs() > most).then_some(Note::Positions { mean })
+}
+
+/// One run on each side has no order that would tell anything.
+fn in_turn(runs: [&[Run]; 2]) -> Option<Note> {
+    let starts = runs.map(|side| side.iter().map(|run| run.start_unix_ns).collect::<Vec<_>>());
+    let before = |a: usize, b: usize| starts[a].iter().max() < starts[b].iter().min();
+    let several = runs.iter().any(|side| side.len() > 1);
+    (several && (before(0, 1) || before(1, 0))).then_some(Note::NotInTurn)
+}
+
+fn rows_need_runs(sides: &[Side; 2], rows: &[Row]) -> Option<Note> {
+    let operators = rows.iter().filter(|row| row.level == Level::Operator).count();
+    let enough = sides.iter().all(|side| side.runs.len() >= RUNS_FOR_RANKS);
+    let least_p = least_p(sides[0].runs.len(), sides[1].runs.len());
+    let one_alone = least_p <= FALSE_SHARE / operators.max(1) as f64;
+    (enough && !one_alone).then_some(Note::RowsNeedRuns { least_p, rows: operators })
+}

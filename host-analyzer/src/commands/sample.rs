@@ -1,0 +1,72 @@
+//! A recording for tests of what is watched: the kept one, with the agent's totals behind every call, as a longer session has them every
+//! second.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, decode, encode};
+use profinfer_wire::hello::HELLO_LEN;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::loss::Loss;
+
+const DEMO: &[u8] = include_bytes!("../../tests/data/demo.pfi");
+
+/// Its stream.
+pub(super) fn stream() -> Vec<u8> {
+    written(false)
+}
+
+/// The same without the first frame with spans behind the first call: it was lost on the way.
+pub(super) fn stream_with_a_loss() -> Vec<u8> {
+    written(true)
+}
+
+fn written(mut lose: bool) -> Vec<u8> {
+    let mut called = false;
+    let totals = frames().iter().find_map(|(kind, payload)| {
+        let record = Record::decode(&Frame { kind: *kind, seq: 0, payload });
+        record.ok().and_then(|r| if let Record::End(end) = r { Some(end.loss) } else { None })
+    });
+    let totals = Record::Loss(Loss { ..totals.unwrap() });
+    let mut out = Numbered { bytes: DEMO[..HELLO_LEN].to_vec(), seq: 0 };
+    for (kind, payload) in frames() {
+        let record = Record::decode(&Frame { kind, seq: 0, payload: &payload }).unwrap();
+        let spans =
+            matches!(record, Record::SpanBatch(_) | Record::CountedBatch(_) | Record::PredictedBatch(_));
+        if called && spans && std::mem::take(&mut lose) {
+            out.seq += 1;
+            continue;
+        }
+        out.add(kind, &payload);
+        if matches!(record, Record::Decode(_)) {
+            called = true;
+            out.add(totals.kind(), totals.encode(&mut [0; MAX_PAYLOAD]).unwrap());
+        }
+    }
+    assert!(!lose, "it has no spans behind a call");
+    out.bytes
+}
+
+/// A stream that is numbered as it is written.
+pub(super) struct Numbered {
+    pub(super) bytes: Vec<u8>,
+    pub(super) seq: u32,
+}
+
+impl Numbered {
+    pub(super) fn add(&mut self, kind: u16, payload: &[u8]) {
+        let mut encoded = [0; MAX_ENCODED];
+        let len = encode(&Frame { kind, seq: self.seq, payload }, &mut encoded).unwrap();
+        self.seq += 1;
+        self.bytes.extend_from_slice(&encoded[..len]);
+    }
+}
+
+/// Kind and payload of every frame.
+pub(super) fn frames() -> Vec<(u16, Vec<u8>)> {
+    let parts = DEMO[HELLO_LEN..].split(|b| *b == 0).filter(|p| !p.is_empty());
+    let own = |part: &[u8]| {
+        let mut chunk = part.to_vec();
+        let Frame { kind, payload, .. } = decode(&mut chunk).unwrap();
+        (kind, payload.to_vec())
+    };
+    parts.map(own).collect()
+}

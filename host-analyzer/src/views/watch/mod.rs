@@ -1,0 +1,71 @@
+//! A session that runs, on 80 columns and 24 lines or more.
+//!
+//! Stage: view. From: analyses and findings of the last seconds, and how far the session is. To: a frame of ratatui. Promises: a figure
+//! is what the analyses say of the same seconds; what was lost stands first; foreign text cannot steer the terminal; no size of the
+//! terminal makes it panic.
+
+mod experts;
+mod findings;
+mod foot;
+mod gauges;
+mod head;
+mod help;
+mod operators;
+mod pane;
+mod screen;
+mod speed;
+mod table;
+mod threads;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Color, Style};
+use ratatui::widgets::{Paragraph, Wrap};
+
+pub use screen::{Pane, Progress, Screen, Seen};
+
+/// Columns and lines below which it says what it needs.
+pub const LEAST: (u16, u16) = (80, 24);
+
+/// Colours by what they say.
+const GOOD: Style = Style::new().fg(Color::Green);
+const WARN: Style = Style::new().fg(Color::Yellow);
+const BAD: Style = Style::new().fg(Color::White).bg(Color::Red);
+const DIM: Style = Style::new().fg(Color::DarkGray);
+
+/// Draws it.
+pub fn draw(screen: &mut Screen, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text = format!(
+            "analyze watch needs {} columns and {} lines; here are {} and {}. Make the terminal larger, or press q to end: the recording \
+             goes on meanwhile.",
+            LEAST.0, LEAST.1, area.width, area.height
+        );
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
+        return;
+    }
+    let losses = head::losses(screen, area.width);
+    let sentence = head::sentence(screen, area.width);
+    let rows = [
+        Constraint::Length(losses.len() as u16),
+        Constraint::Length(1),
+        Constraint::Length(sentence.len() as u16),
+        Constraint::Length(speed::LINES),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ];
+    let [lost, state, said, speed, tabs, pane, keys] = Layout::vertical(rows).areas(area);
+    frame.render_widget(Paragraph::new(losses), lost);
+    frame.render_widget(head::state(screen, area.width), state);
+    frame.render_widget(Paragraph::new(sentence), said);
+    speed::draw(screen, speed, frame);
+    frame.render_widget(foot::tabs(screen), tabs);
+    if screen.help {
+        help::draw(pane, frame);
+    } else {
+        pane::draw(screen, pane, frame);
+    }
+    frame.render_widget(foot::keys(screen), keys);
+}

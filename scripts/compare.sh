@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# compare.sh [options] 'COMMAND A' 'COMMAND B'      runs two commands in turn (A B B A …), records each, compares the recordings
+#
+#   --rounds N         runs of each command (default: 4; from four on an exact interval can be given)
+#   --out DIR          where recordings and comparison go (default: comparison-runs); recordings of an earlier series there are removed
+#   --agent FILE       the agent (default: the one that is built here)
+#   --analyze FILE     the analyzer (default: the one that is built here)
+#   --levels LIST      levels to capture (default: the agent's)
+#   --pause SECONDS    before each run, to let the board cool down (default: 0)
+#   --on 'PREFIX'      run the agent there, for example 'ssh root@BOARD': the agent is a file of that machine then (--agent), and so are
+#                      the engines; each recording comes back on the standard output of PREFIX
+#   -- OPTION…         options for `analyze compare`, for example --fail-if-slower 2%
+#
+# The exit status is that of `analyze compare`: 0, 3 if B is slower than allowed, 4 for different work or what cannot be told, 1 for errors.
+# Commands are read as a shell does. Needs root and BPF where the agent runs.
+set -eu
+. "$(dirname "$0")/lib.sh"
+rounds=4 out=comparison-runs agent='' analyze='' levels='' pause=0 on='' commands=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--rounds | --out | --agent | --analyze | --levels | --pause | --on)
+		[ $# -ge 2 ] || die "$1 needs a value" "See $0 --help"
+		printf -v "${1#--}" %s "$2"
+		shift
+		;;
+	-h | --help) usage_from_head "$0"; exit ;;
+	--) shift; break ;;
+	-*) die "unknown option '$1'" "See $0 --help" ;;
+	*) commands+=("$1") ;;
+	esac
+	shift
+done
+[ ${#commands[@]} = 2 ] || die "two commands are needed, ${#commands[@]} were given" "Put each in quotes; see $0 --help"
+case $rounds in '' | *[!0-9]* | 0) die "--rounds $rounds: give a number of runs" ;; esac
+[ -z "$on" ] || [ -n "$agent" ] || die "--on needs --agent" "Give the agent's path on that machine (scripts/push.sh puts it there)"
+if [ -z "$agent" ]; then
+	say "building the agent"
+	(cd "$REPO" && cargo build -q --locked --release -p profinfer-agent)
+	agent=$CARGO_TARGET_DIR/release/profinfer-agent
+fi
+if [ -z "$analyze" ]; then
+	say "building analyze"
+	(cd "$REPO" && cargo build -q --locked --profile host -p host-analyzer --bin analyze)
+	analyze=$CARGO_TARGET_DIR/host/analyze
+fi
+rm -rf "$out/a" "$out/b"
+mkdir -p "$out/a" "$out/b"
+
+# one SIDE NUMBER COMMAND: records a run. What the engine says goes to a log beside the recording.
+one() {
+	local file=$out/$1/$2.pfi log=$out/$1/$2.log
+	[ "$pause" = 0 ] || sleep "$pause"
+	say "run $2 of $1"
+	if [ -z "$on" ]; then
+		# shellcheck disable=SC2086  # levels are one option or none
+		"$agent" record --out "$file" ${levels:+--levels $levels} -- sh -c "exec $3" >"$log" 2>&1 </dev/null
+	else
+		# The recording on the board goes into a file there first: a slow link must not slow the engine down.
+		local there=/tmp/profinfer-compare.$$.pfi script
+		script="'$agent' record --out $there ${levels:+--levels $levels} -- sh -c $(printf %q "exec $3") >&2 </dev/null && cat $there; s=\$?; rm -f $there; exit \$s"
+		# shellcheck disable=SC2086  # the prefix is a command with its arguments
+		$on "$script" >"$file" 2>"$log"
+	fi || die "run $2 of $1 failed: $3" "$(tail -n 3 "$log")" "All of its output: $log"
+}
+for i in $(seq "$rounds"); do
+	# Neither side always goes first: what drifts falls on both.
+	if [ $((i % 2)) = 1 ]; then order='a b'; else order='b a'; fi
+	for side in $order; do
+		if [ "$side" = a ]; then one a "$i" "${commands[0]}"; else one b "$i" "${commands[1]}"; fi
+	done
+done
+exec "$analyze" compare "$out/a" "$out/b" --out "$out/comparison" "$@"
