@@ -58,6 +58,12 @@ impl<'l> Host<'l> {
         self.stop
     }
 
+    /// There is a door through which it comes back when its connection broke.
+    #[must_use]
+    pub fn can_come_back(&self) -> bool {
+        self.door.is_some()
+    }
+
     /// Reads the host's records and does what they ask. True if the session must end: the host sent `Stop`, or its
     /// connection broke and it did not come back in time.
     pub fn step(&mut self, emit: &mut Emitter) -> bool {
@@ -70,8 +76,11 @@ impl<'l> Host<'l> {
             let gone = *self.gone.get_or_insert_with(Instant::now);
             let hopeless = self.door.is_none() || gone.elapsed() > ABSENCE;
             if hopeless || self.stop {
-                emit.output_mut()
-                    .give_up("the host's connection broke and did not come back within a minute");
+                // Who has all of it and leaves has not broken anything.
+                if !emit.output().empty() {
+                    emit.output_mut()
+                        .give_up("the host's connection broke and did not come back within a minute");
+                }
                 self.stop = true;
             }
         }

@@ -9,8 +9,8 @@ use crate::signals::Signals;
 
 /// How long the link may take none of what is left at the end.
 const LAST_WORDS: Duration = Duration::from_secs(10);
-/// How long the agent stays when all is sent over a serial line: the host may ask for a frame that noise cost. It says
-/// `Stop` when it has the end.
+/// How long the agent stays when all is sent and the host has not said `Stop`, which it does when it has the end: over a serial line it may
+/// ask for a frame that noise cost, and what a connection's buffers held when it broke is asked for by the host that comes back.
 const LINGER: Duration = Duration::from_secs(6);
 
 /// Waits until the link has everything; for a host whose connection broke as long as the session itself would.
@@ -23,11 +23,16 @@ pub(super) fn last_words(emit: &mut Emitter, host: &mut Host<'_>, signals: &Sign
         if output.waiting() != waiting {
             (begun, waiting) = (Instant::now(), output.waiting());
         }
-        let lingers = output.kind() == Kind::Serial && begun.elapsed() < LINGER && !host.said_stop();
+        let asks_again = match output.kind() {
+            Kind::File => false,
+            Kind::Connection => host.can_come_back(),
+            Kind::Serial => true,
+        };
+        let lingers = asks_again && begun.elapsed() < LINGER && !host.said_stop() && !signals.asked_to_end();
         if output.broken() || (output.empty() && !lingers) {
             return !output.broken();
         }
-        if output.suspended() {
+        if output.suspended() && !output.empty() {
             begun = Instant::now();
             if signals.asked_to_end() {
                 return false;

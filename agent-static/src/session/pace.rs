@@ -14,7 +14,7 @@ const LONGEST_OF_THREADS: Duration = Duration::from_millis(8);
 /// Shortest: also how long the first one is, when nothing is known of the engine.
 const SHORTEST: Duration = Duration::from_millis(1);
 /// Rings and slots are to be used to this part when they are looked at; the rest is for when the agent has to wait for a CPU.
-const PART: u64 = 3;
+const PART: u64 = 5;
 
 /// Follows how fast the rings fill.
 #[derive(Debug)]
@@ -63,8 +63,8 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_looked_at_when_a_third_is_full() {
-        assert_eq!([0, 40, 68].map(|rate| steady(rate, 0)), [LONGEST; 3]);
+    fn rings_are_looked_at_when_a_fifth_is_full() {
+        assert_eq!([0, 20, 40].map(|rate| steady(rate, 0)), [LONGEST; 3]);
         for rate in [250, 500, 1000] {
             let filled = rate * steady(rate, 0).as_micros() as u64 / 1000;
             assert!((RING / PART - 4..=RING / PART).contains(&filled), "{filled} of {RING}");

@@ -155,10 +155,8 @@ impl Capture<'_> {
                 onlooker.live(&live);
             }
             if live.ended || live.refused.is_some() {
-                if self.address.is_serial() {
-                    // The agent need not wait for requests to send frames again.
-                    let _ = self.send(&WireRecord::Stop(Stop {}));
-                }
+                // The agent need not wait for requests to send frames again, nor for a host that comes back.
+                let _ = self.send(&WireRecord::Stop(Stop {}));
                 break;
             }
         }

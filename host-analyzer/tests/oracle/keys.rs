@@ -171,7 +171,7 @@ fn a_keyed_connection_that_breaks() {
     let (port, _) = proxy(served.port(), limits);
     let options = ["--key", key.to_str().unwrap()];
     let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &options);
-    assert_eq!(said.matches("connected again").count(), 4, "{said}");
+    assert_eq!(said.matches("connected again").count(), 4, "{said}{}", served.said());
     check_trace(&trace, &parse(&served.list()), "after four breaks");
     served.wait_until("0 lost");
 }

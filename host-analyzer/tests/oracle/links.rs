@@ -69,6 +69,11 @@ impl Served {
         line.rsplit(':').next().unwrap().parse().unwrap()
     }
 
+    /// What the agent has said.
+    pub(crate) fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
     /// What the engine has printed.
     pub(crate) fn list(&self) -> String {
         std::fs::read_to_string(&self.list).unwrap()
@@ -136,7 +141,7 @@ fn a_connection_that_breaks() {
         }
     });
     let (trace, said) = capture(&format!("tcp:127.0.0.1:{port}"), dir.path(), &[]);
-    assert_eq!(said.matches("connected again").count(), 4, "{said}");
+    assert_eq!(said.matches("connected again").count(), 4, "{said}{}", served.said());
     check_trace(&trace, &parse(&served.list()), "after four breaks");
     served.wait_until("0 lost");
 }

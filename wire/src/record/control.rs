@@ -108,7 +108,7 @@ pub struct Resume {
     pub seq: u32,
 }
 
-/// End capturing: the agent detaches, sends what it still has, and `End`.
+/// End capturing: the agent detaches, sends what it still has, and `End`. After `End`, the host has everything and asks for nothing again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {}
 
