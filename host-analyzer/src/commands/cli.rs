@@ -180,6 +180,10 @@ pub(super) struct Record {
     /// takes precedence
     #[arg(long)]
     pub(super) target: Option<String>,
+    /// While a capture runs, serve its totals for Prometheus at http://ADDRESS/metrics, for example at 127.0.0.1:9464. Only addresses of
+    /// this machine's own are taken
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) metrics: Option<String>,
     /// Write the tables as CSV as well
     #[arg(long)]
     pub(super) csv: bool,

@@ -13,6 +13,7 @@ use profinfer_wire::record::direct::{Probes, ProbesRequest};
 
 use super::cli::Record;
 use super::link::{Address, Link, refusal};
+use super::metrics::Metrics;
 use super::onlooker::Onlooker;
 use super::receive::{Next, Receiver};
 use super::recording::Recording;
@@ -48,6 +49,8 @@ pub(super) fn capture(
     let sampled = gauges::board(board)?;
     let gauges = gauges::requests(&sampled, options.sample_hz);
     write::folder(&options.out)?;
+    let metrics = options.metrics.as_deref().map(Metrics::serve).transpose()?;
+    let metered = metrics.as_ref().map(Metrics::totals);
     let link = address.connect_within(Duration::from_secs(options.wait), onlooker)?;
     let mut capture = Capture {
         address,
@@ -56,7 +59,7 @@ pub(super) fn capture(
         request: request(board, levels, (&counters, &gauges), options, address)?,
         seq: 0,
         receiver: Receiver::new(address.is_serial(), Instant::now()),
-        recording: Recording::create(&options.out, options, window)?,
+        recording: Recording::create(&options.out, options, window, metered)?,
     };
     onlooker.begin("capturing");
     let said = capture.run(onlooker)?;

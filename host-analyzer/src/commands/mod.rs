@@ -27,6 +27,7 @@ mod inspect;
 mod interrupts;
 mod link;
 mod live;
+mod metrics;
 mod onlooker;
 mod progress;
 mod receive;

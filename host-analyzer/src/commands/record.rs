@@ -35,6 +35,10 @@ pub(super) fn record(options: &Record) -> Result<()> {
             progress.done();
             received(captured?, options)?
         }
+        _ if options.metrics.is_some() => {
+            let help = "name an agent that runs `serve`, or leave --metrics out";
+            return Err(Diagnostic::new(format!("serving metrics of {source}"), "a recording is over", help));
+        }
         None if source == "-" && options.sources.len() < 2 => {
             read("standard input", &mut io::stdin().lock())?
         }

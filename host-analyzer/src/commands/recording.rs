@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::Instant;
 
 use profinfer_wire::record::Record;
 
 use super::link::Address;
+use super::metrics::Shared;
 use super::rotate::{Pieces, Window, remove_old};
 use super::{Diagnostic, Result, cli};
 use crate::decode::{Decoder, Found, OpenError};
@@ -34,6 +36,8 @@ pub(super) struct Recording {
     met: bool,
     pieces: Option<Pieces>,
     window: Option<Window>,
+    /// Totals that are served meanwhile.
+    metered: Option<Shared>,
     unwritten: Option<io::Error>,
     unreadable: Option<OpenError>,
 }
@@ -41,7 +45,12 @@ pub(super) struct Recording {
 impl Recording {
     /// Begins one in the folder, in pieces if that is asked for. An earlier one there is removed.
     /// Of one that is watched in pieces, the last seconds are at hand in `window`.
-    pub(super) fn create(folder: &Path, options: &cli::Record, window: Option<Window>) -> Result<Self> {
+    pub(super) fn create(
+        folder: &Path,
+        options: &cli::Record,
+        window: Option<Window>,
+        metered: Option<Shared>,
+    ) -> Result<Self> {
         let pieces =
             (!options.rotate.is_empty()).then(|| Pieces::new(folder.to_owned(), options.rotate.clone()));
         let path = pieces.as_ref().map_or_else(|| folder.join("recording.pfi"), Pieces::path);
@@ -61,6 +70,7 @@ impl Recording {
             met,
             pieces,
             window,
+            metered,
             unwritten,
             unreadable,
         })
@@ -151,6 +161,7 @@ impl Recording {
 
     fn decode(&mut self, bytes: &[u8]) {
         let Self { decoder, ingest, pieces, window, met, .. } = self;
+        let mut metering = self.metered.as_ref().map(|m| m.lock().unwrap_or_else(PoisonError::into_inner));
         let done = decoder.feed(bytes, &mut |found| {
             *met |= matches!(found, Found::Record { record: Record::Process(_), .. });
             if let Some(window) = window.as_mut() {
@@ -159,10 +170,17 @@ impl Recording {
             if let Some(pieces) = pieces.as_mut() {
                 pieces.see(&found);
             }
+            if let Some(metering) = metering.as_mut() {
+                metering.found(&found);
+            }
             ingest.found(&found);
         });
+        drop(metering);
         if let Err(e) = done {
             self.unreadable.get_or_insert(e);
+        }
+        if let Some(metered) = &self.metered {
+            metered.lock().unwrap_or_else(PoisonError::into_inner).counts(&self.live());
         }
     }
 

@@ -56,7 +56,7 @@ impl Gauges {
     }
 }
 
-const fn kind(kind: wire::GaugeKind) -> GaugeKind {
+pub(super) const fn kind(kind: wire::GaugeKind) -> GaugeKind {
     match kind {
         wire::GaugeKind::Frequency => GaugeKind::Frequency,
         wire::GaugeKind::Temperature => GaugeKind::Temperature,
@@ -66,7 +66,7 @@ const fn kind(kind: wire::GaugeKind) -> GaugeKind {
     }
 }
 
-const fn unit(unit: wire::GaugeUnit) -> GaugeUnit {
+pub(super) const fn unit(unit: wire::GaugeUnit) -> GaugeUnit {
     match unit {
         wire::GaugeUnit::Hertz => GaugeUnit::Hertz,
         wire::GaugeUnit::Millidegrees => GaugeUnit::Millidegrees,

@@ -16,6 +16,7 @@ mod fact;
 mod gauge;
 mod graph;
 mod loss;
+pub mod meter;
 mod nested;
 mod op;
 mod part;

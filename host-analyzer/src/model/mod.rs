@@ -17,6 +17,7 @@ pub mod gauge;
 pub mod graph;
 pub mod health;
 pub mod loss;
+pub mod meter;
 pub mod nested;
 pub mod op;
 pub mod part;

@@ -10,6 +10,7 @@ pub mod dot;
 pub mod expert_pins;
 mod foreign;
 pub mod ftrace;
+pub mod open_metrics;
 pub mod perfetto;
 pub mod report;
 mod report_timeline;

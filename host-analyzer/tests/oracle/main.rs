@@ -38,6 +38,7 @@ mod group;
 mod keys;
 mod kv;
 mod links;
+mod metrics;
 mod mishaps;
 mod nodes;
 mod phases;
