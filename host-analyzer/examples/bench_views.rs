@@ -12,8 +12,9 @@ use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::capture::Capture;
 use host_analyzer::analyses::duty::Slowdown;
 use host_analyzer::analyses::{
-    cost, dag, duty, execution, graph, group, health, module, op, phase, server, session, tally, thread,
-    token, track, work,
+    bound, budget, ceiling, cost, counter, dag, duty, execution, expert, fact, gauge, graph, group, health,
+    kv, module, nested, op, phase, roof, sched, server, session, speculative, tally, thread, token, track,
+    weight, work,
 };
 use host_analyzer::model::Model;
 use host_analyzer::views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
@@ -81,13 +82,39 @@ fn main() -> io::Result<()> {
     print("server", time, "");
     print("token", best(|| token::Token::of(&model, &phases, &executions, &slots)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");
-    print("op", best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies)).0, "");
+    let (time, op) = best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies));
+    print("op", time, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
     let places = module::Places::of(&model);
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");
     print("track", best(|| track::tracks(&model)).0, "");
-    print("work", best(|| work::Works::of(&model)).0, "");
-    print("cost", best(|| cost::Cost::of(&model, &phases, &executions)).0, "");
+    let (time, works) = best(|| work::Works::of(&model));
+    print("work", time, "");
+    let (time, achieved) = best(|| work::Achieved::of(&model, &works, &op, &executions, &tallies));
+    print("achieved", time, "");
+    let (time, cost) = best(|| cost::Cost::of(&model, &phases, &executions));
+    print("cost", time, "");
+    let token = token::Token::of(&model, &phases, &executions, &slots);
+    let ceilings = ceiling::Ceilings::of(&model);
+    let (time, roofs) = best(|| roof::Roofs::of(&model, &phases, &executions, &token, &achieved, &ceilings));
+    print("roof", time, "");
+    let (time, counted) = best(|| bound::Counted::of(&model, &phases, &op, &groups, &tallies));
+    print("bound, counted", time, "");
+    let (time, disturbed) = best(|| budget::disturbed(&model, &executions, &tallies, &op));
+    print("disturbed", time, "");
+    print("bound", best(|| bound::bounds(&op, &achieved, &roofs, &counted, &disturbed, &cost)).0, "");
+    print("module", best(|| module::Modules::of(&model, &groups, &tallies, &op, &achieved, &places)).0, "");
+    print("op_estimate", best(|| duty::types::types(&model, &phases, &op, &executions, &tallies)).0, "");
+    print("weight", best(|| weight::weights(&model)).0, "");
+    print("speculative", best(|| speculative::speculative(&model, &phases)).0, "");
+    print("budget", best(|| budget::Budget::of(&model, &phases)).0, "");
+    print("kv", best(|| kv::kv(&model, &phases, &executions)).0, "");
+    print("nested", best(|| nested::nested_calls(&model, &phases, &executions)).0, "");
+    print("expert", best(|| expert::routings(&model, &phases)).0, "");
+    print("counter", best(|| counter::counted(&model, &phases)).0, "");
+    print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
+    print("facts", best(|| fact::Conditions::of(&model, &phases)).0, "");
+    print("sched", best(|| sched::Sched::of(&model, &phases)).0, "");
     let (time, analysis) = best(|| Analysis::of(&model));
     print("= all analyses", time, "");
 

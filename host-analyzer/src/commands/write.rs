@@ -3,6 +3,10 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -16,13 +20,14 @@ use crate::views;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
+/// Those that take longest come first, so that no core waits long for the last one.
 const VIEWS: [(&str, View); 9] = [
+    ("ops.parquet", views::tables::ops_parquet),
+    ("timeline.pftrace", views::perfetto::perfetto),
     ("report.html", views::report::report),
     ("summary.json", views::summary::summary),
-    ("timeline.pftrace", views::perfetto::perfetto),
     ("dag.json", views::dag::dag),
     ("dag.dot", views::dot::dot),
-    ("ops.parquet", views::tables::ops_parquet),
     ("tokens.parquet", views::tables::tokens_parquet),
     ("experts.parquet", views::tables::experts_parquet),
     ("threads.parquet", views::tables::threads_parquet),
@@ -40,6 +45,9 @@ const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
 
 /// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
 const CHROME_UP_TO: usize = 200_000;
+
+/// How often is looked whether all views are written.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// What is written beside the views that are always.
 #[derive(Debug, Clone, Copy)]
@@ -71,11 +79,9 @@ pub(super) fn views(
         true => Some(CHROME_GZ),
         false => None,
     };
-    for (name, view) in VIEWS.iter().chain(&chrome).chain(if extra.csv { &CSV[..] } else { &[] }) {
-        progress.say(name);
-        let path = out.join(name);
-        write(&path, *view, model, analysis).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
-    }
+    let csv = if extra.csv { &CSV[..] } else { &[] };
+    let wanted: Vec<(&str, View)> = chrome.iter().chain(csv).chain(&VIEWS).copied().collect();
+    write_all(&wanted, model, analysis, out, &mut progress)?;
     // One of an earlier recording would stand beside views of this one.
     for (name, _) in [CHROME, CHROME_GZ].iter().filter(|(name, _)| chrome.is_none_or(|(n, _)| n != *name)) {
         let path = out.join(name);
@@ -88,6 +94,42 @@ pub(super) fn views(
     }
     progress.done();
     Ok(chrome.is_none().then_some(CHROME.0))
+}
+
+/// Writes views on as many threads as there are cores: none needs another one. After an error no further one is begun.
+fn write_all(
+    views: &[(&str, View)],
+    model: &Model,
+    analysis: &Analysis,
+    out: &Path,
+    progress: &mut Progress,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let (begun, heard) = channel();
+    let one = || {
+        while let Some((name, view)) = views.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // Who listens stays until all are done.
+            let _ = begun.send(*name);
+            let path = out.join(name);
+            if let Err(e) = write(&path, *view, model, analysis) {
+                next.store(views.len(), Ordering::Relaxed);
+                return Err(Diagnostic::unwritable(path.display(), e));
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, usize::from).min(views.len());
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            if let Ok(name) = heard.recv_timeout(LOOK) {
+                progress.say(name);
+            }
+        }
+        threads
+            .into_iter()
+            .try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 /// `timeline.json`, compressed, as its viewers open it too.

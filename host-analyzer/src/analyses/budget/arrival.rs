@@ -36,6 +36,7 @@ pub(super) struct Meetings {
     /// Used again from call to call: row by node, and the spans row by row.
     row_of_node: Vec<u32>,
     members: Vec<Vec<usize>>,
+    values: Vec<u64>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -68,7 +69,7 @@ impl Meetings {
             self.members[row as usize].push(i);
         }
         for members in &self.members[..used as usize] {
-            self.rows.push(meeting(spans, members));
+            self.rows.push(meeting(spans, members, &mut self.values));
         }
         for i in rows {
             self.row_of_node[spans.node[i].0 as usize] = NONE;
@@ -83,33 +84,36 @@ impl Meetings {
     }
 }
 
-fn meeting(spans: &Spans, members: &[usize]) -> Meeting {
-    let by = |key: &dyn Fn(usize) -> u64, largest: bool| {
-        let found = if largest {
-            members.iter().max_by_key(|i| key(**i))
-        } else {
-            members.iter().min_by_key(|i| key(**i))
-        };
-        found.copied().unwrap_or_default()
-    };
-    let first = by(&|i| spans.start_ns[i], false);
-    let last = by(&|i| end(spans, i), true);
-    let others = || members.iter().copied().filter(|i| *i != last);
-    let median = |key: &dyn Fn(usize) -> u64| {
-        let mut values: Vec<u64> = others().map(key).collect();
-        super::super::percentile::percentile(&mut values, 50).unwrap_or_else(|| key(last))
-    };
+/// `values` is room that is used again.
+fn meeting(spans: &Spans, members: &[usize], values: &mut Vec<u64>) -> Meeting {
+    let start = |i: &usize| spans.start_ns[*i];
+    let ended = |i: &usize| end(spans, *i);
+    let first = members.iter().min_by_key(|i| start(i)).copied().unwrap_or_default();
+    let last = members.iter().max_by_key(|i| ended(i)).copied().unwrap_or_default();
+    let early = members.iter().min_by_key(|i| ended(i)).copied().unwrap_or_default();
+    let others = || members.iter().filter(|i| **i != last);
+    let (others_start, others_end) =
+        (median(others().map(start), values), median(others().map(ended), values));
     Meeting {
         node: spans.node[last],
         threads: u32::try_from(members.len()).unwrap_or(NONE),
-        start: spans.start_ns[first],
+        start: start(&first),
         first,
-        release: end(spans, last),
+        release: ended(&last),
         last,
-        early: by(&|i| end(spans, i), false),
-        others_start: median(&|i| spans.start_ns[i]),
-        others_end: median(&|i| end(spans, i)),
-        others_work: others().map(|i| spans.work_ns[i]).max().unwrap_or(0),
+        early,
+        others_start: others_start.unwrap_or_else(|| start(&last)),
+        others_end: others_end.unwrap_or_else(|| ended(&last)),
+        others_work: others().map(|i| spans.work_ns[*i]).max().unwrap_or(0),
+    }
+}
+
+fn median(of: impl Iterator<Item = u64>, values: &mut Vec<u64>) -> Option<u64> {
+    values.clear();
+    values.extend(of);
+    match values[..] {
+        [one] => Some(one),
+        _ => super::super::percentile::percentile(values, 50),
     }
 }
 
@@ -168,7 +172,7 @@ pub(super) struct Lateness {
     pub(super) total: u64,
 }
 
-const CAUSES: usize = 8;
+pub(super) const CAUSES: usize = 8;
 
 impl Lateness {
     fn push(&mut self, class: Class, ns: u64) {
@@ -185,10 +189,17 @@ impl Lateness {
 
     /// The causes with their parts of `wait` ns.
     pub(super) fn of(&self, wait: u64) -> impl Iterator<Item = (Class, u64)> + '_ {
-        let total = u128::from(self.total.max(1));
+        let total = self.total.max(1);
         self.causes[..self.n].iter().filter_map(move |(class, ns)| {
-            let part = u128::from(wait) * u128::from(*ns) / total;
-            Some(((*class)?, u64::try_from(part).unwrap_or(u64::MAX)))
+            // Nearly all fit, and a division of 128 bits takes ten times as long.
+            let part = match wait.checked_mul(*ns) {
+                Some(product) => product / total,
+                None => {
+                    let part = u128::from(wait) * u128::from(*ns) / u128::from(total);
+                    u64::try_from(part).unwrap_or(u64::MAX)
+                }
+            };
+            Some(((*class)?, part))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::arrival::{Causes, Lateness, Meetings, end};
+use super::arrival::{CAUSES, Causes, Lateness, Meetings, end};
 use super::class::{Class, Fill, Parts};
 use super::interval::Interval;
 use super::{Costs, is_cpu};
@@ -155,8 +155,9 @@ fn wait(fill: &mut Fill, release: u64, late: &Lateness) {
     if wait == 0 {
         return;
     }
-    let claims: Vec<_> = late.of(wait).collect();
-    fill.until(release, &claims, late.main());
+    let mut claims = [(Class::WaitUneven, 0); CAUSES];
+    let n = claims.iter_mut().zip(late.of(wait)).map(|(claim, cause)| *claim = cause).count();
+    fill.until(release, &claims[..n], late.main());
 }
 
 fn own_rows(model: &Model, call: &Call, thread: ThreadId) -> Range<usize> {

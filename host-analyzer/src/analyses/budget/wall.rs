@@ -44,25 +44,36 @@ fn operator(
         return worked(m.node, all);
     }
     let (before, inside) = causes.last_off_cpu(m);
-    let mut claims = vec![
+    let mut claims = [(Class::Work, 0); 9];
+    let (taken, shared) = claims.split_at_mut(6);
+    taken.copy_from_slice(&[
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
         (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
         (Class::Waking, inside.waking),
         (Class::Blocked, before.blocked.saturating_add(inside.asleep())),
         (Class::Interrupted, causes.last_interrupts(m)),
         (Class::Probes, costs.inside),
-    ];
+    ]);
+    let mut n = taken.len();
     if m.threads > 1 && !causes.one_thread(m) {
-        claims.extend(causes.began_late(m, before));
+        let late = causes.began_late(m, before);
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
         let probes = costs.inside;
-        let external =
-            claims.iter().fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns)).saturating_sub(probes);
+        let external = taken
+            .iter()
+            .chain(&late)
+            .fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns))
+            .saturating_sub(probes);
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
-        let n = u64::from(m.threads);
-        claims.push((causes.uneven(topology, m), uneven / n * (n - 1)));
+        let threads = u64::from(m.threads);
+        shared.copy_from_slice(&[
+            late[0],
+            late[1],
+            (causes.uneven(topology, m), uneven / threads * (threads - 1)),
+        ]);
+        n += shared.len();
     }
-    let work = fill.until(m.release, &claims, Class::Work);
+    let work = fill.until(m.release, &claims[..n], Class::Work);
     worked(m.node, work);
 }
 
