@@ -15,6 +15,7 @@
 # Commands are read as a shell does. Needs root and BPF where the agent runs.
 set -eu
 . "$(dirname "$0")/lib.sh"
+. "$REPO/scripts/record_run.sh"
 rounds=4 out=comparison-runs agent='' analyze='' levels='' pause=0 on='' commands=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -32,35 +33,15 @@ while [ $# -gt 0 ]; do
 done
 [ ${#commands[@]} = 2 ] || die "two commands are needed, ${#commands[@]} were given" "Put each in quotes; see $0 --help"
 case $rounds in '' | *[!0-9]* | 0) die "--rounds $rounds: give a number of runs" ;; esac
-[ -z "$on" ] || [ -n "$agent" ] || die "--on needs --agent" "Give the agent's path on that machine (scripts/push.sh puts it there)"
-if [ -z "$agent" ]; then
-	say "building the agent"
-	(cd "$REPO" && cargo build -q --locked --release -p profinfer-agent)
-	agent=$CARGO_TARGET_DIR/release/profinfer-agent
-fi
-if [ -z "$analyze" ]; then
-	say "building analyze"
-	(cd "$REPO" && cargo build -q --locked --profile host -p host-analyzer --bin analyze)
-	analyze=$CARGO_TARGET_DIR/host/analyze
-fi
+need_agent
+need_analyze
 rm -rf "$out/a" "$out/b"
 mkdir -p "$out/a" "$out/b"
 
-# one SIDE NUMBER COMMAND: records a run. What the engine says goes to a log beside the recording.
+# one SIDE NUMBER COMMAND: records a run
 one() {
-	local file=$out/$1/$2.pfi log=$out/$1/$2.log
-	[ "$pause" = 0 ] || sleep "$pause"
 	say "run $2 of $1"
-	if [ -z "$on" ]; then
-		# shellcheck disable=SC2086  # levels are one option or none
-		"$agent" record --out "$file" ${levels:+--levels $levels} -- sh -c "exec $3" >"$log" 2>&1 </dev/null
-	else
-		# The recording on the board goes into a file there first: a slow link must not slow the engine down.
-		local there=/tmp/profinfer-compare.$$.pfi script
-		script="'$agent' record --out $there ${levels:+--levels $levels} -- sh -c $(printf %q "exec $3") >&2 </dev/null && cat $there; s=\$?; rm -f $there; exit \$s"
-		# shellcheck disable=SC2086  # the prefix is a command with its arguments
-		$on "$script" >"$file" 2>"$log"
-	fi || die "run $2 of $1 failed: $3" "$(tail -n 3 "$log")" "All of its output: $log"
+	record_run "$out/$1/$2.pfi" "$3"
 }
 for i in $(seq "$rounds"); do
 	# Neither side always goes first: what drifts falls on both.

@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn slots_of_threads_that_end_are_freed_in_time() {
         let sleep = steady(500, 4).as_micros() as u64;
-        assert!(4 * sleep / 1000 <= SLOTS as u64 / 3, "{sleep} us");
-        assert_eq!(steady(0, 2), LONGEST_OF_THREADS);
+        assert!(4 * sleep / 1000 <= SLOTS as u64 / PART, "{sleep} us");
+        assert_eq!(steady(0, 1), LONGEST_OF_THREADS);
     }
 
     #[test]

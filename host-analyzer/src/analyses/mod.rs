@@ -45,6 +45,7 @@ pub mod thread;
 pub mod token;
 pub mod tracing;
 pub mod track;
+pub mod tune;
 pub mod weight;
 pub mod work;
 

@@ -8,6 +8,7 @@ use profinfer_options::{CaptureArgs, ProbesArgs};
 use super::rotate::Limit;
 use super::share::Share;
 use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
+use crate::analyses::tune;
 
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
@@ -45,6 +46,9 @@ pub(super) enum Command {
     /// Compare two sides of repeated runs: whether they did the same work, whether B is slower or faster, and which operators, waits and
     /// gaps make the difference. The exit status is 4 for different work
     Compare(Compare),
+    /// Say which number of threads and which CPUs to take, of settings that `scripts/tune.sh` tried: the fewest threads that are as fast as the
+    /// fastest
+    Tune(Tune),
     /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
     Findings {
         /// Code of a rule, as in summary.json
@@ -129,6 +133,25 @@ pub(super) struct Compare {
     /// Exit with status 3 if B is slower by more than this, with 4 if that cannot be told
     #[arg(long, value_name = "N%")]
     pub(super) fail_if_slower: Option<Share>,
+}
+
+/// Settings that were tried.
+#[derive(Debug, Args)]
+pub(super) struct Tune {
+    /// Folder with a folder of runs for each setting. `setting.json` in one says what it was made with: {"threads": 4, "cpus": "4-7"}
+    pub(super) folder: PathBuf,
+    /// Folder to write tune.json to
+    #[arg(long, short, default_value = "tuning")]
+    pub(super) out: PathBuf,
+    /// By how much longer a token may take than with the fastest setting
+    #[arg(long, value_name = "N%", default_value_t = Share(tune::PRACTICAL))]
+    pub(super) practical: Share,
+    /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs of a setting
+    #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
+    pub(super) spread: Share,
+    /// Decode tokens at the beginning of each run that are left out
+    #[arg(long, value_name = "N", default_value_t = WARM_UP)]
+    pub(super) warm_up: usize,
 }
 
 /// Capture or read a stream, and write the views.

@@ -9,6 +9,7 @@
 //! analyze findings [CODE]         what is looked for, and what each finding means
 //! analyze engine PATH...         what would be probed in an engine
 //! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
+//! analyze tune FOLDER           settings that were tried: which to take
 //! analyze export WHAT RECORDING  files that other programs read
 //! ```
 
@@ -37,6 +38,7 @@ mod rotate;
 #[cfg(test)]
 mod sample;
 mod share;
+mod tune;
 mod watch;
 mod write;
 
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
             engine::engine(paths, tables == "all", boards.as_deref())
         }
         Some(Command::Compare(options)) => compare::compare(options),
+        Some(Command::Tune(options)) => tune::tune(options).map(done),
         Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
         Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {
             export::pins(sources, context.as_deref(), out.as_deref()).map(done)

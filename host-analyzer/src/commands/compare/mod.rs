@@ -1,6 +1,6 @@
 //! `analyze compare A B`: two sides of runs.
 
-mod runs;
+pub(super) mod runs;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -85,7 +85,11 @@ fn twice(path: &Path, before: &Path) -> Diagnostic {
     )
 }
 
-fn file(folder: &Path, name: &str, view: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(super) fn file(
+    folder: &Path,
+    name: &str,
+    view: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     let path = folder.join(name);
     let written = || {
         let mut out = BufWriter::new(File::create(&path)?);

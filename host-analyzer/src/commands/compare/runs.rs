@@ -9,7 +9,7 @@ use super::{Diagnostic, Result};
 
 /// The runs that a person means by a path: itself if it is a file; of a folder its recordings, and the folders in it that hold one. A
 /// path that is a folder is a recording in pieces.
-pub(super) fn of(path: &Path) -> Result<Vec<PathBuf>> {
+pub(in crate::commands) fn of(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

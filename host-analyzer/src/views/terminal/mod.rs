@@ -23,6 +23,7 @@ mod speculative;
 mod speed;
 pub(super) mod style;
 mod threads;
+pub mod tune;
 mod weights;
 mod work;
 

@@ -8,6 +8,7 @@ mod direct;
 pub mod experts;
 pub mod findings;
 pub mod health;
+pub mod tune;
 pub mod watch;
 
 use crate::analyses::gauge::Note;
