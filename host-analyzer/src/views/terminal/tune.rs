@@ -7,7 +7,7 @@ use crate::analyses::tune::{Setting, Tried, Tuning};
 use crate::views::words::{duration, one_line, tune as words};
 
 /// Columns of a bar.
-const BAR: usize = 12;
+const BAR: usize = 8;
 
 /// Writes what was tried in at most `width` columns.
 ///
@@ -23,23 +23,23 @@ pub fn tune(tuning: &Tuning, settings: &[Setting], width: usize, out: &mut dyn W
         }
     }
     writeln!(out)?;
-    let mut t = table(&["setting", "runs", "token", "tokens/s", "", "longer by", "", "prompt token"]);
+    let mut t = table(&["setting", "token", "tokens/s", "", "", "longer by", "prompt token", "runs"]);
     let fastest = tuning.fastest.and_then(|i| tuning.tried[i].as_ref()).map_or(0, |t| t.token_ns);
     for (setting, tried) in settings.iter().zip(&tuning.tried) {
         let name = cut(&one_line(&setting.name), 24);
         let Some(tried) = tried else {
-            t.add_row([name, setting.trials.len().to_string(), "–".to_owned()]);
+            t.add_row([name, "–".to_owned()]);
             continue;
         };
         t.add_row([
             name,
-            tried.side.runs.len().to_string(),
             duration(tried.token_ns),
             words::figure(1e9 / tried.token_ns.max(1) as f64),
             bar(fastest as f64 / tried.token_ns.max(1) as f64, BAR),
-            words::longer(tried),
             words::standing(tried.standing).to_owned(),
+            words::longer(tried),
             tried.prompt_ns.map_or_else(|| "–".to_owned(), duration),
+            tried.side.runs.len().to_string(),
         ]);
     }
     write_table(&mut t, out)?;
