@@ -1,0 +1,3 @@
+//! Many recordings.
+
+fn main() {}
