@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
-# compare.sh [--pairs N]      comparisons keep their word on a real engine
+# compare.sh [--pairs N] [--power N] [--rounds N]      comparisons keep their word on a real engine
 #
 # N times (default: 20) four and four runs of the same command, made in turn: at most 5 % may be called different, as far as so many
 # tell. Then planted slowdowns, each four and four runs: larger weights, a CPU variant for old processors, a slow sampler. Each must be found,
 # with the operators or the class that it is of first among the rows. And another model must be refused. Prints a table. Other load on the
-# machine makes intervals wider, and the planted ones may be undecided. Some ten minutes; run by hand.
+# machine makes intervals wider, and the planted ones may be undecided.
+#
+# --power N: then slowdowns of 1, 2 and 5 % are planted, each in N series of --rounds runs a side (default: 6): time between two calls, an operator
+# of another backend, and a task that takes the first CPU. As many must be told as the comparisons state by the scatter of their runs, and
+# what is told must be led by the class that it is of. Some ten minutes for each N = 4; run by hand.
 set -eu
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/variant_folder.sh"
-pairs=20
+pairs=20 power=0 rounds=6
 while [ $# -gt 0 ]; do
 	case $1 in
-	--pairs) pairs=$2 && shift ;;
+	--pairs | --power | --rounds) printf -v "${1#--}" %s "$2" && shift ;;
 	-h | --help) usage_from_head "$0"; exit ;;
 	*) die "unknown argument '$1'" "See $0 --help" ;;
 	esac
@@ -47,6 +51,7 @@ series() {
 		operator = next((r["op"] for r in d["rows"] if r["level"] == "operator" and r["op"]), "-")
 		print("\t".join([sys.argv[2], v["code"], percent(v["shift_share"]), percent(v["low_share"]), percent(v["high_share"]), first("class"), operator]))
 	EOF
+	[ -z "${KEEP:-}" ] || cp "$out/comparison/compare.json" "$KEEP"
 	rm -rf "$out/comparison"
 }
 # Before other load of the machine, which would drown everything: tokens of these models take less than a slice of a CPU.
@@ -79,4 +84,30 @@ planted larger-weights slower MUL_MAT "$(nodes "$engine" dense-q4)" "$(nodes "$e
 planted old-variant slower MUL_MAT "$(nodes "$engine" dense-q8)" "$(nodes "$old" dense-q8)"
 talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 2 -n 40 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
+
+# slowdowns NAME CLASS A B: of B, in which {percent} and {us} (of a token of A) stand for what is planted
+slowdowns() {
+	local token_ns percent i us b
+	KEEP=$out/same.json series "$1" 4 "$3" "$3" >/dev/null
+	token_ns=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["sides"][0]["mean_ns"])' "$out/same.json")
+	for percent in 1 2 5; do
+		us=$((token_ns * percent / 100000))
+		b=${4//'{percent}'/$percent}
+		rm -f "$out"/power-*.json
+		for i in $(seq "$power"); do KEEP=$out/power-$i.json series "$1" "$rounds" "$3" "${b//'{us}'/$us}" >/dev/null; done
+		python3 ci/compare/told.py "$percent" "$out"/power-*.json >"$out/told" || failed=1
+		printf '%s\t%s\n' "$1" "$(cat "$out/told")"
+		case $(cut -f 5 "$out/told") in "$2"* | -) ;; *) note "expected $2 to lead"; failed=1 ;; esac
+	done
+}
+if [ "$power" -gt 0 ]; then
+	say "planted slowdowns, each $power series of $rounds runs a side"
+	printf 'what\tplanted\ttold\tstated\tshift\tled by\n'
+	standin=$(ci/engines/standin.sh)
+	slowdowns application application "$(nodes "$engine" dense-q8)" "env LD_PRELOAD=$standin/libdelay.so DELAY_US={us} $(nodes "$engine" dense-q8)"
+	backend="GGML_BACKEND_PATH=$standin/libggml-opencl.so STANDIN_SLEEP"
+	slow="$(nodes "$engine" dense-f32)"
+	slowdowns backend other_backend "env $backend=none $slow" "env $backend=Kcur-1 STANDIN_SLEEP_US={us} $slow"
+	slowdowns neighbour preempted "python3 ci/compare/beside.py 0 $(nodes "$engine" dense-q8)" "python3 ci/compare/beside.py {percent} $(nodes "$engine" dense-q8)"
+fi
 exit $failed

@@ -8,7 +8,7 @@
 //   -DRKNN    oh-llama.cpp's RKNN backend: ggml_rk_compute_forward, in it ggml_rk_mul_mat, in it compute_submat_mul once
 //             for each of two cores, the second on a thread of its own, in it rknn_matmul_run
 //
-// STANDIN_SLEEP=NAME makes the node of that name 2 ms longer. At its end the program prints, fields separated by tabs, for
+// STANDIN_SLEEP=NAME makes the node of that name longer by STANDIN_SLEEP_US, 2000 if that is not set. At its end the program prints, fields separated by tabs, for
 // each of these functions:
 //   called SYMBOL COUNT
 
@@ -64,7 +64,8 @@ struct Called { // how often a function was called; says so at the end
 static void sleep_if_named(const ggml_tensor * t) {
     static const char * name = getenv("STANDIN_SLEEP");
     if (name && !strcmp(name, t->name)) {
-        usleep(2000);
+        static const char * us = getenv("STANDIN_SLEEP_US");
+        usleep(us ? atoi(us) : 2000);
     }
 }
 

@@ -51,6 +51,7 @@ export interface Row {
 export interface Comparison {
   schema?: Num;
   verdict?: Maybe<Verdict>;
+  power?: Maybe<{ sentence?: Maybe<string> }>;
   gate?: Maybe<GateItem[]>;
   selection?: Maybe<{ sentence?: Maybe<string> }>;
   sides?: Maybe<Side[]>;

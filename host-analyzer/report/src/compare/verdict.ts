@@ -53,6 +53,7 @@ export function verdict(comparison: Comparison): HTMLElement {
       h("h1", { data: { key: "verdict.sentence", value: v.sentence } }, v.sentence ?? DASH),
       interval(v) as HTMLElement | null,
       h("div", { class: "sides" }, ...sides),
+      comparison.power ? h("p", { class: "muted", data: { key: "power.sentence", value: comparison.power.sentence } }, comparison.power.sentence ?? "") : null,
       h("p", { class: "muted" }, comparison.selection?.sentence ?? ""),
     ),
     ...list(comparison.notes).map((n) => h("p", { class: "warning note", data: { note: n.code } }, n.sentence ?? "")),

@@ -7,6 +7,7 @@
 
 mod blocking;
 mod gate;
+mod power;
 mod rank;
 mod read;
 mod rows;
@@ -18,6 +19,7 @@ mod verdict;
 
 pub use blocking::half_width;
 pub use gate::{Found, Item};
+pub use power::{MOST_RUNS, POWER, Power};
 pub use rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
@@ -111,6 +113,8 @@ pub struct Comparison {
     pub sides: [Side; 2],
     /// What may be said.
     pub verdict: Verdict,
+    /// What runs that scatter like these can tell; `None` where times are not compared or the scatter is not known.
+    pub power: Option<Power>,
     /// What else a reader should know.
     pub notes: Vec<Note>,
     /// What the change is made of; empty where times are not compared.
@@ -139,6 +143,7 @@ impl Comparison {
             let verdict = Verdict::of(&sides[0], &sides[1], choices.practical, choices.spread);
             (verdict, rows::rows(runs, &selection))
         };
+        let power = (!refused).then(|| Power::of(&sides, choices.practical)).flatten();
         let mut notes = Vec::new();
         if !positions {
             notes.push(Note::NoCommonPositions);
@@ -155,7 +160,7 @@ impl Comparison {
         }
         let calls = all.iter().fold(0_u64, |sum, run| sum.saturating_add(run.other_calls));
         notes.extend((calls > 0).then_some(Note::OtherContexts { calls }));
-        Self { gate, selection, sides, verdict, notes, rows, choices }
+        Self { gate, selection, sides, verdict, power, notes, rows, choices }
     }
 
     /// Time of a token of each side, in whole ns, which the rows sum to; `None` where times are not compared.

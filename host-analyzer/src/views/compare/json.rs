@@ -11,6 +11,7 @@ use crate::views::{SCHEMA, words};
 pub(super) struct Document<'a> {
     schema: u32,
     verdict: Verdict,
+    power: Option<Power>,
     same_work: bool,
     gate: Vec<GateItem<'a>>,
     selection: Selection,
@@ -36,6 +37,15 @@ struct Verdict {
     between_share: Option<f64>,
     /// Whether that is what runs of one side lie apart.
     between_seen: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Power {
+    power_share: f64,
+    scatter_share: f64,
+    told_share: Option<f64>,
+    runs: Option<usize>,
+    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -126,6 +136,13 @@ pub(super) fn document<'a>(comparison: &'a Comparison, names: &'a Names) -> Docu
     Document {
         schema: SCHEMA,
         verdict: verdict(comparison),
+        power: comparison.power.as_ref().map(|p| Power {
+            power_share: compare::POWER,
+            scatter_share: p.scatter,
+            told_share: p.told,
+            runs: p.runs,
+            sentence: words::compare::power(p, comparison.choices.practical),
+        }),
         same_work: comparison.verdict.code != compare::Code::DifferentWork
             && !comparison.notes.iter().any(different),
         gate: comparison.gate.iter().map(gate_item).collect(),

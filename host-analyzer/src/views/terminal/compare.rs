@@ -29,6 +29,9 @@ pub fn compare(comparison: &Comparison, names: &Names, width: usize, out: &mut d
     for line in super::style::wrapped(&words::verdict(comparison), out.width()) {
         writeln!(out, "{}", colour.paint(&line))?;
     }
+    if let Some(power) = &comparison.power {
+        out.say(&words::power(power, comparison.choices.practical))?;
+    }
     out.say(&words::selection(comparison))?;
     for note in &comparison.notes {
         out.say(&words::note(note))?;

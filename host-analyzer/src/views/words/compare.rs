@@ -3,7 +3,8 @@
 use super::budget::name as class_name;
 use super::{count, duration, one_line, quantity};
 use crate::analyses::compare::{
-    Code, Comparison, Found, Item, Kind, Level, Method, Note, Row, Thing, Value, Verdict,
+    Code, Comparison, Found, Item, Kind, Level, MOST_RUNS, Method, Note, POWER, Power, Row, Thing, Value,
+    Verdict,
 };
 
 /// Texts of a thing that are shown one by one; of more only how many there are.
@@ -72,6 +73,21 @@ pub fn verdict(comparison: &Comparison) -> String {
             format!("Not comparable: the runs did not do the same work ({}).", things.join(", "))
         }
     }
+}
+
+/// What runs that scatter like these can tell.
+#[must_use]
+pub fn power(power: &Power, practical: f64) -> String {
+    let times = format!("in {:.0} of 100 cases", POWER * 100.0);
+    let told = match power.told {
+        Some(told) => format!("So many runs tell a difference of {} {times}", share(told)),
+        None => "So few runs have no exact interval".to_owned(),
+    };
+    let runs = match power.runs {
+        Some(runs) => format!("about {runs} on each side tell {} as often", share(practical)),
+        None => format!("more than {MOST_RUNS} on each side would be needed to tell {}", share(practical)),
+    };
+    format!("Runs of a side scatter by {}. {told}; {runs}.", share(power.scatter))
 }
 
 /// `3.2 % longer`.

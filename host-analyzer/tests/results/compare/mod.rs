@@ -2,6 +2,8 @@
 //! known to the nanosecond; the gate.
 
 mod gate;
+mod power;
+mod random;
 mod rows;
 mod schema;
 mod statistics;

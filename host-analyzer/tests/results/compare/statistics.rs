@@ -2,6 +2,8 @@
 
 use host_analyzer::analyses::compare::{distribution, half_width, least_p, p_value, shift, stand};
 
+use super::random::Random;
+
 /// By going through every order of the values: how often each U.
 fn enumerated(m: usize, n: usize) -> Vec<f64> {
     let mut counts = vec![0.0; m * n + 1];
@@ -84,32 +86,6 @@ fn many_rows_as_in_the_paper() {
     let backwards: Vec<f64> = p.iter().rev().copied().collect();
     assert_eq!(stand(&backwards, 0.05), [vec![false; 11], vec![true; 4]].concat());
     assert!(stand(&[], 0.05).is_empty());
-}
-
-/// xorshift64*, and normal values of it by the sum of twelve.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-
-    /// A series in which each value keeps `memory` of the one before it; mean 0, variance of the noise 1.
-    fn series(&mut self, n: usize, memory: f64) -> Vec<f64> {
-        let mut x = self.normal() / (1.0 - memory * memory).sqrt();
-        let mut next = || {
-            x = memory * x + self.normal();
-            x
-        };
-        (0..n).map(|_| next()).collect()
-    }
 }
 
 /// Of AR(1) series the variance of the mean is known: the interval covers the true mean about as often as it says, and is not much
