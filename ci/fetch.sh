@@ -30,5 +30,6 @@ for engine in npm:v0.5.0+vulkan addon:fugood+vulkan debian+blas whisper:debian w
 	get scripts/engine.sh "$engine"
 done
 get scripts/model.sh whisper-tiny
+get ci/fleet/fetch.sh
 get ci/supply/install.sh
 say "fetched in $SECONDS s"

@@ -8,6 +8,7 @@
 #   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
 #   analyser          a million spans through the analyser, on one core
+#   fleet [N...]      captures into a fleet, and questions to it, by DataFusion and by Spark, for N captures (100 300 1000); ci/fleet/bench.sh
 #   all               everything (default), the overhead with both models and two engines; some 90 minutes
 #
 # Prints figures and tests nothing; docs/performance.md keeps them. Needs root and BPF, and a machine without other load.
@@ -19,6 +20,7 @@ esac
 cd "$REPO"
 what=${1:-all}
 [ $# = 0 ] || shift
+[ "$what" != fleet ] || exec ci/fleet/bench.sh "$@" # traces nothing
 why=$(have_bpf) || die "this machine cannot trace: $why"
 built=$CACHE/bench
 agent=$CARGO_TARGET_DIR/release/profinfer-agent

@@ -25,7 +25,7 @@ BUILD_PACKAGES=(clang gcc g++ libc6-dev make 'pkg-config|pkgconf' libelf-dev zli
 TEST_PACKAGES=(shellcheck graphviz openssh-client procps python3 tmux)
 # The steps install what they need themselves; at once it takes a third of the time.
 ALL_TEST_PACKAGES=(cmake ninja-build bzip2 g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu adb
-	mesa-vulkan-drivers libvulkan1)
+	mesa-vulkan-drivers libvulkan1 'default-jre-headless|openjdk-17-jre-headless|openjdk-21-jre-headless')
 
 # The oldest Rust the workspace builds with, as its Cargo.toml says.
 rust_needed=$(sed -n 's/^rust-version *= *"\([0-9.]*\)".*/\1/p' "$REPO/Cargo.toml")

@@ -149,13 +149,14 @@ long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
 long_step "push, counters, serial" boards_side_by_side
+long_step "fleet: S3, Spark" ci/fleet/test.sh
 long_step "supply chain" ci/supply.sh
 
 echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
 [ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, supply chain"
+[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, fleets beyond one machine, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"

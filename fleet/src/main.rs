@@ -1,3 +1,57 @@
-//! Many recordings.
+//! `analyze-fleet`, as which `analyze fleet` goes on: many recordings in one place.
+//!
+//! ```text
+//! fleet add RECORDING|FOLDER... --to PLACE    summary.json of each ─▶ rows ─▶ Parquet in PLACE
+//! fleet sql QUERY --in PLACE                  tables ─▶ DataFusion ─▶ table, CSV or JSON
+//! fleet trend|regressions|ranking|outliers    queries that are ready
+//! fleet queries [NAME]                        their SQL, for other engines
+//! fleet report --in PLACE                     one page
+//! ```
+//!
+//! It knows of `analyze` what docs/output-schema.md says, and none of its code.
 
-fn main() {}
+mod add;
+mod ask;
+mod cli;
+mod diagnostic;
+mod page;
+mod place;
+mod rows;
+mod source;
+mod summary;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            return ended(Err(diagnostic::Diagnostic::new("starting threads", e, "allow more threads or memory")));
+        }
+    };
+    ended(runtime.block_on(async {
+        match &cli.command {
+            Command::Add(options) => add::add(options).await,
+            Command::Sql { query, place, format } => ask::sql(query, place, *format).await,
+            Command::Queries { name, board } => ask::print(name.as_deref(), board.as_deref()),
+            Command::Trend(options) => ask::ready("trend", options).await,
+            Command::Regressions(options) => ask::ready("regressions", options).await,
+            Command::Ranking(options) => ask::ready("ranking", options).await,
+            Command::Outliers(options) => ask::ready("outliers", options).await,
+            Command::Report { place, out } => page::report(place, out).await,
+        }
+    }))
+}
+
+fn ended(result: diagnostic::Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|e| {
+        let _ = writeln!(std::io::stderr(), "{e}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,5 +1,6 @@
 //! Commands and options.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -7,6 +8,7 @@ use profinfer_options::{CaptureArgs, ProbesArgs};
 
 use super::rotate::Limit;
 use super::share::Share;
+use super::write::names;
 use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
 use crate::analyses::tune;
 
@@ -58,6 +60,14 @@ pub(super) enum Command {
     Export {
         #[command(subcommand)]
         what: Export,
+    },
+    /// Many recordings in one folder or object store: add them, ask in SQL, trends, regressions, ranking, a page. `analyze fleet --help`
+    /// tells more; the program `analyze-fleet` does it
+    #[command(disable_help_flag = true)]
+    Fleet {
+        /// What `analyze-fleet` is told
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
     },
     /// List the board profiles, or show one with the meaning of each counter
     Boards {
@@ -214,6 +224,9 @@ pub(super) struct Record {
     /// same
     #[arg(long)]
     pub(super) timeline_json: bool,
+    /// Write only these files of those that are always written, for programs that read no others
+    #[arg(long, value_name = "FILE", value_delimiter = ',', value_parser = names())]
+    pub(super) only: Vec<String>,
     /// Seconds to wait for the agent's port, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
     pub(super) wait: u64,

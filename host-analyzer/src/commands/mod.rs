@@ -11,6 +11,7 @@
 //! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
 //! analyze tune FOLDER           settings that were tried: which to take
 //! analyze export WHAT RECORDING  files that other programs read
+//! analyze fleet ...             many recordings, by the program analyze-fleet
 //! ```
 
 mod boards;
@@ -23,6 +24,7 @@ mod diagnostic;
 mod engine;
 mod export;
 mod findings;
+mod fleet;
 mod gauges;
 mod inspect;
 mod interrupts;
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Some(Command::Boards { name, boards }) => {
             boards::boards(name.as_deref(), boards.as_deref()).map(done)
         }
+        Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
         Some(Command::Watch(options)) => watch::watch((**options).clone()).map(done),
         None => record::record(&cli.record).map(done),
     };

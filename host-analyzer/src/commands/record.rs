@@ -84,11 +84,13 @@ pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options:
         let _ = writeln!(io::stderr(), "{line}");
     }
     let analysis = Analysis::of(&model);
-    let extra = write::Extra { csv: options.csv, chrome: options.timeline_json };
+    let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
     let left_out = write::views(&model, &analysis, &options.out, extra)?;
     let mut out = anstream::stdout().lock();
     let _ = views::terminal::within(&model, &analysis, columns(), &mut out);
-    let _ = writeln!(out, "\nwritten to {}: open report.html", options.out.display());
+    let written =
+        if options.only.is_empty() { "open report.html".to_owned() } else { options.only.join(", ") };
+    let _ = writeln!(out, "\nwritten to {}: {written}", options.out.display());
     if let Some(name) = left_out {
         let _ = writeln!(
             out,

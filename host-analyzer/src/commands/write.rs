@@ -49,9 +49,16 @@ const CHROME_UP_TO: usize = 200_000;
 /// How often is looked whether all views are written.
 const LOOK: Duration = Duration::from_millis(2);
 
+/// Names of the views that are always written, unless only some are asked for.
+pub(super) fn names() -> [&'static str; 9] {
+    VIEWS.map(|(name, _)| name)
+}
+
 /// What is written beside the views that are always.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extra {
+pub(super) struct Extra<'a> {
+    /// If not empty, only these of the views, and nothing beside them.
+    pub(super) only: &'a [String],
     /// The tables as CSV.
     pub(super) csv: bool,
     /// The timeline as JSON, of however many spans.
@@ -70,10 +77,17 @@ pub(super) fn views(
     model: &Model,
     analysis: &Analysis,
     out: &Path,
-    extra: Extra,
+    extra: Extra<'_>,
 ) -> Result<Option<&'static str>> {
     folder(out)?;
     let mut progress = Progress::new("writing");
+    if !extra.only.is_empty() {
+        let wanted: Vec<(&str, View)> =
+            VIEWS.into_iter().filter(|(name, _)| extra.only.iter().any(|only| only == name)).collect();
+        write_all(&wanted, model, analysis, out, &mut progress)?;
+        progress.done();
+        return Ok(None);
+    }
     let chrome = match extra.chrome {
         _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
         true => Some(CHROME_GZ),

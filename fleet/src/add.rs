@@ -1,0 +1,82 @@
+//! `fleet add`: from recordings to files.
+//!
+//! Of each recording the operators and findings are written first, the capture last: its file makes the others visible. So a writer may be
+//! killed anywhere, and any number may write at once.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use crate::cli::Add;
+use crate::diagnostic::{Diagnostic, Result};
+use crate::place::{Place, Written};
+use crate::rows::{self, Rows, Table};
+use crate::source;
+
+/// What became of the sources.
+#[derive(Debug, Default)]
+struct Tally {
+    new: usize,
+    there: usize,
+    failed: usize,
+}
+
+/// Adds all that can be added. The status is 1 if some could not.
+pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
+    let place = Place::of(&options.to)?;
+    let there = Mutex::new(place.captures().await?);
+    let mut tally = Tally::default();
+    for source in &options.sources {
+        match one(source, options, &place, &there).await {
+            Ok(Written::New) => tally.new += 1,
+            Ok(Written::ThereAlready) => tally.there += 1,
+            Err(e) => {
+                tally.failed += 1;
+                let _ = writeln!(std::io::stderr(), "{e}");
+            }
+        }
+    }
+    let mut line = format!("{} added, {} there already", tally.new, tally.there);
+    if tally.failed > 0 {
+        line += &format!(", {} not added", tally.failed);
+    }
+    let _ = writeln!(std::io::stdout(), "{line}");
+    Ok(if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn one(
+    source: &Path,
+    options: &Add,
+    place: &Place,
+    there: &Mutex<BTreeSet<String>>,
+) -> Result<Written> {
+    let summary = source::summary(source, options.analyze.as_deref())?;
+    let rows = Rows::of(&summary, options.device.as_deref());
+    let known = |id: &str| there.lock().map_or_else(|e| e.into_inner().contains(id), |there| there.contains(id));
+    if known(&rows.id) {
+        return Ok(Written::ThereAlready);
+    }
+    let mut written = Written::New;
+    for table in Table::ALL {
+        let bytes = rows::bytes(&rows, table).map_err(|e| {
+            Diagnostic::new(format!("making rows of {}", source.display()), e, "report this, with the recording")
+        })?;
+        written = place.create(&path(&rows, table), bytes).await?;
+    }
+    if let Ok(mut there) = there.lock() {
+        there.insert(rows.id);
+    }
+    Ok(written)
+}
+
+/// A capture's file has the recording's name, so that it is there once. The others have that of their rows: what another attempt wrote, perhaps by
+/// another version, is another file, which this capture does not name.
+fn path(rows: &Rows, table: Table) -> String {
+    let name = match table {
+        Table::Captures => rows.id.clone(),
+        Table::Operators | Table::Findings => format!("{}-{}", rows.id, rows.digest),
+    };
+    format!("{}/{}/{name}.parquet", table.name(), rows.partition.path())
+}

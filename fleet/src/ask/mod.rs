@@ -1,0 +1,71 @@
+//! Questions to a fleet.
+
+mod answer;
+mod change;
+mod queries;
+mod tables;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+pub(crate) use answer::{Answer, Value};
+
+use crate::cli::{Format, Ready};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::place::Place;
+use tables::Tables;
+
+/// `fleet sql`.
+pub(crate) async fn sql(query: &str, place: &str, format: Format) -> Result<ExitCode> {
+    let tables = Tables::of(&Place::of(place)?).await?;
+    print_answer(&tables.ask(query).await?, format)
+}
+
+/// A query that is ready.
+pub(crate) async fn ready(name: &str, options: &Ready) -> Result<ExitCode> {
+    let tables = Tables::of(&Place::of(&options.place)?).await?;
+    print_answer(&answer(&tables, name, options.board.as_deref()).await?, options.format)
+}
+
+/// The answers of all ready queries, by name.
+pub(crate) async fn all(place: &str) -> Result<Vec<(&'static str, Answer)>> {
+    let tables = Tables::of(&Place::of(place)?).await?;
+    let mut answers = Vec::new();
+    for name in queries::NAMES {
+        answers.push((name, answer(&tables, name, None).await?));
+    }
+    answers.push(("series", tables.ask(&queries::sql("series", None)?).await?));
+    Ok(answers)
+}
+
+/// `fleet queries`.
+pub(crate) fn print(name: Option<&str>, board: Option<&str>) -> Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    match name {
+        Some(name) => drop(writeln!(out, "{}", queries::sql(name, board)?)),
+        None => {
+            for name in queries::NAMES.iter().chain(&queries::OTHERS) {
+                let _ = writeln!(out, "-- {name}\n{};\n", queries::sql(name, board)?);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn answer(tables: &Tables, name: &str, board: Option<&str>) -> Result<Answer> {
+    let answer = tables.ask(&queries::sql(name, board)?).await?;
+    if name != "regressions" {
+        return Ok(answer);
+    }
+    let series = tables.ask(&queries::sql("series", board)?).await?;
+    Ok(change::with_significance(answer, &series))
+}
+
+fn print_answer(answer: &Answer, format: Format) -> Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    match answer.write(format, &mut out).and_then(|()| out.flush()) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(e) => Err(Diagnostic::new("writing the answer", e, "free space, or choose another place")),
+    }
+}

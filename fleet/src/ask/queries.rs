@@ -1,0 +1,73 @@
+//! SQL that is ready, for this engine and others: `fleet queries` prints it.
+//!
+//! It keeps to what DataFusion and Spark both understand: floats with an exponent, as `0.5` is a decimal in Spark; the order of what is not known is
+//! said; texts in it have no characters that one of them escapes.
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::rows::{Table, partition};
+
+/// Queries that answer a question.
+pub(super) const NAMES: [&str; 4] = ["trend", "regressions", "ranking", "outliers"];
+
+/// What others need beside them: the captures of each series, and the tables as they are seen.
+pub(super) const OTHERS: [&str; 3] = ["series", "operators", "findings"];
+
+/// How each query begins to choose its captures.
+const CHOSEN: &str = "WHERE tokens_per_s";
+
+/// A query by its name, of one board or of all.
+///
+/// # Errors
+/// A name that no query has.
+pub(super) fn sql(name: &str, board: Option<&str>) -> Result<String> {
+    let text = match name {
+        "trend" => include_str!("trend.sql").to_owned(),
+        "regressions" => include_str!("regressions.sql").to_owned(),
+        "ranking" => include_str!("ranking.sql").to_owned(),
+        "outliers" => include_str!("outliers.sql").to_owned(),
+        "series" => include_str!("series.sql").to_owned(),
+        "operators" => visible(Table::Operators),
+        "findings" => visible(Table::Findings),
+        _ => {
+            let known = NAMES.iter().chain(&OTHERS).copied().collect::<Vec<_>>().join(", ");
+            return Err(Diagnostic::new(format!("looking for the query {name}"), "there is none", format!("take one of {known}")));
+        }
+    };
+    let text = text.trim_end();
+    Ok(match board {
+        // An escaped value has neither quotes nor backslashes.
+        Some(board) => text.replace(CHOSEN, &format!("WHERE board = '{}' AND tokens_per_s", partition::escape(board))),
+        None => text.to_owned(),
+    })
+}
+
+/// The table that has the rows of all files. Of captures these are the rows.
+pub(super) const fn files_of(table: Table) -> &'static str {
+    match table {
+        Table::Captures => "captures",
+        Table::Operators => "operator_rows",
+        Table::Findings => "finding_rows",
+    }
+}
+
+/// Rows whose capture is there. Files of a writer that was killed, or that came second, are of none.
+pub(super) fn visible(table: Table) -> String {
+    let keys = partition::COLUMNS.iter().map(|c| format!("r.{c} = c.{c}")).collect::<Vec<_>>().join(" AND ");
+    format!("SELECT r.* FROM {} r LEFT SEMI JOIN captures c ON r.digest = c.digest AND {keys}", files_of(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_query_can_be_of_one_board() {
+        for name in NAMES.iter().chain(&["series"]) {
+            let all = sql(name, None).expect("a query");
+            assert_eq!(all.matches(CHOSEN).count(), 1, "{name}");
+            let one = sql(name, Some("a'b")).expect("a query");
+            assert!(one.contains("WHERE board = 'a!27b' AND tokens_per_s > 0e0"), "{one}");
+        }
+        assert!(sql("drop", None).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! Commands and options.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Keeps what many recordings say in one place, and answers questions about all of them.
+#[derive(Debug, Parser)]
+#[command(name = "analyze-fleet", bin_name = "analyze fleet", version)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add recordings. What is there already stays as it is; several may add at once
+    Add(Add),
+    /// Ask in SQL. Tables: captures, operators, findings (docs/output-schema.md)
+    Sql {
+        /// One SELECT
+        query: String,
+        /// Folder or s3://BUCKET/PREFIX with the fleet
+        #[arg(long = "in", value_name = "PLACE")]
+        place: String,
+        /// How the answer is written
+        #[arg(long, value_enum, default_value_t = Format::Table)]
+        format: Format,
+    },
+    /// Speed by engine build, oldest first
+    Trend(Ready),
+    /// Series of captures whose speed changed, and where
+    Regressions(Ready),
+    /// Boards by speed, for each model
+    Ranking(Ready),
+    /// Devices that are slower or faster than others of their kind
+    Outliers(Ready),
+    /// Print the SQL of the ready queries, and of the tables, for other engines
+    Queries {
+        /// One of them
+        name: Option<String>,
+        /// Only of this board
+        #[arg(long)]
+        board: Option<String>,
+    },
+    /// Write one page with trends, regressions, ranking and outliers
+    Report {
+        /// Folder or s3://BUCKET/PREFIX with the fleet
+        #[arg(long = "in", value_name = "PLACE")]
+        place: String,
+        /// File to write to
+        #[arg(long, short, default_value = "fleet.html")]
+        out: PathBuf,
+    },
+}
+
+/// What is added.
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// Recordings, folders with the pieces of one (--rotate), or folders that `analyze` wrote
+    #[arg(required = true, value_name = "RECORDING|FOLDER")]
+    pub(crate) sources: Vec<PathBuf>,
+    /// Folder or s3://BUCKET/PREFIX to add to; AWS_* variables say how to get there
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: String,
+    /// Name of the device that recorded them, to tell several boards of a kind apart
+    #[arg(long, value_name = "NAME")]
+    pub(crate) device: Option<String>,
+    /// The `analyze` that reads recordings (default: the one beside this program, else in PATH)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) analyze: Option<PathBuf>,
+}
+
+/// A question that is ready.
+#[derive(Debug, Args)]
+pub(crate) struct Ready {
+    /// Folder or s3://BUCKET/PREFIX with the fleet
+    #[arg(long = "in", value_name = "PLACE")]
+    pub(crate) place: String,
+    /// Only of this board
+    #[arg(long)]
+    pub(crate) board: Option<String>,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Table,
+    /// Comma-separated, with a head.
+    Csv,
+    /// A list of objects.
+    Json,
+}

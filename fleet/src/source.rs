@@ -1,0 +1,100 @@
+//! Where a summary comes from: a folder that `analyze` wrote, or a recording that `analyze` reads now.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Result};
+use crate::summary;
+
+const SUMMARY: &str = "summary.json";
+
+/// A larger summary is of nobody's.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The summary of one recording or folder.
+///
+/// # Errors
+/// What cannot be read, and what `analyze` says.
+pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Value> {
+    let written = source.join(SUMMARY);
+    if written.is_file() {
+        return read(&written);
+    }
+    let full = source
+        .canonicalize()
+        .map_err(|e| Diagnostic::new(format!("opening {}", source.display()), e, "name recordings or folders"))?;
+    let folder = Scratch::new()
+        .map_err(|e| Diagnostic::new("making a folder for what `analyze` writes", e, "free space, or set TMPDIR"))?;
+    run(&program(analyze), &full, &folder.0)?;
+    read(&folder.0.join(SUMMARY))
+}
+
+fn read(path: &Path) -> Result<Value> {
+    let tried = || format!("reading {}", path.display());
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
+        .map_err(|e| Diagnostic::new(tried(), e, "name a recording, or a folder that `analyze` wrote"))?;
+    summary::parse(&bytes).map_err(|e| {
+        Diagnostic::new(tried(), e, "let the `analyze` of this release read the recording again, and add that")
+    })
+}
+
+/// The `analyze` that is named, that started this program, that is beside it, or that PATH has.
+fn program(named: Option<&Path>) -> PathBuf {
+    let beside = || env::current_exe().ok().and_then(|own| Some(own.parent()?.join("analyze")));
+    let named = named.map(Path::to_owned).or_else(|| env::var_os("PROFINFER_ANALYZE").map(PathBuf::from));
+    named.or_else(|| beside().filter(|path| path.is_file())).unwrap_or_else(|| "analyze".into())
+}
+
+fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
+    let options = [OsStr::new("--only"), OsStr::new(SUMMARY), OsStr::new("--out"), folder.as_os_str()];
+    let output = Command::new(analyze)
+        .args(options)
+        .arg(recording)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| {
+            let help = "put `analyze` beside this program or into PATH, or name it with --analyze";
+            Diagnostic::new(format!("starting {}", analyze.display()), e, help)
+        })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ");
+    let help = format!("try `analyze {}`, which must work first", recording.display());
+    Err(Diagnostic::new(format!("analyzing {}", recording.display()), format!("{} ({})", said, output.status), help))
+}
+
+/// A folder of this process, gone with the value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let n = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("analyze-fleet-{}-{n}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Of a killed process with the same number.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,107 @@
+//! Running the programs, and summaries to add.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+pub(crate) const FLEET: &str = env!("CARGO_BIN_EXE_analyze-fleet");
+
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    Command::new(FLEET).args(arguments).output().unwrap()
+}
+
+/// The output of a run that must succeed.
+pub(crate) fn said(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {out}{err}");
+    out.into_owned()
+}
+
+pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> String {
+    let sources = sources.iter().map(|p| p.to_str().unwrap());
+    let all: Vec<&str> = ["add"].into_iter().chain(sources).chain(["--to", to.to_str().unwrap()]).chain(options.iter().copied()).collect();
+    said(&all)
+}
+
+/// The rows of an answer.
+pub(crate) fn rows(place: &Path, query: &str) -> Vec<Value> {
+    let answer = said(&["sql", query, "--in", place.to_str().unwrap(), "--format", "json"]);
+    serde_json::from_str(&answer).unwrap()
+}
+
+/// The one value of an answer.
+pub(crate) fn one(place: &Path, query: &str) -> Value {
+    let rows = rows(place, query);
+    assert_eq!(rows.len(), 1, "{query}");
+    rows[0].as_object().unwrap().values().next().unwrap().clone()
+}
+
+/// The recordings of the tests with their summaries by `analyze`; nothing where it is not built, and the test is skipped.
+pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
+    static REAL: OnceLock<Vec<(PathBuf, Value)>> = OnceLock::new();
+    let analyze = Path::new(FLEET).with_file_name("analyze");
+    if !analyze.is_file() {
+        profinfer_skip::skip("`analyze` is not built beside analyze-fleet; `cargo test --workspace` builds both");
+        return None;
+    }
+    Some(REAL.get_or_init(|| {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host-analyzer/tests/data");
+        let mut recordings = vec![data.join("demo.pfi")];
+        for folder in fs::read_dir(data.join("published")).unwrap() {
+            let files = fs::read_dir(folder.unwrap().path()).unwrap().map(|f| f.unwrap().path());
+            recordings.extend(files.filter(|f| f.extension().is_some_and(|e| e == "pfi")));
+        }
+        recordings.sort();
+        let summary = |recording: PathBuf| {
+            let folder = tempfile::tempdir().unwrap();
+            let options = ["--only", "summary.json", "--out", folder.path().to_str().unwrap()];
+            assert!(Command::new(&analyze).args(options).arg(&recording).output().unwrap().status.success());
+            let bytes = fs::read(folder.path().join("summary.json")).unwrap();
+            (recording, serde_json::from_slice(&bytes).unwrap())
+        };
+        recordings.into_iter().map(summary).collect()
+    }))
+}
+
+/// A summary with what the queries read.
+pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Value {
+    json!({
+        "schema": 2,
+        "session": {"board": board, "cpu_model": "A55", "start_unix_ns": 1_790_000_000_000_000_000_i64 + when * 86_400_000_000_000,
+                    "processes": [{"pid": 7, "command": "llama-cli -m /m/tiny.gguf -t 4"}]},
+        "engines": [{"pid": 7, "name": "llama-cli", "version": format!("b{build}"), "cpu_backend": "library"}],
+        "findings": {"headline": {"threads": 4, "tokens_per_s": tokens_per_s, "tokens": 100}, "found": [{"code": "mbu_low"}]},
+        "operators": [{"phase": "decode", "name": "a", "op": "MUL_MAT", "executions": 3, "wall_ns": 1000 + when,
+                       "src": [{"name": "a.weight", "dtype": "q8_0", "ne": [4, 4, 1, 1], "role": "weight"}]},
+                      {"phase": "decode", "name": "b", "op": "ADD", "executions": 3, "wall_ns": 10}],
+        "cost": {"stream_bytes": 1000},
+    })
+}
+
+/// Folders as `analyze` writes them.
+pub(crate) fn folders(under: &Path, summaries: &[Value]) -> Vec<PathBuf> {
+    let folder = |(i, summary): (usize, &Value)| {
+        let folder = under.join(format!("{i:04}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("summary.json"), summary.to_string()).unwrap();
+        folder
+    };
+    summaries.iter().enumerate().map(folder).collect()
+}
+
+/// All files below a folder with their bytes, in order.
+pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            if entry.is_dir() { open.push(entry) } else { files.push((entry.clone(), fs::read(entry).unwrap())) }
+        }
+    }
+    files.sort();
+    files
+}
