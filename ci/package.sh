@@ -58,6 +58,7 @@ inside sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommen
 	{ tail -n 20 "$work/log" >&2; die "the packages do not install"; }
 try "analyze --version" "^analyze $version" analyze --version
 try "profinfer-agent --version" "^profinfer-agent $version" profinfer-agent --version
+try "analyze fleet" "^analyze-fleet $version" analyze fleet --version
 try "analyze boards" rk3588 analyze boards
 try "agent doctor" "kernel" profinfer-agent doctor
 try "man analyze" "language model" man -P cat analyze
@@ -70,7 +71,7 @@ try "completion of the agent" "^doctor" bash -c '. /usr/share/bash-completion/ba
 	[[ $(complete -p profinfer-agent) =~ -F\ ([^ ]+) ]]
 	COMP_WORDS=(profinfer-agent doc) COMP_CWORD=1; ${BASH_REMATCH[1]} profinfer-agent doc profinfer-agent; printf "%s\n" "${COMPREPLY[@]}"'
 try "licence" "Apache License" cat /usr/share/doc/profinfer-agent/copyright
-inside dpkg --purge profinfer-analyze profinfer-agent >"$work/log" 2>&1 || die "the packages cannot be removed: $(tail -n 1 "$work/log")"
+inside dpkg --purge profinfer-analyze-fleet profinfer-analyze profinfer-agent >"$work/log" 2>&1 || die "the packages cannot be removed: $(tail -n 1 "$work/log")"
 list >"$work/after"
 # what apt-get installed as needed may stay
 if left=$(comm -13 "$work/before" "$work/after" | grep -E 'profinfer|analyze'); then

@@ -5,7 +5,7 @@
 #   --debug      analyze as the tests have it, and with --draft: quick where that is built already
 #   --sign KEY   sign the checksums by this ssh key (a private key's file, or a public one whose private half an agent holds)
 #
-# Static agents for aarch64 and x86_64, analyze, man pages and completions, Debian packages, a CycloneDX list of parts for each
+# Static agents for aarch64 and x86_64, analyze, analyze-fleet, man pages and completions, Debian packages, a CycloneDX list of parts for each
 # program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml and nowhere else.
 set -eu
 . "$(dirname "$0")/lib.sh"
@@ -50,10 +50,14 @@ host=$CARGO_TARGET_DIR/${profile/dev/debug}
 rm -rf "$host/pages"
 "$host/profinfer-pages" "$host/pages"
 triple=$(rustc -vV | sed -n 's/^host: //p')
-cp "$host/analyze" "$out/analyze-$version-${triple%%-*}-linux-gnu"
-ci/release/sbom.sh analyze "$host/analyze" "$triple" >"$host/pages/analyze.cdx.json"
-cp "$host/pages/analyze.cdx.json" "$out/analyze-$version-${triple%%-*}-linux-gnu.cdx.json"
+for program in analyze analyze-fleet; do
+	name=$program-$version-${triple%%-*}-linux-gnu
+	cp "$host/$program" "$out/$name"
+	ci/release/sbom.sh "$program" "$host/$program" "$triple" >"$host/pages/$program.cdx.json"
+	cp "$host/pages/$program.cdx.json" "$out/$name.cdx.json"
+done
 deb "$out" host-analyzer --profile "$profile"
+deb "$out" profinfer-fleet --profile "$profile"
 tar -C "$host/pages" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$out/pages-$version.tar.gz" man completions
 for arch in aarch64 x86_64; do
 	agent=$(scripts/build-agent.sh --arch "$arch")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sbom.sh analyze|profinfer-agent FILE TARGET      print the CycloneDX list of all that is in FILE
+# sbom.sh analyze|analyze-fleet|profinfer-agent FILE TARGET      print the CycloneDX list of all that is in FILE
 #
 # What it is made of depends on the target and the features it was built with: these are said here, once.
 set -eu
@@ -8,9 +8,10 @@ case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
 cd "$REPO"
 case $1 in
 analyze) exec python3 ci/release/sbom.py analyze "$2" "$3" '' host-analyzer --npm host-analyzer/report/package-lock.json ;;
+analyze-fleet) exec python3 ci/release/sbom.py analyze-fleet "$2" "$3" '' profinfer-fleet ;;
 profinfer-agent)
 	src=$(cargo metadata --format-version 1 --locked | grep -o '[^"]*/libbpf-sys-[^/"]*/Cargo.toml' | head -n 1)
 	exec python3 ci/release/sbom.py profinfer-agent "$2" "$3" bench,static profinfer-agent --c "${src%/Cargo.toml}" "$(cat "$2.musl")" # of build-agent.sh
 	;;
-*) die "no artefact '$1'" "analyze, profinfer-agent" ;;
+*) die "no artefact '$1'" "analyze, analyze-fleet, profinfer-agent" ;;
 esac

@@ -54,14 +54,19 @@ async fn one(
 ) -> Result<Written> {
     let summary = source::summary(source, options.analyze.as_deref())?;
     let rows = Rows::of(&summary, options.device.as_deref());
-    let known = |id: &str| there.lock().map_or_else(|e| e.into_inner().contains(id), |there| there.contains(id));
+    let known =
+        |id: &str| there.lock().map_or_else(|e| e.into_inner().contains(id), |there| there.contains(id));
     if known(&rows.id) {
         return Ok(Written::ThereAlready);
     }
     let mut written = Written::New;
     for table in Table::ALL {
         let bytes = rows::bytes(&rows, table).map_err(|e| {
-            Diagnostic::new(format!("making rows of {}", source.display()), e, "report this, with the recording")
+            Diagnostic::new(
+                format!("making rows of {}", source.display()),
+                e,
+                "report this, with the recording",
+            )
         })?;
         written = place.create(&path(&rows, table), bytes).await?;
     }

@@ -32,7 +32,11 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(e) => {
-            return ended(Err(diagnostic::Diagnostic::new("starting threads", e, "allow more threads or memory")));
+            return ended(Err(diagnostic::Diagnostic::new(
+                "starting threads",
+                e,
+                "allow more threads or memory",
+            )));
         }
     };
     ended(runtime.block_on(async {

@@ -27,11 +27,12 @@ pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Value> {
     if written.is_file() {
         return read(&written);
     }
-    let full = source
-        .canonicalize()
-        .map_err(|e| Diagnostic::new(format!("opening {}", source.display()), e, "name recordings or folders"))?;
-    let folder = Scratch::new()
-        .map_err(|e| Diagnostic::new("making a folder for what `analyze` writes", e, "free space, or set TMPDIR"))?;
+    let full = source.canonicalize().map_err(|e| {
+        Diagnostic::new(format!("opening {}", source.display()), e, "name recordings or folders")
+    })?;
+    let folder = Scratch::new().map_err(|e| {
+        Diagnostic::new("making a folder for what `analyze` writes", e, "free space, or set TMPDIR")
+    })?;
     run(&program(analyze), &full, &folder.0)?;
     read(&folder.0.join(SUMMARY))
 }
@@ -43,7 +44,11 @@ fn read(path: &Path) -> Result<Value> {
         .and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes))
         .map_err(|e| Diagnostic::new(tried(), e, "name a recording, or a folder that `analyze` wrote"))?;
     summary::parse(&bytes).map_err(|e| {
-        Diagnostic::new(tried(), e, "let the `analyze` of this release read the recording again, and add that")
+        Diagnostic::new(
+            tried(),
+            e,
+            "let the `analyze` of this release read the recording again, and add that",
+        )
     })
 }
 
@@ -56,12 +61,8 @@ fn program(named: Option<&Path>) -> PathBuf {
 
 fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
     let options = [OsStr::new("--only"), OsStr::new(SUMMARY), OsStr::new("--out"), folder.as_os_str()];
-    let output = Command::new(analyze)
-        .args(options)
-        .arg(recording)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| {
+    let output =
+        Command::new(analyze).args(options).arg(recording).stdin(Stdio::null()).output().map_err(|e| {
             let help = "put `analyze` beside this program or into PATH, or name it with --analyze";
             Diagnostic::new(format!("starting {}", analyze.display()), e, help)
         })?;
@@ -71,7 +72,11 @@ fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("; ");
     let help = format!("try `analyze {}`, which must work first", recording.display());
-    Err(Diagnostic::new(format!("analyzing {}", recording.display()), format!("{} ({})", said, output.status), help))
+    Err(Diagnostic::new(
+        format!("analyzing {}", recording.display()),
+        format!("{} ({})", said, output.status),
+        help,
+    ))
 }
 
 /// A folder of this process, gone with the value.

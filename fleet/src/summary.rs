@@ -80,8 +80,9 @@ mod tests {
 
     #[test]
     fn other_kinds_are_not_there() {
-        let json = parse(br#"{"schema": 2, "session": {"a": 1.5, "b": "", "c": 18446744073709551615, "d": [1]}}"#)
-            .expect("taken");
+        let json =
+            parse(br#"{"schema": 2, "session": {"a": 1.5, "b": "", "c": 18446744073709551615, "d": [1]}}"#)
+                .expect("taken");
         assert_eq!(int(&json, "session.a"), None);
         assert_eq!(float(&json, "session.a"), Some(1.5));
         assert_eq!(text(&json, "session.b"), None);

@@ -380,3 +380,51 @@ fn comparisons_of_other_work_and_of_nothing() {
             && String::from_utf8_lossy(&output.stderr).contains("give a percentage like 2%")
     );
 }
+
+/// `analyze` in a folder of its own, as in a release; only there is nothing beside it.
+fn alone(folder: &Path, path: &Path, arguments: &[&str]) -> Output {
+    let own = folder.join("analyze");
+    if !own.exists() {
+        std::fs::hard_link(env!("CARGO_BIN_EXE_analyze"), &own)
+            .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_analyze"), &own).map(drop))
+            .unwrap();
+    }
+    Command::new(own).env("PATH", path).env_remove("PROFINFER_ANALYZE").args(arguments).output().unwrap()
+}
+
+#[test]
+fn fleet_is_a_program_beside_it_or_in_path() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, path) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let output = alone(folder.path(), path.path(), &["fleet", "sql", "SELECT 1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("looking for analyze-fleet"), "{said}");
+    assert!(said.contains("help:") && said.contains("PATH"), "{said}");
+    for (place, name) in [(path.path(), "in PATH"), (folder.path(), "beside")] {
+        let program = place.join("analyze-fleet");
+        // By their full path: PATH has nothing else.
+        std::fs::write(&program, format!("#!/bin/sh\necho \"{name}:$PROFINFER_ANALYZE:$*\"\nexit 7\n"))
+            .unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let output = alone(folder.path(), path.path(), &["fleet", "add", "--help", "-x", "--to", "a b"]);
+        let expected = format!("{name}:{}:add --help -x --to a b\n", folder.path().join("analyze").display());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        assert_eq!(output.status.code(), Some(7), "its status is that of the command");
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("r.pfi"), REAL).unwrap();
+    let output = analyze(folder.path(), &["--only", "summary.json,dag.json", "r.pfi"], b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut names: Vec<_> = std::fs::read_dir(folder.path().join("profile"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["dag.json", "summary.json"]);
+    let output = analyze(folder.path(), &["--only", "nothing.json", "r.pfi"], b"");
+    assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("summary.json"));
+}

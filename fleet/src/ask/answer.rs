@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Schema, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
@@ -159,12 +160,20 @@ impl Value {
 fn values(array: &dyn Array) -> Result<Vec<Value>> {
     macro_rules! whole {
         ($type:ty) => {
-            Ok(array.as_primitive::<$type>().iter().map(|v| v.map_or(Value::Null, |v| Value::Int(i128::from(v)))).collect())
+            Ok(array
+                .as_primitive::<$type>()
+                .iter()
+                .map(|v| v.map_or(Value::Null, |v| Value::Int(i128::from(v))))
+                .collect())
         };
     }
     macro_rules! float {
         ($type:ty) => {
-            Ok(array.as_primitive::<$type>().iter().map(|v| v.map_or(Value::Null, |v| Value::Float(f64::from(v)))).collect())
+            Ok(array
+                .as_primitive::<$type>()
+                .iter()
+                .map(|v| v.map_or(Value::Null, |v| Value::Float(f64::from(v))))
+                .collect())
         };
     }
     match array.data_type() {
@@ -178,11 +187,14 @@ fn values(array: &dyn Array) -> Result<Vec<Value>> {
         DataType::UInt64 => whole!(UInt64Type),
         DataType::Float32 => float!(Float32Type),
         DataType::Float64 => float!(Float64Type),
-        DataType::Boolean => Ok(array.as_boolean().iter().map(|v| v.map_or(Value::Null, Value::Flag)).collect()),
+        DataType::Boolean => {
+            Ok(array.as_boolean().iter().map(|v| v.map_or(Value::Null, Value::Flag)).collect())
+        }
         _ => {
             let options = FormatOptions::default();
             let texts = ArrayFormatter::try_new(array, &options)?;
-            let value = |i| if array.is_null(i) { Value::Null } else { Value::Text(texts.value(i).to_string()) };
+            let value =
+                |i| if array.is_null(i) { Value::Null } else { Value::Text(texts.value(i).to_string()) };
             Ok((0..array.len()).map(value).collect())
         }
     }

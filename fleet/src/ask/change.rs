@@ -25,14 +25,17 @@ pub(super) fn with_significance(mut answer: Answer, series: &Answer) -> Answer {
     for row in &series.rows {
         speeds.entry(key(series, row)).or_default().extend(series.get(row, "tokens_per_s").number());
     }
-    let p: Vec<f64> = answer.rows.iter().map(|row| speeds.get(&key(&answer, row)).map_or(1.0, |s| chance(s))).collect();
+    let p: Vec<f64> =
+        answer.rows.iter().map(|row| speeds.get(&key(&answer, row)).map_or(1.0, |s| chance(s))).collect();
     let p = holm(&p);
     let stands: Vec<Value> = answer
         .rows
         .iter()
         .zip(&p)
         .map(|(row, p)| match answer.get(row, "change_share").number() {
-            Some(change) if *p < LEVEL => Value::Text(if change < 0.0 { "slower" } else { "faster" }.to_owned()),
+            Some(change) if *p < LEVEL => {
+                Value::Text(if change < 0.0 { "slower" } else { "faster" }.to_owned())
+            }
             _ => Value::Null,
         })
         .collect();

@@ -30,13 +30,19 @@ pub(super) fn sql(name: &str, board: Option<&str>) -> Result<String> {
         "findings" => visible(Table::Findings),
         _ => {
             let known = NAMES.iter().chain(&OTHERS).copied().collect::<Vec<_>>().join(", ");
-            return Err(Diagnostic::new(format!("looking for the query {name}"), "there is none", format!("take one of {known}")));
+            return Err(Diagnostic::new(
+                format!("looking for the query {name}"),
+                "there is none",
+                format!("take one of {known}"),
+            ));
         }
     };
     let text = text.trim_end();
     Ok(match board {
         // An escaped value has neither quotes nor backslashes.
-        Some(board) => text.replace(CHOSEN, &format!("WHERE board = '{}' AND tokens_per_s", partition::escape(board))),
+        Some(board) => {
+            text.replace(CHOSEN, &format!("WHERE board = '{}' AND tokens_per_s", partition::escape(board)))
+        }
         None => text.to_owned(),
     })
 }
@@ -53,7 +59,10 @@ pub(super) const fn files_of(table: Table) -> &'static str {
 /// Rows whose capture is there. Files of a writer that was killed, or that came second, are of none.
 pub(super) fn visible(table: Table) -> String {
     let keys = partition::COLUMNS.iter().map(|c| format!("r.{c} = c.{c}")).collect::<Vec<_>>().join(" AND ");
-    format!("SELECT r.* FROM {} r LEFT SEMI JOIN captures c ON r.digest = c.digest AND {keys}", files_of(table))
+    format!(
+        "SELECT r.* FROM {} r LEFT SEMI JOIN captures c ON r.digest = c.digest AND {keys}",
+        files_of(table)
+    )
 }
 
 #[cfg(test)]

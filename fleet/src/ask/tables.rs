@@ -31,7 +31,8 @@ impl Tables {
 
     /// The answer to one SELECT. Nothing that writes is taken.
     pub(super) async fn ask(&self, query: &str) -> Result<Answer> {
-        let reads = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        let reads =
+            SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         let asked = async {
             let frame = self.0.sql_with_options(query, reads).await?;
             let schema = Arc::clone(frame.schema().inner());
@@ -66,7 +67,9 @@ fn failed(tried: &str, e: &DataFusionError) -> Diagnostic {
         DataFusionError::ParquetError(_) | DataFusionError::ArrowError(..) => {
             "a file in the fleet's folder is not as `fleet add` writes it: remove it, and add the recording again"
         }
-        DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => "check the place and the rights to read it",
+        DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
+            "check the place and the rights to read it"
+        }
         _ => "docs/output-schema.md has the tables and columns, `analyze fleet queries` some SQL",
     };
     Diagnostic::new(tried, e.strip_backtrace(), help)

@@ -21,8 +21,11 @@ pub(super) fn of(series: &Series) -> String {
     let (floor, ceiling) = ((low - room).max(0.0_f64.min(low)), high + room);
     let step = (WIDTH - LEFT - RIGHT) / points.len().max(1) as f64;
     let x = |i: usize| LEFT + (i as f64 + 0.5) * step;
-    let y = |speed: f64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - (speed - floor) / (ceiling - floor)).clamp(0.0, 1.0);
-    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", text(&series.title));
+    let y = |speed: f64| {
+        TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - (speed - floor) / (ceiling - floor)).clamp(0.0, 1.0)
+    };
+    let mut svg =
+        format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", text(&series.title));
     for value in [low, high] {
         if value == high && high - low < room {
             continue;
@@ -39,7 +42,11 @@ pub(super) fn of(series: &Series) -> String {
     }
     if let Some(before) = series.change.filter(|n| *n < points.len()) {
         let at = LEFT + before as f64 * step;
-        let _ = write!(svg, "<line class=\"change\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{}\"/>", HEIGHT - BOTTOM);
+        let _ = write!(
+            svg,
+            "<line class=\"change\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{TOP}\" y2=\"{}\"/>",
+            HEIGHT - BOTTOM
+        );
     }
     for (first, last) in builds(series) {
         let mut of_build: Vec<f64> = points[first..=last].iter().map(|p| p.speed).collect();
@@ -56,13 +63,23 @@ pub(super) fn of(series: &Series) -> String {
     for (i, point) in points.iter().enumerate() {
         let shown = crate::ask::Value::Float(point.speed).shown();
         let about = text(&format!("{} · {} · {shown} tokens/s", point.date, point.engine));
-        let _ = write!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\"><title>{about}</title></circle>", x(i), y(point.speed));
+        let _ = write!(
+            svg,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\"><title>{about}</title></circle>",
+            x(i),
+            y(point.speed)
+        );
     }
     if let (Some(first), Some(last)) = (points.first(), points.last()) {
         let base = HEIGHT - 6.0;
         let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{base}\">{}</text>", text(&first.date));
         if first.date != last.date {
-            let _ = write!(svg, "<text x=\"{}\" y=\"{base}\" class=\"end\">{}</text>", WIDTH - RIGHT, text(&last.date));
+            let _ = write!(
+                svg,
+                "<text x=\"{}\" y=\"{base}\" class=\"end\">{}</text>",
+                WIDTH - RIGHT,
+                text(&last.date)
+            );
         }
     }
     svg + "</svg>"

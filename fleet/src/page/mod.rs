@@ -27,7 +27,11 @@ pub(crate) async fn report(place: &str, out: &Path) -> Result<ExitCode> {
         fs::rename(&partial, out)
     };
     written().map_err(|e| {
-        Diagnostic::new(format!("writing {}", out.display()), e, "free space, or choose another place with --out")
+        Diagnostic::new(
+            format!("writing {}", out.display()),
+            e,
+            "free space, or choose another place with --out",
+        )
     })?;
     println!("written to {}", out.display());
     Ok(ExitCode::SUCCESS)
@@ -87,13 +91,26 @@ mod tests {
     #[test]
     fn texts_of_recordings_stay_texts() {
         let evil = "</style><script>alert('1')</script>\u{1b}[0m";
-        let columns = ["board", "cpu_model", "model", "weights_hash", "threads", "device", "date", "engine", "tokens_per_s"];
+        let columns = [
+            "board",
+            "cpu_model",
+            "model",
+            "weights_hash",
+            "threads",
+            "device",
+            "date",
+            "engine",
+            "tokens_per_s",
+        ];
         let row = |speed| {
             let mut row = vec![Value::Text(evil.to_owned()); 8];
             row.push(Value::Float(speed));
             row
         };
-        let answer = Answer { columns: columns.map(str::to_owned).to_vec(), rows: vec![row(1.0), row(f64::INFINITY), row(-1e308)] };
+        let answer = Answer {
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: vec![row(1.0), row(f64::INFINITY), row(-1e308)],
+        };
         let names = ["series", "trend", "ranking", "outliers", "regressions"];
         let page = page(&names.map(|name| (name, answer.clone())));
         assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));

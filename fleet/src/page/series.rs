@@ -31,7 +31,9 @@ pub(super) fn of(captures: &Answer, regressions: &Answer) -> Vec<Series> {
     let mut all: Vec<([Value; 6], Series)> = Vec::new();
     for row in &captures.rows {
         let shown = |column| captures.get(row, column).shown();
-        let Some(speed) = captures.get(row, "tokens_per_s").number().filter(|s| s.is_finite()) else { continue };
+        let Some(speed) = captures.get(row, "tokens_per_s").number().filter(|s| s.is_finite()) else {
+            continue;
+        };
         let point = Point { date: shown("date"), engine: shown("engine"), speed };
         let key = key(captures, row);
         match all.last_mut().filter(|(last, _)| *last == key) {
@@ -61,7 +63,11 @@ pub(super) fn section(all: &[Series]) -> String {
         format!("<figure><figcaption>{}</figcaption>{}</figure>\n", text(&series.title), chart::of(series))
     });
     let left = order.len().saturating_sub(MOST);
-    let more = if left == 0 { String::new() } else { format!("<p class=\"nothing\">{left} more series are in the table below.</p>") };
+    let more = if left == 0 {
+        String::new()
+    } else {
+        format!("<p class=\"nothing\">{left} more series are in the table below.</p>")
+    };
     format!(
         "<section><h2>Series</h2><p class=\"about\">Tokens a second of each capture, oldest first. The line is the median of a build; \
          a dashed line is where the speed changed.</p><div class=\"charts\">{}</div>{more}</section>\n",

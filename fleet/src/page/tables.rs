@@ -19,7 +19,8 @@ pub(super) fn said(captures: usize, all: &[Series]) -> String {
 }
 
 pub(super) fn regressions(answer: &Answer) -> String {
-    let rows: Vec<&Vec<Value>> = answer.rows.iter().filter(|r| !matches!(answer.get(r, "stands"), Value::Null)).collect();
+    let rows: Vec<&Vec<Value>> =
+        answer.rows.iter().filter(|r| !matches!(answer.get(r, "stands"), Value::Null)).collect();
     let columns: [Column; 10] = [
         ("", "stands", badge),
         ("board", "board", plain),
@@ -34,7 +35,8 @@ pub(super) fn regressions(answer: &Answer) -> String {
     ];
     let n = answer.rows.len();
     let nothing = format!("No series changed its speed: {n} were tested together, at 5 % for all of them.");
-    let about = "Series whose speed changed, by Pettitt's rank test in random orders; p is Holm's for all series.";
+    let about =
+        "Series whose speed changed, by Pettitt's rank test in random orders; p is Holm's for all series.";
     section("Changes", about, &nothing, answer, &rows, &columns)
 }
 
@@ -87,7 +89,14 @@ pub(super) fn trend(answer: &Answer) -> String {
     section("Builds", about, "No builds.", answer, &answer.rows.iter().collect::<Vec<_>>(), &columns)
 }
 
-fn section(title: &str, about: &str, nothing: &str, answer: &Answer, rows: &[&Vec<Value>], columns: &[Column]) -> String {
+fn section(
+    title: &str,
+    about: &str,
+    nothing: &str,
+    answer: &Answer,
+    rows: &[&Vec<Value>],
+    columns: &[Column],
+) -> String {
     if rows.is_empty() {
         return format!("<section><h2>{title}</h2><p class=\"nothing\">{nothing}</p></section>\n");
     }
@@ -121,5 +130,9 @@ fn percent(value: &Value) -> String {
 
 fn badge(value: &Value) -> String {
     let shown = value.shown();
-    format!("<span class=\"badge {}\">{}</span>", if shown == "slower" { "bad" } else { "good" }, text(&shown))
+    format!(
+        "<span class=\"badge {}\">{}</span>",
+        if shown == "slower" { "bad" } else { "good" },
+        text(&shown)
+    )
 }

@@ -13,7 +13,11 @@ use crate::diagnostic::{Diagnostic, Result};
 pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<Written> {
     let written = try_create(path, bytes);
     written.map_err(|e| {
-        Diagnostic::new(format!("writing {}", path.display()), e, "free space, or add to a folder that you may write to")
+        Diagnostic::new(
+            format!("writing {}", path.display()),
+            e,
+            "free space, or add to a folder that you may write to",
+        )
     })
 }
 
@@ -71,7 +75,9 @@ pub(super) fn url(folder: &Path) -> String {
     let mut url = String::from("file://");
     for byte in folder.as_os_str().as_bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'/' => url.push(char::from(*byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'/' => {
+                url.push(char::from(*byte))
+            }
             _ => drop(write!(url, "%{byte:02X}")),
         }
     }

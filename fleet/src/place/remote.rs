@@ -33,7 +33,11 @@ pub(super) fn of(rest: &str) -> Result<Remote> {
         builder = builder.with_allow_http(true);
     }
     let store = builder.build().map_err(|e| failed(format!("opening s3://{rest}"), e))?;
-    Ok(Remote { bucket: bucket.to_owned(), prefix: prefix.trim_matches('/').to_owned(), store: Arc::new(store) })
+    Ok(Remote {
+        bucket: bucket.to_owned(),
+        prefix: prefix.trim_matches('/').to_owned(),
+        store: Arc::new(store),
+    })
 }
 
 impl Remote {
@@ -49,7 +53,8 @@ impl Remote {
 
     pub(super) async fn names(&self, path: &str) -> Result<Vec<String>> {
         use futures_util::TryStreamExt;
-        let found: std::result::Result<Vec<_>, _> = self.store.list(Some(&self.path(path))).try_collect().await;
+        let found: std::result::Result<Vec<_>, _> =
+            self.store.list(Some(&self.path(path))).try_collect().await;
         let found = found.map_err(|e| failed(format!("reading {}/{path}", self.url()), e))?;
         Ok(found.iter().filter_map(|o| o.location.filename()).map(str::to_owned).collect())
     }
@@ -60,9 +65,8 @@ impl Remote {
     }
 
     pub(super) fn register(&self, context: &SessionContext) -> Result<()> {
-        let url = ListingTableUrl::parse(self.url()).map_err(|e| {
-            Diagnostic::new(format!("opening {}", self.url()), e, "name s3://BUCKET/PREFIX")
-        })?;
+        let url = ListingTableUrl::parse(self.url())
+            .map_err(|e| Diagnostic::new(format!("opening {}", self.url()), e, "name s3://BUCKET/PREFIX"))?;
         context.register_object_store(url.object_store().as_ref(), Arc::clone(&self.store));
         Ok(())
     }

@@ -109,7 +109,9 @@ pub(super) fn engine_label(summary: &Value) -> Option<String> {
     let words: Vec<&str> = version.split([' ', ',', '(', ')']).filter(|w| !w.is_empty()).collect();
     let mut libraries = list(summary, "session.libraries").iter();
     let tokens = libraries.find(|l| text(l, "role").is_some_and(|r| r.split(", ").any(|r| r == "token")));
-    let build = tokens.and_then(|l| text(l, "build_id")).map(|id| format!(".{}", id.chars().take(8).collect::<String>()));
+    let build = tokens
+        .and_then(|l| text(l, "build_id"))
+        .map(|id| format!(".{}", id.chars().take(8).collect::<String>()));
     Some(format!("{}{}", words.join("-"), build.unwrap_or_default()))
 }
 
@@ -161,7 +163,8 @@ fn context_cells(summary: &Value) -> Option<i64> {
 /// By nearest rank, of successful calls, as docs/output-schema.md has percentiles.
 fn decode_p99_ns(summary: &Value) -> Option<i64> {
     let calls = list(summary, "tokens.calls").iter();
-    let decode = calls.filter(|c| text(c, "phase").as_deref() == Some("decode") && int(c, "status") == Some(0));
+    let decode =
+        calls.filter(|c| text(c, "phase").as_deref() == Some("decode") && int(c, "status") == Some(0));
     nearest_rank(decode.filter_map(|c| int(c, "duration_ns")).collect(), 99)
 }
 

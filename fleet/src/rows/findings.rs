@@ -25,7 +25,8 @@ pub(super) fn rows(summary: &Value) -> Vec<Vec<Cell>> {
         let own = COLUMNS[1..].iter().map(|c| (c.of)(finding));
         std::iter::once(Cell::Text(verdict.to_owned())).chain(own).collect()
     };
-    let all = VERDICTS.iter().flat_map(|v| list(summary, &format!("findings.{v}")).iter().map(move |f| (*v, f)));
+    let all =
+        VERDICTS.iter().flat_map(|v| list(summary, &format!("findings.{v}")).iter().map(move |f| (*v, f)));
     all.map(|(verdict, finding)| of(verdict, finding)).collect()
 }
 

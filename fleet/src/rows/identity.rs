@@ -30,7 +30,8 @@ pub(super) fn id(summary: &Value) -> String {
 /// The model's file without its folder and `.gguf`: the one that weights are mapped from, else the one on the command line.
 pub(super) fn model_file(summary: &Value) -> Option<String> {
     let buffers = list(summary, "weights").iter().flat_map(|w| list(w, "buffers"));
-    let mapped = buffers.filter_map(|b| text(b, "path")).filter(|p| p.ends_with(".gguf")).map(|p| stem(&p)).next();
+    let mapped =
+        buffers.filter_map(|b| text(b, "path")).filter(|p| p.ends_with(".gguf")).map(|p| stem(&p)).next();
     let commands = || list(summary, "session.processes").iter().filter_map(|p| text(p, "command"));
     mapped.or_else(|| commands().find_map(|c| on_command_line(&c)))
 }
@@ -77,9 +78,11 @@ mod tests {
 
     #[test]
     fn the_model_is_the_mapped_file_or_the_one_on_the_command_line() {
-        let command = serde_json::json!({"session": {"processes": [{"command": "llama-bench -t 2 -m /m/a b.gguf"}]}});
+        let command =
+            serde_json::json!({"session": {"processes": [{"command": "llama-bench -t 2 -m /m/a b.gguf"}]}});
         assert_eq!(model_file(&command).as_deref(), Some("a"));
-        let mapped = serde_json::json!({"weights": [{"buffers": [{"path": null}, {"path": "/x/tiny-q8.gguf"}]}]});
+        let mapped =
+            serde_json::json!({"weights": [{"buffers": [{"path": null}, {"path": "/x/tiny-q8.gguf"}]}]});
         assert_eq!(model_file(&mapped).as_deref(), Some("tiny-q8"));
         assert_eq!(model_file(&Value::Null), None);
     }

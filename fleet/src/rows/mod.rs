@@ -22,8 +22,10 @@ use partition::Partition;
 pub(crate) const SCHEMA: i64 = 1;
 
 /// Columns in front of each table's own: which capture a row is of.
-const KEYS: [Column; 2] =
-    [Column { name: "capture", kind: Kind::Text, of: |_| Cell::Null }, Column { name: "digest", kind: Kind::Text, of: |_| Cell::Null }];
+const KEYS: [Column; 2] = [
+    Column { name: "capture", kind: Kind::Text, of: |_| Cell::Null },
+    Column { name: "digest", kind: Kind::Text, of: |_| Cell::Null },
+];
 
 /// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,7 +26,8 @@ fn adding_again_changes_nothing() {
     // The same rows are the same bytes.
     let again = folder.path().join("again");
     add(&sources, &again, &[]);
-    let bytes = |files: Vec<(PathBuf, Vec<u8>)>| files.into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
+    let bytes =
+        |files: Vec<(PathBuf, Vec<u8>)>| files.into_iter().map(|(_, bytes)| bytes).collect::<Vec<_>>();
     assert_eq!(bytes(tree(&again)), bytes(before));
 }
 
@@ -36,7 +37,8 @@ fn a_recording_and_the_folder_of_its_views_are_one_capture() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("fleet");
     let recordings: Vec<PathBuf> = real.iter().map(|(path, _)| path.clone()).collect();
-    let written = folders(&folder.path().join("in"), &real.iter().map(|(_, s)| s.clone()).collect::<Vec<_>>());
+    let written =
+        folders(&folder.path().join("in"), &real.iter().map(|(_, s)| s.clone()).collect::<Vec<_>>());
     add(&recordings, &place, &[]);
     assert_eq!(add(&written, &place, &[]), format!("0 added, {} there already\n", real.len()));
 }
@@ -51,15 +53,27 @@ fn writers_at_once_give_what_one_gives() {
         .map(|i| {
             // In other orders, so that they meet.
             let mut sources = sources.clone();
-            if i % 2 == 1 { sources.reverse() }
-            Command::new(FLEET).arg("add").args(sources).arg("--to").arg(&place).stdout(Stdio::null()).spawn().unwrap()
+            if i % 2 == 1 {
+                sources.reverse()
+            }
+            Command::new(FLEET)
+                .arg("add")
+                .args(sources)
+                .arg("--to")
+                .arg(&place)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
         })
         .collect();
     for mut writer in writers {
         assert!(writer.wait().unwrap().success());
     }
     let relative = |root: &PathBuf| -> Vec<_> {
-        tree(root).into_iter().map(|(path, bytes)| (path.strip_prefix(root).unwrap().to_owned(), bytes)).collect()
+        tree(root)
+            .into_iter()
+            .map(|(path, bytes)| (path.strip_prefix(root).unwrap().to_owned(), bytes))
+            .collect()
     };
     assert_eq!(relative(&place), relative(&alone));
 }
@@ -75,7 +89,14 @@ fn a_killed_writer_leaves_nothing_half() {
     let mut between = 0;
     for round in 0..20_u32 {
         let place = folder.path().join(format!("fleet-{round}"));
-        let mut writer = Command::new(FLEET).arg("add").args(&sources).arg("--to").arg(&place).stdout(Stdio::null()).spawn().unwrap();
+        let mut writer = Command::new(FLEET)
+            .arg("add")
+            .args(&sources)
+            .arg("--to")
+            .arg(&place)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(whole * round / 20 + Duration::from_micros(u64::from(round) * 37));
         let _ = writer.kill();
         writer.wait().unwrap();
@@ -90,7 +111,9 @@ fn a_killed_writer_leaves_nothing_half() {
         add(&sources, &place, &[]);
         assert_eq!(one(&place, "SELECT count(*) FROM captures"), MANY);
         assert_eq!(one(&place, "SELECT count(*) FROM operators"), 2 * MANY);
-        if between >= 3 && round >= 9 { break }
+        if between >= 3 && round >= 9 {
+            break;
+        }
     }
     eprintln!("killed between the first and the last capture: {between} times");
 }

@@ -23,7 +23,12 @@ pub(crate) fn said(arguments: &[&str]) -> String {
 
 pub(crate) fn add(sources: &[PathBuf], to: &Path, options: &[&str]) -> String {
     let sources = sources.iter().map(|p| p.to_str().unwrap());
-    let all: Vec<&str> = ["add"].into_iter().chain(sources).chain(["--to", to.to_str().unwrap()]).chain(options.iter().copied()).collect();
+    let all: Vec<&str> = ["add"]
+        .into_iter()
+        .chain(sources)
+        .chain(["--to", to.to_str().unwrap()])
+        .chain(options.iter().copied())
+        .collect();
     said(&all)
 }
 
@@ -45,7 +50,9 @@ pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
     static REAL: OnceLock<Vec<(PathBuf, Value)>> = OnceLock::new();
     let analyze = Path::new(FLEET).with_file_name("analyze");
     if !analyze.is_file() {
-        profinfer_skip::skip("`analyze` is not built beside analyze-fleet; `cargo test --workspace` builds both");
+        profinfer_skip::skip(
+            "`analyze` is not built beside analyze-fleet; `cargo test --workspace` builds both",
+        );
         return None;
     }
     Some(REAL.get_or_init(|| {
@@ -99,7 +106,11 @@ pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
-            if entry.is_dir() { open.push(entry) } else { files.push((entry.clone(), fs::read(entry).unwrap())) }
+            if entry.is_dir() {
+                open.push(entry)
+            } else {
+                files.push((entry.clone(), fs::read(entry).unwrap()))
+            }
         }
     }
     files.sort();

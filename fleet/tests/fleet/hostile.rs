@@ -9,7 +9,10 @@ use super::common::{add, folders, made, one, run, tree};
 fn fails(arguments: &[&str], expected: &str) {
     let output = run(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(expected) && said.contains("help:"), "{arguments:?}: {said}");
+    assert!(
+        !output.status.success() && said.contains(expected) && said.contains("help:"),
+        "{arguments:?}: {said}"
+    );
     assert!(!said.contains("panicked"), "{said}");
 }
 
@@ -36,10 +39,17 @@ fn what_is_no_summary_is_refused_and_the_others_are_added() {
 fn hostile_values_are_rows_in_the_fleets_own_folder() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("fleet");
-    let mut values: Vec<Value> = ["../../../x", "a/b=c", "%2F\u{0}\n", "__HIVE_DEFAULT_PARTITION__", "é\u{202e}", "'; DROP TABLE captures; --"]
-        .iter()
-        .map(|v| made(v, 1, 1, 10.0))
-        .collect();
+    let mut values: Vec<Value> = [
+        "../../../x",
+        "a/b=c",
+        "%2F\u{0}\n",
+        "__HIVE_DEFAULT_PARTITION__",
+        "é\u{202e}",
+        "'; DROP TABLE captures; --",
+    ]
+    .iter()
+    .map(|v| made(v, 1, 1, 10.0))
+    .collect();
     let mut long = made(&"x".repeat(5000), 1, 1, f64::MAX);
     long["session"]["duration_ns"] = json!(u64::MAX);
     long["engines"] = json!([{"version": "(,)"}, 7]);
@@ -50,7 +60,13 @@ fn hostile_values_are_rows_in_the_fleets_own_folder() {
     assert_eq!(one(&place, "SELECT count(*) FROM captures"), n);
     assert_eq!(one(&place, "SELECT count(DISTINCT board) FROM captures"), n);
     assert_eq!(one(&place, "SELECT count(*) FROM captures WHERE board_name = '../../../x'"), 1);
-    assert_eq!(tree(folder.path()).iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "parquet")).count(), 3 * n);
+    assert_eq!(
+        tree(folder.path())
+            .iter()
+            .filter(|(path, _)| path.extension().is_some_and(|e| e == "parquet"))
+            .count(),
+        3 * n
+    );
     assert!(tree(&place).len() == 3 * n, "all of them are below the place");
     // In front of a person nothing moves the cursor.
     let shown = run(&["sql", "SELECT name FROM operators", "--in", place.to_str().unwrap()]);
@@ -67,7 +83,11 @@ fn foreign_files_in_the_folder_are_an_error_or_nothing() {
     fs::write(place.join("v1/captures/README.txt"), b"x").unwrap();
     fs::write(path.with_file_name(".x.parquet.77.part"), &bytes[..bytes.len() / 2]).unwrap();
     assert_eq!(one(&place, "SELECT count(*) FROM captures"), 1);
-    for (name, bytes) in [("cut", &bytes[..bytes.len() / 2]), ("none", &b""[..]), ("noise", &b"PAR1\x00\x00\x00\x00\xff\xff\xff\xffPAR1"[..])] {
+    for (name, bytes) in [
+        ("cut", &bytes[..bytes.len() / 2]),
+        ("none", &b""[..]),
+        ("noise", &b"PAR1\x00\x00\x00\x00\xff\xff\xff\xffPAR1"[..]),
+    ] {
         let foreign = path.with_file_name("foreign.parquet");
         fs::write(&foreign, bytes).unwrap();
         let output = run(&["sql", "SELECT sum(token_ns) FROM captures", "--in", place.to_str().unwrap()]);
@@ -82,7 +102,15 @@ fn foreign_files_in_the_folder_are_an_error_or_nothing() {
 fn only_questions_are_answered() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
-    for query in ["DROP TABLE captures", "COPY captures TO '/tmp/x.csv'", "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '/etc/passwd'", "SET a = 1", "SELECT", "", "SELECT 1; SELECT 2"] {
+    for query in [
+        "DROP TABLE captures",
+        "COPY captures TO '/tmp/x.csv'",
+        "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '/etc/passwd'",
+        "SET a = 1",
+        "SELECT",
+        "",
+        "SELECT 1; SELECT 2",
+    ] {
         fails(&["sql", query, "--in", place], "asking the fleet");
     }
     fails(&["queries", "nothing"], "looking for the query nothing");

@@ -14,7 +14,16 @@ fn a_bucket_is_as_a_folder() {
     let bucket = std::path::Path::new("s3://fleet/some/prefix");
     let local = folder.path().join("fleet");
     let writers: Vec<_> = (0..3)
-        .map(|_| Command::new(FLEET).arg("add").args(&sources).arg("--to").arg(bucket).stdout(Stdio::piped()).spawn().unwrap())
+        .map(|_| {
+            Command::new(FLEET)
+                .arg("add")
+                .args(&sources)
+                .arg("--to")
+                .arg(bucket)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
         .collect();
     let mut added = 0;
     for writer in writers {
@@ -28,8 +37,14 @@ fn a_bucket_is_as_a_folder() {
     assert_eq!(add(&sources, bucket, &[]), format!("0 added, {} there already\n", summaries.len()));
     add(&sources, &local, &[]);
     assert_eq!(one(bucket, "SELECT count(*) FROM operators"), 2 * summaries.len());
-    for query in ["SELECT * FROM captures ORDER BY capture", "SELECT * FROM operators ORDER BY capture, name", "SELECT board, count(*) FROM findings GROUP BY board ORDER BY board"] {
-        let ask = |place: &std::path::Path| said(&["sql", query, "--in", place.to_str().unwrap(), "--format", "json"]);
+    for query in [
+        "SELECT * FROM captures ORDER BY capture",
+        "SELECT * FROM operators ORDER BY capture, name",
+        "SELECT board, count(*) FROM findings GROUP BY board ORDER BY board",
+    ] {
+        let ask = |place: &std::path::Path| {
+            said(&["sql", query, "--in", place.to_str().unwrap(), "--format", "json"])
+        };
         assert_eq!(ask(bucket), ask(&local), "{query}");
     }
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::common::{add, one, real, rows};
 
 fn sum(summaries: &[&Value], list: &str, field: &str, only: &dyn Fn(&Value) -> bool) -> i64 {
-    let all = summaries.iter().flat_map(|s| s.pointer(list).unwrap().as_array().unwrap()).filter(|row| only(row));
+    let all =
+        summaries.iter().flat_map(|s| s.pointer(list).unwrap().as_array().unwrap()).filter(|row| only(row));
     all.filter_map(|row| row.pointer(field).unwrap().as_i64()).sum()
 }
 
@@ -29,10 +30,17 @@ fn sums_of_sql_are_the_sums_of_the_recordings() {
         let all = sum(&summaries, "/operators", &format!("/work/{field}"), &|_| true);
         assert!(all > 0 && one(place, &format!("SELECT sum({field}) FROM operators")) == all, "{field}");
     }
-    let decode = sum(&summaries, "/operators", "/wall_ns", &|o| o["phase"] == "decode" && o["op"] == "MUL_MAT");
-    assert_eq!(one(place, "SELECT sum(wall_ns) FROM operators WHERE phase = 'decode' AND op = 'MUL_MAT'"), decode);
+    let decode =
+        sum(&summaries, "/operators", "/wall_ns", &|o| o["phase"] == "decode" && o["op"] == "MUL_MAT");
+    assert_eq!(
+        one(place, "SELECT sum(wall_ns) FROM operators WHERE phase = 'decode' AND op = 'MUL_MAT'"),
+        decode
+    );
     let (spans, calls) = summaries.iter().fold((0, 0), |(spans, calls), s| {
-        (spans + s["health"]["spans"]["received"].as_i64().unwrap(), calls + s["tokens"]["decode"]["calls"].as_i64().unwrap())
+        (
+            spans + s["health"]["spans"]["received"].as_i64().unwrap(),
+            calls + s["tokens"]["decode"]["calls"].as_i64().unwrap(),
+        )
     });
     assert_eq!(one(place, "SELECT sum(spans_received) FROM captures"), spans);
     assert_eq!(one(place, "SELECT sum(decode_calls) FROM captures"), calls);
@@ -44,8 +52,10 @@ fn sums_of_sql_are_the_sums_of_the_recordings() {
     }
     verdicts.retain(|_, n| *n > 0);
     let answer = rows(place, "SELECT verdict, count(*) AS n FROM findings GROUP BY verdict");
-    let answer: BTreeMap<String, i64> =
-        answer.iter().map(|r| (r["verdict"].as_str().unwrap().to_owned(), r["n"].as_i64().unwrap())).collect();
+    let answer: BTreeMap<String, i64> = answer
+        .iter()
+        .map(|r| (r["verdict"].as_str().unwrap().to_owned(), r["n"].as_i64().unwrap()))
+        .collect();
     assert_eq!(answer, verdicts);
 }
 
@@ -53,13 +63,19 @@ fn sums_of_sql_are_the_sums_of_the_recordings() {
 fn each_capture_has_its_own_headline_and_model() {
     let Some(real) = real() else { return };
     let fleet = tempfile::tempdir().unwrap();
-    add(&real.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>(), fleet.path(), &["--device", "bench-1"]);
+    add(
+        &real.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>(),
+        fleet.path(),
+        &["--device", "bench-1"],
+    );
     let answer = rows(fleet.path(), "SELECT * FROM captures ORDER BY start_unix_ns");
     let mut summaries: Vec<&Value> = real.iter().map(|(_, summary)| summary).collect();
     summaries.sort_by_key(|s| s["session"]["start_unix_ns"].as_i64());
     for (row, summary) in answer.iter().zip(summaries) {
         let headline = &summary["findings"]["headline"];
-        for field in ["tokens", "token_ns", "tokens_per_s", "mbu", "threads", "prefill_tokens_per_s", "probes_share"] {
+        for field in
+            ["tokens", "token_ns", "tokens_per_s", "mbu", "threads", "prefill_tokens_per_s", "probes_share"]
+        {
             assert_eq!(row[field], headline[field], "{field}");
         }
         for field in ["kernel", "cpu_model", "agent", "start_unix_ns", "duration_ns"] {
@@ -79,7 +95,9 @@ fn each_capture_has_its_own_headline_and_model() {
     let models: BTreeSet<&str> = answer.iter().map(|r| r["model_name"].as_str().unwrap()).collect();
     assert_eq!(models, BTreeSet::from(["dense-q8", "moe-mixtral8", "smollm2"]));
     // The same model is the same work, whichever agent recorded it.
-    let hashes: BTreeSet<(&str, &str)> =
-        answer.iter().map(|r| (r["model_name"].as_str().unwrap(), r["weights_hash"].as_str().unwrap())).collect();
+    let hashes: BTreeSet<(&str, &str)> = answer
+        .iter()
+        .map(|r| (r["model_name"].as_str().unwrap(), r["weights_hash"].as_str().unwrap()))
+        .collect();
     assert_eq!(hashes.len(), 3, "{hashes:?}");
 }

@@ -33,5 +33,9 @@ pub(super) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
     }
     // Comes back only where it could not start.
     let e = command.exec();
-    Err(Diagnostic::new(format!("starting {}", program.display()), e, "make it executable, or install it again"))
+    Err(Diagnostic::new(
+        format!("starting {}", program.display()),
+        e,
+        "make it executable, or install it again",
+    ))
 }
