@@ -26,7 +26,7 @@ for n; do
 	mkdir "$dir/$n"
 	fleet_of "$dir/$n" 0
 	rm -rf "$dir/$n/fleet"
-	python3 "$REPO/ci/fleet/make.py" "$dir/$n/made" "$n" "$dir/$n"/real/*/summary.json
+	python3 "$REPO/ci/fleet/make.py" "$dir/$n/made" "$n" "$dir/$n"/real/[012]/summary.json
 	python3 "$REPO/ci/fleet/bench.py" "$FLEET" "$dir/$n"
 	"$PYTHON" "$REPO/ci/fleet/spark.py" "$FLEET" "$dir/$n/fleet" "$MASTER" --times 2>"$dir/spark.log" || tail -n 5 "$dir/spark.log" >&2
 	rm -rf "${dir:?}/$n"

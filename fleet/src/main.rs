@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             )));
         }
     };
+    ask::keep_panics();
     ended(runtime.block_on(async {
         match &cli.command {
             Command::Add(options) => add::add(options).await,

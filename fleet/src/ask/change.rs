@@ -16,6 +16,10 @@ const ORDERS: usize = 9_999;
 /// Below it a change stands: of all series at once, one in twenty fleets without any has one.
 const LEVEL: f64 = 0.05;
 
+/// Captures of a series that can have a change that stands: of seven, 2 of 35 orders are as extreme as a clean step, which is above the level. Shorter
+/// ones are not tested, so that they do not count among the series that are.
+const AT_LEAST: usize = 8;
+
 /// What makes a series, in both answers.
 const KEYS: [&str; 6] = ["board", "cpu_model", "model", "weights_hash", "threads", "device"];
 
@@ -25,15 +29,19 @@ pub(super) fn with_significance(mut answer: Answer, series: &Answer) -> Answer {
     for row in &series.rows {
         speeds.entry(key(series, row)).or_default().extend(series.get(row, "tokens_per_s").number());
     }
-    let p: Vec<f64> =
-        answer.rows.iter().map(|row| speeds.get(&key(&answer, row)).map_or(1.0, |s| chance(s))).collect();
-    let p = holm(&p);
+    let long: Vec<Option<&[f64]>> = answer
+        .rows
+        .iter()
+        .map(|row| speeds.get(&key(&answer, row)).map(Vec::as_slice).filter(|s| s.len() >= AT_LEAST))
+        .collect();
+    let mut tested = holm(&long.iter().flatten().map(|s| chance(s)).collect::<Vec<_>>()).into_iter();
+    let p: Vec<Option<f64>> = long.iter().map(|s| s.and_then(|_| tested.next())).collect();
     let stands: Vec<Value> = answer
         .rows
         .iter()
         .zip(&p)
-        .map(|(row, p)| match answer.get(row, "change_share").number() {
-            Some(change) if *p < LEVEL => {
+        .map(|(row, p)| match (answer.get(row, "change_share").number(), p) {
+            (Some(change), Some(p)) if *p < LEVEL => {
                 Value::Text(if change < 0.0 { "slower" } else { "faster" }.to_owned())
             }
             _ => Value::Null,
@@ -43,7 +51,7 @@ pub(super) fn with_significance(mut answer: Answer, series: &Answer) -> Answer {
     let at = answer.column("pettitt_k").map_or(answer.columns.len(), |i| i + 1);
     answer.columns.splice(at..at, ["p".to_owned(), "stands".to_owned()]);
     for ((row, p), stands) in answer.rows.iter_mut().zip(p).zip(stands) {
-        row.splice(at..at, [Value::Float(p), stands]);
+        row.splice(at..at, [p.map_or(Value::Null, Value::Float), stands]);
     }
     answer
 }

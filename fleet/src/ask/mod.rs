@@ -2,6 +2,7 @@
 
 mod answer;
 mod change;
+mod guard;
 mod queries;
 mod tables;
 
@@ -9,6 +10,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub(crate) use answer::{Answer, Value};
+pub(crate) use guard::keep_panics;
 
 use crate::cli::{Format, Ready};
 use crate::diagnostic::{Diagnostic, Result};

@@ -35,5 +35,5 @@ scores AS (
 SELECT board, model, threads, engine, device, captures, tokens_per_s, middle, tokens_per_s / middle - 1e0 AS apart_share, score,
        devices, cpu_model, weights_hash
 FROM scores
-WHERE abs(score) > 3.5e0
+WHERE abs(score) > 3.5e0 AND abs(tokens_per_s / middle - 1e0) > 3e-2
 ORDER BY abs(score) DESC, board, cpu_model, model, weights_hash, threads, engine, device

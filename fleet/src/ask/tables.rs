@@ -10,6 +10,7 @@ use datafusion::execution::context::SQLOptions;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use super::answer::Answer;
+use super::guard::guarded;
 use super::queries;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::place::Place;
@@ -33,11 +34,12 @@ impl Tables {
     pub(super) async fn ask(&self, query: &str) -> Result<Answer> {
         let reads =
             SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        let asked = async {
-            let frame = self.0.sql_with_options(query, reads).await?;
+        let (context, query) = (self.0.clone(), query.to_owned());
+        let asked = guarded(async move {
+            let frame = context.sql_with_options(&query, reads).await?;
             let schema = Arc::clone(frame.schema().inner());
             Answer::of(&schema, &frame.collect().await?)
-        };
+        });
         asked.await.map_err(|e| failed("asking the fleet", &e))
     }
 }

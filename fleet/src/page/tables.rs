@@ -33,8 +33,10 @@ pub(super) fn regressions(answer: &Answer) -> String {
         ("change", "change_share", share),
         ("first build behind", "engine_behind", plain),
     ];
-    let n = answer.rows.len();
-    let nothing = format!("No series changed its speed: {n} were tested together, at 5 % for all of them.");
+    let n = answer.rows.iter().filter(|r| answer.get(r, "p").number().is_some()).count();
+    let nothing = format!(
+        "No series changed its speed: {n} of at least eight captures were tested together, at 5 % for all of them."
+    );
     let about =
         "Series whose speed changed, by Pettitt's rank test in random orders; p is Holm's for all series.";
     section("Changes", about, &nothing, answer, &rows, &columns)
@@ -53,7 +55,7 @@ pub(super) fn outliers(answer: &Answer) -> String {
         ("score", "score", plain),
     ];
     let nothing = "No device lies apart from its kind, among kinds of at least five.";
-    let about = "Devices apart from others with the same board, CPU, model, threads and build: more than 3.5 by 0.6745·(x − median)/MAD.";
+    let about = "Devices apart from others with the same board, CPU, model, threads and build: at least 3 % from the median, and more than 3.5 by 0.6745·(x − median)/MAD.";
     section("Outliers", about, nothing, answer, &answer.rows.iter().collect::<Vec<_>>(), &columns)
 }
 
@@ -100,6 +102,9 @@ fn section(
     if rows.is_empty() {
         return format!("<section><h2>{title}</h2><p class=\"nothing\">{nothing}</p></section>\n");
     }
+    // What no row has needs no column.
+    let told = |name: &str| rows.iter().any(|row| !answer.get(row, name).shown().is_empty());
+    let columns: Vec<&Column> = columns.iter().filter(|(_, name, _)| told(name)).collect();
     let cell = |row: &[Value], (_, name, shown): &Column| {
         let value = answer.get(row, name);
         let class = if value.number().is_some() { " class=\"num\"" } else { "" };

@@ -7,7 +7,7 @@ use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::prelude::SessionContext;
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
+use object_store::{Error, ObjectStore, PutMode, PutOptions};
 
 use super::Written;
 use crate::diagnostic::{Diagnostic, Result};

@@ -18,7 +18,7 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 /// Identity of a recording: the session, by the ns at which it began, and how much of its stream there is. Nothing of it depends on which
 /// version of `analyze` read it.
 pub(super) fn id(summary: &Value) -> String {
-    let field = |path| at(summary, path).map(Value::to_string).unwrap_or_default();
+    let field = |path: &str| at(summary, path).map(Value::to_string).unwrap_or_default();
     let session = ["agent", "kernel", "machine", "cpu_model", "board", "start_unix_ns"];
     let mut fields: Vec<String> = session.iter().map(|f| field(&format!("session.{f}"))).collect();
     let pid = |p: &Value| at(p, "pid").map(Value::to_string).unwrap_or_default();
