@@ -4,6 +4,7 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
+pub mod accelerator;
 pub mod bound;
 pub mod budget;
 pub mod capture;
@@ -92,6 +93,8 @@ pub struct Analysis {
     pub bound: Vec<bound::Bound>,
     /// What modules and layers took.
     pub module: module::Modules,
+    /// Operators by shape across backends, and what accelerators' own profiles say.
+    pub accelerator: accelerator::Accelerators,
     /// What operators had functions of backends do.
     pub nested: Vec<nested::Nested>,
     /// Experts, of models that have them.
@@ -138,9 +141,10 @@ impl Analysis {
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::of(model);
         let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
+        let accelerator = accelerator::Accelerators::of(model, &groups, &tallies, &work, &achieved);
         Self {
             op_estimate: duty::types::types(model, &phases, &op, &executions, &tallies),
-            health: health::health(model, &capture, &cost.slowdown),
+            health: health::health(model, &capture, &cost.slowdown, &accelerator.profiles),
             capture,
             duration_ns: session::duration_ns(model),
             engine: engine::engines(model),
@@ -157,6 +161,7 @@ impl Analysis {
             roof,
             bound,
             module,
+            accelerator,
             nested: nested::nested_calls(model, &phases, &executions),
             expert: expert::routings(model, &phases),
             thread: thread::threads(model, &phases),

@@ -209,6 +209,10 @@ pub(super) struct Record {
     /// Take the ceilings of the board from this file, which `profinfer-agent bench --out` wrote or which is a recording with some
     #[arg(long, value_name = "FILE")]
     pub(super) ceilings: Option<PathBuf>,
+    /// What the engine's backend for an accelerator wrote of its kernels in the same run: cl_profiling.csv and cl_trace.json of OpenCL, the
+    /// log of Vulkan's performance logger, Hexagon's profile log. Their times on the device are joined to the operators; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub(super) accelerator_profile: Vec<PathBuf>,
     /// Name of the process to trace, `llama*` for all names that begin with llama. The agent's own --pid, --name or command
     /// takes precedence
     #[arg(long)]

@@ -14,6 +14,7 @@
 //! analyze fleet ...             many recordings, by the program analyze-fleet
 //! ```
 
+mod accelerator;
 mod boards;
 mod capture;
 mod ceilings;

@@ -12,7 +12,7 @@ use super::live::Captured;
 use super::onlooker::Onlooker;
 use super::progress::Progress;
 use super::rotate::{self, Source};
-use super::{Diagnostic, Result, boards, ceilings, interrupts, live, write};
+use super::{Diagnostic, Result, accelerator, boards, ceilings, interrupts, live, write};
 use crate::analyses::Analysis;
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
@@ -83,6 +83,7 @@ pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options:
     for line in ceilings::settle(&mut model, measured, options) {
         let _ = writeln!(io::stderr(), "{line}");
     }
+    accelerator::settle(&mut model, &options.accelerator_profile)?;
     let analysis = Analysis::of(&model);
     let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
     let left_out = write::views(&model, &analysis, &options.out, extra)?;

@@ -4,6 +4,7 @@
 //! a reference to something that never came is counted as damage and what depends on it is left out,
 //! never invented; memory grows with the bytes of the stream, not with what they claim.
 
+pub mod accelerator;
 mod capture;
 mod ceiling;
 mod controller;

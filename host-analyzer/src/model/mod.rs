@@ -4,6 +4,7 @@
 //! valid in the table that it points to; times are ns of the session's monotonic clock; rows are in order
 //! of time as each table says. It knows nothing of the wire.
 
+pub mod accelerator;
 pub mod capture;
 pub mod ceiling;
 pub mod controller;
@@ -31,6 +32,9 @@ pub mod token;
 pub mod totals;
 pub mod weight;
 
+pub use accelerator::{
+    AcceleratorProfile, DeviceTimeline, KernelDims, KernelKind, KernelPart, KernelRow, ProfileFormat, ProfileLines,
+};
 pub use capture::{ALWAYS, Capture, CaptureOption, Ends};
 pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
 pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
@@ -94,6 +98,8 @@ pub struct Model {
     pub sched: Sched,
     /// What the board can do at best, as measured there.
     pub ceilings: Vec<Ceiling>,
+    /// What accelerators' own profilers wrote; from files, not from the stream.
+    pub accelerators: Vec<AcceleratorProfile>,
     /// What the system and the engine's processes were set to.
     pub facts: Facts,
     /// What was lost, and what with it.

@@ -2,6 +2,7 @@
 //! other programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod accelerator;
 mod bounds;
 mod budget;
 mod capture;

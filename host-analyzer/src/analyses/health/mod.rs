@@ -11,6 +11,7 @@ mod session;
 mod stream;
 mod sums;
 
+use super::accelerator::ProfileJoin;
 use super::capture::Capture;
 use super::duty::Slowdown;
 use crate::model::Model;
@@ -19,10 +20,11 @@ pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
 #[must_use]
-pub fn health(model: &Model, capture: &Capture, slowdown: &Slowdown) -> Health {
+pub fn health(model: &Model, capture: &Capture, slowdown: &Slowdown, profiles: &[ProfileJoin]) -> Health {
     let mut health = Health::sums(model);
     health.remarks = remarks(model, &health);
     capture::left_out(model, capture, slowdown, &mut health.remarks);
+    health.remarks.extend(profiles.iter().cloned().map(Box::new).map(Remark::AcceleratorProfile));
     health
 }
 

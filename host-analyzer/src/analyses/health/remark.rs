@@ -1,5 +1,6 @@
 //! What there is to say of a recording's health, one thing each; `views` makes the sentences.
 
+use crate::analyses::accelerator::ProfileJoin;
 use crate::analyses::capture::{PhaseCoverage, Step};
 use crate::analyses::duty::Measured;
 use crate::model::totals::{Reason, When};
@@ -172,6 +173,8 @@ pub enum Remark {
     WithoutEnds,
     /// Operators of a part of the calls were captured: the phases of which it is so.
     PartOfTokens(Vec<PhaseCoverage>),
+    /// How far an accelerator's own profile fits the recording.
+    AcceleratorProfile(Box<ProfileJoin>),
     /// What capturing operators costs a token, measured.
     Slowdown(Measured),
     /// The controller changed the duty.
@@ -207,6 +210,7 @@ impl Remark {
         match self {
             Self::Complete { .. } => Severity::Good,
             Self::Probed(p) if p.refused.is_some() => Severity::Warning,
+            Self::AcceleratorProfile(profile) if !profile.whole() => Severity::Warning,
             Self::Off(_)
             | Self::Piece { .. }
             | Self::Edge { .. }
@@ -215,6 +219,7 @@ impl Remark {
             | Self::LeftOut { .. }
             | Self::WithoutEnds
             | Self::PartOfTokens(_)
+            | Self::AcceleratorProfile(_)
             | Self::Slowdown(_)
             | Self::Controller(_) => Severity::Note,
             Self::NotAttached { .. }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::SCHEMA;
 use crate::analyses::Analysis;
+use crate::analyses::accelerator::Accelerators;
 use crate::analyses::capture::Capture;
 use crate::analyses::ceiling::Ceilings;
 use crate::analyses::cost::Cost;
@@ -51,6 +52,7 @@ struct Summary<'a> {
     op_types: Vec<work::TypeRow<'a>>,
     operators: Vec<work::OperatorRow<'a>>,
     work: work::Work<'a>,
+    backends: &'a Accelerators,
     nested_calls: &'a [Nested],
     experts: Vec<Routing<'a>>,
     threads: &'a [Thread],
@@ -142,6 +144,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
         op_types: work::types(analysis),
         operators: work::operators(analysis),
         work: work::Work::of(analysis),
+        backends: &analysis.accelerator,
         nested_calls: &analysis.nested,
         experts: analysis.expert.iter().map(Routing::of).collect(),
         threads: &analysis.thread,

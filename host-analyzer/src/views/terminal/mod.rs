@@ -4,6 +4,7 @@
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
+mod backends;
 mod budget;
 mod capture;
 mod ceilings;
@@ -64,6 +65,7 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     speculative::write(&analysis.speculative, out)?;
     budget::write(&analysis.budget, &analysis.capture, out)?;
     operators::write(analysis, out)?;
+    backends::write(&analysis.accelerator, out)?;
     work::write(&analysis.roof, &analysis.module.modules, out)?;
     let paths: Vec<_> = analysis.dag.iter().filter_map(|d| d.path.as_ref()).collect();
     critical_path::write(&paths, out)?;

@@ -1,6 +1,6 @@
 //! The sentences of health: what happened, how much of it, what to do.
 
-use super::{capture, count, one_line};
+use super::{accelerator, capture, count, one_line};
 use crate::analyses::health::{Health, Of, Remark};
 use crate::model::totals::{Lost, Reason, When};
 use crate::model::{Absence, DamageKind, Level, Probe, Skipped};
@@ -74,6 +74,7 @@ pub fn line(remark: &Remark) -> String {
                                 known"
             .into(),
         Remark::PartOfTokens(parts) => capture::parts(parts),
+        Remark::AcceleratorProfile(profile) => accelerator::line(profile),
         Remark::Slowdown(m) => format!("slowdown, measured: {}", capture::measured(m)),
         Remark::Controller(steps) => capture::steps(steps),
     }

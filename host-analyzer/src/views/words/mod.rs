@@ -1,5 +1,6 @@
 //! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
 
+pub mod accelerator;
 pub mod budget;
 pub mod capture;
 pub mod compare;
