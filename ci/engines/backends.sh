@@ -3,7 +3,8 @@
 #                  backends whose hardware is not here, OpenCL, RKNN and CLBlast, by stand-ins (ci/engines/standin.sh)
 #
 # Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
-# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs), and the calls that the
+# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs), every kernel in the log of
+# Vulkan's performance logger must have its node (backends_profile.rs), and the calls that the
 # stand-ins count themselves (host-analyzer/tests/oracle/standin.rs). A delay that is planted in a backend, or between two token calls,
 # must appear in its class of the budget (host-analyzer/tests/oracle/planted).
 set -eu
@@ -25,4 +26,4 @@ PROFINFER_STANDIN_DIR=$(ci/engines/standin.sh)
 : "${PROFINFER_ENGINE_DIR:=$(scripts/engine.sh debian)}"
 export PROFINFER_STANDIN_DIR PROFINFER_ENGINE_DIR
 export PROFINFER_VULKAN_ENGINE_DIR PROFINFER_CLANG_VULKAN_ENGINE_DIR PROFINFER_BLAS_ENGINE_DIR PROFINFER_MODELS_DIR GGML_VK_VISIBLE_DEVICES=0
-tests_of oracle --ignored --nocapture backends:: planted::application planted::backend standin:: weights::layers
+tests_of oracle --ignored --nocapture backends:: backends_profile:: planted::application planted::backend standin:: weights::layers

@@ -4,6 +4,8 @@
 //! `tests/smoke.rs` those of the kept corpus and [`mutate`]'s, in the test command. What each reads is in `docs/fuzzing.md`.
 
 #[cfg(feature = "all")]
+pub mod accelerator;
+#[cfg(feature = "all")]
 pub mod agent;
 #[cfg(feature = "all")]
 pub mod board;
@@ -56,6 +58,8 @@ pub const TARGETS: &[Target] = &[
     target("format", 200, agent::format::format),
     #[cfg(feature = "all")]
     target("system", 200, agent::system::system),
+    #[cfg(feature = "all")]
+    target("accelerator", 200, accelerator::accelerator),
     #[cfg(feature = "all")]
     target("views", 2, views::views),
 ];

@@ -16,6 +16,7 @@ import type { Timeline } from "./data/timeline.ts";
 import { expertSection } from "./experts/section.ts";
 import { about } from "./sections/about.ts";
 import { answer } from "./sections/answer.ts";
+import { backendSection } from "./sections/backends.ts";
 import { budgetSection } from "./sections/budget.ts";
 import { ceilingSection } from "./sections/ceilings.ts";
 import { contextSection } from "./sections/context.ts";
@@ -77,6 +78,7 @@ const SECTIONS: [string, string][] = [
   ["modules", "Modules"],
   ["roofline", "Roofline"],
   ["ceilings", "Ceilings"],
+  ["backends", "Backends"],
   ["profdag", "Graph"],
   ["proftime", "Timeline"],
   ["counters", "Counters"],
@@ -119,6 +121,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     guarded("modules", () => moduleSection(summary)),
     guarded("roofline", () => rooflineSection(summary, colours)),
     guarded("ceilings", () => ceilingSection(summary.ceilings)),
+    guarded("backends", () => backendSection(summary.backends, colours)),
     guarded("nested calls", () => nestedSection(summary, colours)),
     guarded("graph", () => dagSection(dag)),
     guarded("timeline", () => timelineSection(timeline, colours)),

@@ -33,7 +33,8 @@ pub mod totals;
 pub mod weight;
 
 pub use accelerator::{
-    AcceleratorProfile, DeviceTimeline, KernelDims, KernelKind, KernelPart, KernelRow, ProfileFormat, ProfileLines,
+    AcceleratorProfile, DeviceTimeline, KernelDims, KernelKind, KernelPart, KernelRow, ProfileFormat,
+    ProfileLines,
 };
 pub use capture::{ALWAYS, Capture, CaptureOption, Ends};
 pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};

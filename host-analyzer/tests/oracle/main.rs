@@ -10,6 +10,7 @@
 mod asked;
 mod attach;
 mod backends;
+mod backends_profile;
 mod board;
 mod board_causes;
 mod board_counters;

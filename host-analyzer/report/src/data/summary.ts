@@ -270,6 +270,44 @@ export interface NestedCalls {
   share: Num;
 }
 
+/** An operator with types and dimensions. */
+export interface Shape {
+  op: Str;
+  desc: Str;
+  types: Maybe<string[]>;
+  dtype: Str;
+  src: Maybe<number[][]>;
+  ne: Maybe<number[]>;
+  product: Maybe<{ m: Num; n: Num; k: Num; batch: Num }>;
+}
+
+/** What one backend took for operators of a shape: on the host, and on the device as its own profile says. */
+export interface OnBackend {
+  backend: Str;
+  executions: Num;
+  host: Maybe<{ host_side: Maybe<boolean>; executions: Num; wall_ns: Num; work: Maybe<Done> }>;
+  device: Maybe<{ kernels: Num; device_ns: Num; work: Maybe<Done>; at_once: Maybe<boolean>; fused: Maybe<{ what: Str; kernels: Num; device_ns: Num }[]> }>;
+}
+
+/** How far an accelerator's profile fits the recording. */
+export interface ProfileJoin {
+  name: Str;
+  format: Str;
+  backend: Str;
+  kernels: Num;
+  device_ns: Num;
+  joined: Maybe<{ kernels: Num; device_ns: Num }>;
+  grouped: Maybe<{ kernels: Num; device_ns: Num }>;
+  unjoined: Maybe<{ kernels: Num; device_ns: Num }>;
+  unjoined_kinds: Maybe<{ text: Str; why: Str; kernels: Num; device_ns: Num }[]>;
+  operators: Maybe<{ op: Str; executions: Num; kernels: Num; fused: Num; without: Num; beyond: Num }[]>;
+}
+
+export interface Backends {
+  profiles: Maybe<ProfileJoin[]>;
+  rows: Maybe<{ shapes: Maybe<Shape[]>; backends: Maybe<OnBackend[]> }[]>;
+}
+
 export interface Thread {
   tid: Num;
   pid: Num;
@@ -400,6 +438,7 @@ export interface Summary {
   op_types: Maybe<OpType[]>;
   operators: Maybe<Operator[]>;
   work?: Maybe<Work>;
+  backends: Maybe<Backends>;
   nested_calls: Maybe<NestedCalls[]>;
   experts: Maybe<Routing[]>;
   threads: Maybe<Thread[]>;

@@ -73,7 +73,9 @@ impl<'a> Candidates<'a> {
     pub(super) fn unnamed(&self, named: &BTreeSet<Place>) -> impl Iterator<Item = (TopologyId, Text)> + '_ {
         let names: BTreeSet<(Text, [u64; 4])> = named.iter().map(|p| self.name(*p)).collect();
         let nodes = self.topologies.iter().flat_map(|id| self.shapes.nodes(*id).map(|(node, _)| (*id, node)));
-        nodes.filter(move |place| !names.contains(&self.name(*place))).map(|place| (place.0, self.node(place).op))
+        nodes
+            .filter(move |place| !names.contains(&self.name(*place)))
+            .map(|place| (place.0, self.node(place).op))
     }
 
     fn name(&self, place: Place) -> (Text, [u64; 4]) {
@@ -114,7 +116,9 @@ fn fits(part: &KernelPart, shape: &Shape) -> bool {
         KernelDims::Tensors(_, ne) if !part.behind.is_empty() => *ne == shape.ne,
         KernelDims::Tensors(sources, ne) => {
             let told = sources.iter().flatten();
-            *ne == shape.ne && told.clone().count() <= shape.src.len() && told.zip(&shape.src).all(|(a, b)| a == b)
+            *ne == shape.ne
+                && told.clone().count() <= shape.src.len()
+                && told.zip(&shape.src).all(|(a, b)| a == b)
         }
     };
     let told = part.types.iter().filter(|t| *t != "NONE");

@@ -64,7 +64,10 @@ impl ProfileJoin {
     /// Every line was read, and every kernel has a node, or several that nobody can tell apart.
     #[must_use]
     pub const fn whole(&self) -> bool {
-        self.unjoined.kernels == 0 && self.damaged_lines == 0 && self.left_out_rows == 0 && self.open_blocks == 0
+        self.unjoined.kernels == 0
+            && self.damaged_lines == 0
+            && self.left_out_rows == 0
+            && self.open_blocks == 0
     }
 
     /// Executions of the backend without a kernel, and kernels without an execution.
@@ -288,8 +291,7 @@ fn operator<'a>(part: &KernelPart, of: &BTreeSet<ShapeId>, shapes: &'a Shapes) -
 
 /// Names of the operators of all graphs, to read names of fusions with.
 fn operators(model: &Model) -> Vec<&str> {
-    let ops: BTreeSet<Text> =
-        model.topologies.rows.iter().flat_map(|t| &t.nodes).map(|n| n.op).collect();
+    let ops: BTreeSet<Text> = model.topologies.rows.iter().flat_map(|t| &t.nodes).map(|n| n.op).collect();
     ops.into_iter().map(|op| model.texts.get(op)).filter(|op| !op.is_empty()).collect()
 }
 

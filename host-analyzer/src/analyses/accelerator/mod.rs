@@ -39,8 +39,10 @@ impl Accelerators {
     #[must_use]
     pub fn of(model: &Model, groups: &Groups, tallies: &Tallies, works: &Works, achieved: &Achieved) -> Self {
         let calls = &model.graph_calls;
-        let mut backends: Vec<_> =
-            (0..calls.len()).filter(|i| calls.layer[*i] == Layer::Backend).map(|i| calls.backend[i]).collect();
+        let mut backends: Vec<_> = (0..calls.len())
+            .filter(|i| calls.layer[*i] == Layer::Backend)
+            .map(|i| calls.backend[i])
+            .collect();
         backends.sort_unstable();
         backends.dedup();
         if model.accelerators.is_empty() && backends.len() < 2 {

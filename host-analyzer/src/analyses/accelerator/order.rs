@@ -9,9 +9,8 @@ use super::candidate::Place;
 /// the next computation of the graph; then only the one before is a bound for the nodes behind it, and the one behind for those before.
 pub(super) fn between(places: &[Place], before: &[Place], behind: &[Place]) -> Vec<Place> {
     let possible = |place: &&Place| {
-        let same = |bounds: &[Place]| -> Vec<_> {
-            bounds.iter().filter(|b| b.0 == place.0).map(|b| b.1).collect()
-        };
+        let same =
+            |bounds: &[Place]| -> Vec<_> { bounds.iter().filter(|b| b.0 == place.0).map(|b| b.1).collect() };
         let (before, behind) = (same(before), same(behind));
         before.iter().any(|p| {
             behind.iter().any(|q| match p <= q {

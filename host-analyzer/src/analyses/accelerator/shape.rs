@@ -57,7 +57,8 @@ pub(super) struct Shapes {
 
 impl Shapes {
     pub(super) fn of(model: &Model) -> Self {
-        let empty: Vec<Text> = EMPTY.iter().filter_map(|op| model.texts.find(op)).chain([Text::default()]).collect();
+        let empty: Vec<Text> =
+            EMPTY.iter().filter_map(|op| model.texts.find(op)).chain([Text::default()]).collect();
         let mut all = Self::default();
         let mut ids: HashMap<Key, ShapeId> = HashMap::new();
         for topology in &model.topologies.rows {

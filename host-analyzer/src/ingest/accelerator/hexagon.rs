@@ -50,7 +50,8 @@ fn kernel(text: &str, [ops, names, dims, types]: [&str; 4]) -> Option<KernelKind
     let op = ops.next().filter(|op| !op.is_empty())?;
     let (_, tensor) = sides(names);
     let (from, to) = sides(dims);
-    let shape = |text: &str| numbers::<2>(text, ':').map(|[a, b]| [a, b, 1, 1]).or_else(|| numbers::<4>(text, ':'));
+    let shape =
+        |text: &str| numbers::<2>(text, ':').map(|[a, b]| [a, b, 1, 1]).or_else(|| numbers::<4>(text, ':'));
     let sources = from.into_iter().map(|s| (s != "NONE").then(|| shape(s)));
     let sources = sources.map(|s| s.map_or(Some(None), |ne| ne.map(Some))).collect::<Option<Vec<_>>>()?;
     let (from, dtype) = sides(types);

@@ -38,7 +38,13 @@ impl Columns {
             "ns)" => 1.0,
             _ => return None,
         };
-        Some(Self { count: names.len(), kernel: find("kernel name")?, time, unit_ns, output: find("output size")? })
+        Some(Self {
+            count: names.len(),
+            kernel: find("kernel name")?,
+            time,
+            unit_ns,
+            output: find("output size")?,
+        })
     }
 }
 

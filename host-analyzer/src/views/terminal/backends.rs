@@ -68,6 +68,8 @@ fn cells(row: Option<&Row>, on: &OnBackend) -> Vec<Cell> {
         Cell::new(device.map_or_else(dash, |d| duration(d.device_ns))),
         Cell::new(mean.map_or_else(dash, duration)),
         Cell::new(done.and_then(|d| d.bytes_per_s).map_or_else(dash, gb_per_s)),
-        Cell::new(done.and_then(|d| d.operations_per_s).map_or_else(dash, |n| ceiling(n as u64, "ops_per_s"))),
+        Cell::new(
+            done.and_then(|d| d.operations_per_s).map_or_else(dash, |n| ceiling(n as u64, "ops_per_s")),
+        ),
     ]
 }

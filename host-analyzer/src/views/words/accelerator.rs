@@ -28,7 +28,10 @@ pub fn line(p: &ProfileJoin) -> String {
         parts.push(format!("{} kernels more than the recording has executions", count(beyond)));
     }
     if p.unread_fusions > 0 {
-        parts.push(format!("{} kernels fused operators that the profile does not name", count(p.unread_fusions)));
+        parts.push(format!(
+            "{} kernels fused operators that the profile does not name",
+            count(p.unread_fusions)
+        ));
     }
     if p.grouped.kernels > 0 {
         parts.push(format!("{} of one of several shapes, not told apart", kernels(&p.grouped)));
@@ -55,7 +58,9 @@ fn kernels_of(n: u64) -> String {
 fn why(why: Why, format: ProfileFormat) -> String {
     match why {
         Why::NoBackend => format!("the recording has no graph of {}", format.backend()),
-        Why::NotTold => "it does not say what the kernel computed; name cl_profiling.csv of the same run, too".to_owned(),
+        Why::NotTold => {
+            "it does not say what the kernel computed; name cl_profiling.csv of the same run, too".to_owned()
+        }
         Why::NoNode => "no node of the backend is of this name, operator or shape".to_owned(),
     }
 }

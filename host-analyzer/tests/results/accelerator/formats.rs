@@ -33,7 +33,10 @@ fn part(text: &str) -> KernelPart {
 #[test]
 fn names_of_rows_of_vulkan() {
     let p = part("MUL_MAT_ADD MUL_MAT_VEC q8_0 m=256 n=1 k=512");
-    assert_eq!((p.fusion.as_str(), p.op.as_str(), &p.types[..]), ("MUL_MAT_ADD", "MUL_MAT", &["q8_0".to_owned()][..]));
+    assert_eq!(
+        (p.fusion.as_str(), p.op.as_str(), &p.types[..]),
+        ("MUL_MAT_ADD", "MUL_MAT", &["q8_0".to_owned()][..])
+    );
     assert_eq!(p.dims, KernelDims::Product { m: 256, n: 1, k: 512, batch: 1, experts: None });
     let p = part("MUL_MAT_ID_VEC q4_K m=64 n=2 k=32 n_expert=8 batch=3");
     assert_eq!(p.op, "MUL_MAT_ID");
@@ -67,10 +70,15 @@ Total time: 3 us.
 #[test]
 fn times_of_vulkan() {
     let old = profile("Vulkan Timings:\nADD: 3 x 1.25 us\nGLU: 1 x 1.5e+06 us\nTotal time: 1.5e+06 us.\n");
-    assert_eq!(old.rows.iter().map(|r| (r.kernels, r.device_ns)).collect::<Vec<_>>(), [(3, 3_750), (1, 1_500_000_000)]);
+    assert_eq!(
+        old.rows.iter().map(|r| (r.kernels, r.device_ns)).collect::<Vec<_>>(),
+        [(3, 3_750), (1, 1_500_000_000)]
+    );
     assert_eq!(old.lines.open_blocks, 0);
     // The same row of two graphs is one.
-    let twice = profile("Vulkan Timings:\nADD: 3 x 1 us = 3 us\nTotal time: 3 us.\nnoise\nVulkan Timings:\nADD: 2 x 2 us = 4 us\nTotal time: 4 us.\n");
+    let twice = profile(
+        "Vulkan Timings:\nADD: 3 x 1 us = 3 us\nTotal time: 3 us.\nnoise\nVulkan Timings:\nADD: 2 x 2 us = 4 us\nTotal time: 4 us.\n",
+    );
     assert_eq!((twice.rows.len(), twice.total()), (1, (5, 7_000)));
     assert_eq!((twice.lines.read, twice.lines.other, twice.lines.damaged), (7, 1, 0));
 }
@@ -117,7 +125,9 @@ fn table_of_opencl() {
     let more = "op name, kernel name, queued duration (ms), submit duration(ms), exec duration (ms), complete duration (ms), total duration (ms), global size, local size, output size\nx,k,1,2,0.5,3,4,1x1x1,1x1x1,1x1x1x1\ncut,k,1,2\n";
     let more = profile(more);
     assert_eq!((more.total(), more.lines.damaged), ((1, 500_000), 1));
-    let first = profile("op name, kernel name, duration (ms), global size, local size, output size\nx,k,0.25,1x1x1,1x1x1,1x1x1x1\n");
+    let first = profile(
+        "op name, kernel name, duration (ms), global size, local size, output size\nx,k,0.25,1x1x1,1x1x1,1x1x1x1\n",
+    );
     assert_eq!(first.total(), (1, 250_000));
 }
 
@@ -148,23 +158,43 @@ fn logs_of_hexagon() {
         "0.00.123.456 D ggml-hex: HTP0 profile-op MUL_MAT|wq x inp -> Qcur-0|64:64 x 64:1 -> 64:1|q8_0 x f32 -> f32|68:68 x 4:256 -> 4:256|hvx-tiled vtcm 1024|usec 25 cycles 30000 start 77 mhz 1200.0",
     ];
     for row in rows {
-        let log = format!("llama: loading\n{row}\nggml-hex: HTP0 profile-op OPBATCH|----|n-ops 1|----|----|----|usec 30 cycles 1\n");
+        let log = format!(
+            "llama: loading\n{row}\nggml-hex: HTP0 profile-op OPBATCH|----|n-ops 1|----|----|----|usec 30 cycles 1\n"
+        );
         let profile = profile(&log);
         assert_eq!((profile.format, profile.total()), (ProfileFormat::HexagonLog, (1, 25_000)), "{row}");
         assert_eq!((profile.lines.other, profile.lines.damaged), (2, 0));
         let part = &profile.kinds[0].parts[0];
-        assert_eq!((part.op.as_str(), part.tensor.as_str(), part.dtype.as_str()), ("MUL_MAT", "Qcur-0", "f32"));
+        assert_eq!(
+            (part.op.as_str(), part.tensor.as_str(), part.dtype.as_str()),
+            ("MUL_MAT", "Qcur-0", "f32")
+        );
         assert_eq!(part.types, ["q8_0", "f32"]);
-        assert_eq!(part.dims, KernelDims::Tensors(vec![Some([64, 64, 1, 1]), Some([64, 1, 1, 1])], [64, 1, 1, 1]));
+        assert_eq!(
+            part.dims,
+            KernelDims::Tensors(vec![Some([64, 64, 1, 1]), Some([64, 1, 1, 1])], [64, 1, 1, 1])
+        );
     }
-    let fused = profile("profile-op RMS_NORM+MUL|x x wn -> y|64:1 x 64:1:2:1 x NONE -> 64:1|f32 x f32 x NONE -> f32|s|----|usec 3 cycles 4\nprofile-op ADD|a");
-    assert_eq!((fused.kinds[0].parts[0].op.as_str(), &fused.kinds[0].parts[0].behind[..]), ("RMS_NORM", &["MUL".to_owned()][..]));
+    let fused = profile(
+        "profile-op RMS_NORM+MUL|x x wn -> y|64:1 x 64:1:2:1 x NONE -> 64:1|f32 x f32 x NONE -> f32|s|----|usec 3 cycles 4\nprofile-op ADD|a",
+    );
+    assert_eq!(
+        (fused.kinds[0].parts[0].op.as_str(), &fused.kinds[0].parts[0].behind[..]),
+        ("RMS_NORM", &["MUL".to_owned()][..])
+    );
     assert_eq!(fused.lines.damaged, 1);
 }
 
 #[test]
 fn what_is_no_profile() {
-    for text in ["", "\n", "op name", "[1, 2]", "llama_perf_context_print: load time = 3 ms", "op name, kernel name, exec duration (h), output size\n"] {
+    for text in [
+        "",
+        "\n",
+        "op name",
+        "[1, 2]",
+        "llama_perf_context_print: load time = 3 ms",
+        "op name, kernel name, exec duration (h), output size\n",
+    ] {
         assert!(accelerator::read("x", text.as_bytes()).is_none(), "{text}");
     }
 }

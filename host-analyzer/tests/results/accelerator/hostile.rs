@@ -28,7 +28,8 @@ fn holds(profile: AcceleratorProfile) -> Result<(), TestCaseError> {
     if kernels < u64::MAX && device_ns < u64::MAX {
         prop_assert_eq!(p.joined.kernels + p.grouped.kernels + p.unjoined.kernels, kernels);
         prop_assert_eq!(p.joined.device_ns + p.grouped.device_ns + p.unjoined.device_ns, device_ns);
-        let devices = analysis.accelerator.rows.iter().flat_map(|r| &r.backends).filter_map(|b| b.device.as_ref());
+        let devices =
+            analysis.accelerator.rows.iter().flat_map(|r| &r.backends).filter_map(|b| b.device.as_ref());
         let sum = devices.fold((0, 0), |(k, ns), d| (k + d.kernels, ns + d.device_ns));
         prop_assert_eq!(sum, (kernels - p.unjoined.kernels, device_ns - p.unjoined.device_ns));
     }

@@ -59,7 +59,10 @@ fn both_times_stand_side_by_side() {
     // On the CPU 105 and 130 ns.
     let (_, cpu) = row(&analysis, "MUL_MAT", 1, "CPU");
     let host = cpu.host.as_ref().unwrap();
-    assert_eq!((cpu.executions, host.executions, host.wall_ns, host.host_side, &cpu.device), (2, 2, 235, false, &None));
+    assert_eq!(
+        (cpu.executions, host.executions, host.wall_ns, host.host_side, &cpu.device),
+        (2, 2, 235, false, &None)
+    );
     assert_eq!((host.work.operations, host.work.read_bytes), (done.operations, done.read_bytes));
     // No time of the device is in an operator's time.
     let alone = Analysis::of(&split("Vulkan"));
@@ -75,10 +78,16 @@ fn groups_have_the_work_of_all_their_nodes() {
     assert_ne!(grouped.shapes[0].src, grouped.shapes[1].src);
     let device = vulkan.device.as_ref().unwrap();
     assert_eq!((vulkan.executions, device.kernels, device.device_ns), (4, 4, 6_000));
-    assert_eq!(device.fused.iter().map(|f| (f.what.as_str(), f.kernels, f.device_ns)).collect::<Vec<_>>(), [("RMS_NORM_MUL", 2, 4_000)]);
+    assert_eq!(
+        device.fused.iter().map(|f| (f.what.as_str(), f.kernels, f.device_ns)).collect::<Vec<_>>(),
+        [("RMS_NORM_MUL", 2, 4_000)]
+    );
     assert!(device.work.is_some());
     // A kernel too many: nobody knows of which of the two shapes.
-    let more = joined("Vulkan", &[&VULKAN.replace("RMS_NORM(64,1,1,1): 2 x 1 us = 2 us", "RMS_NORM(64,1,1,1): 3 x 1 us = 3 us")]);
+    let more = joined(
+        "Vulkan",
+        &[&VULKAN.replace("RMS_NORM(64,1,1,1): 2 x 1 us = 2 us", "RMS_NORM(64,1,1,1): 3 x 1 us = 3 us")],
+    );
     let (_, vulkan) = row(&more, "RMS_NORM", 2, "Vulkan");
     let norm = more.accelerator.profiles[0].operators.iter().find(|b| b.op == "RMS_NORM").unwrap();
     assert_eq!((norm.executions, norm.kernels, norm.beyond), (4, 5, 1));
@@ -105,12 +114,14 @@ fn what_ran_at_once_is_one_group() {
     let analysis = joined("Vulkan", &[log]);
     let p = &analysis.accelerator.profiles[0];
     assert_eq!((p.joined.kernels, p.grouped.kernels, p.unjoined.kernels), (0, 2, 0));
-    let device = analysis.accelerator.rows.iter().flat_map(|r| &r.backends).find_map(|b| b.device.as_ref()).unwrap();
+    let device =
+        analysis.accelerator.rows.iter().flat_map(|r| &r.backends).find_map(|b| b.device.as_ref()).unwrap();
     assert!(device.at_once && device.work.is_none());
 }
 
 fn table(rows: &[(&str, &str, u32)]) -> String {
-    let mut text = "op name, kernel name, exec duration (ms), global size, local size, output size\n".to_owned();
+    let mut text =
+        "op name, kernel name, exec duration (ms), global size, local size, output size\n".to_owned();
     for (tensor, kernel, ns) in rows {
         text.push_str(&format!("{tensor},{kernel},0.{ns:06},64x1x1,64x1x1,64x1x1x1\n"));
     }
@@ -216,7 +227,13 @@ fn what_does_not_join_is_said_first() {
     let mut text = Vec::new();
     views::terminal::terminal(&m, &analysis, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let said: String = text.lines().skip_while(|l| !l.contains("accelerator profile")).take(4).collect::<Vec<_>>().join(" ");
+    // Without colours.
+    let text: String = text
+        .split("\u{1b}[")
+        .map(|t| t.split_once('m').filter(|(c, _)| !c.contains(' ')).map_or(t, |(_, t)| t))
+        .collect();
+    let said: String =
+        text.lines().skip_while(|l| !l.contains("accelerator profile")).take(4).collect::<Vec<_>>().join(" ");
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = "1 kernel (7.00 µs on the device) without a node, first `SOFT_MAX`: no node of the backend is of this name, operator or \
                  shape; 1 lines cut or mixed with others;";

@@ -36,7 +36,10 @@ fn every_kernel_has_its_node() {
     assert_eq!((p.kernels, p.joined.kernels + p.grouped.kernels), (kernels, kernels));
     assert!((p.device_ns as f64 - us * 1e3).abs() < 100.0);
     // Three blocks end with a total each.
-    let totals: f64 = LOG.lines().filter_map(|l| l.strip_prefix("Total time: ")?.strip_suffix(" us.")?.parse::<f64>().ok()).sum();
+    let totals: f64 = LOG
+        .lines()
+        .filter_map(|l| l.strip_prefix("Total time: ")?.strip_suffix(" us.")?.parse::<f64>().ok())
+        .sum();
     assert!((p.device_ns as f64 / 1e3 / totals - 1.0).abs() < 1e-5);
 }
 
@@ -47,7 +50,8 @@ fn rates_are_those_of_the_engine() {
     let mut compared = 0;
     for row in &analysis.accelerator.rows {
         let [shape] = &row.shapes[..] else { continue };
-        let (Some(p), Some(device)) = (shape.product, row.backends.iter().find_map(|b| b.device.as_ref())) else {
+        let (Some(p), Some(device)) = (shape.product, row.backends.iter().find_map(|b| b.device.as_ref()))
+        else {
             continue;
         };
         let told = format!("{} m={} n={} k={}", shape.types[0], p.m, p.n, p.k);
@@ -59,7 +63,15 @@ fn rates_are_those_of_the_engine() {
         assert!((ours / expected - 1.0).abs() < 1e-4, "{told}: {ours} {expected}");
         compared += 1;
     }
-    assert_eq!(compared, rows().iter().filter_map(|r| r.0.split_once(" m=")).map(|r| r.1).collect::<std::collections::BTreeSet<_>>().len());
+    assert_eq!(
+        compared,
+        rows()
+            .iter()
+            .filter_map(|r| r.0.split_once(" m="))
+            .map(|r| r.1)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+    );
 }
 
 /// The same shape on both backends.
@@ -67,7 +79,9 @@ fn rates_are_those_of_the_engine() {
 fn the_processor_stands_beside_the_accelerator() {
     let analysis = Analysis::of(&model());
     let both = analysis.accelerator.rows.iter().filter(|r| {
-        let has = |backend: &str| r.backends.iter().any(|b| b.backend == backend && (b.host.is_some() || b.device.is_some()));
+        let has = |backend: &str| {
+            r.backends.iter().any(|b| b.backend == backend && (b.host.is_some() || b.device.is_some()))
+        };
         has("CPU") && has("Vulkan")
     });
     let ops: Vec<_> = both.map(|r| r.shapes[0].op.as_str()).collect();
