@@ -428,3 +428,30 @@ fn only_what_is_asked_for_is_written() {
     let output = analyze(folder.path(), &["--only", "nothing.json", "r.pfi"], b"");
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("summary.json"));
 }
+
+/// What is no profile, and one of no recording, are refused with what to give; recordings stand side by side.
+#[test]
+fn accelerator_profiles() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let at = |name: &str| data.join(name).display().to_string();
+    let (demo, recording) = (at("demo.pfi"), at("accelerator/lavapipe.pfi"));
+    let numbered = |n: u32| format!("{n}={}", at("accelerator/lavapipe.log"));
+    let wanted = ["no profile of a backend", "docs/accelerators.md"];
+    fails(&[&recording, "--accelerator-profile", &recording], b"", &wanted);
+    let (second, none) = (numbered(2), numbered(0));
+    fails(
+        &["backends", &recording, "--accelerator-profile", &second],
+        b"",
+        &["recording 2", "only 1 is named"],
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let output = analyze(folder.path(), &["backends", &recording, "--accelerator-profile", &none], b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("counted from 1"), "{output:?}");
+    let output =
+        analyze(folder.path(), &["backends", &demo, &recording, "--accelerator-profile", &second], b"");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("2 Vulkan"), "{said}");
+    let json = std::fs::read(folder.path().join("backends/backends.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["recordings"][1]["profiles"][0]["unjoined"]["kernels"], 0);
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
+use super::numbered::Numbered;
 use super::rotate::Limit;
 use super::share::Share;
 use super::write::names;
@@ -48,6 +49,19 @@ pub(super) enum Command {
     /// Compare two sides of repeated runs: whether they did the same work, whether B is slower or faster, and which operators, waits and
     /// gaps make the difference. The exit status is 4 for different work
     Compare(Compare),
+    /// Put operators of the same types and dimensions side by side for the backends of several recordings, for example of a run on the
+    /// processor and one on a GPU: times on host and device, bytes and operations a second
+    Backends {
+        /// Recordings; pieces of one (--rotate) are named by their folder
+        #[arg(required = true, value_name = "RECORDING")]
+        recordings: Vec<PathBuf>,
+        /// What a backend for an accelerator wrote of its kernels in the run of the N-th recording, as N=FILE; may be given again
+        #[arg(long, value_name = "N=FILE")]
+        accelerator_profile: Vec<Numbered>,
+        /// Folder to write backends.json to
+        #[arg(long, short, default_value = "backends")]
+        out: PathBuf,
+    },
     /// Say which number of threads and which CPUs to take, of settings that `scripts/tune.sh` tried: the fewest threads that are as fast as the
     /// fastest
     Tune(Tune),

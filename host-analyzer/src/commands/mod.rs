@@ -15,6 +15,7 @@
 //! ```
 
 mod accelerator;
+mod backends;
 mod boards;
 mod capture;
 mod ceilings;
@@ -32,6 +33,7 @@ mod interrupts;
 mod link;
 mod live;
 mod metrics;
+mod numbered;
 mod onlooker;
 mod progress;
 mod receive;
@@ -70,6 +72,9 @@ pub fn main() -> ExitCode {
             engine::engine(paths, tables == "all", boards.as_deref())
         }
         Some(Command::Compare(options)) => compare::compare(options),
+        Some(Command::Backends { recordings, accelerator_profile, out }) => {
+            backends::backends(recordings, accelerator_profile, out).map(done)
+        }
         Some(Command::Tune(options)) => tune::tune(options).map(done),
         Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
         Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {

@@ -3,6 +3,7 @@
 //! Stage: last. From: `model` and `analyses`. To: bytes in a writer; `commands` knows the files. Promises: a view
 //! computes nothing that an analysis should; text from the traced process is always escaped.
 
+pub mod backends;
 pub mod chrome;
 pub mod compare;
 pub mod dag;

@@ -9,6 +9,7 @@ mod candidate;
 mod join;
 mod order;
 mod row;
+mod several;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -18,9 +19,13 @@ use serde::Serialize;
 pub use balance::Balance;
 pub use join::{Part, ProfileJoin, Unjoined, Why};
 pub use row::{Device, Fused, Host, OnBackend, Row};
+pub use several::{InRecording, SeveralRow, several};
 pub use shape::{Product, Shape};
 
+use super::execution::Executions;
 use super::group::Groups;
+use super::op::Op;
+use super::phase::Phases;
 use super::tally::Tallies;
 use super::work::{Achieved, Works};
 use crate::model::{Layer, Model};
@@ -48,6 +53,29 @@ impl Accelerators {
         if model.accelerators.is_empty() && backends.len() < 2 {
             return Self::default();
         }
+        Self::compared(model, groups, tallies, works, achieved)
+    }
+
+    /// The backends of one of several recordings: of a single backend, too.
+    #[must_use]
+    pub fn of_recording(model: &Model) -> Self {
+        let phases = Phases::of(model);
+        let executions = Executions::of(model);
+        let groups = Groups::of(model, &phases);
+        let tallies = Tallies::of(model, &groups, &executions);
+        let op = Op::of(model, &phases, &groups, &executions, &tallies);
+        let works = Works::of(model);
+        let achieved = Achieved::of(model, &works, &op, &executions, &tallies);
+        Self::compared(model, &groups, &tallies, &works, &achieved)
+    }
+
+    fn compared(
+        model: &Model,
+        groups: &Groups,
+        tallies: &Tallies,
+        works: &Works,
+        achieved: &Achieved,
+    ) -> Self {
         let shapes = shape::Shapes::of(model);
         let recorded = row::Recorded::of(model, groups, tallies, achieved, &shapes);
         let mut sums = BTreeMap::new();

@@ -34,6 +34,20 @@ pub struct OnBackend {
     pub device: Option<Device>,
 }
 
+impl OnBackend {
+    /// The recording or a profile tells its time.
+    #[must_use]
+    pub const fn timed(&self) -> bool {
+        self.host.is_some() || self.device.is_some()
+    }
+
+    /// The longest of its two times, to sort by, ns.
+    pub(super) fn longest(&self) -> u64 {
+        let host = self.host.as_ref().map_or(0, |h| h.wall_ns);
+        self.device.as_ref().map_or(0, |d| d.device_ns).max(host)
+    }
+}
+
 /// Time on the host.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Host {
@@ -246,18 +260,12 @@ pub(super) fn rows(
     let mut rows: Vec<Row> = found
         .into_iter()
         .map(|(of, mut backends)| {
-            backends.sort_by_key(|b| Reverse(longest(b)));
+            backends.sort_by_key(|b| Reverse(b.longest()));
             Row { shapes: of.iter().map(|s| shapes.get(*s).clone()).collect(), backends }
         })
         .collect();
-    rows.sort_by_key(|r| Reverse(r.backends.first().map_or(0, longest)));
+    rows.sort_by_key(|r| Reverse(r.backends.first().map_or(0, OnBackend::longest)));
     rows
-}
-
-/// The longest of the two times of a backend, to sort by.
-fn longest(on: &OnBackend) -> u64 {
-    let host = on.host.as_ref().map_or(0, |h| h.wall_ns);
-    on.device.as_ref().map_or(0, |d| d.device_ns).max(host)
 }
 
 fn device_of(

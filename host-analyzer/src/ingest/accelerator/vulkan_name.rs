@@ -110,7 +110,7 @@ fn brackets(text: &str, name: &str) -> Option<[u64; 4]> {
         let inside = text[from..].split(')').next()?;
         // Some forks have a fifth dimension.
         return match numbers::<5>(inside, ',') {
-            Some([a, b, c, d, ..=1]) => Some([a, b, c, d]),
+            Some([a, b, c, d, e]) if e <= 1 => Some([a, b, c, d]),
             Some(_) => None,
             None => numbers::<4>(inside, ','),
         };

@@ -4,7 +4,7 @@
 //! Stage: view. From: session, analysis. To: text with ANSI colours. Promises: foreign text cannot steer the
 //! terminal. Who prints it takes the colours out for pipes and NO_COLOR (anstream does).
 
-mod backends;
+pub mod backends;
 mod budget;
 mod capture;
 mod ceilings;

@@ -4,12 +4,12 @@
 //! name; it was computed twice on the accelerator. On the CPU it was computed twice, too.
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::analyses::accelerator::{OnBackend, Row, Why};
+use host_analyzer::analyses::accelerator::{Accelerators, OnBackend, Row, Why, several};
 use host_analyzer::views;
 
 use super::{joined, split};
 
-const VULKAN: &str = "Vulkan Timings:
+pub(super) const VULKAN: &str = "Vulkan Timings:
 MUL_MAT_VEC q8_0 m=64 n=1 k=64: 2 x 1.5 us = 3 us (5.4 GFLOPS/s)
 RMS_NORM(64,1,1,1): 2 x 1 us = 2 us
 RMS_NORM_MUL RMS_NORM(64,1,1,1): 2 x 2 us = 4 us
@@ -240,4 +240,29 @@ fn what_does_not_join_is_said_first() {
     assert!(said.contains(first), "{said}");
     let line = text.lines().find(|l| l.starts_with("MUL_MAT q8_0 m=64 n=1 k=64")).unwrap();
     assert!(line.contains("Vulkan") && line.contains("3.00 µs") && line.contains("1.50 µs"), "{line}");
+}
+
+/// A recording of the CPU alone, and one of which a profile tells the accelerator's times.
+#[test]
+fn recordings_side_by_side() {
+    let alone = Accelerators::of_recording(&crate::models::small::model());
+    assert!(alone.rows.iter().all(|r| r.backends.iter().all(|b| b.backend == "CPU")));
+    let with = joined("Vulkan", &[VULKAN]).accelerator;
+    let rows = several(&[alone, with]);
+    let product = rows.iter().find(|r| r.shapes[0].op == "MUL_MAT" && r.shapes[0].ne[1] == 1).unwrap();
+    let times: Vec<_> = product
+        .backends
+        .iter()
+        .map(|b| {
+            let host = b.on.host.as_ref().map(|h| h.wall_ns);
+            (b.recording, b.on.backend.as_str(), host, b.on.device.as_ref().map(|d| d.device_ns))
+        })
+        .collect();
+    assert_eq!(
+        times,
+        [(0, "CPU", Some(235), None), (1, "Vulkan", None, Some(3_000)), (1, "CPU", Some(235), None)]
+    );
+    // What only one has comes behind.
+    let several: Vec<bool> = rows.iter().map(|r| r.backends.len() > 1).collect();
+    assert!(several.is_sorted_by(|a, b| a >= b), "{several:?}");
 }
