@@ -308,6 +308,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         keys(&json_of(view, &routed::small()), &mut written);
         keys(&json_of(view, &planted::disturbed()), &mut written);
         keys(&json_of(view, &crate::server::shared()), &mut written);
+        keys(&json_of(view, &crate::accelerator::everything()), &mut written);
         keys(&json_of(view, &duty::everything()), &mut written);
         keys(&json_of(view, &duty::timed(&duty::TIMES, 1)), &mut written);
         keys(&json_of(view, &calls::model(&crate::speculative::calls(), true)), &mut written);

@@ -40,6 +40,13 @@ pub(crate) fn split(backend: &str) -> Model {
     m
 }
 
+/// That session with a profile that has something for every key: kernels of one shape, of several, fused, and without a node.
+pub(crate) fn everything() -> Model {
+    let mut m = split("Vulkan");
+    m.accelerators = vec![profile(joins::VULKAN)];
+    m
+}
+
 /// The results of that session with these profiles.
 pub(crate) fn joined(backend: &str, profiles: &[&str]) -> Analysis {
     let mut m = split(backend);
