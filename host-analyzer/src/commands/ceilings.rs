@@ -31,22 +31,28 @@ pub(super) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Mo
 /// Puts the ceilings of the file into the model, and tells what a person has to know of them.
 pub(super) fn settle(model: &mut Model, measured: Option<Measured>, options: &Record) -> Vec<String> {
     let mut said = Vec::new();
-    if let Some(Measured { name, cpu_model, ceilings }) = measured {
-        if !model.ceilings.is_empty() {
-            said.push(format!("ceilings: those of {name} are used, not those of the stream"));
-        }
-        let here = &model.session.cpu_model;
-        if !cpu_model.is_empty() && !here.is_empty() && cpu_model != *here {
-            said.push(format!(
-                "ceilings: {name} was measured on `{cpu_model}`, and the session ran on `{here}`"
-            ));
-        }
-        model.ceilings = ceilings;
+    if let Some(measured) = measured {
+        said = replace(model, measured);
     } else if options.bench && model.ceilings.is_empty() {
         said.push(
             "ceilings: the agent measured none: it is older than --bench, or was built without the feature `bench`"
                 .to_owned(),
         );
     }
+    said
+}
+
+/// Takes the ceilings of the file instead of those of the stream, and tells what a person has to know of them.
+pub(super) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
+    let Measured { name, cpu_model, ceilings } = measured;
+    let mut said = Vec::new();
+    if !model.ceilings.is_empty() {
+        said.push(format!("ceilings: those of {name} are used, not those of the stream"));
+    }
+    let here = &model.session.cpu_model;
+    if !cpu_model.is_empty() && !here.is_empty() && cpu_model != *here {
+        said.push(format!("ceilings: {name} was measured on `{cpu_model}`, and the session ran on `{here}`"));
+    }
+    model.ceilings = ceilings;
     said
 }

@@ -9,6 +9,7 @@ use profinfer_options::{CaptureArgs, ProbesArgs};
 use super::numbered::Numbered;
 use super::rotate::Limit;
 use super::share::Share;
+use super::tune::CpuSet;
 use super::write::names;
 use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
 use crate::analyses::tune;
@@ -62,9 +63,9 @@ pub(super) enum Command {
         #[arg(long, short, default_value = "backends")]
         out: PathBuf,
     },
-    /// Say which number of threads and which CPUs to take, of settings that `scripts/tune.sh` tried: the fewest threads that are as fast as the
-    /// fastest
-    Tune(Tune),
+    /// Say which number of threads and which CPUs to take: foreseen from one recording with ceilings, or tried in turn (--run). The fewest
+    /// threads that are as fast as the fastest
+    Tune(Box<Tune>),
     /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
     Findings {
         /// Code of a rule, as in summary.json
@@ -159,12 +160,22 @@ pub(super) struct Compare {
     pub(super) fail_if_slower: Option<Share>,
 }
 
-/// Settings that were tried.
+/// Which threads and CPUs.
 #[derive(Debug, Args)]
 pub(super) struct Tune {
-    /// Folder with a folder of runs for each setting. `setting.json` in one says what it was made with: {"threads": 4, "cpus": "4-7"}
-    pub(super) folder: PathBuf,
-    /// Folder to write tune.json to
+    /// A recording of the engine with ceilings (--bench): other settings are foreseen from it. Or a folder with a folder of runs for each
+    /// setting that was tried. `setting.json` in one says what it was made with: {"threads": 4, "cpus": "4-7"}
+    #[arg(value_name = "RECORDING|FOLDER", required_unless_present = "run")]
+    pub(super) source: Option<PathBuf>,
+    /// Take the ceilings of the board from this file, as `profinfer-agent bench --out` writes it
+    #[arg(long, value_name = "FILE")]
+    pub(super) ceilings: Option<PathBuf>,
+    /// Try settings of the command behind `--`, each in turn: those that the recording makes plausible, else those of --threads and --cpus
+    #[arg(long, requires = "command")]
+    pub(super) run: bool,
+    #[command(flatten)]
+    pub(super) trials: Trials,
+    /// Folder to write tune.json to, and the recordings of --run; those of an earlier series there are removed
     #[arg(long, short, default_value = "tuning")]
     pub(super) out: PathBuf,
     /// By how much longer a token may take than with the fastest setting
@@ -176,6 +187,37 @@ pub(super) struct Tune {
     /// Decode tokens at the beginning of each run that are left out
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
     pub(super) warm_up: usize,
+    /// The engine's command, with {threads} where the number belongs; without it, `-t N` is put at its end. A single word is read by a shell
+    #[arg(last = true, value_name = "COMMAND", requires = "run")]
+    pub(super) command: Vec<String>,
+}
+
+/// What `tune --run` tries.
+#[derive(Debug, Args)]
+pub(super) struct Trials {
+    /// Numbers of threads to try (default: 1 to the number of CPUs)
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', requires = "run", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(super) threads: Vec<u32>,
+    /// Sets of CPUs to bind the engine to (taskset), separated by spaces: each is tried with all numbers of threads that it has CPUs for;
+    /// `all` is not bound, and takes any number
+    #[arg(long, value_name = "'4-7 0-7 all'", value_delimiter = ' ', requires = "run")]
+    pub(super) cpus: Vec<CpuSet>,
+    /// Runs of each setting; from four on an exact interval can be given
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "run", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(super) rounds: u32,
+    /// The agent (default: profinfer-agent beside analyze, else in the PATH)
+    #[arg(long, value_name = "FILE", requires = "run")]
+    pub(super) agent: Option<PathBuf>,
+    /// Run agent and engine with this prefix, for example 'ssh root@BOARD': both are files of that machine then, and each recording comes
+    /// back on the standard output of the prefix
+    #[arg(long, value_name = "PREFIX", requires_all = ["run", "agent"])]
+    pub(super) on: Option<String>,
+    /// Levels to capture: these cost next to nothing
+    #[arg(long, value_name = "LIST", default_value = "token,graph", requires = "run")]
+    pub(super) levels: String,
+    /// Seconds before each run, to let the board cool down
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "run")]
+    pub(super) pause: u64,
 }
 
 /// Capture or read a stream, and write the views.

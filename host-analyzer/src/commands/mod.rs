@@ -9,7 +9,7 @@
 //! analyze findings [CODE]         what is looked for, and what each finding means
 //! analyze engine PATH...         what would be probed in an engine
 //! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
-//! analyze tune FOLDER           settings that were tried: which to take
+//! analyze tune RECORDING        which threads and CPUs to take, foreseen; of a FOLDER or with --run, tried
 //! analyze export WHAT RECORDING  files that other programs read
 //! analyze fleet ...             many recordings, by the program analyze-fleet
 //! ```

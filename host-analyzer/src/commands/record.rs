@@ -144,7 +144,8 @@ pub(super) fn columns() -> usize {
     comfy_table::Table::new().width().map_or(WIDTH, |width| WIDTH.min(width.into()))
 }
 
-fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
+/// The tables of a recording that is read to its end; `name` is for messages.
+pub(super) fn read(name: &str, input: &mut dyn Read) -> Result<Model> {
     let mut progress = Progress::new("reading");
     let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
     let mut bytes = vec![0; 1 << 20];

@@ -1,6 +1,6 @@
-//! `scripts/tune.sh` on the real engine: the curve is that of the engine's own clock.
+//! `analyze tune` on the real engine: the curve is that of the engine's own clock, and what is foreseen from one recording is that recording's.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -24,24 +24,29 @@ fn by_the_engine(log: &Path) -> f64 {
     (ends[ends.len() - 1] - ends[WARM_UP]) as f64 / (ends.len() - 1 - WARM_UP) as f64
 }
 
+fn analyze() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_analyze"));
+    command.arg("tune");
+    command
+}
+
 #[test]
 fn the_curve_is_the_engines_own() {
     let Some(parts) = parts() else { return };
     let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let dir = tempfile::tempdir().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let command = format!(
         "{} -m {} -t {{threads}} -p 8 -n 60 -c 128",
         bin.join("nodes").display(),
         model(&parts, "dense-q8")
     );
-    let tune = |folder: &PathBuf| {
-        let output = Command::new(root.join("scripts/tune.sh"))
-            .args(["--threads", "1,2", "--cpus", "0 0-1", "--rounds", "2", "--agent"])
+    let tune = |folder: &Path| {
+        let output = analyze()
+            .args(["--run", "--threads", "1,2", "--cpus", "0 0-1", "--rounds", "2", "--agent"])
             .arg(&parts.agent)
-            .args(["--analyze", env!("CARGO_BIN_EXE_analyze"), "--out"])
+            .arg("--out")
             .arg(folder)
-            .arg(&command)
+            .args(["--", &command])
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -82,21 +87,109 @@ fn the_curve_is_the_engines_own() {
     assert!(!folder.join("t1@0/9.pfi").exists() && folder.join("mine/notes.txt").exists());
 }
 
+/// What is foreseen of the setting that was recorded is the mean token of the engine's own list less what probes take, and its parts sum to it.
+/// A recording without ceilings is refused, and the ceilings of another file are taken.
 #[test]
-fn what_is_no_series_is_named() {
+fn a_recording_is_foreseen_as_it_was() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
     let dir = tempfile::tempdir().unwrap();
-    let said = |folder: &Path| {
-        let output = Command::new(env!("CARGO_BIN_EXE_analyze"))
-            .args(["tune"])
-            .arg(folder)
-            .arg("--out")
+    let path = |name: &str| dir.path().join(name);
+    let log = std::fs::File::create(path("r.log")).unwrap();
+    let run = Command::new(&parts.agent)
+        .args(["record", "--out"])
+        .arg(path("r.pfi"))
+        .arg("--")
+        .arg(bin.join("nodes"))
+        .args(["-m", &model(&parts, "dense-q8"), "-t", "1", "-p", "8", "-n", "60", "-c", "128"])
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .status()
+        .unwrap();
+    assert!(run.success());
+    let foresee = |more: &[&str]| {
+        let mut command = analyze();
+        command.arg(path("r.pfi")).arg("--out").arg(path("out"));
+        command
+            .args(more.iter().map(|m| if m.ends_with(".pfi") { path(m).into_os_string() } else { m.into() }));
+        command.output().unwrap()
+    };
+    let refused = foresee(&[]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("no ceilings") && said.contains("--bench"), "{said}");
+
+    let bench = Command::new(&parts.agent).args(["bench", "--out"]).arg(path("c.pfi")).output().unwrap();
+    assert!(bench.status.success(), "{}", String::from_utf8_lossy(&bench.stderr));
+    let output = foresee(&["--ceilings", "c.pfi"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&std::fs::read(path("out").join("tune.json")).unwrap()).unwrap();
+    assert_eq!(json["status"], "foreseen");
+    let foreseen = &json["prediction"];
+    let recorded = &foreseen["recorded"];
+    let of = |key: &str| recorded[key].as_f64().unwrap();
+    let operators = recorded["operators"].as_array().unwrap();
+    let work: f64 = operators.iter().map(|o| o["ns"].as_f64().unwrap()).sum();
+    let sum = work + of("between_operators_ns") + of("serial_ns") + of("waits_ns") + of("other_ns");
+    let token = of("token_ns");
+    assert!((sum / token - 1.0).abs() < 1e-9, "{recorded:#}");
+    let engines = by_the_engine(&path("r.log"));
+    assert!(
+        ((token + of("probes_ns")) / engines - 1.0).abs() < 0.01,
+        "{recorded:#} by the engine {engines} ns"
+    );
+    // The weights that a token reads: eight bits and a sixteenth of 16 for each of the model's parameters but the embedding.
+    let products = operators.iter().filter(|o| o["weights"] == true);
+    assert!(
+        products.clone().all(|o| o["arithmetic"] == "int8" && o["bytes"].as_f64().unwrap() > 0.0),
+        "{recorded:#}"
+    );
+    let settings = foreseen["settings"].as_array().unwrap();
+    let own = settings.iter().find(|s| s["recorded"] == true).unwrap();
+    assert_eq!((&own["threads"], own["token_ns"].as_f64().unwrap().round()), (&1.into(), token.round()));
+    assert!(
+        settings.iter().all(|s| s["low_ns"].as_f64().unwrap() <= s["high_ns"].as_f64().unwrap()),
+        "{foreseen:#}"
+    );
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("Foreseen, not tried") && shown.contains("--run -- COMMAND"), "{shown}");
+}
+
+/// An engine that fails is shown with its own words; so is an agent that is not there.
+#[test]
+fn a_run_that_fails_is_shown() {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let said = |agent: &Path, command: &[&str]| {
+        let output = analyze()
+            .args(["--run", "--threads", "1,2", "--out"])
             .arg(dir.path().join("out"))
+            .arg("--agent")
+            .arg(agent)
+            .arg("--")
+            .args(command)
             .output()
             .unwrap();
         assert!(!output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
+    let failed = said(&parts.agent, &["echo the model is not there >&2; exit 3 #"]);
+    assert!(failed.contains("the model is not there") && failed.contains("1.log"), "{failed}");
+    let failed = said(&dir.path().join("nobody"), &["true"]);
+    assert!(
+        failed.contains("nobody") && failed.contains("No such file") && failed.contains("--agent"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn what_is_no_series_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let said = |folder: &Path| {
+        let output = analyze().arg(folder).arg("--out").arg(dir.path().join("out")).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
     assert!(said(&dir.path().join("nowhere")).contains("No such file"));
     let said = said(dir.path());
-    assert!(said.contains("there are 0 folders") && said.contains("scripts/tune.sh"), "{said}");
+    assert!(said.contains("there are 0 folders") && said.contains("tune --run"), "{said}");
 }

@@ -12,6 +12,7 @@ mod critical_path;
 mod duty;
 mod experts;
 mod findings;
+mod foreseen;
 mod gauges;
 mod health;
 mod invariants;

@@ -112,7 +112,7 @@ fn energy_of_a_token() {
     let settings = [with(1), with(2)];
     let tuning = Tuning::of(&settings, choices());
     let mut bytes = Vec::new();
-    views::tune::json(&tuning, &settings, &mut bytes).unwrap();
+    views::tune::json(None, Some((&tuning, &settings)), &mut bytes).unwrap();
     let json: Value = serde_json::from_slice(&bytes).unwrap();
     let row = &json["settings"][0];
     assert!((row["joules_per_token"].as_f64().unwrap() - 9e-7).abs() < 1e-12, "{row:#}");

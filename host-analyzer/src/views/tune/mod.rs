@@ -1,21 +1,26 @@
-//! `tune.json`: the settings that were tried, as docs/output-schema.md says. The codes are stable.
+//! `tune.json`: settings that were tried or are foreseen, as docs/output-schema.md says. The codes are stable.
+
+mod prediction;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use super::{SCHEMA, words};
-use crate::analyses::tune::{Setting, Tried, Tuning};
+use crate::analyses::tune::{Prediction, Setting, Tried, Tuning};
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: u32,
+    /// `tried` or `foreseen`.
+    status: &'static str,
     advice: Vec<String>,
     fastest: Option<&'a str>,
     choice: Option<&'a str>,
     open: Vec<&'a str>,
     practical_share: f64,
     settings: Vec<Row<'a>>,
+    prediction: Option<prediction::Document<'a>>,
 }
 
 #[derive(Serialize)]
@@ -41,20 +46,42 @@ struct Sensor<'a> {
     mean: f64,
 }
 
-/// Writes `tune.json`.
+/// Writes `tune.json`: what is foreseen from a recording, what was tried, or both.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(tuning: &Tuning, settings: &[Setting], out: &mut dyn Write) -> io::Result<()> {
-    let name = |i: usize| settings[i].name.as_str();
-    let document = Document {
-        schema: SCHEMA,
-        advice: words::tune::advice(tuning, settings),
-        fastest: tuning.fastest.map(name),
-        choice: tuning.choice.map(name),
-        open: tuning.open.iter().map(|i| name(*i)).collect(),
-        practical_share: tuning.choices.practical,
-        settings: settings.iter().zip(&tuning.tried).map(|(s, t)| row(s, t.as_ref())).collect(),
+pub fn json(
+    prediction: Option<&Prediction>,
+    tried: Option<(&Tuning, &[Setting])>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let foreseen = prediction.map(prediction::document);
+    let document = match (tried, prediction) {
+        (Some((tuning, settings)), _) => {
+            let name = |i: usize| settings[i].name.as_str();
+            Document {
+                schema: SCHEMA,
+                status: "tried",
+                advice: words::tune::advice(tuning, settings),
+                fastest: tuning.fastest.map(name),
+                choice: tuning.choice.map(name),
+                open: tuning.open.iter().map(|i| name(*i)).collect(),
+                practical_share: tuning.choices.practical,
+                settings: settings.iter().zip(&tuning.tried).map(|(s, t)| row(s, t.as_ref())).collect(),
+                prediction: foreseen,
+            }
+        }
+        (None, prediction) => Document {
+            schema: SCHEMA,
+            status: "foreseen",
+            advice: prediction.map_or_else(Vec::new, |p| words::tune::foreseen(p, None)),
+            fastest: None,
+            choice: None,
+            open: Vec::new(),
+            practical_share: prediction.map_or(0.0, |p| p.practical),
+            settings: Vec::new(),
+            prediction: foreseen,
+        },
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     out.write_all(b"\n")

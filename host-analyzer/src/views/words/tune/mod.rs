@@ -1,8 +1,12 @@
-//! What tried settings say, for people.
+//! What tried settings say, and what one recording says of others, for people.
+
+mod prediction;
 
 use super::compare::change;
 use super::one_line;
 use crate::analyses::tune::{Setting, Standing, Tried, Tuning};
+
+pub use prediction::{foreseen, lacking, name, parts, range, standing_of};
 
 /// What to take, in one sentence or some.
 #[must_use]
@@ -85,4 +89,36 @@ pub fn figure(value: f64) -> String {
         _ => 3,
     };
     format!("{value:.decimals$}")
+}
+
+/// CPUs as a list: `0,2-5`. They are in order.
+#[must_use]
+pub fn cpus(cpus: &[u16]) -> String {
+    let next = |a: &u16, b: &u16| a.checked_add(1) == Some(*b);
+    let range = |run: &[u16]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run.iter().map(u16::to_string).collect(),
+    };
+    cpus.chunk_by(next).map(range).collect::<Vec<_>>().join(",")
+}
+
+/// The last run of a setting: `t2@0-1 12.3 tokens/s`.
+#[must_use]
+pub fn one_run(setting: &Setting, warm_up: usize) -> String {
+    let last = setting.trials.last().and_then(|t| t.mean_ns(warm_up));
+    let speed = last.map_or_else(|| "–".to_owned(), |ns| format!("{} tokens/s", figure(1e9 / ns)));
+    format!("{} {speed}", one_line(&setting.name))
+}
+
+/// The setting whose runs are the fastest so far; empty before the first run.
+#[must_use]
+pub fn best_so_far(settings: &[Setting], warm_up: usize) -> String {
+    let mean = |s: &Setting| {
+        let runs: Vec<f64> = s.trials.iter().filter_map(|t| t.mean_ns(warm_up)).collect();
+        (!runs.is_empty()).then(|| runs.iter().sum::<f64>() / runs.len() as f64)
+    };
+    let best = settings.iter().filter_map(|s| Some((s, mean(s)?))).min_by(|a, b| a.1.total_cmp(&b.1));
+    best.map_or_else(String::new, |(s, ns)| {
+        format!("fastest so far {} with {} tokens/s", one_line(&s.name), figure(1e9 / ns))
+    })
 }

@@ -1,8 +1,16 @@
-//! Settings that were tried in turn: which is the fastest, and which is the least that is as fast.
+//! Which number of threads to take, and on which CPUs: of settings that were tried in turn, the fastest and the least that is as fast; of
+//! one recording, what other settings are foreseen to be ([`Prediction`]).
 //!
 //! Stage: analysis. From: runs of the same work with other numbers of threads or on other CPUs. To: [`Tuning`]. Promises: every statement about
 //! two settings is that of a comparison of their runs ([`Comparison`]), so that what it may say of few runs holds here too; no setting is
 //! recommended of which it is not told that it costs no more than what matters.
+
+mod makeup;
+mod prediction;
+mod speeds;
+
+pub use makeup::{Lacking, Makeup, Share};
+pub use prediction::{Foreseen, Prediction, UNMODELLED};
 
 use super::compare::{Choices, Code, Comparison, Run, RunFigures, Selection, Side};
 use super::gauge::{self, Gauge};
@@ -126,6 +134,15 @@ impl Trial {
             clocks: means(&gauges, GaugeKind::Frequency, 1.0),
             watts: means(&gauges, GaugeKind::Power, 1e6),
         }
+    }
+}
+
+impl Trial {
+    /// Mean time of a decode token behind the first `warm_up`, ns.
+    #[must_use]
+    pub fn mean_ns(&self, warm_up: usize) -> Option<f64> {
+        let times: Vec<f64> = self.run.tokens.iter().skip(warm_up).map(|t| t.time_ns as f64).collect();
+        (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 }
 

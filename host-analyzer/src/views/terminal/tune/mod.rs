@@ -1,10 +1,14 @@
 //! Tried settings on the terminal: what to take, then the curve.
 
+mod prediction;
+
 use std::io::{self, Write};
 
 use super::style::{Colour, Sheet, bar, cut, table, wrapped, write_table};
 use crate::analyses::tune::{Setting, Tried, Tuning};
 use crate::views::words::{duration, one_line, tune as words};
+
+pub use prediction::prediction;
 
 /// Columns of a bar.
 const BAR: usize = 8;
