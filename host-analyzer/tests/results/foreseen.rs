@@ -118,7 +118,8 @@ fn fewer_threads() {
     assert_eq!((m.tokens, m.threads, &m.cpus[..], m.barriers), (17, 2, &[0, 1][..], 2.0));
     // A nanosecond of each operator is the probe's.
     assert_eq!((m.token_ns, m.probes_ns, m.half_ns), (998.0, 2.0, Some(0.0)));
-    assert_eq!((m.serial_ns, m.between_ns, m.waits_ns, m.other_ns), (140.0, 110.0, 0.0, 0.0));
+    assert_eq!((m.serial_ns, m.between_ns, m.waits_ns), (140.0, 110.0, 0.0));
+    assert!(m.other_ns.abs() < 1e-9);
     let operators: Vec<_> =
         m.operators.iter().map(|o| (&*o.desc, o.rows, o.product, o.ns, o.bytes)).collect();
     assert_eq!(operators, [("MUL_MAT", 512, true, 599.0, 3_000.0), ("ROPE", 1, false, 149.0, 0.0)]);
@@ -219,7 +220,7 @@ fn a_recording_on_mixed_cores() {
     }
     let p = foreseen(m, board);
     let product = &p.makeup.operators[0];
-    assert_eq!((product.ns, p.makeup.waits_ns), (599.0, 0.0), "{:?}", p.makeup);
+    assert!((product.ns - 599.0).abs() < 1e-9 && p.makeup.waits_ns == 0.0, "{:?}", p.makeup);
     let fast = p.settings.iter().find(|s| s.cpus == [4, 5]).unwrap();
     // Even shares of the mixed pair are as fast as one fast core; two of these take half.
     assert!((fast.token_ns - (299.5 + 149.0 + 110.0 + 140.0)).abs() < 1e-6, "{fast:?}");

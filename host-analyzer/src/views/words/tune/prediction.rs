@@ -53,7 +53,7 @@ pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     let speed = |i: usize| format!("{}: {} tokens/s", name(&settings[i]), range(&settings[i]));
     let best = (0..settings.len()).min_by(|a, b| settings[*a].token_ns.total_cmp(&settings[*b].token_ns));
     let mut said = Vec::new();
-    let most = figure(prediction.practical * 100.0);
+    let most = format!("{:.1}", prediction.practical * 100.0);
     match (prediction.choice, best) {
         (Some(choice), _) => said.push(format!(
             "Foreseen, not tried: take {}, within {most} % of the best of {} settings however the ceilings are read.",
