@@ -2,7 +2,7 @@
 # tune.sh [--keep DIR] [--kernel K]      the number of threads that `analyze tune` names is within 3 % of the best of a full sweep, on a board
 #
 # The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3), all really slowed (scripts/board/speed-plugin.c), the A55 to
-# a third of the A76, so that the machine that emulates them has time for all four. `analyze tune --run` tries 1 to 4 threads on the slow, the fast
+# a third of the A76, so that the machine that emulates them has time for all four. `analyze tune --run` tries 1, 2 and 4 threads on the slow, the fast
 # and all of them over ssh; the same settings are run again without the agent, and the engine's own clock judges the setting that was named.
 # One recording with ceilings foresees them as well. Times of the emulator are those of its speeds and of nothing else: it shows that the right
 # setting is named where cores differ, not how fast a board is. Takes a quiet machine, about ten minutes. Run by hand.
@@ -14,7 +14,7 @@ set -eu
 kernel=(--kernel 6.12)
 board_args "$@"
 [ ${#only[@]} = 0 ] || die "unknown argument '${only[0]}'" "See $0 --help"
-FAST=24 SLOW=8
+FAST=40 SLOW=13
 rounds=${ROUNDS:-4}
 begin
 analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
@@ -24,13 +24,13 @@ there() { $board run "$1" </dev/null; }
 boot "${kernel[@]}" --big-little --speeds || die "the board does not boot"
 $board speed $FAST 2 3
 $board speed $SLOW 0 1
-command="nodes -m /model.gguf -t {threads} -p 4 -n 24"
+command="nodes -m /model.gguf -t {threads} -p 4 -n 16"
 say "one recording"
 there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"
 "$analyze" tune "$dir/recording.pfi" --out "$dir/foreseen"
 say "a series"
-"$analyze" tune --run --on "$board run" --agent profinfer-agent --threads 1,2,3,4 --cpus '0-1 2-3 0-3' --rounds "$rounds" --out "$dir/series" -- "$command"
+"$analyze" tune --run --on "$board run" --agent profinfer-agent --threads 1,2,4 --cpus '0-1 2-3 0-3' --rounds "$rounds" --out "$dir/series" -- "$command"
 say "the sweep"
 sweep "$dir/sweep" "$dir/series" "$command"
 python3 "$REPO/ci/tune/judge.py" "$dir/series/tune.json" "$dir/foreseen/tune.json" "$dir/sweep"

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
+use super::cpu_set::CpuSet;
 use super::numbered::Numbered;
 use super::rotate::Limit;
 use super::share::Share;
-use super::tune::CpuSet;
 use super::write::names;
 use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
 use crate::analyses::tune;

@@ -22,6 +22,7 @@ mod ceilings;
 mod cli;
 mod compare;
 mod counters;
+mod cpu_set;
 mod diagnostic;
 mod engine;
 mod export;

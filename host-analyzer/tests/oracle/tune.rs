@@ -129,7 +129,12 @@ fn a_recording_is_foreseen_as_it_was() {
     let of = |key: &str| recorded[key].as_f64().unwrap();
     let operators = recorded["operators"].as_array().unwrap();
     let work: f64 = operators.iter().map(|o| o["ns"].as_f64().unwrap()).sum();
-    let sum = work + of("between_operators_ns") + of("serial_ns") + of("waits_ns") + of("other_ns");
+    let sum = work
+        + of("between_operators_ns")
+        + of("serial_ns")
+        + of("waits_ns")
+        + of("taken_ns")
+        + of("other_ns");
     let token = of("token_ns");
     assert!((sum / token - 1.0).abs() < 1e-9, "{recorded:#}");
     let engines = by_the_engine(&path("r.log"));

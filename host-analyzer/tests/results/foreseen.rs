@@ -5,6 +5,7 @@ use host_analyzer::model::*;
 use host_analyzer::views::{self, words::tune as words};
 use serde_json::Value;
 
+use crate::models::planted;
 use crate::models::small::{self, PID, Row};
 
 const WARM_UP: usize = 3;
@@ -225,6 +226,23 @@ fn a_recording_on_mixed_cores() {
     // Even shares of the mixed pair are as fast as one fast core; two of these take half.
     assert!((fast.token_ns - (299.5 + 149.0 + 110.0 + 140.0)).abs() < 1e-6, "{fast:?}");
     assert!(p.settings.iter().any(|s| s.recorded && s.cpus == [0, 4]));
+}
+
+/// Another task takes the CPU of the thread that the product waits for, for 100 ns of each token: gone in the least, and said.
+#[test]
+fn what_others_took() {
+    let mut m = session([Planted { bytes: 0, ..PRODUCT }, NORM], &[0, 1]);
+    m.sched.recorded = true;
+    for i in 0..TOKENS {
+        for (thread, start) in [(0, 300), (1, 300)] {
+            planted::state(&mut m, thread, 1_000 + i * 1_000 + start, 100, ThreadState::Preempted);
+        }
+    }
+    let p = foreseen(m, alike());
+    let product = &p.makeup.operators[0];
+    assert!((product.ns - 499.0).abs() < 1e-6 && (p.makeup.taken_ns - 100.0).abs() < 1e-6, "{:?}", p.makeup);
+    near(&p.settings[1], 998.0, 898.0, 998.0);
+    assert!(words::foreseen(&p, None).last().unwrap().contains("took 10 % of the recorded token"));
 }
 
 #[test]

@@ -99,9 +99,11 @@ pub struct Makeup {
     pub between_ns: f64,
     /// On one thread, outside of graphs, ns: sampling, the application, building the graph.
     pub serial_ns: f64,
-    /// Waiting for one thread for another reason than a slower core, ns: gone with a single thread.
+    /// Waiting for one thread that began late or had more to do, ns: gone with a single thread.
     pub waits_ns: f64,
-    /// All else, ns: other backends, interrupts, other tasks, what is not known.
+    /// Taken by others, ns: other tasks, quotas, interrupts, disks, and waiting for a thread that they held up.
+    pub taken_ns: f64,
+    /// All else, ns: other backends, what is not known.
     pub other_ns: f64,
 }
 
@@ -158,7 +160,7 @@ impl Makeup {
         let token_ns = mean(&|t| t.time_ns) - probes_ns;
         let between_ns = class(&[Class::BetweenOperators]);
         let serial_ns = class(&[Class::Application, Class::GraphPreparation]);
-        let waits_ns = class(&WAITS);
+        let (waits_ns, taken_ns) = (class(&WAITS), class(&TAKEN));
         let all: f64 = operators.iter().map(|o| o.ns).sum();
         let times: Vec<f64> = tokens.iter().map(|t| t.time_ns as f64).collect();
         Ok(Self {
@@ -172,21 +174,26 @@ impl Makeup {
             between_ns,
             serial_ns,
             waits_ns,
-            other_ns: token_ns - all - between_ns - serial_ns - waits_ns,
+            taken_ns,
+            other_ns: token_ns - all - between_ns - serial_ns - waits_ns - taken_ns,
             operators,
         })
     }
 }
 
-/// Waits for one thread for another reason than that its core is slower.
-const WAITS: [Class; 7] = [
+/// Waits for one thread for another reason than that its core is slower or that others took its CPU.
+const WAITS: [Class; 3] = [Class::WaitStartedLate, Class::WaitMoreRows, Class::WaitUneven];
+
+/// What others took.
+const TAKEN: [Class; 8] = [
+    Class::Preempted,
+    Class::Throttled,
+    Class::Interrupted,
+    Class::Blocked,
     Class::WaitPreempted,
     Class::WaitThrottled,
     Class::WaitInterrupted,
     Class::WaitBlocked,
-    Class::WaitStartedLate,
-    Class::WaitMoreRows,
-    Class::WaitUneven,
 ];
 
 /// The decode tokens of the process that has most of them, whose operators were captured whole.

@@ -1,8 +1,8 @@
 //! Which settings `analyze tune --run` tries.
 
-use super::cpu_set::CpuSet;
 use super::{Diagnostic, Result};
 use crate::analyses::tune::Prediction;
+use crate::commands::cpu_set::CpuSet;
 use crate::views::words;
 
 /// Most settings of a series.

@@ -8,7 +8,6 @@
 
 mod agent;
 mod candidate;
-mod cpu_set;
 mod folder;
 mod recording;
 mod run;
@@ -21,7 +20,6 @@ use super::{Diagnostic, Result, ceilings, record, write};
 use crate::analyses::compare::Choices;
 use crate::analyses::tune::{Prediction, Setting, Tuning};
 use crate::views;
-pub(super) use cpu_set::CpuSet;
 
 pub(super) fn tune(options: &Tune) -> Result<()> {
     let (source, run) = (options.source.as_deref(), options.run);

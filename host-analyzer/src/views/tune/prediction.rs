@@ -27,6 +27,7 @@ struct Recorded<'a> {
     between_operators_ns: f64,
     serial_ns: f64,
     waits_ns: f64,
+    taken_ns: f64,
     other_ns: f64,
     operators: Vec<Operator<'a>>,
 }
@@ -73,6 +74,7 @@ pub(super) fn document(prediction: &Prediction) -> Document<'_> {
             between_operators_ns: m.between_ns,
             serial_ns: m.serial_ns,
             waits_ns: m.waits_ns,
+            taken_ns: m.taken_ns,
             other_ns: m.other_ns,
             operators: m.operators.iter().map(operator).collect(),
         },

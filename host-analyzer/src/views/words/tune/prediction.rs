@@ -2,6 +2,7 @@
 
 use super::super::one_line;
 use super::{cpus, figure};
+use crate::analyses::compare::DISTURBED;
 use crate::analyses::tune::{Foreseen, Lacking, Prediction};
 use crate::views::words::duration;
 
@@ -86,6 +87,13 @@ pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
             share * 100.0
         ),
     });
+    let taken = prediction.makeup.taken_ns / prediction.makeup.token_ns.max(1.0);
+    if taken > DISTURBED {
+        said.push(format!(
+            "Other tasks and interrupts took {:.0} % of the recorded token: a recording of a quiet machine says more.",
+            taken * 100.0
+        ));
+    }
     said
 }
 
@@ -119,6 +127,7 @@ pub fn parts(prediction: &Prediction) -> Vec<(String, String, &'static str)> {
         ("between operators, barriers", m.between_ns, "barriers by threads"),
         ("sampling, application, graph", m.serial_ns, "one thread"),
         ("waiting for a late thread", m.waits_ns, "stays; gone with one thread"),
+        ("other tasks, interrupts", m.taken_ns, "stays; gone where it is quiet"),
         ("all else", m.other_ns, "stays"),
     ];
     let share = |ns: f64| 100.0 * ns / m.token_ns.max(1.0);

@@ -7,7 +7,7 @@ const MOST: u16 = 1023;
 
 /// A set of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::commands) enum CpuSet {
+pub(super) enum CpuSet {
     /// Not bound.
     All,
     /// Bound to these, in order.
