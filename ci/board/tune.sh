@@ -4,7 +4,7 @@
 # The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3), all really slowed (scripts/board/speed-plugin.c), the A55 to
 # a third of the A76, so that the machine that emulates them has time for all four. `analyze tune --run` tries 1, 2 and 4 threads on the slow, the fast
 # and all of them over ssh; the same settings are run again without the agent, and the engine's own clock judges the setting that was named.
-# One recording with ceilings foresees them as well. Times of the emulator are those of its speeds and of nothing else: it shows that the right
+# One recording with ceilings foresees them as well, where the ceilings are not doubtful. Times of the emulator are those of its speeds and of nothing else: it shows that the right
 # setting is named where cores differ, not how fast a board is. Takes a quiet machine, about ten minutes. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -28,7 +28,8 @@ command="nodes -m /model.gguf -t {threads} -p 4 -n 16"
 say "one recording"
 there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"
-"$analyze" tune "$dir/recording.pfi" --out "$dir/foreseen"
+# Its kernel tells no sizes of caches, so that its read ceilings are doubtful, and nothing is foreseen from doubtful ones.
+"$analyze" tune "$dir/recording.pfi" --out "$dir/foreseen" || note "nothing is foreseen here"
 say "a series"
 "$analyze" tune --run --on "$board run" --agent profinfer-agent --threads 1,2,4 --cpus '0-1 2-3 0-3' --rounds "$rounds" --out "$dir/series" -- "$command"
 say "the sweep"

@@ -30,7 +30,9 @@ def own_of(tuning, name):
 
 def main(series, prediction, sweep):
     tuned = json.load(open(series))
-    foreseen = json.load(open(prediction))["prediction"]
+    # Where the ceilings are doubtful, nothing is foreseen.
+    known = pathlib.Path(prediction).exists()
+    foreseen = json.load(open(prediction))["prediction"] if known else {"settings": [], "plausible": []}
     runs = collections.defaultdict(dict)
     for log in pathlib.Path(sweep).glob("*.log"):
         name, number = log.stem.rsplit(".", 1)
@@ -50,7 +52,7 @@ def main(series, prediction, sweep):
             cells += [f"{guess[key] / 1e6:.3f}" for key in ("token_ns", "low_ns", "high_ns")]
             cells += [f"{error:+.1%}", "recorded" if guess["recorded"] else "yes" if inside else "no"]
         else:
-            cells += ["no ceilings"]
+            cells += ["not foreseen"]
         print("\t".join(cells))
     others = [abs(error) for error, recorded in errors if not recorded]
     if others:

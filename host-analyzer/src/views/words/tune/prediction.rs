@@ -16,7 +16,7 @@ pub fn lacking(lacking: &Lacking) -> (String, String) {
             let kind = kind.name();
             (
                 format!(
-                    "the setting that was recorded has {threads} threads, and no ceiling `{kind}` was measured with as many"
+                    "the setting that was recorded has {threads} threads, and no ceiling `{kind}` that is not doubtful was measured with as many"
                 ),
                 BENCH,
             )
