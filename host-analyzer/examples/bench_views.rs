@@ -76,7 +76,7 @@ fn main() -> io::Result<()> {
     print("tallies", time, "");
     print("capture", best(|| Capture::of(&model, &duty::coverage(&model, &phases))).0, "");
     let (capture, slowdown) = (Capture::default(), Slowdown::default());
-    print("health", best(|| health::health(&model, &capture, &slowdown)).0, "");
+    print("health", best(|| health::health(&model, &capture, &slowdown, &[])).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
     let (time, slots) = best(|| server::Server::of(&model, &phases));
     print("server", time, "");
