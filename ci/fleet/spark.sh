@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # spark.sh [N]      a real cluster of Spark gives the same answers to the same SQL as `analyze fleet sql`
 #
-# Makes a fleet of N captures (default 180) of the recordings in the tests, real and varied (make.py), starts a master and two workers on loopback, and
+# Makes a fleet of N captures (default 96) of the recordings in the tests, real and varied (make.py), starts a master and two workers on loopback, and
 # compares the answers to every ready query and some others cell by cell, floats to 1e-9.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -15,7 +15,7 @@ fleet_programs
 fleet_python
 dir=$(mktemp -d)
 trap 'cluster_down; rm -rf "$dir"' EXIT
-fleet_of "$dir" "${1:-180}"
+fleet_of "$dir" "${1:-96}"
 cluster_up "$dir"
 "$PYTHON" "$REPO/ci/fleet/spark.py" "$FLEET" "$dir/fleet" "$MASTER" 2>"$dir/spark.log" || {
 	grep -v ' WARN \| INFO ' "$dir/spark.log" | tail -n 20 >&2

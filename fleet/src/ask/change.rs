@@ -114,7 +114,7 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         // The upper half, which is the better one; n is far below 2^32.
-        ((self.0 >> 32) * n as u64 >> 32) as usize
+        (((self.0 >> 32) * n as u64) >> 32) as usize
     }
 
     /// Fisher and Yates.

@@ -4,33 +4,25 @@ WITH chosen AS (
   FROM captures
   WHERE tokens_per_s > 0e0
 ),
-devices AS (
+singles AS (
   SELECT board, cpu_model, model, weights_hash, threads, engine, device, count(*) AS captures, median(tokens_per_s) AS tokens_per_s
   FROM chosen
   GROUP BY board, cpu_model, model, weights_hash, threads, engine, device
 ),
 kinds AS (
-  SELECT board, cpu_model, model, weights_hash, threads, engine, count(*) AS devices, median(tokens_per_s) AS middle
-  FROM devices
-  GROUP BY board, cpu_model, model, weights_hash, threads, engine
-),
-apart AS (
-  SELECT d.*, k.devices, k.middle, abs(d.tokens_per_s - k.middle) AS distance
-  FROM devices d JOIN kinds k
-    ON d.board = k.board AND d.cpu_model = k.cpu_model AND d.model = k.model AND d.weights_hash = k.weights_hash
-   AND d.threads = k.threads AND d.engine = k.engine
+  SELECT *,
+         count(*) OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, engine) AS devices,
+         median(tokens_per_s) OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, engine) AS middle
+  FROM singles
 ),
 spreads AS (
-  SELECT board, cpu_model, model, weights_hash, threads, engine, median(distance) AS spread
-  FROM apart
-  GROUP BY board, cpu_model, model, weights_hash, threads, engine
+  SELECT *, median(abs(tokens_per_s - middle)) OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, engine) AS spread
+  FROM kinds
 ),
 scores AS (
-  SELECT a.*, s.spread, 0.6745e0 * (a.tokens_per_s - a.middle) / s.spread AS score
-  FROM apart a JOIN spreads s
-    ON a.board = s.board AND a.cpu_model = s.cpu_model AND a.model = s.model AND a.weights_hash = s.weights_hash
-   AND a.threads = s.threads AND a.engine = s.engine
-  WHERE s.spread > 0e0 AND a.devices >= 5
+  SELECT *, 0.6745e0 * (tokens_per_s - middle) / spread AS score
+  FROM spreads
+  WHERE spread > 0e0 AND devices >= 5
 )
 SELECT board, model, threads, engine, device, captures, tokens_per_s, middle, tokens_per_s / middle - 1e0 AS apart_share, score,
        devices, cpu_model, weights_hash

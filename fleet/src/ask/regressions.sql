@@ -21,20 +21,22 @@ sums AS (
          lead(engine) OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, device ORDER BY k) AS next_engine
   FROM ranked
 ),
-changes AS (
-  SELECT *, row_number() OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, device ORDER BY abs(u) DESC, k) AS place
+splits AS (
+  SELECT *, first_value(k) OVER (PARTITION BY board, cpu_model, model, weights_hash, threads, device
+                                 ORDER BY CASE WHEN k < n THEN 0 ELSE 1 END, abs(u) DESC, k) AS split
   FROM sums
-  WHERE k < n
+  WHERE n > 1
+),
+changes AS (
+  SELECT board, cpu_model, model, weights_hash, threads, device, n, split,
+         max(CASE WHEN k = split THEN next_date END) AS changed_on, max(CASE WHEN k = split THEN engine END) AS engine_before,
+         max(CASE WHEN k = split THEN next_engine END) AS engine_behind, max(CASE WHEN k = split THEN abs(u) END) AS pettitt_k,
+         median(CASE WHEN k <= split THEN tokens_per_s END) AS tokens_per_s_before,
+         median(CASE WHEN k > split THEN tokens_per_s END) AS tokens_per_s_behind
+  FROM splits
+  GROUP BY board, cpu_model, model, weights_hash, threads, device, n, split
 )
-SELECT c.board, c.model, c.threads, c.device, c.n AS captures, c.k AS captures_before, c.next_date AS changed_on,
-       c.engine AS engine_before, c.next_engine AS engine_behind,
-       median(CASE WHEN s.k <= c.k THEN s.tokens_per_s END) AS tokens_per_s_before,
-       median(CASE WHEN s.k > c.k THEN s.tokens_per_s END) AS tokens_per_s_behind,
-       median(CASE WHEN s.k > c.k THEN s.tokens_per_s END) / median(CASE WHEN s.k <= c.k THEN s.tokens_per_s END) - 1e0 AS change_share,
-       abs(c.u) AS pettitt_k, c.cpu_model, c.weights_hash
-FROM changes c JOIN sums s
-  ON c.board = s.board AND c.cpu_model = s.cpu_model AND c.model = s.model AND c.weights_hash = s.weights_hash
- AND c.threads = s.threads AND c.device = s.device
-WHERE c.place = 1
-GROUP BY c.board, c.cpu_model, c.model, c.weights_hash, c.threads, c.device, c.n, c.k, c.next_date, c.engine, c.next_engine, c.u
-ORDER BY c.board, c.cpu_model, c.model, c.weights_hash, c.threads, c.device
+SELECT board, model, threads, device, n AS captures, split AS captures_before, changed_on, engine_before, engine_behind, tokens_per_s_before,
+       tokens_per_s_behind, tokens_per_s_behind / tokens_per_s_before - 1e0 AS change_share, pettitt_k, cpu_model, weights_hash
+FROM changes
+ORDER BY board, cpu_model, model, weights_hash, threads, device
