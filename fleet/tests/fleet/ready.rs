@@ -140,5 +140,7 @@ fn the_page_shows_what_the_queries_say() {
             && page.contains("class=\"change\"")
     );
     assert_eq!(page.matches("<circle").count(), 30);
-    assert!(!page.contains("<b>") && !page.contains("://") && !page.contains("src=") && !page.contains("<script"));
+    assert!(
+        !page.contains("<b>") && !page.contains("://") && !page.contains("src=") && !page.contains("<script")
+    );
 }
