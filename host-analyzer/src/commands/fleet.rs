@@ -1,4 +1,4 @@
-//! `analyze fleet ...`: the program `analyze-fleet` goes on in this process, as git does with its commands. Its query engine is ten times as
+//! `analyze fleet ...`: the program `analyze-fleet` goes on in this process, as git does with its commands. Its query engine is several times as
 //! large as all of `analyze`, and most people never need it.
 
 use std::env;
