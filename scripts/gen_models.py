@@ -51,6 +51,9 @@ class Model:
 # nothing: the draft then guesses the target's token most of the time, as a good draft does.
 SPEC = dict(embd=512, ff=1536, kv_heads=4, vocab=2048, seed=7)
 ONE_B = dict(layers=16, embd=2048, ff=8192, heads=32, kv_heads=8, vocab=32000, seed=3)
+MID = dict(layers=8, embd=1024, ff=2816, heads=16, kv_heads=4, vocab=16000, seed=5)
+MID_WIDE = dict(layers=10, embd=1536, ff=4096, heads=12, kv_heads=4, vocab=16000, seed=6)
+MID_NARROW = dict(layers=12, embd=1024, ff=2816, heads=16, kv_heads=2, vocab=8192, seed=8)
 MODELS = {
     "dense-q8": Model("llama, 4 layers, Q8_0"),
     "dense-f16": Model("llama, 4 layers, F16", weights=T.F16),
@@ -70,6 +73,14 @@ MODELS = {
     "spec-target": Model("llama, 12 layers: the target of speculative decoding",
                          layers=12, quiet_from=2, quiet_gain=0.01, **SPEC),
     "spec-draft": Model("llama, 2 layers: its draft", layers=2, **SPEC),
+    "mid-llama": Model("llama, 8 layers, 122 M weights: for series over types (--weights)", **MID),
+    "mid-wide": Model("llama, 10 layers, 305 M weights, likewise", **MID_WIDE),
+    "mid-qwen2": Model("qwen2, 12 layers, 143 M weights, likewise", arch="qwen2", **MID_NARROW),
+    "mid-gemma2": Model("gemma2, 8 layers, 139 M weights, tied embeddings, likewise", arch="gemma2",
+                        tied=True, embd_gain=0.06, head_dim=64, **{**MID, "vocab": 24000}),
+    "mid-moe": Model("qwen2moe, 8 layers, 32 experts of which 4 used, likewise", arch="qwen2moe", layers=8,
+                     embd=1024, ff=2816, heads=16, kv_heads=8, vocab=8192, experts=32, experts_used=4,
+                     expert_ff=512, shared_ff=1024),
     "big-1b-q4km": Model("llama, shaped like a 1B model, Q4_K_M",
                          weights=T.Q4_K, down=T.Q6_K, output=T.Q6_K, **ONE_B),
     "big-1b-q8": Model("llama, shaped like a 1B model, Q8_0", **ONE_B),
@@ -85,6 +96,13 @@ MODELS = {
 SCALES = {
     T.Q8_0: [(0, 1 / 74)],
     T.Q4_0: [(0, 1 / 4.6)],
+    T.Q4_1: [(0, 1 / 4.6), (2, -7.5 / 4.6)],
+    T.Q5_0: [(0, 1 / 9.2)],
+    T.Q5_1: [(0, 1 / 9.2), (2, -15.5 / 9.2)],
+    T.IQ4_NL: [(0, 1 / 70)],
+    T.IQ4_XS: [(0, 1 / 1300)],
+    T.Q2_K: [(80, 1 / 14), (82, 1.5 / 14)],
+    T.Q3_K: [(108, 1 / 43)],
     T.Q4_K: [(0, 1 / 160), (2, 7.5 / 160)],
     T.Q5_K: [(0, 1 / 320), (2, 15.5 / 320)],
     T.Q6_K: [(208, 1 / 1360)],
@@ -113,6 +131,9 @@ class Writer:
             data, raw = self.values((n, cols), std), None
             if dtype == T.F16:
                 data = data.astype(np.float16)
+        elif dtype == T.BF16:
+            # the upper half of each float
+            data, raw = self.values((n, cols), std).view(np.uint16)[:, 1::2].copy().view(np.uint8), dtype
         else:
             data, raw = self.blocks(dtype, n, cols, std), dtype
         if experts:
@@ -225,7 +246,7 @@ def main():
     parser.add_argument("out", nargs="?", help="folder for NAME.gguf")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which models (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names and what they are")
-    parser.add_argument("--weights", metavar="TYPE", choices=[t.name for t in (T.F32, T.F16, *SCALES)],
+    parser.add_argument("--weights", metavar="TYPE", choices=[t.name for t in (T.F32, T.F16, T.BF16, *SCALES)],
                         help="all matrices of this type instead of the model's own")
     args = parser.parse_args()
     if args.list:
