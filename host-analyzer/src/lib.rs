@@ -6,6 +6,8 @@
 //!          or damage  meaning            functions
 //! ```
 //!
+//! `gguf` reads the header of a model's file into the tables of `model`, for predictions.
+//!
 //! Borders, held by `tests/borders.rs`: `decode` uses the wire only and never opens a file; `ingest`
 //! uses wire, decode and model; `model` uses nothing of ours, so a second wire version cannot leak into
 //! a view; `analyses` use the model; `findings` judge by model and analyses; `views` use these three and compute
@@ -15,6 +17,7 @@ pub mod analyses;
 pub mod commands;
 pub mod decode;
 pub mod findings;
+pub mod gguf;
 pub mod ingest;
 pub mod model;
 pub mod views;

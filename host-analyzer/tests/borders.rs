@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Module, modules and crates of ours that it may use.
-const MAY_USE: [(&str, &[&str]); 7] = [
+const MAY_USE: [(&str, &[&str]); 8] = [
     ("decode", &["profinfer_wire"]),
     ("ingest", &["profinfer_wire", "decode", "model"]),
     ("model", &[]),
+    ("gguf", &["model"]),
     ("analyses", &["model"]),
     ("findings", &["model", "analyses"]),
     ("views", &["model", "analyses", "findings"]),
@@ -22,6 +23,7 @@ const MAY_USE: [(&str, &[&str]); 7] = [
             "profinfer_boards",
             "profinfer_engine",
             "decode",
+            "gguf",
             "ingest",
             "model",
             "analyses",

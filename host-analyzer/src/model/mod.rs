@@ -5,6 +5,7 @@
 //! of time as each table says. It knows nothing of the wire.
 
 pub mod accelerator;
+pub mod blueprint;
 pub mod capture;
 pub mod ceiling;
 pub mod controller;
@@ -36,6 +37,7 @@ pub use accelerator::{
     AcceleratorProfile, DeviceTimeline, KernelDims, KernelKind, KernelPart, KernelRow, ProfileFormat,
     ProfileLines,
 };
+pub use blueprint::{Blueprint, Tensor};
 pub use capture::{ALWAYS, Capture, CaptureOption, Ends};
 pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
 pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
