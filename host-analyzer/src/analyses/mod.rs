@@ -33,6 +33,7 @@ pub mod nested;
 pub mod op;
 pub mod percentile;
 pub mod phase;
+pub mod predict;
 mod rate;
 pub mod request;
 pub mod roof;

@@ -66,6 +66,9 @@ pub(super) enum Command {
     /// Say which number of threads and which CPUs to take: foreseen from one recording with ceilings, or tried in turn (--run). The fewest
     /// threads that are as fast as the fastest
     Tune(Box<Tune>),
+    /// Predict the speed of a model that was not run on a board, from recordings of others there. Reads only the header of its file. The exit
+    /// status is 4 where nothing is predicted, with the reason
+    Predict(Predict),
     /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
     Findings {
         /// Code of a rule, as in summary.json
@@ -218,6 +221,35 @@ pub(super) struct Trials {
     /// Seconds before each run, to let the board cool down
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "run")]
     pub(super) pause: u64,
+}
+
+/// A model that was not run.
+#[derive(Debug, Args)]
+pub(super) struct Predict {
+    /// The GGUF file of the model
+    pub(super) model: PathBuf,
+    /// A recording of a run on the board with operators, or a folder of recordings; each may be of another model. From three on the interval is
+    /// that of predicting them from each other
+    #[arg(long, value_name = "RECORDING", num_args = 1.., required_unless_present = "ceilings", conflicts_with = "ceilings")]
+    pub(super) from: Vec<PathBuf>,
+    /// Instead of recordings: ceilings that `profinfer-agent bench --out` wrote on the board, or a recording with some. They give a wide bracket
+    #[arg(long, value_name = "FILE")]
+    pub(super) ceilings: Option<PathBuf>,
+    /// The board profile that recordings or ceilings have to be of
+    #[arg(long, value_name = "NAME")]
+    pub(super) board: Option<String>,
+    /// Cells of the context (default: as many as the recordings had)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(super) context: Option<u64>,
+    /// Tokens of a prompt (default: as many as the recordings had)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(super) prompt: Option<u64>,
+    /// Threads for a bracket from ceilings (default: with which memory is read fastest)
+    #[arg(long, value_name = "N", requires = "ceilings")]
+    pub(super) threads: Option<usize>,
+    /// Folder to write predict.json to
+    #[arg(long, short, default_value = "prediction")]
+    pub(super) out: PathBuf,
 }
 
 /// Capture or read a stream, and write the views.

@@ -10,6 +10,7 @@
 //! analyze engine PATH...         what would be probed in an engine
 //! analyze compare A B           two sides of runs: the same work, a difference, what it is made of
 //! analyze tune RECORDING        which threads and CPUs to take, foreseen; of a FOLDER or with --run, tried
+//! analyze predict MODEL.gguf    the speed of a model that was not run, from recordings of others
 //! analyze export WHAT RECORDING  files that other programs read
 //! analyze fleet ...             many recordings, by the program analyze-fleet
 //! ```
@@ -36,6 +37,7 @@ mod live;
 mod metrics;
 mod numbered;
 mod onlooker;
+mod predict;
 mod progress;
 mod receive;
 mod record;
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Some(Command::Backends { recordings, accelerator_profile, out }) => {
             backends::backends(recordings, accelerator_profile, out).map(done)
         }
+        Some(Command::Predict(options)) => predict::predict(options),
         Some(Command::Tune(options)) => tune::tune(options).map(done),
         Some(Command::Findings { code }) => findings::findings(code.as_deref()).map(done),
         Some(Command::Export { what: cli::Export::ExpertPins { sources, context, out } }) => {

@@ -13,6 +13,7 @@ mod foreign;
 pub mod ftrace;
 pub mod open_metrics;
 pub mod perfetto;
+pub mod predict;
 pub mod report;
 mod report_timeline;
 pub mod rules;

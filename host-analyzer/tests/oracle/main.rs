@@ -44,6 +44,7 @@ mod mishaps;
 mod nodes;
 mod phases;
 mod planted;
+mod predict;
 mod privacy;
 mod privileges;
 mod promise;

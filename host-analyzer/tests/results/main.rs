@@ -19,6 +19,7 @@ mod invariants;
 mod kv;
 mod models;
 mod phases;
+mod predict;
 mod requests;
 mod sched;
 mod server;

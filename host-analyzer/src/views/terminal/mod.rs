@@ -18,6 +18,7 @@ mod gauges;
 mod kv;
 mod nested;
 mod operators;
+pub mod predict;
 mod sched;
 mod server;
 mod speculative;

@@ -9,6 +9,7 @@ mod direct;
 pub mod experts;
 pub mod findings;
 pub mod health;
+pub mod predict;
 pub mod tune;
 pub mod watch;
 

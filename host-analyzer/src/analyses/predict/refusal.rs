@@ -1,0 +1,118 @@
+//! Why nothing is predicted.
+
+use super::Ask;
+use super::census::{Census, NoCensus};
+use super::run::Run;
+
+/// Why nothing is predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Refusal {
+    /// The file is none of which a census can be taken.
+    NoCensus(NoCensus),
+    /// There is no recording, or one has no decode tokens whose operators were captured whole, with both ends and without filters.
+    NoOperators,
+    /// Recordings of different machines.
+    Machines(Vec<String>),
+    /// Recordings of another board than was asked for.
+    Board {
+        /// What was asked for.
+        asked: String,
+        /// What they are of.
+        found: String,
+    },
+    /// Recordings with other numbers of threads.
+    Threads(Vec<u32>),
+    /// A clock that differs between recordings.
+    Clocks {
+        /// Its name.
+        name: String,
+        /// Lowest mean, Hz.
+        low: f64,
+        /// Highest mean, Hz.
+        high: f64,
+    },
+    /// Other backends than the CPU computed tokens.
+    Backends(Vec<String>),
+    /// File and cache do not fit into the memory, so that weights would be read from storage.
+    Paging {
+        /// Bytes of file and cache.
+        needed: u64,
+        /// Bytes that there are.
+        available: u64,
+    },
+}
+
+/// How far the mean of a clock may differ between recordings, as a share of the lower one: rates follow it.
+pub const CLOCKS: f64 = 0.05;
+
+impl Refusal {
+    /// Stable name.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoCensus(NoCensus::Split(_)) => "split_file",
+            Self::NoCensus(NoCensus::NoLanguageModel) => "no_language_model",
+            Self::NoCensus(NoCensus::ExpertsUsed) => "experts_used_unknown",
+            Self::NoOperators => "no_operators",
+            Self::Machines(_) => "different_machines",
+            Self::Board { .. } => "other_board",
+            Self::Threads(_) => "different_threads",
+            Self::Clocks { .. } => "different_clocks",
+            Self::Backends(_) => "other_backends",
+            Self::Paging { .. } => "would_page",
+        }
+    }
+}
+
+/// Whether these recordings tell of one board under the same conditions.
+pub(super) fn recordings(runs: &[Run], ask: &Ask) -> Result<(), Refusal> {
+    if runs.is_empty() || runs.iter().any(|r| !r.whole || r.decode.nodes.iter().all(|n| n.matrix.is_none())) {
+        return Err(Refusal::NoOperators);
+    }
+    let mut machines: Vec<String> =
+        runs.iter().map(|r| format!("{} ({} CPUs)", r.cpu_model, r.cpus)).collect();
+    machines.sort();
+    machines.dedup();
+    if machines.len() > 1 {
+        return Err(Refusal::Machines(machines));
+    }
+    if let Some(asked) = &ask.board
+        && let Some(other) = runs.iter().find(|r| r.board != *asked)
+    {
+        return Err(Refusal::Board { asked: asked.clone(), found: other.board.clone() });
+    }
+    let mut backends: Vec<String> =
+        runs.iter().flat_map(|r| &r.backends).filter(|b| *b != "CPU").cloned().collect();
+    backends.sort();
+    backends.dedup();
+    if !backends.is_empty() {
+        return Err(Refusal::Backends(backends));
+    }
+    let mut threads: Vec<u32> = runs.iter().map(|r| r.threads).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    if threads.len() > 1 {
+        return Err(Refusal::Threads(threads));
+    }
+    clocks(runs)
+}
+
+fn clocks(runs: &[Run]) -> Result<(), Refusal> {
+    for (name, _) in runs.iter().flat_map(|r| &r.clocks) {
+        let values = || runs.iter().flat_map(|r| &r.clocks).filter(|(n, _)| n == name).map(|(_, hz)| *hz);
+        let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
+        if high > low * (1.0 + CLOCKS) {
+            return Err(Refusal::Clocks { name: name.clone(), low, high });
+        }
+    }
+    Ok(())
+}
+
+/// Whether file and cache fit into the memory of every recording that tells it.
+pub(super) fn memory(census: &Census, runs: &[&Run]) -> Result<(), Refusal> {
+    let needed = census.file_bytes.saturating_add(census.cache_bytes);
+    match runs.iter().filter_map(|r| r.memory_bytes).min() {
+        Some(available) if needed > available => Err(Refusal::Paging { needed, available }),
+        _ => Ok(()),
+    }
+}
