@@ -12,6 +12,8 @@ pub mod board;
 #[cfg(feature = "all")]
 pub mod engine;
 #[cfg(feature = "all")]
+pub mod gguf;
+#[cfg(feature = "all")]
 pub mod handshake;
 pub mod mutate;
 #[cfg(feature = "all")]
@@ -48,6 +50,8 @@ pub const TARGETS: &[Target] = &[
     target("board", 50, board::board),
     #[cfg(feature = "all")]
     target("engine", 100, engine::engine),
+    #[cfg(feature = "all")]
+    target("gguf", 500, gguf::gguf),
     #[cfg(feature = "all")]
     target("handshake", 20, handshake::handshake),
     #[cfg(feature = "all")]

@@ -95,7 +95,7 @@ macro_rules! smoke {
     };
 }
 
-smoke! { accumulator hello records span count expert part gauge predicted board engine handshake plan ring format system accelerator views }
+smoke! { accumulator hello records span count expert part gauge predicted board engine gguf handshake plan ring format system accelerator views }
 
 /// The smoke run sees what a target says: without this, a broken harness would pass everything.
 #[test]

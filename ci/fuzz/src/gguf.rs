@@ -1,0 +1,34 @@
+//! Headers of GGUF files.
+//!
+//! Checked: every file gives a blueprint or an error that says something; every tensor's bytes are in the file; a census of it is an answer and
+//! reads no more than is there for each token.
+
+use host_analyzer::analyses::predict::Census;
+use host_analyzer::gguf;
+
+/// Largest file that the claimed length stands for.
+const LENGTH: u64 = 1 << 40;
+
+/// A length of eight bytes, then the bytes of the file.
+pub fn gguf(bytes: &[u8]) {
+    let Some((length, file)) = bytes.split_first_chunk::<8>() else { return };
+    let length = u64::from_le_bytes(*length) % LENGTH;
+    let blueprint = match gguf::read(&mut &file[..], length) {
+        Ok(blueprint) => blueprint,
+        Err(e) => {
+            assert!(!e.to_string().is_empty());
+            return;
+        }
+    };
+    for tensor in &blueprint.tensors {
+        assert!(tensor.bytes <= length, "{}: {} bytes in a file of {length}", tensor.name, tensor.bytes);
+    }
+    let all = blueprint.tensors.iter().fold(0_u64, |sum, t| sum.saturating_add(t.bytes));
+    if let Ok(census) = Census::of(&blueprint, length) {
+        // A row of embeddings that are the output too is read beside them.
+        assert!(census.weight_bytes() <= all.saturating_mul(2));
+        assert!(
+            census.by_type().values().fold(0_u64, |sum, n| sum.saturating_add(*n)) == census.matrix_bytes()
+        );
+    }
+}
