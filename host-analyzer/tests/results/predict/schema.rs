@@ -107,12 +107,12 @@ fn a_bracket_from_ceilings() {
         max: median,
         note: String::new(),
     };
-    let mut model = Model::default();
-    model.ceilings = vec![
+    let ceilings = vec![
         ceiling(CeilingKind::Read, &[0], 8_000_000_000),
         ceiling(CeilingKind::Read, &[0, 1], 12_000_000_000),
         ceiling(CeilingKind::Int8, &[0, 1], 100_000_000_000),
     ];
+    let model = Model { ceilings, ..Model::default() };
     let made = Made { layers: 2, embd: 64, dtype: Q8 };
     let census = Census::of(&made.file().read().unwrap(), 1).unwrap();
     let bracket = Bracket::of(&census, &Ceilings::of(&model), None).unwrap();
