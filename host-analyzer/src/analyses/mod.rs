@@ -31,6 +31,7 @@ pub mod module;
 mod name;
 pub mod nested;
 pub mod op;
+pub mod per_node;
 pub mod percentile;
 pub mod phase;
 pub mod predict;
@@ -121,30 +122,46 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The results for `model`.
+    /// The results for `model`. The budget takes longest of all and needs nothing of the rest but phases, so it is made on another core,
+    /// if there is one.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         let phases = phase::Phases::of(model);
+        let (rest, budget) = std::thread::scope(|scope| {
+            let budget = scope.spawn(|| budget::Budget::of(model, &phases));
+            let rest = Self::but_the_budget(model, &phases);
+            (rest, budget.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        Self { phases, budget, ..rest }
+    }
+
+    fn but_the_budget(model: &Model, phases: &phase::Phases) -> Self {
         let executions = execution::Executions::of(model);
-        let groups = group::Groups::of(model, &phases);
+        let groups = group::Groups::of(model, phases);
         let tallies = tally::Tallies::of(model, &groups, &executions);
-        let server = server::Server::of(model, &phases);
-        let token = token::Token::of(model, &phases, &executions, &server);
-        let cost = cost::Cost::of(model, &phases, &executions);
-        let capture = capture::Capture::of(model, &duty::coverage(model, &phases));
-        let op = op::Op::of(model, &phases, &groups, &executions, &tallies);
+        let server = server::Server::of(model, phases);
+        let token = token::Token::of(model, phases, &executions, &server);
+        let cost = cost::Cost::of(model, phases, &executions);
+        let capture = capture::Capture::of(model, &duty::coverage(model, phases));
+        let op = op::Op::of(model, phases, &groups, &executions, &tallies);
         let work = work::Works::of(model);
         let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
         let ceiling = ceiling::Ceilings::of(model);
-        let roof = roof::Roofs::of(model, &phases, &executions, &token, &achieved, &ceiling);
-        let counted = bound::Counted::of(model, &phases, &op, &groups, &tallies);
+        let roof = roof::Roofs::of(model, phases, &executions, &token, &achieved, &ceiling);
+        let counted = bound::Counted::of(model, phases, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
         let places = module::Places::of(model);
         let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
+        let op_estimate = duty::types::types(model, phases, &op, &executions, &tallies);
+        let kv = kv::kv(model, phases, &executions);
+        let nested = nested::nested_calls(model, phases, &executions);
+        let dag = dag::dags(model, &groups, &executions, &tallies, &places);
         let accelerator = accelerator::Accelerators::of(model, &groups, &tallies, &work, &achieved);
+        // They are as large as the tracks, which take their place.
+        drop((executions, tallies));
         Self {
-            op_estimate: duty::types::types(model, &phases, &op, &executions, &tallies),
+            op_estimate,
             health: health::health(model, &capture, &cost.slowdown, &accelerator.profiles),
             capture,
             duration_ns: session::duration_ns(model),
@@ -152,9 +169,8 @@ impl Analysis {
             weight: weight::weights(model),
             token,
             server,
-            speculative: speculative::speculative(model, &phases),
-            budget: budget::Budget::of(model, &phases),
-            kv: kv::kv(model, &phases, &executions),
+            speculative: speculative::speculative(model, phases),
+            kv,
             graph: graph::graphs(model),
             op,
             work,
@@ -163,18 +179,18 @@ impl Analysis {
             bound,
             module,
             accelerator,
-            nested: nested::nested_calls(model, &phases, &executions),
-            expert: expert::routings(model, &phases),
-            thread: thread::threads(model, &phases),
-            dag: dag::dags(model, &groups, &executions, &tallies, &places),
+            nested,
+            expert: expert::routings(model, phases),
+            thread: thread::threads(model, phases),
+            dag,
             track: track::tracks(model),
-            counted: counter::counted(model, &phases),
-            gauge: gauge::gauges(model, &phases),
-            conditions: fact::Conditions::of(model, &phases),
+            counted: counter::counted(model, phases),
+            gauge: gauge::gauges(model, phases),
+            conditions: fact::Conditions::of(model, phases),
             ceiling,
-            sched: sched::Sched::of(model, &phases),
+            sched: sched::Sched::of(model, phases),
             cost,
-            phases,
+            ..Self::default()
         }
     }
 }

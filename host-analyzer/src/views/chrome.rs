@@ -22,7 +22,7 @@ use super::timeline::buffer::Buffer;
 use super::timeline::gauge::{self, Number};
 use super::timeline::label::{self, CPU, Label, MIGRATED, Value};
 use super::timeline::metadata::{self, HEALTH};
-use super::timeline::per_node::PerNode;
+use crate::analyses::per_node::PerNode;
 use super::timeline::process::{Process, processes};
 use crate::analyses::Analysis;
 use crate::analyses::track::{Edge, Slice, Track, TrackKind};

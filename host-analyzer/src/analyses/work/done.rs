@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Accuracy, Work, Works};
+use super::{Accuracy, Reader, Work, Works};
 use crate::analyses::execution::Executions;
 use crate::analyses::op::{Op, host_side};
 use crate::analyses::phase::Phase;
@@ -76,9 +76,12 @@ impl Achieved {
     #[must_use]
     pub fn of(model: &Model, works: &Works, op: &Op, executions: &Executions, tallies: &Tallies) -> Self {
         let mut cells = vec![Work::default(); tallies.len()];
-        for e in 0..executions.len() {
-            let (call, first, last) = (executions.graph_call[e], executions.node[e], executions.last_node[e]);
-            cells[tallies.cell_of_execution[e] as usize].add(&works.execution(model, call, first, last));
+        let mut reader = Reader::of(model, works);
+        for (call, rows) in executions.by_call() {
+            for e in rows {
+                let work = reader.execution(call, executions.node[e], executions.last_node[e]);
+                cells[tallies.cell_of_execution[e] as usize].add(&work);
+            }
         }
         let mut sums = vec![Work::default(); op.operators.len()];
         for (operator, cell) in op.operator_of_cell.iter().zip(&cells) {

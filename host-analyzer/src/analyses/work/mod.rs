@@ -12,14 +12,16 @@ mod done;
 mod expert;
 mod formula;
 mod fused;
+mod reader;
 mod sources;
 mod stored;
 
 use serde::Serialize;
 
 pub use done::{Achieved, Done};
+pub use reader::Reader;
 
-use crate::model::{GraphCallId, Model, NodeIdx, TopologyId};
+use crate::model::Model;
 use formula::Formula;
 
 /// How far a number can be believed; the worse one holds for a sum.
@@ -48,7 +50,7 @@ impl Accuracy {
 }
 
 /// Work of one execution, or of several.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Work {
     /// Bytes of weights that are read, as they are stored.
     pub weight_bytes: u64,
@@ -111,26 +113,6 @@ impl Works {
             formulas: model.topologies.rows.iter().map(|t| formula::formulas(model, t)).collect(),
             positions: attention::Positions::of(model),
             chosen: expert::Chosen::of(model),
-        }
-    }
-
-    /// The work of one execution: of `node`, and of the nodes behind it up to `last` where one kernel computed them too.
-    #[must_use]
-    pub fn execution(&self, model: &Model, call: GraphCallId, node: NodeIdx, last: NodeIdx) -> Work {
-        let Some(id) = model.graph_calls.topology[call.0 as usize] else { return Work::default() };
-        if node == last {
-            return self.node(id, call, node);
-        }
-        fused::fused(model, model.topologies.get(id), node, last, |n| self.node(id, call, n))
-    }
-
-    /// The work of one node by itself.
-    fn node(&self, topology: TopologyId, call: GraphCallId, node: NodeIdx) -> Work {
-        match self.formulas.get(topology.0 as usize).and_then(|nodes| nodes.get(node.0 as usize)) {
-            None => Work::default(),
-            Some(Formula::Fixed(work)) => *work,
-            Some(Formula::Attention(attention)) => attention.work(self.positions.of_call(call)),
-            Some(Formula::Experts(experts)) => experts.work(self.chosen.distinct(call, experts.first_reader)),
         }
     }
 }

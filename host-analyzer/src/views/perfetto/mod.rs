@@ -24,7 +24,7 @@ use self::template::Template;
 use super::timeline::buffer::Buffer;
 use super::timeline::label;
 use super::timeline::metadata;
-use super::timeline::per_node::PerNode;
+use crate::analyses::per_node::PerNode;
 use super::timeline::process::processes;
 use crate::analyses::Analysis;
 use crate::model::Model;

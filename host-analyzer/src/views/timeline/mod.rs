@@ -7,7 +7,6 @@ pub(super) mod buffer;
 pub(super) mod gauge;
 pub(super) mod label;
 pub(super) mod metadata;
-pub(super) mod per_node;
 pub(super) mod probes;
 pub(super) mod process;
 pub(super) mod state;

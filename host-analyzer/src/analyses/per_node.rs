@@ -7,7 +7,8 @@ use crate::model::{Model, NodeIdx, TopologyId};
 type Key = (Option<TopologyId>, NodeIdx, NodeIdx);
 
 /// The values. For spans of the same node that were fused differently the value is made again.
-pub(crate) struct PerNode<T> {
+#[derive(Debug)]
+pub struct PerNode<T> {
     /// Of every topology, the position of its first node; then the length without the spare place.
     first: Vec<usize>,
     /// The last place is for what is in no topology.
@@ -15,7 +16,9 @@ pub(crate) struct PerNode<T> {
 }
 
 impl<T> PerNode<T> {
-    pub(crate) fn new(model: &Model) -> Self {
+    /// Without values.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
         let mut first = vec![0];
         let mut len = 0;
         for topology in &model.topologies.rows {
@@ -27,7 +30,7 @@ impl<T> PerNode<T> {
 
     /// The value of a node, with those up to `last` computed in one go.
     #[inline]
-    pub(crate) fn get(
+    pub fn get(
         &mut self,
         topology: Option<TopologyId>,
         node: NodeIdx,
