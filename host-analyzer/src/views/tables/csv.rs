@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray, UInt16Array, UInt32Array, UInt64Array,
+    Array, BooleanArray, Int32Array, Int64Array, StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::DataType;
 
 use super::Table;
+use super::column::{self, Coded};
 use crate::views::foreign::field;
 
 /// One column of a part, ready to be written cell by cell.
@@ -22,20 +22,19 @@ enum Column<'a> {
     U16(&'a UInt16Array),
     Bool(&'a BooleanArray),
     Text(&'a StringArray),
-    /// Keys, and the quoted texts that they stand for.
-    Keys(&'a UInt32Array, Vec<String>),
+    /// Places, and the quoted texts that they stand for.
+    Coded(&'a Coded, Vec<String>),
 }
 
 /// Writes a table.
 pub(super) fn write(table: &impl Table, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let first = table.rows(0..0).map_err(io::Error::other)?;
-    let names: Vec<_> = first.schema().fields().iter().map(|f| field(f.name())).collect();
+    let names: Vec<_> = table.rows(0..0).columns.iter().map(|f| field(&f.name)).collect();
     writeln!(out, "{}", names.join(","))?;
     for rows in table.parts() {
-        let part = table.rows(rows).map_err(io::Error::other)?;
-        let columns = part.columns().iter().map(column).collect::<io::Result<Vec<_>>>()?;
-        for row in 0..part.num_rows() {
+        let part = table.rows(rows);
+        let columns = part.columns.iter().map(|f| column(&f.column)).collect::<io::Result<Vec<_>>>()?;
+        for row in 0..part.rows {
             for column in &columns {
                 cell(column, row, &mut line);
                 line.push(b',');
@@ -51,7 +50,14 @@ pub(super) fn write(table: &impl Table, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&line)
 }
 
-fn column(array: &ArrayRef) -> io::Result<Column<'_>> {
+fn column(column: &column::Column) -> io::Result<Column<'_>> {
+    let array = match column {
+        column::Column::Each(array) => array,
+        column::Column::Coded(coded) => {
+            let list = coded.values.written().iter().map(|text| field(text)).collect();
+            return Ok(Column::Coded(coded, list));
+        }
+    };
     Ok(match array.data_type() {
         DataType::Int64 => Column::I64(array.as_primitive()),
         DataType::Int32 => Column::I32(array.as_primitive()),
@@ -60,11 +66,6 @@ fn column(array: &ArrayRef) -> io::Result<Column<'_>> {
         DataType::UInt16 => Column::U16(array.as_primitive()),
         DataType::Boolean => Column::Bool(array.as_boolean()),
         DataType::Utf8 => Column::Text(array.as_string()),
-        DataType::Dictionary(..) => {
-            let texts = array.as_dictionary::<UInt32Type>();
-            let list = texts.values().as_string::<i32>();
-            Column::Keys(texts.keys(), list.iter().map(|t| field(t.unwrap_or_default())).collect())
-        }
         other => return Err(io::Error::other(format!("no CSV for a column of type {other}"))),
     })
 }
@@ -79,7 +80,11 @@ fn cell(column: &Column<'_>, row: usize, line: &mut Vec<u8>) {
         Column::U16(a) if a.is_valid(row) => line.extend(digits.format(a.value(row)).as_bytes()),
         Column::Bool(a) => line.extend(if a.value(row) { "true" } else { "false" }.as_bytes()),
         Column::Text(a) if a.is_valid(row) => line.extend(field(a.value(row)).as_bytes()),
-        Column::Keys(keys, list) => line.extend(list[keys.value(row) as usize].as_bytes()),
+        Column::Coded(coded, list) => {
+            if let Some(text) = list.get(coded.place(row) as usize) {
+                line.extend(text.as_bytes());
+            }
+        }
         _ => {}
     }
 }

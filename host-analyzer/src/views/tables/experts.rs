@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::{RecordBatch, StringArray};
-use arrow_schema::ArrowError;
-
+use super::column::Part;
 use super::{Table, maybe_u32s, texts, u32s};
 use crate::analyses::Analysis;
 use crate::analyses::expert::layers_of;
@@ -17,8 +14,8 @@ use crate::model::{Model, NodeIdx, TopologyId};
 pub(super) struct Experts<'a> {
     model: &'a Model,
     phases: &'a Phases,
-    phase_names: Arc<StringArray>,
-    names: Arc<StringArray>,
+    phase_names: Vec<&'static str>,
+    names: Vec<&'a str>,
     places: HashMap<(TopologyId, NodeIdx), Place>,
 }
 
@@ -35,20 +32,19 @@ const NOWHERE: Place = Place { layer: None, pid: 0, name: 0 };
 
 impl<'a> Experts<'a> {
     pub(super) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
-        let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
-        let mut list = vec![""];
+        let phase_names = Phase::ALL.iter().map(|p| p.name()).collect();
+        let mut names = vec![""];
         let mut places = HashMap::new();
         let (e, layers) = (&model.experts, layers_of(model));
         for (call, node) in e.graph_call.iter().zip(&e.node) {
             let Some(id) = model.graph_calls.topology[call.0 as usize] else { continue };
             places.entry((id, *node)).or_insert_with(|| {
                 let topology = model.topologies.get(id);
-                list.push(model.texts.get(topology.node(*node).name));
-                let name = u32::try_from(list.len() - 1).unwrap_or(0);
+                names.push(model.texts.get(topology.node(*node).name));
+                let name = u32::try_from(names.len() - 1).unwrap_or(0);
                 Place { layer: layers.get(&(id, *node)).copied(), pid: topology.pid, name }
             });
         }
-        let names = Arc::new(StringArray::from_iter_values(list));
         Self { model, phases: &analysis.phases, phase_names, names, places }
     }
 
@@ -74,20 +70,21 @@ impl Table for Experts<'_> {
         self.model.experts.len()
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    fn rows(&self, rows: Range<usize>) -> Part {
         let e = &self.model.experts;
         let places = self.places(rows.clone());
+        let len = rows.len();
         let rows = || rows.clone();
         let call = |i: usize| e.graph_call[i].0 as usize;
         let phase = |i: usize| self.phases.graph_calls[call(i)].index() as u32;
-        RecordBatch::try_from_iter_with_nullable([
+        Part::new(len, [
             ("call", maybe_u32s(rows().map(|i| self.model.graph_calls.decode[call(i)].map(|d| d.0))), true),
             ("graph_call", u32s(rows().map(|i| e.graph_call[i].0)), false),
-            ("phase", texts(rows().map(phase), &self.phase_names)?, false),
+            ("phase", texts(rows().map(phase), &self.phase_names), false),
             ("pid", u32s(places.iter().map(|p| p.pid)), false),
             ("layer", maybe_u32s(places.iter().map(|p| p.layer)), true),
             ("node", u32s(rows().map(|i| e.node[i].0)), false),
-            ("name", texts(places.iter().map(|p| p.name), &self.names)?, false),
+            ("name", texts(places.iter().map(|p| p.name), &self.names), false),
             ("token", u32s(rows().map(|i| e.token[i])), false),
             ("rank", u32s(rows().map(|i| e.rank[i])), false),
             ("expert", u32s(rows().map(|i| e.expert[i])), false),

@@ -4,23 +4,23 @@
 //! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
 //! made and written in chunks, so that memory does not grow with it twice.
 
+mod column;
 mod csv;
 mod experts;
+mod keys;
 mod ops;
 mod parquet;
 mod threads;
 mod tokens;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::types::UInt32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
-};
-use arrow_schema::ArrowError;
+use arrow_array::{Int64Array, StringArray, UInt32Array, UInt64Array};
 
+use self::column::{Coded, Column, Part, Values};
 use crate::analyses::Analysis;
 use crate::model::Model;
 
@@ -32,7 +32,7 @@ trait Table {
     /// Number of rows.
     fn len(&self) -> usize;
     /// Some of them. All parts have the same columns, also those without rows.
-    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError>;
+    fn rows(&self, rows: Range<usize>) -> Part;
     /// Parts that cover all rows; at least one, as a file without rows has columns too.
     fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let len = self.len();
@@ -74,13 +74,13 @@ views! {
 }
 
 /// A column of times. Signed, so that differences of columns do not wrap in the tools that read them.
-fn ns(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(Int64Array::from_iter_values(values.map(signed)))
+fn ns(values: impl Iterator<Item = u64>) -> Column {
+    Column::Each(Arc::new(Int64Array::from_iter_values(values.map(signed))))
 }
 
 /// A column of times that may be unknown.
-fn maybe_ns(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    Arc::new(values.map(|v| v.map(signed)).collect::<Int64Array>())
+fn maybe_ns(values: impl Iterator<Item = Option<u64>>) -> Column {
+    Column::Each(Arc::new(values.map(|v| v.map(signed)).collect::<Int64Array>()))
 }
 
 fn signed(ns: u64) -> i64 {
@@ -88,32 +88,81 @@ fn signed(ns: u64) -> i64 {
 }
 
 /// A column of ids, indices or counts.
-fn u32s(values: impl Iterator<Item = u32>) -> ArrayRef {
-    Arc::new(UInt32Array::from_iter_values(values))
+fn u32s(values: impl Iterator<Item = u32>) -> Column {
+    Column::Each(Arc::new(UInt32Array::from_iter_values(values)))
 }
 
 /// A column of sizes.
-fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(values))
+fn u64s(values: impl Iterator<Item = u64>) -> Column {
+    Column::Each(Arc::new(UInt64Array::from_iter_values(values)))
 }
 
 /// A column of sizes or counts that may be unknown.
-fn maybe_u64s(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    Arc::new(values.collect::<UInt64Array>())
+fn maybe_u64s(values: impl Iterator<Item = Option<u64>>) -> Column {
+    Column::Each(Arc::new(values.collect::<UInt64Array>()))
 }
 
 /// A column of ids, indices or counts that may be unknown.
-fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> ArrayRef {
-    Arc::new(values.collect::<UInt32Array>())
+fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> Column {
+    Column::Each(Arc::new(values.collect::<UInt32Array>()))
 }
 
-/// A column of texts that repeat: keys into a list.
-fn texts(keys: impl Iterator<Item = u32>, list: &Arc<StringArray>) -> Result<ArrayRef, ArrowError> {
-    let list: ArrayRef = Arc::<StringArray>::clone(list);
-    Ok(Arc::new(DictionaryArray::<UInt32Type>::try_new(UInt32Array::from_iter_values(keys), list)?))
+/// A column of texts that repeat: by row, keys into a list, which may have one text several times.
+fn texts(keys: impl Iterator<Item = u32>, list: &[&str]) -> Column {
+    let (mut values, mut places) = (Vec::new(), vec![column::ABSENT; list.len()]);
+    let mut known = HashMap::new();
+    let keys: Arc<[u32]> = keys
+        .inspect(|key| {
+            let place = &mut places[*key as usize];
+            if *place == column::ABSENT {
+                let text = list[*key as usize];
+                *place = *known.entry(text).or_insert_with(|| {
+                    values.push(text);
+                    u32::try_from(values.len() - 1).unwrap_or(column::ABSENT)
+                });
+            }
+        })
+        .collect();
+    Column::Coded(Coded { values: Values::texts(values), places, keys })
+}
+
+/// A column of CPUs. There are few, and each stays for long.
+fn cpus(of_rows: &[Option<u16>]) -> Column {
+    // Key 0 is that of no CPU.
+    let most = of_rows.iter().flatten().max().map_or(0, |cpu| usize::from(*cpu) + 1);
+    let mut places = vec![column::ABSENT; most + 1];
+    let mut values = Vec::new();
+    let keys: Arc<[u32]> = of_rows
+        .iter()
+        .map(|cpu| {
+            let Some(cpu) = cpu else { return 0 };
+            let key = usize::from(*cpu) + 1;
+            if places[key] == column::ABSENT {
+                places[key] = u32::try_from(values.len()).unwrap_or(column::ABSENT);
+                values.push(*cpu);
+            }
+            u32::from(*cpu) + 1
+        })
+        .collect();
+    Column::Coded(Coded { values: Values::U16(values), places, keys })
 }
 
 /// A column of texts.
-fn strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
-    Arc::new(values.collect::<StringArray>())
+fn strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Column {
+    Column::Each(Arc::new(values.collect::<StringArray>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Arrow's readers take a list in which a text stands twice apart, and then mistake its places.
+    #[test]
+    fn a_list_has_each_text_once() {
+        let Column::Coded(coded) = texts([3, 1, 2, 1].into_iter(), &["unused", "a", "b", "a"]) else {
+            panic!("no list")
+        };
+        assert_eq!(coded.values.written(), ["a", "b"]);
+        assert_eq!((0..4).map(|row| coded.place(row)).collect::<Vec<_>>(), [0, 0, 1, 0]);
+    }
 }

@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt16Array, UInt64Array};
-use arrow_schema::ArrowError;
+use arrow_array::{BooleanArray, UInt64Array};
 
-use super::{Table, maybe_ns, maybe_u32s, ns, texts, u32s, u64s};
+use super::column::{Column, Part, Values};
+use super::keys::{Caller, Computed, Keys};
+use super::{Table, cpus, maybe_ns, ns, u32s};
 use crate::analyses::Analysis;
-use crate::analyses::phase::{Phase, Phases};
+use crate::analyses::phase::Phases;
 use crate::analyses::work::{Work, Works};
 use crate::model::{Model, Node, Text, WAIT_UNKNOWN};
 
@@ -17,46 +18,16 @@ pub(super) struct Ops<'a> {
     model: &'a Model,
     phases: &'a Phases,
     works: &'a Works,
-    phase_names: Arc<StringArray>,
-    /// Texts that nodes and graph calls use, and for each text of the model its place there.
-    names: Arc<StringArray>,
-    name_keys: Vec<u32>,
 }
 
 impl<'a> Ops<'a> {
     pub(super) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
-        let (names, name_keys) = names(model);
-        let phase_names = Arc::new(Phase::ALL.iter().map(|p| Some(p.name())).collect());
-        Self { model, phases: &analysis.phases, works: &analysis.work, phase_names, names, name_keys }
+        Self { model, phases: &analysis.phases, works: &analysis.work }
     }
 
-    fn node(&self, span: usize) -> &Node {
-        let spans = &self.model.spans;
-        let call = spans.graph_call[span].0 as usize;
-        // A span's graph call always has a topology: the model promises it.
-        let topology = self.model.graph_calls.topology[call].map_or(0, |s| s.0 as usize);
-        self.model.topologies.rows[topology].node(spans.node[span])
+    fn node(&self, of: &Computed) -> &Node {
+        self.model.topologies.get(of.topology).node(of.node)
     }
-
-    fn names(&self, rows: Range<usize>, text: fn(&Node) -> Text) -> Result<ArrayRef, ArrowError> {
-        texts(rows.map(|i| self.name_keys[text(self.node(i)).index()]), &self.names)
-    }
-}
-
-/// The texts that nodes use, each once, and for each text of the model its place among them.
-fn names(model: &Model) -> (Arc<StringArray>, Vec<u32>) {
-    let mut keys = vec![u32::MAX; model.texts.len()];
-    let mut list = Vec::new();
-    let nodes = model.topologies.rows.iter().flat_map(|s| &s.nodes);
-    let used = nodes.flat_map(|node| [node.name, node.op, node.desc, node.dtype]);
-    for text in used.chain(model.graph_calls.backend.iter().copied()) {
-        let key = &mut keys[text.index()];
-        if *key == u32::MAX {
-            *key = u32::try_from(list.len()).unwrap_or(u32::MAX);
-            list.push(model.texts.get(text));
-        }
-    }
-    (Arc::new(StringArray::from_iter_values(list)), keys)
 }
 
 impl Table for Ops<'_> {
@@ -64,75 +35,63 @@ impl Table for Ops<'_> {
         self.model.spans.len()
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
-        let (spans, calls) = (&self.model.spans, &self.model.graph_calls);
-        let call = |i: usize| spans.graph_call[i].0 as usize;
-        let thread = |i: usize| self.model.threads.get(spans.thread[i]);
-        let start = self.model.session.start_ns;
-        let work = |i: usize| {
-            self.works.execution(self.model, spans.graph_call[i], spans.node[i], spans.last_node[i])
+    fn rows(&self, rows: Range<usize>) -> Part {
+        let (model, spans, calls) = (self.model, &self.model.spans, &self.model.graph_calls);
+        let keys = Keys::of(model, self.works, rows.clone());
+        let call = |c: &Caller| c.call.0 as usize;
+        let thread = |c: &Caller| model.threads.get(c.thread);
+        let name = |text: fn(&Node) -> Text| {
+            keys.nodes.column(|n| Some(text(self.node(n))), |list| self.texts(&list))
         };
-        let work: Vec<Work> = rows.clone().map(work).collect();
-        let ne = |d: usize| u64s(rows.clone().map(|i| self.node(i).ne[d]));
-        let columns = [
-            ("call", maybe_u32s(rows.clone().map(|i| calls.decode[call(i)].map(|d| d.0))), true),
-            ("graph_call", u32s(rows.clone().map(|i| spans.graph_call[i].0)), false),
+        let ne = |d: usize| keys.nodes.column(|n| Some(self.node(n).ne[d]), Values::U64);
+        let of_work = |number: fn(&Work) -> u64| keys.works.column(|w| Some(number(w)), Values::U64);
+        let wait = |i: usize| Some(spans.wait_ns[i]).filter(|ns| *ns != WAIT_UNKNOWN).map(u64::from);
+        let migrated = rows.clone().map(|i| spans.cpu[i].map(|_| spans.migrated[i]));
+        let start = model.session.start_ns;
+        let mut columns = vec![
+            ("call", keys.callers.column(|c| calls.decode[call(c)].map(|d| d.0), Values::U32), true),
+            ("graph_call", keys.callers.column(|c| Some(c.call.0), Values::U32), false),
             (
                 "phase",
-                texts(
-                    rows.clone().map(|i| self.phases.graph_calls[call(i)].index() as u32),
-                    &self.phase_names,
-                )?,
+                keys.callers.column(|c| Some(self.phases.graph_calls[call(c)].name()), Values::texts),
                 false,
             ),
-            (
-                "backend",
-                texts(rows.clone().map(|i| self.name_keys[calls.backend[call(i)].index()]), &self.names)?,
-                false,
-            ),
-            ("pid", u32s(rows.clone().map(|i| thread(i).pid)), false),
-            ("tid", u32s(rows.clone().map(|i| thread(i).tid)), false),
-            ("node", u32s(rows.clone().map(|i| spans.node[i].0)), false),
-            ("last_node", u32s(rows.clone().map(|i| spans.last_node[i].0)), false),
-            ("name", self.names(rows.clone(), |n| n.name)?, false),
-            ("op", self.names(rows.clone(), |n| n.op)?, false),
-            ("desc", self.names(rows.clone(), |n| n.desc)?, false),
-            ("dtype", self.names(rows.clone(), |n| n.dtype)?, false),
+            ("backend", keys.callers.column(|c| Some(calls.backend[call(c)]), |l| self.texts(&l)), false),
+            ("pid", keys.callers.column(|c| Some(thread(c).pid), Values::U32), false),
+            ("tid", keys.callers.column(|c| Some(thread(c).tid), Values::U32), false),
+            ("node", keys.nodes.column(|n| Some(n.node.0), Values::U32), false),
+            ("last_node", keys.nodes.column(|n| Some(n.last.0), Values::U32), false),
+            ("name", name(|n| n.name), false),
+            ("op", name(|n| n.op), false),
+            ("desc", name(|n| n.desc), false),
+            ("dtype", name(|n| n.dtype), false),
             ("ne0", ne(0), false),
             ("ne1", ne(1), false),
             ("ne2", ne(2), false),
             ("ne3", ne(3), false),
             ("start_ns", ns(rows.clone().map(|i| spans.start_ns[i].saturating_sub(start))), false),
             ("work_ns", ns(rows.clone().map(|i| spans.work_ns[i])), false),
-            (
-                "wait_ns",
-                maybe_ns(rows.clone().map(|i| {
-                    let wait = spans.wait_ns[i];
-                    (wait != WAIT_UNKNOWN).then_some(u64::from(wait))
-                })),
-                true,
-            ),
-            ("cpu", Arc::new(rows.clone().map(|i| spans.cpu[i]).collect::<UInt16Array>()) as ArrayRef, true),
-            (
-                "migrated",
-                Arc::new(BooleanArray::from_iter(
-                    rows.clone().map(|i| spans.cpu[i].map(|_| spans.migrated[i])),
-                )) as ArrayRef,
-                true,
-            ),
-            ("read_bytes", u64s(work.iter().map(Work::read_bytes)), false),
-            ("written_bytes", u64s(work.iter().map(|w| w.written_bytes)), false),
-            ("operations", u64s(work.iter().map(|w| w.operations)), false),
+            ("wait_ns", maybe_ns(rows.clone().map(wait)), true),
+            ("cpu", cpus(&spans.cpu[rows.clone()]), true),
+            ("migrated", Column::Each(Arc::new(BooleanArray::from_iter(migrated))), true),
+            ("read_bytes", of_work(Work::read_bytes), false),
+            ("written_bytes", of_work(|w| w.written_bytes), false),
+            ("operations", of_work(|w| w.operations), false),
         ];
         let counts = &spans.counts;
-        let mut columns: Vec<(&str, ArrayRef, bool)> = columns.into();
         if !counts.is_empty() {
             columns.push(("switches", u32s(rows.clone().map(|i| counts.switches[i])), false));
         }
         for (column, name) in counts.names.iter().enumerate() {
             let values = rows.clone().map(|i| counts.value(column, i)).collect::<UInt64Array>();
-            columns.push((name, Arc::new(values), true));
+            columns.push((name, Column::Each(Arc::new(values)), true));
         }
-        RecordBatch::try_from_iter_with_nullable(columns)
+        Part::new(rows.len(), columns)
+    }
+}
+
+impl Ops<'_> {
+    fn texts(&self, list: &[Text]) -> Values {
+        Values::texts(list.iter().map(|text| self.model.texts.get(*text)).collect())
     }
 }

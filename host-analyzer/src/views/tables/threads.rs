@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
-
+use super::column::Part;
 use super::{Table, maybe_ns, maybe_u64s, ns, strings, u32s, u64s};
 use crate::analyses::Analysis;
 use crate::analyses::thread::Thread;
@@ -24,9 +22,9 @@ impl Table for Threads<'_> {
         self.0.len()
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    fn rows(&self, rows: Range<usize>) -> Part {
         let threads = || self.0[rows.clone()].iter();
-        RecordBatch::try_from_iter_with_nullable([
+        Part::new(rows.len(), [
             ("tid", u32s(threads().map(|t| t.tid)), false),
             ("pid", u32s(threads().map(|t| t.pid)), false),
             ("name", strings(threads().map(|t| Some(t.name.as_str()))), false),

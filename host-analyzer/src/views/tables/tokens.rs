@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, RecordBatch};
-use arrow_schema::ArrowError;
+use arrow_array::Int32Array;
 
+use super::column::{Column, Part};
 use super::{Table, maybe_ns, maybe_u32s, ns, strings, u32s};
 use crate::analyses::Analysis;
 use crate::analyses::token::Call;
@@ -26,10 +26,10 @@ impl Table for Tokens<'_> {
         self.0.len()
     }
 
-    fn rows(&self, rows: Range<usize>) -> Result<RecordBatch, ArrowError> {
+    fn rows(&self, rows: Range<usize>) -> Part {
         let calls = || self.0[rows.clone()].iter();
-        let status: ArrayRef = Arc::new(Int32Array::from_iter_values(calls().map(|c| c.status)));
-        RecordBatch::try_from_iter_with_nullable([
+        let status = Column::Each(Arc::new(Int32Array::from_iter_values(calls().map(|c| c.status))));
+        Part::new(rows.len(), [
             ("id", u32s(calls().map(|c| c.id)), false),
             ("phase", strings(calls().map(|c| Some(c.phase.name()))), false),
             ("function", strings(calls().map(|c| Some(c.function))), false),
