@@ -33,9 +33,10 @@ pub(super) struct Meetings {
     pub(super) rows: Vec<Meeting>,
     /// Row by span, from the call's first span on.
     pub(super) of_span: Vec<u32>,
-    /// Used again from call to call: row by node, and the spans row by row.
+    /// Used again from call to call: row by node; the spans row by row, and by row where they end.
     row_of_node: Vec<u32>,
-    members: Vec<Vec<usize>>,
+    members: Vec<usize>,
+    ends: Vec<usize>,
     values: Vec<u64>,
 }
 
@@ -49,30 +50,45 @@ impl Meetings {
     /// Reads the spans of one graph call.
     pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
         self.rows.clear();
-        self.of_span.clear();
-        let mut used = 0;
-        for i in rows.clone() {
-            let node = spans.node[i].0 as usize;
-            if self.row_of_node.len() <= node {
-                self.row_of_node.resize(node + 1, NONE);
-            }
-            if self.row_of_node[node] == NONE {
-                self.row_of_node[node] = used;
-                used += 1;
-                if self.members.len() < used as usize {
-                    self.members.push(Vec::new());
-                }
-                self.members[used as usize - 1].clear();
-            }
-            let row = self.row_of_node[node];
-            self.of_span.push(row);
-            self.members[row as usize].push(i);
+        self.gather(spans, rows);
+        let mut start = 0;
+        for end in &self.ends {
+            self.rows.push(meeting(spans, &self.members[start..*end], &mut self.values));
+            start = *end;
         }
-        for members in &self.members[..used as usize] {
-            self.rows.push(meeting(spans, members, &mut self.values));
+    }
+
+    /// Puts the spans of each node side by side: a counting sort, as there are as many nodes as spans of a thread.
+    fn gather(&mut self, spans: &Spans, rows: Range<usize>) {
+        let Self { of_span, row_of_node, members, ends, .. } = self;
+        of_span.clear();
+        ends.clear();
+        for node in spans.node[rows.clone()].iter().map(|node| node.0 as usize) {
+            if row_of_node.len() <= node {
+                row_of_node.resize(node + 1, NONE);
+            }
+            let row = &mut row_of_node[node];
+            if *row == NONE {
+                *row = u32::try_from(ends.len()).unwrap_or(NONE);
+                ends.push(0);
+            }
+            ends[*row as usize] += 1;
+            of_span.push(*row);
         }
-        for i in rows {
-            self.row_of_node[spans.node[i].0 as usize] = NONE;
+        // From counts to where each row begins; filling it moves that on to its end.
+        let mut next = 0;
+        for end in ends.iter_mut() {
+            next += std::mem::replace(end, next);
+        }
+        members.clear();
+        members.resize(rows.len(), 0);
+        for (i, row) in rows.clone().zip(of_span) {
+            let at = &mut ends[*row as usize];
+            members[*at] = i;
+            *at += 1;
+        }
+        for node in &spans.node[rows] {
+            row_of_node[node.0 as usize] = NONE;
         }
     }
 
@@ -86,25 +102,36 @@ impl Meetings {
 
 /// `values` is room that is used again.
 fn meeting(spans: &Spans, members: &[usize], values: &mut Vec<u64>) -> Meeting {
-    let start = |i: &usize| spans.start_ns[*i];
-    let ended = |i: &usize| end(spans, *i);
-    let first = members.iter().min_by_key(|i| start(i)).copied().unwrap_or_default();
-    let last = members.iter().max_by_key(|i| ended(i)).copied().unwrap_or_default();
-    let early = members.iter().min_by_key(|i| ended(i)).copied().unwrap_or_default();
-    let others = || members.iter().filter(|i| **i != last);
-    let (others_start, others_end) =
-        (median(others().map(start), values), median(others().map(ended), values));
+    let start = |i: usize| spans.start_ns[i];
+    let (mut first, mut last, mut early) = (members[0], members[0], members[0]);
+    let (mut release, mut early_end) = (end(spans, last), end(spans, early));
+    for i in members[1..].iter().copied() {
+        let ended = end(spans, i);
+        if start(i) < start(first) {
+            first = i;
+        }
+        // Of those that come together the later thread counts as the last.
+        if ended >= release {
+            (last, release) = (i, ended);
+        }
+        if ended < early_end {
+            (early, early_end) = (i, ended);
+        }
+    }
+    let others = || members.iter().copied().filter(|i| *i != last);
+    let others_start = median(others().map(start), values);
+    let others_end = median(others().map(|i| end(spans, i)), values);
     Meeting {
         node: spans.node[last],
         threads: u32::try_from(members.len()).unwrap_or(NONE),
-        start: start(&first),
+        start: start(first),
         first,
-        release: ended(&last),
+        release,
         last,
         early,
-        others_start: others_start.unwrap_or_else(|| start(&last)),
-        others_end: others_end.unwrap_or_else(|| ended(&last)),
-        others_work: others().map(|i| spans.work_ns[*i]).max().unwrap_or(0),
+        others_start: others_start.unwrap_or_else(|| start(last)),
+        others_end: others_end.unwrap_or(release),
+        others_work: others().map(|i| spans.work_ns[i]).max().unwrap_or(0),
     }
 }
 
@@ -169,30 +196,34 @@ impl Habits {
 pub(super) struct Lateness {
     causes: [(Option<Class>, u64); CAUSES],
     n: usize,
-    pub(super) total: u64,
+    total: u64,
+    /// What no cause has taken yet.
+    left: u64,
 }
 
 pub(super) const CAUSES: usize = 8;
 
 impl Lateness {
+    fn new(total: u64) -> Self {
+        Self { total, left: total, ..Self::default() }
+    }
+
     fn push(&mut self, class: Class, ns: u64) {
-        let ns = ns.min(self.left());
+        let ns = ns.min(self.left);
         if ns > 0 && self.n < CAUSES {
             self.causes[self.n] = (Some(class), ns);
             self.n += 1;
+            self.left -= ns;
         }
-    }
-
-    fn left(&self) -> u64 {
-        self.total - self.causes.iter().map(|(_, ns)| ns).sum::<u64>()
     }
 
     /// The causes with their parts of `wait` ns.
     pub(super) fn of(&self, wait: u64) -> impl Iterator<Item = (Class, u64)> + '_ {
         let total = self.total.max(1);
         self.causes[..self.n].iter().filter_map(move |(class, ns)| {
-            // Nearly all fit, and a division of 128 bits takes ten times as long.
+            // Nearly all fit, and a division of 128 bits takes ten times as long; most have one cause, and need none.
             let part = match wait.checked_mul(*ns) {
+                _ if *ns == total => wait,
                 Some(product) => product / total,
                 None => {
                     let part = u128::from(wait) * u128::from(*ns) / u128::from(total);
@@ -280,7 +311,7 @@ impl Causes<'_> {
 
     /// Why the last arriver was late.
     pub(super) fn lateness(&self, topology: Option<TopologyId>, m: &Meeting) -> Lateness {
-        let mut late = Lateness { total: m.release.saturating_sub(m.others_end), ..Lateness::default() };
+        let mut late = Lateness::new(m.release.saturating_sub(m.others_end));
         if m.threads < 2 {
             return late;
         }

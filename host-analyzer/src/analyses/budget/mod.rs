@@ -25,7 +25,7 @@ use serde::Serialize;
 use super::phase::{Phase, Phases};
 use super::tracing::Tracing;
 use crate::model::{
-    DecodeId, FactScope, FactValue, GraphCallId, Model, Node, NodeIdx, Text, ThreadId, Traced,
+    DecodeId, FactScope, FactValue, GraphCallId, Model, Node, NodeIdx, Text, ThreadId, TopologyId, Traced,
 };
 use arrival::{Causes, Habits, Meetings};
 use class::Fill;
@@ -191,7 +191,8 @@ struct Sum {
     calls: u64,
     time_ns: u64,
     wall: Parts,
-    work: HashMap<(Text, Text), u64>,
+    /// By topology, then node.
+    work: Vec<Vec<u64>>,
     threads: BTreeMap<Option<ThreadId>, (bool, u64, Parts)>,
 }
 
@@ -212,11 +213,10 @@ impl Sums {
             let time = (wall.at(), end.min(interval.end).max(wall.at()));
             let topology = model.graph_calls.topology[graph.0 as usize];
             let mut worked = |node: NodeIdx, ns: u64| {
-                let node = topology.map(|t| model.topologies.get(t).node(node));
-                let key = node.map_or_else(Default::default, |n| (n.op, n.desc));
-                *sum.work.entry(key).or_default() += ns;
-                if let Some(node) = node {
-                    heard(interval.call, node, ns);
+                // Whatever has operators has a topology.
+                if let Some(topology) = topology {
+                    add_work(&mut sum.work, model, topology, node, ns);
+                    heard(interval.call, model.topologies.get(topology).node(node), ns);
                 }
             };
             if way.traced {
@@ -261,7 +261,7 @@ impl Sums {
                 all_calls,
                 time_ns: sum.time_ns,
                 wall: sum.wall,
-                work: work(model, sum.work),
+                work: work(model, &sum.work),
                 threads: sum
                     .threads
                     .into_iter()
@@ -279,7 +279,25 @@ impl Sums {
     }
 }
 
-fn work(model: &Model, sums: HashMap<(Text, Text), u64>) -> Vec<Work> {
+fn add_work(sums: &mut Vec<Vec<u64>>, model: &Model, topology: TopologyId, node: NodeIdx, ns: u64) {
+    let at = topology.0 as usize;
+    if sums.len() <= at {
+        sums.resize_with(at + 1, Vec::new);
+    }
+    if sums[at].is_empty() {
+        sums[at].resize(model.topologies.get(topology).nodes.len(), 0);
+    }
+    sums[at][node.0 as usize] += ns;
+}
+
+/// The sums of nodes by type.
+fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
+    let mut sums: HashMap<(Text, Text), u64> = HashMap::new();
+    for (topology, of_nodes) in model.topologies.rows.iter().zip(of_nodes) {
+        for (node, ns) in topology.nodes.iter().zip(of_nodes) {
+            *sums.entry((node.op, node.desc)).or_default() += ns;
+        }
+    }
     let text = |t: Text| model.texts.get(t).to_owned();
     let mut rows: Vec<_> = sums
         .into_iter()
