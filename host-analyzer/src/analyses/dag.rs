@@ -4,6 +4,8 @@
 //! that the group computed most often while it was traced, of equals the one computed last. Promises: `nodes[i].index == i`;
 //! edges name existing nodes.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::critical_path::{self, CriticalPath};
@@ -15,7 +17,7 @@ use super::op::share;
 use super::percentile::percentile;
 use super::phase::Phase;
 use super::tally::{Cell, Computed, Tallies};
-use crate::model::{Buffer, GraphCallId, Model, Node, NodeIdx, Text, Topology};
+use crate::model::{Buffer, Model, Node, NodeIdx, Text, Topology};
 
 /// One graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -169,7 +171,7 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let whole = topology.complete && !model.capture.nodes_left_out();
     let found = (generates && whole && c.fullest_call.is_some())
         .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
-    let mut nodes = nodes(model, topology, tallies.cells(c), &order(executions, c, topology), &fused_with);
+    let mut nodes = nodes(model, topology, tallies.cells(c), &order(model, executions, c, topology), &fused_with);
     for (node, critical) in nodes.iter_mut().zip(found.iter().flat_map(|f| &f.critical)) {
         node.critical = Some(*critical);
     }
@@ -197,9 +199,13 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
 fn medians(executions: &Executions, tallies: &Tallies, c: &Computed) -> Vec<u64> {
     let cells = c.cell_range();
     let mut times: Vec<Vec<u64>> = vec![Vec::new(); cells.len()];
-    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
-        if let Some(of_node) = (*cell as usize).checked_sub(cells.start).and_then(|i| times.get_mut(i)) {
-            of_node.push(*wall_ns);
+    for (_, rows) in executions.by_call() {
+        let of_call = &tallies.cell_of_execution[rows.clone()];
+        if !of_call.first().is_some_and(|cell| cells.contains(&(*cell as usize))) {
+            continue;
+        }
+        for (cell, wall_ns) in of_call.iter().zip(&executions.wall_ns[rows]) {
+            times[*cell as usize - cells.start].push(*wall_ns);
         }
     }
     times.iter_mut().map(|t| percentile(t, 50).unwrap_or(0)).collect()
@@ -259,15 +265,18 @@ fn buffer<'m>(model: &'m Model, node: &Node) -> Option<&'m Buffer> {
 
 /// The position of each node in the order of execution, as seen in the fullest call: the first start of a node
 /// over all threads. A barrier lies between any two nodes, so every thread has the same order.
-fn order(executions: &Executions, c: &Computed, topology: &Topology) -> Vec<Option<u32>> {
+fn order(model: &Model, executions: &Executions, c: &Computed, topology: &Topology) -> Vec<Option<u32>> {
     let mut order = vec![None; topology.nodes.len()];
-    let Some(GraphCallId(call)) = c.fullest_call else { return order };
-    let first = executions.graph_call.partition_point(|g| g.0 < call);
-    let end = executions.graph_call.partition_point(|g| g.0 <= call);
-    let mut rows: Vec<usize> = (first..end).collect();
-    rows.sort_by_key(|r| (executions.start_ns[*r], executions.node[*r]));
-    for (position, row) in (0..).zip(rows) {
-        order[executions.node[row].0 as usize] = Some(position);
+    let Some(call) = c.fullest_call else { return order };
+    let mut starts: BTreeMap<NodeIdx, u64> = BTreeMap::new();
+    for i in executions.spans_of(call) {
+        let start = starts.entry(model.spans.node[i]).or_insert(u64::MAX);
+        *start = model.spans.start_ns[i].min(*start);
+    }
+    let mut rows: Vec<(u64, NodeIdx)> = starts.into_iter().map(|(node, start)| (start, node)).collect();
+    rows.sort_unstable();
+    for (position, (_, node)) in (0..).zip(rows) {
+        order[node.0 as usize] = Some(position);
     }
     order
 }

@@ -4,86 +4,87 @@
 //! order of graph calls. Promises: every span of a call that was traced whole is in exactly one execution, so that sums over
 //! executions are sums over those spans; spans of other calls are in none.
 
+use std::ops::Range;
+
 use super::tracing::Tracing;
 use crate::model::{Ends, GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 
-/// Columns, one row an execution, by graph call; within a call in the order in which spans name the nodes.
+/// Columns, one row an execution, by graph call; within a call in the order in which spans name the nodes. What is needed of the
+/// executions of one call or node only, as their starts and their work, is read from the spans there.
 #[derive(Debug, Clone, Default)]
 pub struct Executions {
-    /// Graph call.
-    pub graph_call: Vec<GraphCallId>,
     /// Node of the call's topology.
     pub node: Vec<NodeIdx>,
     /// Last node that the same kernel computed too; equal to `node` when not fused.
     pub last_node: Vec<NodeIdx>,
-    /// First start of work over the threads, ns.
-    pub start_ns: Vec<u64>,
     /// First start to last end of work over the threads, ns.
     pub wall_ns: Vec<u64>,
-    /// Work, summed over the threads, ns.
-    pub work_ns: Vec<u64>,
-    /// Wait at the barrier, summed over the threads where it was seen, ns.
-    pub wait_ns: Vec<u64>,
-    /// Number of spans.
-    pub spans: Vec<u32>,
+    calls: Vec<OfCall>,
 }
 
-/// What is known of one node while the spans of its call are read.
-#[derive(Clone, Copy)]
+/// The executions of one graph call.
+#[derive(Debug, Clone)]
+pub struct OfCall {
+    /// The call.
+    pub call: GraphCallId,
+    /// Their rows.
+    pub rows: Range<usize>,
+    /// Rows of their spans.
+    pub spans: Range<usize>,
+    /// Most spans of one of them.
+    pub widest: u32,
+}
+
+/// What is known of a node's execution while the spans of its call are read.
+#[derive(Clone, Copy, Default)]
 struct Open {
-    /// Call that the row belongs to; rows of other calls are stale.
-    call: GraphCallId,
+    /// Its row, from 1 on; rows of earlier calls are stale.
     row: usize,
+    start_ns: u64,
+    spans: u32,
 }
-
-const NO_CALL: Open = Open { call: GraphCallId(u32::MAX), row: 0 };
 
 impl Executions {
     /// The executions of a session.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         let widest = model.topologies.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
-        let mut open = vec![NO_CALL; widest];
+        let mut open = vec![Open::default(); widest];
         let mut all = Self::default();
-        let spans = &model.spans;
         let tracing = Tracing::of(model);
-        for i in 0..spans.len() {
-            let (call, node) = (spans.graph_call[i], spans.node[i]);
-            if !tracing.whole(call.0 as usize) {
-                continue;
-            }
-            let slot = &mut open[node.0 as usize];
-            if slot.call == call {
-                all.add(slot.row, spans, i);
-            } else {
-                *slot = Open { call, row: all.len() };
-                all.push(spans, i);
+        let mut end = 0;
+        for same in model.spans.graph_call.chunk_by(|a, b| a == b) {
+            let spans = end..end + same.len();
+            end = spans.end;
+            if tracing.whole(same[0].0 as usize) {
+                all.add_call(same[0], &model.spans, spans, &mut open);
             }
         }
         all
     }
 
-    fn push(&mut self, spans: &Spans, i: usize) {
-        self.graph_call.push(spans.graph_call[i]);
-        self.node.push(spans.node[i]);
-        self.last_node.push(spans.last_node[i]);
-        self.start_ns.push(spans.start_ns[i]);
-        self.wall_ns.push(spans.work_ns[i]);
-        self.work_ns.push(spans.work_ns[i]);
-        self.wait_ns.push(known(spans.wait_ns[i]));
-        self.spans.push(1);
-    }
-
-    fn add(&mut self, row: usize, spans: &Spans, i: usize) {
-        let start = self.start_ns[row].min(spans.start_ns[i]);
-        let end = (self.start_ns[row].saturating_add(self.wall_ns[row]))
-            .max(spans.start_ns[i].saturating_add(spans.work_ns[i]));
-        self.start_ns[row] = start;
-        self.wall_ns[row] = end - start;
-        self.work_ns[row] = self.work_ns[row].saturating_add(spans.work_ns[i]);
-        self.wait_ns[row] = self.wait_ns[row].saturating_add(known(spans.wait_ns[i]));
-        self.last_node[row] = self.last_node[row].max(spans.last_node[i]);
-        self.spans[row] += 1;
+    fn add_call(&mut self, call: GraphCallId, spans: &Spans, of_call: Range<usize>, open: &mut [Open]) {
+        let first = self.len();
+        let mut widest = 1;
+        for i in of_call.clone() {
+            let (start, work) = (spans.start_ns[i], spans.work_ns[i]);
+            let slot = &mut open[spans.node[i].0 as usize];
+            if slot.row <= first {
+                self.node.push(spans.node[i]);
+                self.last_node.push(spans.last_node[i]);
+                self.wall_ns.push(work);
+                *slot = Open { row: self.node.len(), start_ns: start, spans: 1 };
+                continue;
+            }
+            let row = slot.row - 1;
+            let end = slot.start_ns.saturating_add(self.wall_ns[row]).max(start.saturating_add(work));
+            slot.start_ns = slot.start_ns.min(start);
+            slot.spans += 1;
+            widest = widest.max(slot.spans);
+            self.wall_ns[row] = end - slot.start_ns;
+            self.last_node[row] = self.last_node[row].max(spans.last_node[i]);
+        }
+        self.calls.push(OfCall { call, rows: first..self.len(), spans: of_call, widest });
     }
 
     /// Number of executions.
@@ -98,14 +99,21 @@ impl Executions {
         self.node.is_empty()
     }
 
+    /// The graph calls that have any, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[OfCall] {
+        &self.calls
+    }
+
     /// The rows of each graph call that has any, by call.
-    pub fn by_call(&self) -> impl Iterator<Item = (GraphCallId, std::ops::Range<usize>)> + '_ {
-        let mut end = 0;
-        self.graph_call.chunk_by(|a, b| a == b).map(move |rows| {
-            let start = end;
-            end += rows.len();
-            (rows[0], start..end)
-        })
+    pub fn by_call(&self) -> impl Iterator<Item = (GraphCallId, Range<usize>)> + '_ {
+        self.calls.iter().map(|c| (c.call, c.rows.clone()))
+    }
+
+    /// Rows of the spans of a graph call; none if it has no executions.
+    #[must_use]
+    pub fn spans_of(&self, call: GraphCallId) -> Range<usize> {
+        self.calls.binary_search_by_key(&call, |c| c.call).map_or(0..0, |at| self.calls[at].spans.clone())
     }
 }
 

@@ -74,8 +74,9 @@ pub fn nested_calls(model: &Model, phases: &Phases, executions: &Executions) -> 
         let stretch = (nested.start_ns[i], nested.start_ns[i].saturating_add(nested.duration_ns[i]));
         groups.entry(key).or_default().push(stretch);
     }
-    let walls: HashMap<(GraphCallId, NodeIdx), u64> = (0..executions.len())
-        .map(|e| ((executions.graph_call[e], executions.node[e]), executions.wall_ns[e]))
+    let walls: HashMap<(GraphCallId, NodeIdx), u64> = executions
+        .by_call()
+        .flat_map(|(call, rows)| rows.map(move |e| ((call, executions.node[e]), executions.wall_ns[e])))
         .collect();
     let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
     for ((call, node, function, backend), mut stretches) in groups {

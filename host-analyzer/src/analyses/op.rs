@@ -4,7 +4,7 @@
 //! phase the sums over types equal the sums over operators.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -129,6 +129,15 @@ struct Key {
     nth: u32,
 }
 
+/// Phase, backend, operator, description.
+type TypeKey = (Phase, Text, Text, Text);
+
+impl Key {
+    const fn of_type(&self) -> TypeKey {
+        (self.phase, self.backend, self.op, self.desc)
+    }
+}
+
 /// Operator wall time of each phase and backend, ns.
 type Wholes = HashMap<(Phase, Text), u64>;
 
@@ -188,7 +197,7 @@ impl Op {
             wholes = graph_times(model, phases);
             wholes.iter().for_each(|((phase, _), ns)| graph_ns[phase.index()] += ns);
         }
-        let percentiles = percentiles(rows.len(), &row_of_cell, executions, tallies);
+        let (percentiles, medians) = percentiles(&rows, &row_of_cell, executions, tallies);
         let mut operators: Vec<_> = rows
             .iter()
             .zip(percentiles)
@@ -206,12 +215,7 @@ impl Op {
         let operator_of_cell: Vec<u32> =
             row_of_cell.iter().map(|row| sorted.get(*row as usize).copied().unwrap_or(u32::MAX)).collect();
         let operators: Vec<Operator> = operators.into_iter().map(|(_, o)| o).collect();
-        let mut types = types(model, &rows, &wholes);
-        let medians = medians(&types, &operators, &operator_of_cell, executions, tallies);
-        for (kind, median_ns) in types.iter_mut().zip(medians) {
-            kind.median_ns = median_ns;
-            kind.biased = median_ns.is_some_and(|ns| biased(model, ns));
-        }
+        let types = types(model, &rows, &wholes, &medians);
         Self { types, operators, wall_ns, graph_ns, operator_of_cell }
     }
 }
@@ -280,35 +284,44 @@ fn occurrences(topology: &Topology) -> Vec<u32> {
     topology.nodes.iter().map(count).collect()
 }
 
-/// Median and 95th percentile of every row's wall times.
+/// Median and 95th percentile of every row's wall times, and the median of every type's.
 fn percentiles(
-    rows: usize,
+    rows: &[Row],
     row_of_cell: &[u32],
     executions: &Executions,
     tallies: &Tallies,
-) -> Vec<(Option<u64>, Option<u64>)> {
-    // A counting sort: each row's values lie side by side.
-    let row = |e: usize| row_of_cell[tallies.cell_of_execution[e] as usize] as usize;
-    let mut ends = vec![0_usize; rows + 1];
-    for e in 0..executions.len() {
-        ends[row(e) + 1] += 1;
+) -> (Vec<(Option<u64>, Option<u64>)>, HashMap<TypeKey, Option<u64>>) {
+    // A counting sort: each row's values lie side by side, and the rows of a type.
+    let mut by_type: BTreeMap<TypeKey, Vec<usize>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        by_type.entry(row.key.of_type()).or_default().push(at);
     }
-    for r in 0..rows {
-        ends[r + 1] += ends[r];
+    let mut places = vec![0..0; rows.len()];
+    let mut of_types = Vec::with_capacity(by_type.len());
+    let mut end = 0;
+    for (key, rows_of_type) in by_type {
+        let first = end;
+        for row in rows_of_type {
+            let start = end;
+            end += usize::try_from(rows[row].sum.executions).unwrap_or(0);
+            places[row] = start..end;
+        }
+        of_types.push((key, first..end));
     }
-    let mut next = ends.clone();
+    let mut next: Vec<usize> = places.iter().map(|place| place.start).collect();
     let mut values = vec![0_u64; executions.len()];
-    for (e, wall_ns) in executions.wall_ns.iter().enumerate() {
-        let at = &mut next[row(e)];
+    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
+        let at = &mut next[row_of_cell[*cell as usize] as usize];
         values[*at] = *wall_ns;
         *at += 1;
     }
-    ends.windows(2)
-        .map(|w| {
-            let values = &mut values[w[0]..w[1]];
-            (percentile(values, 50), percentile(values, 95))
-        })
-        .collect()
+    let of_rows = places.into_iter().map(|place| {
+        let values = &mut values[place];
+        (percentile(values, 50), percentile(values, 95))
+    });
+    let of_rows = of_rows.collect();
+    let of_types = of_types.into_iter().map(|(key, place)| (key, percentile(&mut values[place], 50)));
+    (of_rows, of_types.collect())
 }
 
 fn describe(model: &Model, row: &Row) -> Operator {
@@ -343,11 +356,16 @@ fn describe(model: &Model, row: &Row) -> Operator {
     }
 }
 
-fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
-    let mut sums: Vec<((Phase, Text, Text, Text), Cell)> = Vec::new();
-    let mut ids: HashMap<(Phase, Text, Text, Text), usize> = HashMap::new();
+fn types(
+    model: &Model,
+    rows: &[Row],
+    wholes: &Wholes,
+    medians: &HashMap<TypeKey, Option<u64>>,
+) -> Vec<OpType> {
+    let mut sums: Vec<(TypeKey, Cell)> = Vec::new();
+    let mut ids: HashMap<TypeKey, usize> = HashMap::new();
     for row in rows {
-        let key = (row.key.phase, row.key.backend, row.key.op, row.key.desc);
+        let key = row.key.of_type();
         let at = *ids.entry(key).or_insert_with(|| {
             sums.push((key, Cell::default()));
             sums.len() - 1
@@ -356,19 +374,23 @@ fn types(model: &Model, rows: &[Row], wholes: &Wholes) -> Vec<OpType> {
     }
     sums.sort_by_key(|((phase, ..), sum)| (*phase, Reverse(sum.wall_ns)));
     sums.into_iter()
-        .map(|((phase, backend, op, desc), sum)| OpType {
-            phase,
-            host_side: host_side(model.texts.get(backend)),
-            backend: model.texts.get(backend).to_owned(),
-            op: model.texts.get(op).to_owned(),
-            desc: model.texts.get(desc).to_owned(),
-            executions: sum.executions,
-            wall_ns: sum.wall_ns,
-            median_ns: None,
-            biased: false,
-            work_ns: sum.work_ns,
-            wait_ns: waits(model, sum.wait_ns),
-            share: share(sum.wall_ns, whole(wholes, phase, backend)),
+        .map(|(key, sum)| {
+            let (phase, backend, op, desc) = key;
+            let median_ns = medians.get(&key).copied().flatten();
+            OpType {
+                phase,
+                host_side: host_side(model.texts.get(backend)),
+                backend: model.texts.get(backend).to_owned(),
+                op: model.texts.get(op).to_owned(),
+                desc: model.texts.get(desc).to_owned(),
+                executions: sum.executions,
+                wall_ns: sum.wall_ns,
+                median_ns,
+                biased: median_ns.is_some_and(|ns| biased(model, ns)),
+                work_ns: sum.work_ns,
+                wait_ns: waits(model, sum.wait_ns),
+                share: share(sum.wall_ns, whole(wholes, phase, backend)),
+            }
         })
         .collect()
 }
@@ -381,25 +403,6 @@ fn biased(model: &Model, median_ns: u64) -> bool {
 /// A part of a whole, 0 to 1; 0 of nothing.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
-/// The median wall time of an execution of each type, ns.
-fn medians(
-    types: &[OpType],
-    operators: &[Operator],
-    operator_of_cell: &[u32],
-    executions: &Executions,
-    tallies: &Tallies,
-) -> Vec<Option<u64>> {
-    let of_operator = type_of_operator(types, operators);
-    let mut values: Vec<Vec<u64>> = vec![Vec::new(); types.len()];
-    for (cell, wall_ns) in tallies.cell_of_execution.iter().zip(&executions.wall_ns) {
-        let operator = operator_of_cell.get(*cell as usize).and_then(|row| of_operator.get(*row as usize));
-        if let Some(of_type) = operator.copied().flatten().and_then(|t| values.get_mut(t)) {
-            of_type.push(*wall_ns);
-        }
-    }
-    values.iter_mut().map(|v| percentile(v, 50)).collect()
 }
 
 /// By row of the operators the row of their type.

@@ -118,8 +118,8 @@ impl Roof {
 
 fn used(model: &Model, phases: &Phases, executions: &Executions, phase: Phase) -> (u32, Vec<u16>) {
     let of_phase = |call: usize| phases.graph_calls[call] == phase;
-    let widths = executions.graph_call.iter().zip(&executions.spans).filter(|(c, _)| of_phase(c.0 as usize));
-    let threads = widths.map(|(_, spans)| *spans).max().unwrap_or(0);
+    let calls = executions.calls().iter().filter(|c| of_phase(c.call.0 as usize));
+    let threads = calls.map(|c| c.widest).max().unwrap_or(0);
     let mut spans: BTreeMap<u16, u64> = BTreeMap::new();
     for (call, cpu) in model.spans.graph_call.iter().zip(&model.spans.cpu) {
         if of_phase(call.0 as usize) {

@@ -3,7 +3,7 @@
 //! Stage: analysis, shared by `op` and `dag`. From: executions and groups, in one pass. To: dense arrays, one
 //! [`Cell`] per node of each topology that a group computed.
 
-use super::execution::Executions;
+use super::execution::{Executions, OfCall, known};
 use super::group::{GroupId, Groups};
 use crate::model::{GraphCallId, Model, TopologyId};
 
@@ -76,27 +76,31 @@ impl Tallies {
     #[must_use]
     pub fn of(model: &Model, groups: &Groups, executions: &Executions) -> Self {
         let mut all = Self::default();
-        let of_call = all.find_computed(model, groups);
+        let computed_of_call = all.find_computed(model, groups);
         all.cell_of_execution.reserve(executions.len());
-        for (call, rows) in executions.by_call() {
+        let spans = &model.spans;
+        for OfCall { call, rows, spans: of_call, .. } in executions.calls() {
             // Spans exist only where the topology is known, so their call is always computed.
-            let Some(c) = of_call[call.0 as usize] else { continue };
+            let Some(c) = computed_of_call[call.0 as usize] else { continue };
             let computed = &mut all.computed[c];
             computed.traced_calls += 1;
             if rows.len() >= computed.most_executions {
                 computed.most_executions = rows.len();
-                computed.fullest_call = Some(call);
+                computed.fullest_call = Some(*call);
             }
             let first = computed.first_cell;
-            for i in rows {
+            for i in rows.clone() {
                 let at = first + executions.node[i].0 as usize;
                 let cell = &mut all.cells[at];
                 cell.executions += 1;
                 cell.wall_ns = cell.wall_ns.saturating_add(executions.wall_ns[i]);
-                cell.work_ns = cell.work_ns.saturating_add(executions.work_ns[i]);
-                cell.wait_ns = cell.wait_ns.saturating_add(executions.wait_ns[i]);
                 cell.last_node = executions.last_node[i].0;
                 all.cell_of_execution.push(u32::try_from(at).unwrap_or(u32::MAX));
+            }
+            for i in of_call.clone() {
+                let cell = &mut all.cells[first + spans.node[i].0 as usize];
+                cell.work_ns = cell.work_ns.saturating_add(spans.work_ns[i]);
+                cell.wait_ns = cell.wait_ns.saturating_add(known(spans.wait_ns[i]));
             }
         }
         all

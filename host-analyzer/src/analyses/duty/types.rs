@@ -45,15 +45,17 @@ pub fn types(
     let bursts = calls_of_bursts(model, phases);
     let of_type = type_of_operator(&op.types, &op.operators);
     let mut sums: Vec<BTreeMap<u32, Sum>> = vec![BTreeMap::new(); op.types.len()];
-    for e in 0..executions.len() {
-        let call = executions.graph_call[e].0 as usize;
-        let burst = model.graph_calls.decode[call].and_then(|d| phases.tracing.bursts[d.0 as usize]);
-        let operator = op.operator_of_cell.get(tallies.cell_of_execution[e] as usize);
-        let kind = operator.and_then(|row| of_type.get(*row as usize).copied().flatten());
-        if let (Some(burst), Some(kind)) = (burst, kind) {
-            let sum = sums[kind].entry(burst).or_default();
-            sum.executions += 1.0;
-            sum.wall_ns += executions.wall_ns[e] as f64;
+    for (call, rows) in executions.by_call() {
+        let decode = model.graph_calls.decode[call.0 as usize];
+        let Some(burst) = decode.and_then(|d| phases.tracing.bursts[d.0 as usize]) else { continue };
+        for e in rows {
+            let operator = op.operator_of_cell.get(tallies.cell_of_execution[e] as usize);
+            let kind = operator.and_then(|row| of_type.get(*row as usize).copied().flatten());
+            if let Some(kind) = kind {
+                let sum = sums[kind].entry(burst).or_default();
+                sum.executions += 1.0;
+                sum.wall_ns += executions.wall_ns[e] as f64;
+            }
         }
     }
     (0..op.types.len())
