@@ -54,7 +54,7 @@ impl Excerpt {
             tracks
                 .iter()
                 .zip(&slices)
-                .map(|(t, r)| t.order[r.clone()].iter().filter(|s| kind(s)).count())
+                .map(|(t, r)| t.order.range(r.clone()).filter(kind).count())
                 .sum()
         };
         Self {
@@ -100,11 +100,11 @@ fn call_ends(model: &Model, analysis: &Analysis, first: usize) -> Vec<u64> {
 }
 
 fn first_slice(model: &Model, tracks: &[Track]) -> u64 {
-    tracks.iter().filter_map(|t| t.order.first()).map(|s| s.bounds(model).0).min().unwrap_or(0)
+    tracks.iter().filter_map(|t| t.order.iter().next()).map(|s| s.bounds(model).0).min().unwrap_or(0)
 }
 
 fn last_end(model: &Model, tracks: &[Track]) -> u64 {
-    tracks.iter().flat_map(|t| &t.order).map(|s| s.bounds(model).1).max().unwrap_or(0)
+    tracks.iter().flat_map(|t| t.order.iter()).map(|s| s.bounds(model).1).max().unwrap_or(0)
 }
 
 /// Slices of a track that start in `start..end`.

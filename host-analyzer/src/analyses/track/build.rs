@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nest::lanes;
-use super::{Slice, Track, TrackKind, is_slice};
+use super::order::{Order, Packed};
+use super::{Track, TrackKind, is_slice};
 use crate::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId};
 
 /// The tracks of a session that have slices: by process, then token-level, graph-level, threads.
@@ -12,8 +13,8 @@ use crate::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId};
 #[must_use]
 pub fn tracks(model: &Model) -> Vec<Track> {
     let kinds = [
-        (TrackKind::Token, by_thread(model, &model.decodes.thread, |i| Slice::Decode(DecodeId(i)))),
-        (TrackKind::Graph, by_thread(model, &model.graph_calls.thread, |i| Slice::Graph(GraphCallId(i)))),
+        (TrackKind::Token, by_thread(model, &model.decodes.thread, |i| Packed::decode(DecodeId(i)))),
+        (TrackKind::Graph, by_thread(model, &model.graph_calls.thread, |i| Packed::graph(GraphCallId(i)))),
         (TrackKind::Thread, of_threads(model)),
     ];
     let processes = processes(model);
@@ -23,7 +24,7 @@ pub fn tracks(model: &Model) -> Vec<Track> {
             if slices.is_empty() {
                 continue;
             }
-            for (lane, order) in (0..).zip(lanes(slices, |s| s.bounds(model))) {
+            for (lane, order) in (0..).zip(lanes(slices, |s| s.slice(kind).bounds(model))) {
                 tracks.push(track(model, row.pid, kind, thread, lane, order));
             }
         }
@@ -45,7 +46,7 @@ fn processes(model: &Model) -> BTreeMap<u32, usize> {
     positions
 }
 
-fn by_thread(model: &Model, threads: &[ThreadId], slice: impl Fn(u32) -> Slice) -> Vec<Vec<Slice>> {
+fn by_thread(model: &Model, threads: &[ThreadId], slice: impl Fn(u32) -> Packed) -> Vec<Vec<Packed>> {
     let mut slices = vec![Vec::new(); model.threads.len()];
     for (i, thread) in (0..).zip(threads) {
         slices[thread.0 as usize].push(slice(i));
@@ -53,18 +54,18 @@ fn by_thread(model: &Model, threads: &[ThreadId], slice: impl Fn(u32) -> Slice) 
     slices
 }
 
-fn of_threads(model: &Model) -> Vec<Vec<Slice>> {
+fn of_threads(model: &Model) -> Vec<Vec<Packed>> {
     let spans = &model.spans;
     let mut counts = vec![0; model.threads.len()];
     for (thread, wait) in spans.thread.iter().zip(&spans.wait_ns) {
         counts[thread.0 as usize] += 1 + usize::from(is_slice(*wait));
     }
-    let mut slices: Vec<Vec<Slice>> = counts.into_iter().map(Vec::with_capacity).collect();
+    let mut slices: Vec<Vec<Packed>> = counts.into_iter().map(Vec::with_capacity).collect();
     for ((i, thread), wait) in (0..).zip(&spans.thread).zip(&spans.wait_ns) {
         let slices = &mut slices[thread.0 as usize];
-        slices.push(Slice::Work(SpanId(i)));
+        slices.push(Packed::work(SpanId(i)));
         if is_slice(*wait) {
-            slices.push(Slice::Barrier(SpanId(i)));
+            slices.push(Packed::barrier(SpanId(i)));
         }
     }
     slices
@@ -76,8 +77,9 @@ fn track(
     kind: TrackKind,
     thread: ThreadId,
     lane: u32,
-    order: Vec<Slice>,
+    order: Vec<Packed>,
 ) -> Track {
+    let order = Order::new(kind, order);
     let total_ns = order.iter().fold(0u64, |sum, s| {
         let (start, end) = s.bounds(model);
         sum.saturating_add(end - start)

@@ -7,6 +7,7 @@
 
 mod build;
 mod nest;
+mod order;
 mod walk;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use crate::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId, WAIT_UNKNOWN};
 
 pub use build::tracks;
+pub use order::Order;
 pub use walk::Edge;
 
 /// What a track shows.
@@ -51,7 +53,7 @@ pub struct Track {
     pub lane: u32,
     /// The slices, by start; of two with the same start, the outer one first.
     #[serde(skip)]
-    pub order: Vec<Slice>,
+    pub order: Order,
 }
 
 /// One slice: a row of a table of the model.

@@ -15,7 +15,7 @@ pub enum Edge {
 impl Track {
     /// All edges in order of time. Every slice ends before its outer one does, and before the next beside it begins.
     pub fn edges<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = Edge> + 'a {
-        let mut slices = self.order.iter().map(|s| (*s, s.bounds(model))).peekable();
+        let mut slices = self.order.iter().map(|s| (s, s.bounds(model))).peekable();
         let mut open: Vec<(Slice, u64)> = Vec::new();
         std::iter::from_fn(move || {
             let next_start = slices.peek().map_or(u64::MAX, |(_, (start, _))| *start);

@@ -98,7 +98,7 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
     let mut states = States::new(model);
     let mut tracks = Vec::new();
     for (n, (track, range)) in with_slices.iter().enumerate() {
-        let slices = &track.order[(*range).clone()];
+        let slices = track.order.range((*range).clone());
         tracks.push(row(&mut tables, analysis, track, slices, excerpt.start_ns));
         // What a thread did stands below all that it computed.
         if !with_slices[n + 1..].iter().any(|(later, _)| later.thread == track.thread)
@@ -145,12 +145,18 @@ fn threads<'a>(tracks: impl Iterator<Item = &'a Track>) -> Vec<ThreadId> {
     threads
 }
 
-fn row(tables: &mut Tables<'_>, analysis: &Analysis, track: &Track, slices: &[Slice], origin: u64) -> Row {
+fn row(
+    tables: &mut Tables<'_>,
+    analysis: &Analysis,
+    track: &Track,
+    slices: impl ExactSizeIterator<Item = Slice>,
+    origin: u64,
+) -> Row {
     let model = tables.model;
     let mut numbers = Vec::with_capacity(slices.len() * 4);
     for slice in slices {
         let (start, end) = slice.bounds(model);
-        let (a, b) = match *slice {
+        let (a, b) = match slice {
             Slice::Decode(d) => {
                 let tokens = model.decodes.n_tokens[d.0 as usize];
                 (phase_code(analysis.phases.decodes[d.0 as usize]), i64::from(tokens))

@@ -39,7 +39,7 @@ pub(crate) fn origin_ns(model: &Model, analysis: &Analysis) -> u64 {
 
 /// Start of the first slice, or of the session when there is none; ns of the session's clock.
 pub(crate) fn first_ns(model: &Model, analysis: &Analysis) -> u64 {
-    let starts = analysis.track.iter().filter_map(|t| t.order.first());
+    let starts = analysis.track.iter().filter_map(|t| t.order.iter().next());
     starts.map(|s| s.bounds(model).0).min().unwrap_or(model.session.start_ns)
 }
 
