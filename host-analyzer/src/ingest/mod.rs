@@ -20,6 +20,7 @@ mod loss;
 pub mod meter;
 mod nested;
 mod op;
+mod packed;
 mod part;
 mod piece;
 mod sched;

@@ -10,13 +10,14 @@ use profinfer_wire::span::{CPU_UNKNOWN, Span};
 
 use super::counter::Columns;
 use super::damage::Damages;
+use super::packed::PackedSpans;
 use super::wait;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 
 /// Batches in order of arrival, their spans one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
-    spans: Vec<Span>,
+    spans: PackedSpans,
     counted: Vec<Counted>,
     rows: Vec<Row>,
     memory: Memory,
@@ -57,8 +58,8 @@ impl Batches {
         damages: &mut Damages,
     ) -> u64 {
         let first = self.spans.len();
-        let mut spans = r.spans();
-        self.spans.extend(&mut spans);
+        let (mut spans, mut end) = (r.spans(), r.base_ns);
+        spans.by_ref().for_each(|span| self.spans.push(&span, &mut end));
         if spans.failed {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
@@ -103,13 +104,12 @@ impl Batches {
     ) -> u64 {
         let (first, first_counted) = (self.spans.len(), self.counted.len());
         let mut spans = r.spans(&mut self.memory.usually, &mut self.memory.counts);
-        if r.counted {
-            while let Some(span) = spans.next() {
-                self.spans.push(span);
+        let mut end = r.base_ns;
+        while let Some(span) = spans.next() {
+            self.spans.push(&span, &mut end);
+            if r.counted {
                 self.counted.push(spans.counted);
             }
-        } else {
-            self.spans.extend(&mut spans);
         }
         if spans.failed {
             damages.add(DamageKind::Malformed, 1, 0, offset);
@@ -141,17 +141,24 @@ impl Batches {
         let columns = Columns::of(&model.session, &mut model.spans.counts);
         let mut out = Table::with_capacity(&mut model.spans, columns, total);
         let mut left_out = false;
+        let (mut spans, mut counted) = (Vec::new(), Vec::new());
         for (call, topology, row) in rows {
-            let n_nodes = model.topologies.rows[topology.0 as usize].n_nodes;
-            for (i, span) in self.spans[row.first..row.first + row.count].iter().enumerate() {
-                if span.last_node < n_nodes {
-                    let counted = row.counted.and_then(|first| self.counted.get(first + i));
-                    out.push(call, row.thread, span, counted);
-                } else {
-                    damages.add(DamageKind::Unresolved, 1, 0, row.offset);
-                    left_out = true;
-                }
+            spans.clear();
+            spans.extend(self.spans.batch(row.first..row.first + row.count, row.base_ns));
+            counted.clear();
+            if out.has_counts() {
+                counted.extend((0..row.count).map(|i| self.counted.get(row.counted? + i)));
             }
+            let n_nodes = model.topologies.rows[topology.0 as usize].n_nodes;
+            if spans.iter().any(|span| span.last_node >= n_nodes) {
+                let known: Vec<bool> = spans.iter().map(|span| span.last_node < n_nodes).collect();
+                let unknown = known.iter().filter(|known| !**known).count();
+                damages.add(DamageKind::Unresolved, unknown as u64, 0, row.offset);
+                left_out = true;
+                keep(&mut spans, &known);
+                keep(&mut counted, &known);
+            }
+            out.append(call, row.thread, &spans, &counted);
         }
         out.order_group();
         wait::fill(model, lossy || left_out);
@@ -182,25 +189,41 @@ impl<'a> Table<'a> {
         Self { spans, columns, first: 0, ordered: true }
     }
 
-    fn push(&mut self, call: GraphCallId, thread: ThreadId, span: &Span, counted: Option<&Counted>) {
+    /// There are counters.
+    fn has_counts(&self) -> bool {
+        !self.spans.counts.is_empty()
+    }
+
+    /// Appends spans of one batch, with what they counted if there are counters, column by column: a column alone is filled without a look at how much room there is for each value.
+    fn append(
+        &mut self,
+        call: GraphCallId,
+        thread: ThreadId,
+        spans: &[Span],
+        counted: &[Option<&Counted>],
+    ) {
+        let Some(first) = spans.first() else { return };
         let last = self.spans.graph_call.last().copied().zip(self.spans.thread.last().copied());
         if last != Some((call, thread)) {
             self.order_group();
-        } else if self.spans.start_ns.last().is_some_and(|last| span.start_ns < *last) {
+        } else if self.spans.start_ns.last().is_some_and(|last| first.start_ns < *last) {
             self.ordered = false;
         }
+        self.ordered &= spans.is_sorted_by_key(|span| span.start_ns);
         let s = &mut *self.spans;
-        s.graph_call.push(call);
-        s.thread.push(thread);
-        s.node.push(NodeIdx(span.node));
-        s.last_node.push(NodeIdx(span.last_node));
-        s.start_ns.push(span.start_ns);
-        s.work_ns.push(span.work_ns);
-        s.wait_ns.push(WAIT_UNKNOWN);
-        let cpu = (span.cpu != CPU_UNKNOWN).then_some(span.cpu);
-        s.cpu.push(cpu);
-        s.migrated.push(span.migrated && cpu.is_some());
-        self.columns.push(&mut s.counts, cpu, counted);
+        let len = s.len() + spans.len();
+        s.graph_call.resize(len, call);
+        s.thread.resize(len, thread);
+        s.node.extend(spans.iter().map(|span| NodeIdx(span.node)));
+        s.last_node.extend(spans.iter().map(|span| NodeIdx(span.last_node)));
+        s.start_ns.extend(spans.iter().map(|span| span.start_ns));
+        s.work_ns.extend(spans.iter().map(|span| span.work_ns));
+        s.wait_ns.resize(len, WAIT_UNKNOWN);
+        s.cpu.extend(spans.iter().map(cpu));
+        s.migrated.extend(spans.iter().map(|span| span.migrated && cpu(span).is_some()));
+        for (span, counted) in spans.iter().zip(counted) {
+            self.columns.push(&mut s.counts, cpu(span), *counted);
+        }
     }
 
     /// Ends a group. Batches of an agent follow each other. If batches of a foreign stream overlap, the group is sorted
@@ -232,4 +255,14 @@ fn permute<T: Copy>(column: &mut [T], order: &[usize]) {
     let sorted: Vec<T> = order.iter().map(|i| column[*i]).collect();
     let first = column.len() - sorted.len();
     column[first..].copy_from_slice(&sorted);
+}
+
+fn cpu(span: &Span) -> Option<u16> {
+    (span.cpu != CPU_UNKNOWN).then_some(span.cpu)
+}
+
+/// Leaves only those that are known.
+fn keep<T>(of_batch: &mut Vec<T>, known: &[bool]) {
+    let mut known = known.iter();
+    of_batch.retain(|_| known.next().copied().unwrap_or(false));
 }

@@ -1,0 +1,121 @@
+//! Spans between the stream and the table, in 16 bytes each.
+//!
+//! A batch waits in memory until its call is known and all batches can be put in order. There, spans follow each other, so that the wait
+//! before a span and its work say where it lies.
+
+use std::ops::Range;
+
+use profinfer_wire::span::Span;
+
+/// Spans of all batches, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct PackedSpans {
+    rows: Vec<Packed>,
+    /// Those that fit in no row.
+    long: Vec<Span>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Packed {
+    /// From the end of the span before it; of one that does not fit, its place among the long ones.
+    wait_ns: u32,
+    /// [`LONG`] for one that does not fit.
+    work_ns: u32,
+    node: u32,
+    /// Nodes behind the first that were computed too, times two, and one more where the work began on another CPU.
+    flags: u16,
+    cpu: u16,
+}
+
+const LONG: u32 = u32::MAX;
+
+impl PackedSpans {
+    /// Number of spans.
+    pub(super) const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Appends the next span of a batch. `end` is that of the span before it, or where the batch begins, and becomes its own.
+    #[inline]
+    pub(super) fn push(&mut self, span: &Span, end: &mut u64) {
+        let packed = pack(span, *end).unwrap_or_else(|| self.long(span));
+        self.rows.push(packed);
+        *end = span.start_ns.saturating_add(span.work_ns);
+    }
+
+    #[cold]
+    fn long(&mut self, span: &Span) -> Packed {
+        self.long.push(*span);
+        let place = u32::try_from(self.long.len() - 1).unwrap_or(u32::MAX);
+        Packed { wait_ns: place, work_ns: LONG, node: 0, flags: 0, cpu: 0 }
+    }
+
+    /// The spans of a batch that begins at `end`.
+    pub(super) fn batch(&self, rows: Range<usize>, mut end: u64) -> impl Iterator<Item = Span> + '_ {
+        self.rows[rows].iter().map(move |packed| {
+            let span = if packed.work_ns == LONG {
+                self.long[packed.wait_ns as usize]
+            } else {
+                packed.span(end)
+            };
+            end = span.start_ns.saturating_add(span.work_ns);
+            span
+        })
+    }
+}
+
+impl Packed {
+    const fn span(self, end: u64) -> Span {
+        Span {
+            node: self.node,
+            last_node: self.node + (self.flags >> 1) as u32,
+            start_ns: end + self.wait_ns as u64,
+            work_ns: self.work_ns as u64,
+            cpu: self.cpu,
+            migrated: self.flags & 1 != 0,
+        }
+    }
+}
+
+/// `None` if it does not fit.
+#[inline]
+fn pack(span: &Span, end: u64) -> Option<Packed> {
+    let fused = span.last_node.checked_sub(span.node).filter(|n| *n <= u32::from(u16::MAX >> 1))?;
+    Some(Packed {
+        wait_ns: u32::try_from(span.start_ns.checked_sub(end)?).ok()?,
+        work_ns: u32::try_from(span.work_ns).ok().filter(|ns| *ns != LONG)?,
+        node: span.node,
+        flags: (fused as u16) << 1 | u16::from(span.migrated),
+        cpu: span.cpu,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_again() {
+        let span = |node, last_node, start_ns, work_ns, cpu, migrated| Span {
+            node,
+            last_node,
+            start_ns,
+            work_ns,
+            cpu,
+            migrated,
+        };
+        let spans = [
+            span(0, 0, 100, 5, 0, false),
+            span(3, 7, 105, 0, u16::MAX, true),
+            // Longer, further away, fused with more nodes, and earlier than fits.
+            span(8, 8, 110, u64::from(u32::MAX), 1, false),
+            span(9, 9, u64::MAX - 9, 3, 1, true),
+            span(10, 10 + 40_000, u64::MAX - 5, u64::MAX, 1, false),
+            span(1, 1, 7, 8, 2, false),
+        ];
+        let (mut packed, mut end) = (PackedSpans::default(), 90);
+        spans.iter().for_each(|span| packed.push(span, &mut end));
+        assert_eq!(packed.batch(0..spans.len(), 90).collect::<Vec<_>>(), spans);
+        assert_eq!(packed.long.len(), 4);
+    }
+}
