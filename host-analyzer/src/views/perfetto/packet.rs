@@ -43,34 +43,47 @@ pub(super) fn field(bytes: &mut Vec<u8>, key: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
+/// Bytes of a varint.
+const fn varint_len(value: u64) -> usize {
+    (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
+}
+
+/// Bytes of a field of bytes.
+const fn field_len(content: &[u8]) -> usize {
+    1 + varint_len(content.len() as u64) + content.len()
+}
+
 /// Builds packets of one sequence, without memory of its own for each.
 pub(super) struct Packets {
     sequence: Vec<u8>,
-    body: Vec<u8>,
 }
 
 impl Packets {
     pub(super) fn new(sequence: u32) -> Self {
         let mut id = vec![SEQUENCE_ID];
         varint(&mut id, u64::from(sequence));
-        Self { sequence: id, body: Vec::new() }
+        Self { sequence: id }
     }
 
     /// Appends a packet: `delta` ns after the one before it, with an encoded `TrackEvent` and, where
     /// there is something to define, an encoded `InternedData`.
     #[inline]
-    pub(super) fn event(&mut self, out: &mut Vec<u8>, delta: u64, track_event: &[u8], interned: &[u8]) {
-        let body = &mut self.body;
-        body.clear();
-        body.push(TIMESTAMP);
-        varint(body, delta);
-        body.extend_from_slice(&self.sequence);
-        field(body, TRACK_EVENT, track_event);
+    pub(super) fn event(&self, out: &mut Vec<u8>, delta: u64, track_event: &[u8], interned: &[u8]) {
+        let flags = [SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8];
+        let mut len = 1 + varint_len(delta) + self.sequence.len() + field_len(track_event) + flags.len();
         if !interned.is_empty() {
-            field(body, INTERNED_DATA, interned);
+            len += field_len(interned);
         }
-        body.extend_from_slice(&[SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8]);
-        field(out, PACKET, body);
+        out.push(PACKET);
+        varint(out, len as u64);
+        out.push(TIMESTAMP);
+        varint(out, delta);
+        out.extend_from_slice(&self.sequence);
+        field(out, TRACK_EVENT, track_event);
+        if !interned.is_empty() {
+            field(out, INTERNED_DATA, interned);
+        }
+        out.extend_from_slice(&flags);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::views::timeline::probes::{Track, label};
 /// Writes one, below its process.
 pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<()> {
     let id = begin_track(file, track.name, parent, rank)?;
-    let (mut packets, mut interned) = (Packets::new(id), Vec::new());
+    let (packets, mut interned) = (Packets::new(id), Vec::new());
     let mut now_ns = file.origin_ns;
     for stretch in &track.stretches {
         let mut template = Template::new(&mut file.texts, &label(file.analysis, stretch.what), &[]);

@@ -15,7 +15,7 @@ use crate::views::timeline::state::{Track, label};
 pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<()> {
     let id = begin_track(file, &track.name, parent, rank)?;
     let (model, cpu) = (file.model, file.names.cpu);
-    let (mut packets, mut interned, mut event) = (Packets::new(id), Vec::new(), Vec::new());
+    let (packets, mut interned, mut event) = (Packets::new(id), Vec::new(), Vec::new());
     let mut templates: BTreeMap<(ThreadState, Option<TaskId>), Template> = BTreeMap::new();
     let mut now_ns = file.origin_ns;
     for piece in &track.pieces {
