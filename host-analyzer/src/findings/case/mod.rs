@@ -8,6 +8,7 @@ mod noise;
 mod scheduler;
 mod threads;
 
+use self::threads::Use;
 use super::Missing;
 use super::gain::Mean;
 use crate::analyses::Analysis;
@@ -67,6 +68,8 @@ pub struct Case<'a> {
     pub(in crate::findings) pid: u32,
     /// How fast each CPU is, in one unit for all; 0 where it is not known.
     pub(in crate::findings) speeds: Vec<u64>,
+    /// What the operators of the traced ones used.
+    used: Use,
 }
 
 impl<'a> Case<'a> {
@@ -80,7 +83,9 @@ impl<'a> Case<'a> {
         let traced = tokens.iter().copied().filter(|t| t.traced).collect();
         let headline = headline(analysis, &tokens);
         let speeds = budget::speeds(model);
-        let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds };
+        let used = Use::default();
+        let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds, used };
+        case.used = case.use_of(&case.traced);
         case.headline.threads = case.threads_at_once();
         case
     }

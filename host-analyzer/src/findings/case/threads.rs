@@ -28,33 +28,48 @@ impl Case<'_> {
     /// Threads that compute one graph together, at most, of decode tokens or, with a draft, of what verifies it. Some engines make new
     /// threads for every graph, so all that ever computed are no measure.
     pub(super) fn threads_at_once(&self) -> u64 {
-        let spans = &self.model.spans;
-        let mut most = 0;
+        if !self.headline.drafted {
+            return self.used.threads;
+        }
         let verified =
             self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == Phase::BatchDecode);
-        let rows: Vec<usize> = match self.headline.drafted {
-            true => self.spans_of(&verified.collect::<Vec<_>>()).collect(),
-            false => self.decode_spans().collect(),
-        };
-        // The spans of a call are in the order of threads.
-        for call in rows.chunk_by(|a, b| spans.graph_call[*a] == spans.graph_call[*b]) {
-            most = most.max(call.chunk_by(|a, b| spans.thread[*a] == spans.thread[*b]).count());
+        self.use_of(&verified.collect::<Vec<_>>()).threads
+    }
+
+    /// What the spans of some tokens say of threads and CPUs, in one pass: there are millions of them, and several rules ask.
+    pub(super) fn use_of(&self, tokens: &[&TokenBudget]) -> Use {
+        let spans = &self.model.spans;
+        let mut used = Use::default();
+        let mut moves = Moves::default();
+        let (mut call, mut threads, mut last) = (None, 0, None);
+        for i in self.spans_of(tokens) {
+            let (this, thread) = (spans.graph_call[i], spans.thread[i]);
+            // The spans of a call are in the order of threads.
+            if call.replace(this) != Some(this) {
+                (threads, last) = (0, None);
+                moves.of_burst(self.burst_of(this));
+            }
+            let same_thread = matches!(last, Some((t, _)) if t == thread);
+            threads += u64::from(!same_thread);
+            used.threads = used.threads.max(threads);
+            if thread == self.model.graph_calls.thread[this.0 as usize] {
+                used.operators += u64::from(last != Some((thread, spans.node[i])));
+            }
+            last = Some((thread, spans.node[i]));
+            match spans.cpu[i] {
+                Some(cpu) => {
+                    used.add(cpu, spans.work_ns[i]);
+                    used.moves += u64::from(moves.is_one(thread, cpu));
+                }
+                None => used.unknown = true,
+            }
         }
-        most as u64
+        used
     }
 
     /// The CPUs that did decode tokens' work, and how much of it, ns.
     pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
-        let spans = &self.model.spans;
-        let mut sums: Vec<(u16, u64)> = Vec::new();
-        for i in self.decode_spans() {
-            let Some(cpu) = spans.cpu[i] else { continue };
-            let ns = spans.work_ns[i];
-            match sums.iter_mut().find(|(c, _)| *c == cpu) {
-                Some((_, sum)) => *sum = sum.saturating_add(ns),
-                None => sums.push((cpu, ns)),
-            }
-        }
+        let mut sums = self.used.cpus.clone();
         let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
         sums.retain(|(_, ns)| *ns as f64 >= all * PART);
         sums.sort_unstable();
@@ -62,52 +77,73 @@ impl Case<'_> {
     }
 
     /// The recording tells the CPU of all their operators.
-    pub(in crate::findings) fn cpus_are_known(&self) -> bool {
-        self.decode_spans().all(|i| self.model.spans.cpu[i].is_some())
+    pub(in crate::findings) const fn cpus_are_known(&self) -> bool {
+        !self.used.unknown
     }
 
     /// How often threads changed their CPU in a decode token.
     pub(in crate::findings) fn moves_per_token(&self) -> f64 {
-        let spans = &self.model.spans;
-        let mut last: Vec<(ThreadId, u16)> = Vec::new();
-        let mut moves = 0_u64;
-        let mut burst = None;
-        for i in self.decode_spans() {
-            let Some(cpu) = spans.cpu[i] else { continue };
-            let thread = spans.thread[i];
-            // Where a thread was between two bursts is not known.
-            let this = self.burst_of(spans.graph_call[i]);
-            if this != burst {
-                (burst, last) = (this, Vec::new());
-            }
-            match last.iter_mut().find(|(t, _)| *t == thread) {
-                Some((_, at)) => {
-                    moves += u64::from(*at != cpu);
-                    *at = cpu;
-                }
-                None => last.push((thread, cpu)),
-            }
-        }
-        moves as f64 / self.traced_tokens()
+        self.used.moves as f64 / self.traced_tokens()
+    }
+
+    /// Operators that a decode token executes.
+    pub(in crate::findings) fn operators_per_token(&self) -> f64 {
+        self.used.operators as f64 / self.traced_tokens()
     }
 
     fn burst_of(&self, call: GraphCallId) -> Option<u32> {
         let DecodeId(decode) = self.model.graph_calls.decode[call.0 as usize]?;
         self.analysis.phases.tracing.bursts[decode as usize]
     }
+}
 
-    /// Operators that a decode token executes.
-    pub(in crate::findings) fn operators_per_token(&self) -> f64 {
-        let spans = &self.model.spans;
-        let mut last = None;
-        let caller =
-            |i: usize| spans.thread[i] == self.model.graph_calls.thread[spans.graph_call[i].0 as usize];
-        let mut operators = 0_u64;
-        for i in self.decode_spans().filter(|i| caller(*i)) {
-            let this = Some((spans.graph_call[i], spans.node[i]));
-            operators += u64::from(this != last);
-            last = this;
+/// What the operators of some tokens used.
+#[derive(Debug, Default)]
+pub(super) struct Use {
+    /// Threads that computed one graph together, at most.
+    threads: u64,
+    /// Work by CPU, ns.
+    cpus: Vec<(u16, u64)>,
+    /// Of some operator the CPU is not known.
+    unknown: bool,
+    /// How often threads changed their CPU.
+    moves: u64,
+    /// Operators of the threads that called the graphs: one for each that was executed.
+    operators: u64,
+}
+
+impl Use {
+    fn add(&mut self, cpu: u16, ns: u64) {
+        match self.cpus.iter_mut().find(|(c, _)| *c == cpu) {
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            None => self.cpus.push((cpu, ns)),
         }
-        operators as f64 / self.traced_tokens()
+    }
+}
+
+/// Where each thread was last.
+#[derive(Default)]
+struct Moves {
+    burst: Option<u32>,
+    last: Vec<(ThreadId, u16)>,
+}
+
+impl Moves {
+    /// Where a thread was between two bursts is not known.
+    fn of_burst(&mut self, burst: Option<u32>) {
+        if burst != self.burst {
+            *self = Self { burst, last: Vec::new() };
+        }
+    }
+
+    /// A thread is now on a CPU: whether it came from another one.
+    fn is_one(&mut self, thread: ThreadId, cpu: u16) -> bool {
+        match self.last.iter_mut().find(|(t, _)| *t == thread) {
+            Some((_, at)) => std::mem::replace(at, cpu) != cpu,
+            None => {
+                self.last.push((thread, cpu));
+                false
+            }
+        }
     }
 }
