@@ -7,7 +7,8 @@
 #   hits [MODEL] [--engine E] …   the same by counting, where windows are too noisy: hits a token, time of their programs, the agent's CPU
 #   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
-#   analyser          a million spans through the analyser, on one core
+#   analyser [SPANS]  so many spans (ten million) through the analyser, on one core: speed and memory; analyses and views one by one; the same
+#                     tables by pandas and networkx from the JSON files, and whether they are equal
 #   fleet [N...]      captures into a fleet, and questions to it, by DataFusion and by Spark, for N captures (100 300 1000); ci/fleet/bench.sh
 #   all               everything (default), the overhead with both models and two engines; some 90 minutes
 #
@@ -74,10 +75,21 @@ rate() {
 }
 
 analyser() {
+	local spans=${1:-10000000} examples=$CARGO_TARGET_DIR/host/examples small out
+	small=200000
+	cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views --example bench_all
+	say "analyser: $spans spans, one core, from bytes to everything"
+	taskset -c 0 "$examples/bench_all" "$spans"
 	say "analyser: a million spans, one core; bytes to tables, then every analysis and view"
-	cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views
-	taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_ingest"
-	taskset -c 0 "$CARGO_TARGET_DIR/host/examples/bench_views"
+	taskset -c 0 "$examples/bench_ingest"
+	taskset -c 0 "$examples/bench_views"
+	ensure_venv bench
+	out=$(mktemp -d)
+	say "analyser: $small spans, one core, whole programs; and the same tables by pandas"
+	taskset -c 0 "$examples/bench_all" "$small" "$out/made.pfi" >/dev/null
+	taskset -c 0 "$CARGO_TARGET_DIR/host/analyze" "$out/made.pfi" --timeline-json --csv --out "$out/profile" >/dev/null
+	taskset -c 0 "$VENV/bin/python" ci/bench/pandas_analyzer.py "$out/profile"
+	rm -r "$out"
 }
 
 case $what in
@@ -85,7 +97,7 @@ overhead) need_pkgs bpftrace && build_agent && build_tracers && overhead "$@" ;;
 hits) build_agent && on hits "$@" ;;
 parts) build_tracers && parts ;;
 rate) build_agent && rate "$@" ;;
-analyser) scripts/setup.sh && analyser ;;
+analyser) scripts/setup.sh && analyser "$@" ;;
 all)
 	need_pkgs bpftrace && build_agent && build_tracers
 	parts

@@ -115,11 +115,11 @@ with_lock() {
 	else "$@"; fi
 }
 
-# ensure_venv tools|tests: the Python venv in the cache, with the pinned packages for either.
+# ensure_venv tools|tests|bench: the Python venv in the cache, with the pinned packages for one of them.
 VENV=$CACHE/venv
 ensure_venv() {
 	local req=("$REPO/scripts/requirements.txt") stamp=$VENV/.stamp-$1
-	[ "$1" != tests ] || req+=("$REPO/scripts/requirements-tests.txt")
+	[ "$1" = tools ] || req+=("$REPO/scripts/requirements-$1.txt")
 	[ -x "$VENV/bin/python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$(cat "${req[@]}" | sha256sum)" ] && return 0
 	have python3 || need_pkgs python3
 	python3 -c 'import venv, ensurepip' 2>/dev/null || need_pkgs python3-venv
