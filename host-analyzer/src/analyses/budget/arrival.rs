@@ -119,8 +119,14 @@ fn meeting(spans: &Spans, members: &[usize], values: &mut Vec<u64>) -> Meeting {
         }
     }
     let others = || members.iter().copied().filter(|i| *i != last);
-    let others_start = median(others().map(start), values);
-    let others_end = median(others().map(|i| end(spans, i)), values);
+    let (others_start, others_end) = match *members {
+        // Of two threads the other one is the median.
+        [a, b] => {
+            let other = if last == a { b } else { a };
+            (Some(start(other)), Some(end(spans, other)))
+        }
+        _ => (median(others().map(start), values), median(others().map(|i| end(spans, i)), values)),
+    };
     Meeting {
         node: spans.node[last],
         threads: u32::try_from(members.len()).unwrap_or(NONE),
@@ -208,6 +214,7 @@ impl Lateness {
         Self { total, left: total, ..Self::default() }
     }
 
+    #[inline]
     fn push(&mut self, class: Class, ns: u64) {
         let ns = ns.min(self.left);
         if ns > 0 && self.n < CAUSES {
@@ -286,6 +293,9 @@ impl Causes<'_> {
 
     /// Time without a CPU of the last arriver, before it began and while it worked.
     pub(super) fn last_off_cpu(&self, m: &Meeting) -> (OffCpu, OffCpu) {
+        if !self.scheduler.has_rows() {
+            return Default::default();
+        }
         let spans = &self.model.spans;
         let (thread, start) = (spans.thread[m.last], spans.start_ns[m.last]);
         (
@@ -296,6 +306,9 @@ impl Causes<'_> {
 
     /// Time of interrupts on the last arriver's CPU while it worked, ns.
     pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
+        if !self.scheduler.has_rows() {
+            return 0;
+        }
         let spans = &self.model.spans;
         self.scheduler.interrupts(spans.cpu[m.last], spans.start_ns[m.last], m.release)
     }

@@ -82,6 +82,11 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// It has any rows. Without them there is nothing to look up for every span.
+    pub(super) const fn has_rows(&self) -> bool {
+        !(self.states.is_empty() && self.turns.is_empty() && self.interrupts.is_empty())
+    }
+
     /// Time without a CPU of `thread` from `from` to `to`.
     pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
         let mut off = OffCpu::default();

@@ -114,35 +114,48 @@ impl Way<'_> {
         for i in own.clone() {
             let (start, stop) = (spans.start_ns[i], end(spans, i));
             self.between(fill, thread, start);
-            let off = scheduler.off_cpu(thread, fill.at(), stop);
-            let interrupts = match spans.migrated[i] {
-                true => 0,
-                false => scheduler.interrupts(spans.cpu[i], start, stop),
-            };
             // Without ends its sleep at the barrier is in the span, too.
             let (work, sleep) = match self.causes.ends() {
                 true => (Class::Work, Class::Blocked),
                 false => (Class::WorkAndWait, Class::WorkAndWait),
             };
+            if !scheduler.has_rows() {
+                fill.until(stop, &[(Class::Probes, self.costs.inside)], work);
+                self.behind(fill, call, i, if i + 1 < own.end { spans.start_ns[i + 1] } else { until });
+                continue;
+            }
+            let off = scheduler.off_cpu(thread, fill.at(), stop);
+            let interrupts = match spans.migrated[i] {
+                true => 0,
+                false => scheduler.interrupts(spans.cpu[i], start, stop),
+            };
             let [a, b, c, d, e] = off.claims_of(sleep);
             let claims =
                 [a, b, c, d, e, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
             fill.until(stop, &claims, work);
-            let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { until };
-            if spans.wait_ns[i] == WAIT_UNKNOWN {
-                let left_out = self.causes.between() == Class::NotTraced;
-                fill.until(next, &[], if left_out { Class::NotTraced } else { Class::Unknown });
-                continue;
-            }
-            let row = call.meetings.of_span[i - call.rows.start] as usize;
-            let release = call.meetings.rows[row].release.min(next);
-            wait(fill, release, &call.lateness[row]);
+            self.behind(fill, call, i, if i + 1 < own.end { spans.start_ns[i + 1] } else { until });
         }
         self.between(fill, thread, until);
     }
 
+    /// From the end of a span to the release of its barrier; `next` is the thread's next start.
+    fn behind(&self, fill: &mut Fill, call: &Call, span: usize, next: u64) {
+        if self.model.spans.wait_ns[span] == WAIT_UNKNOWN {
+            let left_out = self.causes.between() == Class::NotTraced;
+            fill.until(next, &[], if left_out { Class::NotTraced } else { Class::Unknown });
+            return;
+        }
+        let row = call.meetings.of_span[span - call.rows.start] as usize;
+        let release = call.meetings.rows[row].release.min(next);
+        wait(fill, release, &call.lateness[row]);
+    }
+
     /// From the release of a barrier to the next start.
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
+        if !self.causes.scheduler.has_rows() {
+            fill.until(until, &[(Class::Probes, self.costs.outside)], self.causes.between());
+            return;
+        }
         let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
         let [a, b, c, d, e] = off.claims();
         fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], self.causes.between());

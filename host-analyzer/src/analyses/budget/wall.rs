@@ -19,9 +19,13 @@ pub(super) fn cpu(
     let spans = &causes.model.spans;
     let mut probes = 0;
     for m in call.meetings.in_order() {
-        let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
-        let [a, b, c, d, e] = off.claims();
-        fill.until(m.start, &[a, b, c, d, e, (Class::Probes, probes)], causes.between());
+        if causes.scheduler.has_rows() {
+            let off = causes.scheduler.off_cpu(spans.thread[m.first], fill.at(), m.start);
+            let [a, b, c, d, e] = off.claims();
+            fill.until(m.start, &[a, b, c, d, e, (Class::Probes, probes)], causes.between());
+        } else {
+            fill.until(m.start, &[(Class::Probes, probes)], causes.between());
+        }
         probes = costs.outside;
         operator(&mut fill, causes, costs, topology, m, worked);
     }
