@@ -10,7 +10,7 @@ use profinfer_wire::span::{CPU_UNKNOWN, Span};
 
 use super::counter::Columns;
 use super::damage::Damages;
-use super::packed::PackedSpans;
+use super::packed::{PackedSpans, Place};
 use super::wait;
 use crate::model::{DamageKind, GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 
@@ -41,8 +41,7 @@ struct Row {
     graph: u32,
     thread: ThreadId,
     base_ns: u64,
-    first: usize,
-    count: usize,
+    spans: Place,
     /// Index of its first count, if it came with counts.
     counted: Option<usize>,
     offset: u64,
@@ -57,16 +56,14 @@ impl Batches {
         offset: u64,
         damages: &mut Damages,
     ) -> u64 {
-        let first = self.spans.len();
-        let (mut spans, mut end) = (r.spans(), r.base_ns);
-        spans.by_ref().for_each(|span| self.spans.push(&span, &mut end));
+        let (mut spans, mut place, mut end) = (r.spans(), self.spans.begin(), r.base_ns);
+        spans.by_ref().for_each(|span| self.spans.push(&mut place, &span, &mut end));
         if spans.failed {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
-        let count = self.spans.len() - first;
-        let row = Row { graph: r.graph, thread, base_ns: r.base_ns, first, count, counted: None, offset };
+        let row = Row { graph: r.graph, thread, base_ns: r.base_ns, spans: place, counted: None, offset };
         self.rows.push(row);
-        count as u64
+        place.count as u64
     }
 
     /// The same with counters. A span with malformed counts stays, without them.
@@ -89,7 +86,7 @@ impl Batches {
         if let Some(row) = self.rows.last_mut() {
             row.counted = Some(first);
             // Spans before the malformed bytes have their counts, the others have none.
-            self.counted.resize(first + row.count, Counted::default());
+            self.counted.resize(first + row.spans.count, Counted::default());
         }
         received
     }
@@ -102,11 +99,11 @@ impl Batches {
         offset: u64,
         damages: &mut Damages,
     ) -> u64 {
-        let (first, first_counted) = (self.spans.len(), self.counted.len());
+        let (mut place, first_counted) = (self.spans.begin(), self.counted.len());
         let mut spans = r.spans(&mut self.memory.usually, &mut self.memory.counts);
         let mut end = r.base_ns;
         while let Some(span) = spans.next() {
-            self.spans.push(&span, &mut end);
+            self.spans.push(&mut place, &span, &mut end);
             if r.counted {
                 self.counted.push(spans.counted);
             }
@@ -114,10 +111,9 @@ impl Batches {
         if spans.failed {
             damages.add(DamageKind::Malformed, 1, 0, offset);
         }
-        let count = self.spans.len() - first;
         let counted = r.counted.then_some(first_counted);
-        self.rows.push(Row { graph: r.graph, thread, base_ns: r.base_ns, first, count, counted, offset });
-        count as u64
+        self.rows.push(Row { graph: r.graph, thread, base_ns: r.base_ns, spans: place, counted, offset });
+        place.count as u64
     }
 
     /// Fills the table. Spans of a call that never came, or whose topology did not, are left out and counted.
@@ -133,21 +129,21 @@ impl Batches {
             let call = calls.get(&row.graph).copied();
             match call.and_then(|c| Some((c, model.graph_calls.topology[c.0 as usize]?))) {
                 Some((call, topology)) => rows.push((call, topology, row)),
-                None => damages.add(DamageKind::Unresolved, row.count as u64, 0, row.offset),
+                None => damages.add(DamageKind::Unresolved, row.spans.count as u64, 0, row.offset),
             }
         }
         rows.sort_by_key(|(call, _, row)| (*call, row.thread, row.base_ns));
-        let total = rows.iter().map(|(.., r)| r.count).sum();
+        let total = rows.iter().map(|(.., r)| r.spans.count).sum();
         let columns = Columns::of(&model.session, &mut model.spans.counts);
         let mut out = Table::with_capacity(&mut model.spans, columns, total);
         let mut left_out = false;
         let (mut spans, mut counted) = (Vec::new(), Vec::new());
         for (call, topology, row) in rows {
             spans.clear();
-            spans.extend(self.spans.batch(row.first..row.first + row.count, row.base_ns));
+            spans.extend(self.spans.batch(row.spans, row.base_ns));
             counted.clear();
             if out.has_counts() {
-                counted.extend((0..row.count).map(|i| self.counted.get(row.counted? + i)));
+                counted.extend((0..row.spans.count).map(|i| self.counted.get(row.counted? + i)));
             }
             let n_nodes = model.topologies.rows[topology.0 as usize].n_nodes;
             if spans.iter().any(|span| span.last_node >= n_nodes) {
@@ -195,13 +191,7 @@ impl<'a> Table<'a> {
     }
 
     /// Appends spans of one batch, with what they counted if there are counters, column by column: a column alone is filled without a look at how much room there is for each value.
-    fn append(
-        &mut self,
-        call: GraphCallId,
-        thread: ThreadId,
-        spans: &[Span],
-        counted: &[Option<&Counted>],
-    ) {
+    fn append(&mut self, call: GraphCallId, thread: ThreadId, spans: &[Span], counted: &[Option<&Counted>]) {
         let Some(first) = spans.first() else { return };
         let last = self.spans.graph_call.last().copied().zip(self.spans.thread.last().copied());
         if last != Some((call, thread)) {

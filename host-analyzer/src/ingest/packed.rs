@@ -3,14 +3,13 @@
 //! A batch waits in memory until its call is known and all batches can be put in order. There, spans follow each other, so that the wait
 //! before a span and its work say where it lies.
 
-use std::ops::Range;
-
 use profinfer_wire::span::Span;
 
 /// Spans of all batches, one behind the other.
 #[derive(Debug, Default)]
 pub(super) struct PackedSpans {
-    rows: Vec<Packed>,
+    /// In blocks, because one vector would have twice the size when it grows. No batch lies in two.
+    blocks: Vec<Vec<Packed>>,
     /// Those that fit in no row.
     long: Vec<Span>,
 }
@@ -28,18 +27,39 @@ struct Packed {
 }
 
 const LONG: u32 = u32::MAX;
+/// Spans of a block at most; the largest batch has a fourth.
+const BLOCK: usize = 1 << 18;
+
+/// Where the spans of a batch are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    block: u32,
+    first: u32,
+    /// How many.
+    pub(super) count: usize,
+}
 
 impl PackedSpans {
-    /// Number of spans.
-    pub(super) const fn len(&self) -> usize {
-        self.rows.len()
+    /// Begins a batch.
+    pub(super) fn begin(&mut self) -> Place {
+        match self.blocks.last() {
+            None => self.blocks.push(Vec::new()),
+            Some(block) if block.len() > BLOCK - usize::from(u16::MAX) => {
+                self.blocks.push(Vec::with_capacity(BLOCK));
+            }
+            Some(_) => {}
+        }
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let first = self.blocks.last().map_or(0, Vec::len);
+        Place { block: number(self.blocks.len() - 1), first: number(first), count: 0 }
     }
 
-    /// Appends the next span of a batch. `end` is that of the span before it, or where the batch begins, and becomes its own.
+    /// Appends the next span of the latest batch. `end` is that of the span before it, or where the batch begins, and becomes its own.
     #[inline]
-    pub(super) fn push(&mut self, span: &Span, end: &mut u64) {
+    pub(super) fn push(&mut self, place: &mut Place, span: &Span, end: &mut u64) {
         let packed = pack(span, *end).unwrap_or_else(|| self.long(span));
-        self.rows.push(packed);
+        self.blocks[place.block as usize].push(packed);
+        place.count += 1;
         *end = span.start_ns.saturating_add(span.work_ns);
     }
 
@@ -51,13 +71,12 @@ impl PackedSpans {
     }
 
     /// The spans of a batch that begins at `end`.
-    pub(super) fn batch(&self, rows: Range<usize>, mut end: u64) -> impl Iterator<Item = Span> + '_ {
-        self.rows[rows].iter().map(move |packed| {
-            let span = if packed.work_ns == LONG {
-                self.long[packed.wait_ns as usize]
-            } else {
-                packed.span(end)
-            };
+    pub(super) fn batch(&self, place: Place, mut end: u64) -> impl Iterator<Item = Span> + '_ {
+        let first = place.first as usize;
+        let block = &self.blocks[place.block as usize][first..first + place.count];
+        block.iter().map(move |packed| {
+            let span =
+                if packed.work_ns == LONG { self.long[packed.wait_ns as usize] } else { packed.span(end) };
             end = span.start_ns.saturating_add(span.work_ns);
             span
         })
@@ -113,9 +132,17 @@ mod tests {
             span(10, 10 + 40_000, u64::MAX - 5, u64::MAX, 1, false),
             span(1, 1, 7, 8, 2, false),
         ];
-        let (mut packed, mut end) = (PackedSpans::default(), 90);
-        spans.iter().for_each(|span| packed.push(span, &mut end));
-        assert_eq!(packed.batch(0..spans.len(), 90).collect::<Vec<_>>(), spans);
-        assert_eq!(packed.long.len(), 4);
+        let mut packed = PackedSpans::default();
+        // So many batches that they need a second block.
+        let places: Vec<Place> = (0..50_000)
+            .map(|_| {
+                let (mut place, mut end) = (packed.begin(), 90);
+                spans.iter().for_each(|span| packed.push(&mut place, span, &mut end));
+                place
+            })
+            .collect();
+        assert_eq!(packed.blocks.len(), 2);
+        assert_eq!(packed.long.len(), 4 * places.len());
+        assert!(places.iter().all(|place| packed.batch(*place, 90).eq(spans)));
     }
 }
