@@ -24,9 +24,9 @@ use self::template::Template;
 use super::timeline::buffer::Buffer;
 use super::timeline::label;
 use super::timeline::metadata;
-use crate::analyses::per_node::PerNode;
 use super::timeline::process::processes;
 use crate::analyses::Analysis;
+use crate::analyses::per_node::PerNode;
 use crate::model::Model;
 
 /// Sequence of the packets that belong to no track; the tracks have those behind it.

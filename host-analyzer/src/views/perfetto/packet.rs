@@ -85,6 +85,24 @@ impl Packets {
         }
         out.extend_from_slice(&flags);
     }
+
+    /// What a packet without definitions has behind its time: the same for every slice that says the same.
+    pub(super) fn tail(&self, track_event: &[u8], tail: &mut Vec<u8>) {
+        tail.clear();
+        tail.extend_from_slice(&self.sequence);
+        field(tail, TRACK_EVENT, track_event);
+        tail.extend_from_slice(&[SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8]);
+    }
+}
+
+/// Appends a packet: `delta` ns after the one before it, with a [`Packets::tail`].
+#[inline]
+pub(super) fn repeat(out: &mut Vec<u8>, delta: u64, tail: &[u8]) {
+    out.push(PACKET);
+    varint(out, (1 + varint_len(delta) + tail.len()) as u64);
+    out.push(TIMESTAMP);
+    varint(out, delta);
+    out.extend_from_slice(tail);
 }
 
 /// Appends a debug annotation to an encoded `TrackEvent`.
@@ -157,6 +175,12 @@ mod tests {
             };
             assert_eq!(out[0], PACKET);
             assert_eq!(TracePacket::decode_length_delimited(&out[1..]), Ok(expected));
+
+            let (mut plain, mut repeated, mut tail) = (Vec::new(), Vec::new(), Vec::new());
+            Packets::new(sequence).event(&mut plain, delta, &encoded, &[]);
+            Packets::new(sequence).tail(&encoded, &mut tail);
+            repeat(&mut repeated, delta, &tail);
+            assert_eq!(repeated, plain);
         }
     }
 }

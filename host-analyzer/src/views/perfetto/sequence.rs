@@ -12,7 +12,7 @@ use super::message::{
     CLOCK_INCREMENTAL, CLOCK_MONOTONIC, Clock, ClockSnapshot, EventType, INCREMENTAL_STATE_CLEARED,
     TracePacket, TracePacketDefaults, TrackDescriptor, TrackEventDefaults,
 };
-use super::packet::{Packets, annotate_bool, annotate_uint};
+use super::packet::{Packets, annotate_bool, annotate_uint, repeat};
 use super::template::Template;
 use crate::analyses::track::{Edge, Slice, Track};
 use crate::model::SpanId;
@@ -25,7 +25,11 @@ pub(super) const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
 pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Result<()> {
     let id = file.next_sequence();
     file.packet(&opening(id, uuid, file.origin_ns))?;
-    let mut writer = Writer { packets: Packets::new(id), now_ns: file.origin_ns, interned: Vec::new(), id };
+    let packets = Packets::new(id);
+    let (mut end, mut barrier) = (Vec::new(), Vec::new());
+    packets.tail(&SLICE_END, &mut end);
+    packets.tail(&file.barrier.track_event, &mut barrier);
+    let mut writer = Writer { packets, end, barrier, now_ns: file.origin_ns, interned: Vec::new(), id };
     for edge in track.edges(file.model) {
         match edge {
             Edge::Begin(slice, at) => writer.begin(file, slice, at),
@@ -80,6 +84,9 @@ fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
 
 struct Writer {
     packets: Packets,
+    /// Tails of the packets that are the same for all slices, and for all waits at the barrier.
+    end: Vec<u8>,
+    barrier: Vec<u8>,
     now_ns: u64,
     /// Kept only for its memory.
     interned: Vec<u8>,
@@ -94,7 +101,13 @@ impl Writer {
             Slice::Barrier(_) => {
                 file.barrier.define(&mut file.texts, self.id, &mut self.interned);
                 let delta = self.delta(start);
-                self.packets.event(&mut file.out.bytes, delta, &file.barrier.track_event, &self.interned);
+                match self.interned.is_empty() {
+                    true => repeat(&mut file.out.bytes, delta, &self.barrier),
+                    false => {
+                        let event = &file.barrier.track_event;
+                        self.packets.event(&mut file.out.bytes, delta, event, &self.interned);
+                    }
+                }
             }
             Slice::Decode(id) => {
                 self.call(file, &label::decode(file.model, &file.analysis.phases, id), start)
@@ -119,6 +132,11 @@ impl Writer {
             Template::new(texts, &label::operator(model, topology, node, last), &[names.cpu.1])
         });
         template.define(texts, self.id, &mut self.interned);
+        let delta = self.delta(start);
+        let tail_of = Some((self.id, spans.cpu[i]));
+        if template.tail_of == tail_of && !spans.migrated[i] {
+            return repeat(&mut file.out.bytes, delta, &template.tail);
+        }
         let event = &mut file.event;
         event.clear();
         event.extend_from_slice(&template.track_event);
@@ -128,14 +146,16 @@ impl Writer {
         if spans.migrated[i] {
             texts.define(&[names.migrated.1], self.id, &mut self.interned);
             annotate_bool(event, names.migrated.0, true);
+        } else {
+            self.packets.tail(event, &mut template.tail);
+            template.tail_of = tail_of;
         }
-        let delta = self.delta(start);
-        self.packets.event(&mut file.out.bytes, delta, &file.event, &self.interned);
+        self.packets.event(&mut file.out.bytes, delta, event, &self.interned);
     }
 
     fn end(&mut self, file: &mut File<'_>, at: u64) {
         let delta = self.delta(at);
-        self.packets.event(&mut file.out.bytes, delta, &SLICE_END, &[]);
+        repeat(&mut file.out.bytes, delta, &self.end);
     }
 
     fn delta(&mut self, at: u64) -> u64 {

@@ -13,6 +13,9 @@ pub(super) struct Template {
     needs: Vec<Entry>,
     /// Sequence that has all of them; 0 for none.
     sequence: u32,
+    /// What the latest packet of that sequence had behind its time, and on which CPU: mostly the next one has the same.
+    pub(super) tail: Vec<u8>,
+    pub(super) tail_of: Option<(u32, Option<u16>)>,
 }
 
 impl Template {
@@ -35,7 +38,7 @@ impl Template {
                 .collect(),
             ..TrackEvent::default()
         };
-        Self { track_event: event.encode_to_vec(), needs, sequence: 0 }
+        Self { track_event: event.encode_to_vec(), needs, sequence: 0, tail: Vec::new(), tail_of: None }
     }
 
     /// Appends to `interned` the definitions that `sequence` still needs.
