@@ -122,16 +122,24 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The results for `model`. The budget takes longest of all and needs nothing of the rest but phases, so it is made on another core,
-    /// if there is one.
+    /// The results for `model`.
     #[must_use]
     pub fn of(model: &Model) -> Self {
+        Self::in_two(model, |budget, rest| (budget(), rest()))
+    }
+
+    /// The same in two parts, which `run` may run side by side: the budget, which takes longest of all and needs nothing of the rest but
+    /// phases, and the rest.
+    pub fn in_two(
+        model: &Model,
+        run: impl FnOnce(
+            &(dyn Fn() -> budget::Budget + Sync),
+            &(dyn Fn() -> Self + Sync),
+        ) -> (budget::Budget, Self),
+    ) -> Self {
         let phases = phase::Phases::of(model);
-        let (rest, budget) = std::thread::scope(|scope| {
-            let budget = scope.spawn(|| budget::Budget::of(model, &phases));
-            let rest = Self::but_the_budget(model, &phases);
-            (rest, budget.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
+        let (budget, rest) =
+            run(&|| budget::Budget::of(model, &phases), &|| Self::but_the_budget(model, &phases));
         Self { phases, budget, ..rest }
     }
 

@@ -16,6 +16,7 @@
 //! ```
 
 mod accelerator;
+mod analyse;
 mod backends;
 mod boards;
 mod capture;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use profinfer_boards::Board;
 
+use super::analyse::analyse;
 use super::ceilings::Measured;
 use super::cli::Record;
 use super::link::Address;
@@ -13,7 +14,6 @@ use super::onlooker::Onlooker;
 use super::progress::Progress;
 use super::rotate::{self, Source};
 use super::{Diagnostic, Result, accelerator, boards, ceilings, interrupts, live, write};
-use crate::analyses::Analysis;
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -84,7 +84,7 @@ pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options:
         let _ = writeln!(io::stderr(), "{line}");
     }
     accelerator::settle(&mut model, &options.accelerator_profile)?;
-    let analysis = Analysis::of(&model);
+    let analysis = analyse(&model);
     let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
     let left_out = write::views(&model, &analysis, &options.out, extra)?;
     let mut out = anstream::stdout().lock();
