@@ -20,10 +20,6 @@ use host_analyzer::decode::{Decoder, OpenError};
 use host_analyzer::ingest::Ingest;
 use host_analyzer::model::Model;
 use host_analyzer::views;
-use peak_alloc::PeakAlloc;
-
-#[global_allocator]
-static HEAP: PeakAlloc = PeakAlloc;
 
 /// Bytes that a file or socket hands over at once.
 const PIECE: usize = 1 << 16;
@@ -59,17 +55,30 @@ impl Write for Count {
     }
 }
 
+/// What the kernel says of this process's memory, bytes: `VmRSS` now, `VmHWM` at most since [`forget_most`].
+fn resident(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn forget_most() {
+    // Without it, the most is that of the whole process.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// The shortest time, the most memory beyond what was there, and a result.
-fn measure<T>(mut f: impl FnMut() -> T) -> (Duration, usize, T) {
-    let before = HEAP.current_usage();
-    HEAP.reset_peak_usage();
+fn measure<T>(mut f: impl FnMut() -> T) -> (Duration, u64, T) {
+    let before = resident("VmRSS");
+    forget_most();
     let mut once = || {
         let start = Instant::now();
         let result = f();
         (start.elapsed(), result)
     };
     let (mut shortest, mut last) = once();
-    let most = HEAP.peak_usage().saturating_sub(before);
+    let most = resident("VmHWM").saturating_sub(before);
     for _ in 1..RUNS {
         drop(last);
         let (time, result) = once();
@@ -100,7 +109,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(file) = arguments.next() {
         std::fs::write(file, &bytes)?;
     }
-    let empty = HEAP.current_usage();
+    let empty = resident("VmRSS");
     let (ingested, tables_most, model) = measure(|| ingest(&bytes));
     let model = model?;
     let spans = model.spans.len() as f64;
@@ -111,11 +120,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{name:22}{:10.1}{:16.2}", seconds * 1e9 / spans, spans / seconds / 1e6);
     };
     print("= bytes to tables", ingested);
-    let tables = HEAP.current_usage() - empty;
+    let tables = resident("VmRSS").saturating_sub(empty);
     let (analysed, analyses_most, analysis) = measure(|| Analysis::of(&model));
     print("= all analyses", analysed);
-    let with_results = HEAP.current_usage() - empty;
-    let (mut written, mut views_most) = (Duration::ZERO, 0);
+    let with_results = resident("VmRSS").saturating_sub(empty);
+    let (mut written, mut views_most) = (Duration::ZERO, 0_u64);
     for (name, view) in VIEWS {
         let (time, most, done) = measure(|| {
             let mut count = Count(0);
@@ -128,7 +137,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     print("= default views", written);
     print("= everything", ingested + analysed + written);
-    let print = |name: &str, bytes: usize| println!("{name:38}{:8.1} bytes a span", bytes as f64 / spans);
+    let print = |name: &str, bytes: u64| println!("{name:38}{:8.1} bytes a span", bytes as f64 / spans);
     print("tables", tables);
     print("most while they are made", tables_most);
     print("most while they are analysed", tables + analyses_most);

@@ -65,7 +65,8 @@ pub(crate) fn bytes(model: &Model) -> Vec<u8> {
         calls.start = calls.end;
         tell_decode(model, decode, &mut out);
     }
-    let now = model.decodes.start_ns.last().copied().unwrap_or_default() + model.decodes.duration_ns.last().copied().unwrap_or_default();
+    let now = model.decodes.start_ns.last().copied().unwrap_or_default()
+        + model.decodes.duration_ns.last().copied().unwrap_or_default();
     let n = model.spans.len() as u64;
     out.send(&records::loss(now, n));
     out.send(&records::end(now, n, out.seq + 1));
@@ -75,7 +76,8 @@ pub(crate) fn bytes(model: &Model) -> Vec<u8> {
 /// The texts that are told, by their number; the first stands for none.
 fn texts(model: &Model) -> Vec<Text> {
     let mut texts = vec![Text::default()];
-    let nodes = model.topologies.rows.iter().flat_map(|t| &t.nodes).flat_map(|n| [n.name, n.op, n.desc, n.dtype]);
+    let nodes =
+        model.topologies.rows.iter().flat_map(|t| &t.nodes).flat_map(|n| [n.name, n.op, n.desc, n.dtype]);
     for text in nodes.chain(model.texts.find("CPU")) {
         if !texts.contains(&text) {
             texts.push(text);
@@ -84,7 +86,13 @@ fn texts(model: &Model) -> Vec<Text> {
     texts
 }
 
-fn tell_topology(model: &Model, id: u32, t: &host_analyzer::model::Topology, texts: &[Text], out: &mut Stream) {
+fn tell_topology(
+    model: &Model,
+    id: u32,
+    t: &host_analyzer::model::Topology,
+    texts: &[Text],
+    out: &mut Stream,
+) {
     let text = |t: Text| model.texts.get(t).to_owned();
     let tensors: Vec<Tensor> = t
         .nodes
