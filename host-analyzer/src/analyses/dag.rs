@@ -171,7 +171,8 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let whole = topology.complete && !model.capture.nodes_left_out();
     let found = (generates && whole && c.fullest_call.is_some())
         .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
-    let mut nodes = nodes(model, topology, tallies.cells(c), &order(model, executions, c, topology), &fused_with);
+    let mut nodes =
+        nodes(model, topology, tallies.cells(c), &order(model, executions, c, topology), &fused_with);
     for (node, critical) in nodes.iter_mut().zip(found.iter().flat_map(|f| &f.critical)) {
         node.critical = Some(*critical);
     }

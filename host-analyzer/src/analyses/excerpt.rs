@@ -51,11 +51,7 @@ impl Excerpt {
         });
         let slices: Vec<_> = tracks.iter().map(|t| inside(model, t, start_ns, end_ns)).collect();
         let of_kind = |kind: fn(&Slice) -> bool| {
-            tracks
-                .iter()
-                .zip(&slices)
-                .map(|(t, r)| t.order.range(r.clone()).filter(kind).count())
-                .sum()
+            tracks.iter().zip(&slices).map(|(t, r)| t.order.range(r.clone()).filter(kind).count()).sum()
         };
         Self {
             start_ns,

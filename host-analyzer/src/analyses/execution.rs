@@ -60,6 +60,10 @@ impl Executions {
                 all.add_call(same[0], &model.spans, spans, &mut open);
             }
         }
+        // They stay while all else is computed.
+        all.node.shrink_to_fit();
+        all.last_node.shrink_to_fit();
+        all.wall_ns.shrink_to_fit();
         all
     }
 

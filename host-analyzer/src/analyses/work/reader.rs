@@ -43,7 +43,8 @@ impl Works {
     /// The work of the nodes from `node` to `last` is the same in every call.
     fn is_fixed(&self, topology: Option<TopologyId>, node: NodeIdx, last: NodeIdx) -> bool {
         let nodes = topology.and_then(|id| self.formulas.get(id.0 as usize));
-        let fixed = |n| matches!(nodes.and_then(|nodes| nodes.get(n as usize)), None | Some(Formula::Fixed(_)));
+        let fixed =
+            |n| matches!(nodes.and_then(|nodes| nodes.get(n as usize)), None | Some(Formula::Fixed(_)));
         (node.0..=last.0).all(fixed)
     }
 

@@ -53,11 +53,9 @@ pub(super) enum Values {
 }
 
 impl Part {
-    pub(super) fn new<'a>(
-        rows: usize,
-        columns: impl IntoIterator<Item = (&'a str, Column, bool)>,
-    ) -> Self {
-        let field = |(name, column, nullable): (&str, _, _)| Field { name: name.to_owned(), nullable, column };
+    pub(super) fn new<'a>(rows: usize, columns: impl IntoIterator<Item = (&'a str, Column, bool)>) -> Self {
+        let field =
+            |(name, column, nullable): (&str, _, _)| Field { name: name.to_owned(), nullable, column };
         Self { rows, columns: columns.into_iter().map(field).collect() }
     }
 }

@@ -77,17 +77,24 @@ impl Table for Experts<'_> {
         let rows = || rows.clone();
         let call = |i: usize| e.graph_call[i].0 as usize;
         let phase = |i: usize| self.phases.graph_calls[call(i)].index() as u32;
-        Part::new(len, [
-            ("call", maybe_u32s(rows().map(|i| self.model.graph_calls.decode[call(i)].map(|d| d.0))), true),
-            ("graph_call", u32s(rows().map(|i| e.graph_call[i].0)), false),
-            ("phase", texts(rows().map(phase), &self.phase_names), false),
-            ("pid", u32s(places.iter().map(|p| p.pid)), false),
-            ("layer", maybe_u32s(places.iter().map(|p| p.layer)), true),
-            ("node", u32s(rows().map(|i| e.node[i].0)), false),
-            ("name", texts(places.iter().map(|p| p.name), &self.names), false),
-            ("token", u32s(rows().map(|i| e.token[i])), false),
-            ("rank", u32s(rows().map(|i| e.rank[i])), false),
-            ("expert", u32s(rows().map(|i| e.expert[i])), false),
-        ])
+        Part::new(
+            len,
+            [
+                (
+                    "call",
+                    maybe_u32s(rows().map(|i| self.model.graph_calls.decode[call(i)].map(|d| d.0))),
+                    true,
+                ),
+                ("graph_call", u32s(rows().map(|i| e.graph_call[i].0)), false),
+                ("phase", texts(rows().map(phase), &self.phase_names), false),
+                ("pid", u32s(places.iter().map(|p| p.pid)), false),
+                ("layer", maybe_u32s(places.iter().map(|p| p.layer)), true),
+                ("node", u32s(rows().map(|i| e.node[i].0)), false),
+                ("name", texts(places.iter().map(|p| p.name), &self.names), false),
+                ("token", u32s(rows().map(|i| e.token[i])), false),
+                ("rank", u32s(rows().map(|i| e.rank[i])), false),
+                ("expert", u32s(rows().map(|i| e.expert[i])), false),
+            ],
+        )
     }
 }
