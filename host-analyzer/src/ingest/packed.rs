@@ -27,8 +27,8 @@ struct Packed {
 }
 
 const LONG: u32 = u32::MAX;
-/// Spans of a block at most; the largest batch has a fourth.
-const BLOCK: usize = 1 << 18;
+/// Spans of a block at most, more than any batch has: 64 MB, so large that the memory goes back to the system as soon as it is free.
+const BLOCK: usize = 1 << 22;
 
 /// Where the spans of a batch are.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +134,7 @@ mod tests {
         ];
         let mut packed = PackedSpans::default();
         // So many batches that they need a second block.
-        let places: Vec<Place> = (0..50_000)
+        let places: Vec<Place> = (0..700_000)
             .map(|_| {
                 let (mut place, mut end) = (packed.begin(), 90);
                 spans.iter().for_each(|span| packed.push(&mut place, span, &mut end));

@@ -129,7 +129,7 @@ proptest! {
                 }
             }
             prop_assert!(open.is_empty());
-            seen.extend(track.order);
+            seen.extend(track.order.iter());
         }
         let mut expected: Vec<Slice> = Vec::new();
         expected.extend((0..calls.len() as u32).map(|i| Slice::Decode(host_analyzer::model::DecodeId(i))));
