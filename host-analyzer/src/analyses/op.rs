@@ -284,13 +284,16 @@ fn occurrences(topology: &Topology) -> Vec<u32> {
     topology.nodes.iter().map(count).collect()
 }
 
+/// Of wall times, ns; `None` where there are none.
+type MedianAndP95 = (Option<u64>, Option<u64>);
+
 /// Median and 95th percentile of every row's wall times, and the median of every type's.
 fn percentiles(
     rows: &[Row],
     row_of_cell: &[u32],
     executions: &Executions,
     tallies: &Tallies,
-) -> (Vec<(Option<u64>, Option<u64>)>, HashMap<TypeKey, Option<u64>>) {
+) -> (Vec<MedianAndP95>, HashMap<TypeKey, Option<u64>>) {
     // A counting sort: each row's values lie side by side, and the rows of a type.
     let mut by_type: BTreeMap<TypeKey, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {

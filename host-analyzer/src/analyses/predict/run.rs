@@ -200,9 +200,8 @@ fn computed_by(model: &Model, executions: &Executions, calls: &[usize]) -> (Vec<
     for i in (0..graphs.len()).filter(|i| graphs.layer[*i] == Layer::Backend && within(*i)) {
         backends.insert(model.texts.get(graphs.backend[i]).to_owned());
     }
-    for (call, rows) in executions.by_call().filter(|(call, _)| within(call.0 as usize)) {
-        let _ = call;
-        threads = executions.spans[rows].iter().copied().max().unwrap_or(0).max(threads);
+    for of_call in executions.calls().iter().filter(|c| within(c.call.0 as usize)) {
+        threads = of_call.widest.max(threads);
     }
     (backends.into_iter().collect(), threads)
 }

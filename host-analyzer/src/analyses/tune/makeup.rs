@@ -265,14 +265,16 @@ impl Used {
         let of_one = |call: usize| calls.decode[call].is_some_and(|d| is_one[d.0 as usize]);
         let (works, rows) = (Works::of(model), Executions::of(model));
         let mut used = Self::default();
-        for e in (0..rows.len()).filter(|e| of_one(rows.graph_call[*e].0 as usize)) {
-            let (call, node) = (rows.graph_call[e], rows.node[e]);
-            used.threads = used.threads.max(rows.spans[e]);
-            used.executions += 1;
+        for of_call in rows.calls().iter().filter(|c| of_one(c.call.0 as usize)) {
+            let call = of_call.call;
+            used.threads = used.threads.max(of_call.widest);
+            used.executions += of_call.rows.len() as u64;
             let Some(topology) = calls.topology[call.0 as usize] else { continue };
-            let key = kinds.key(model.topologies.get(topology).node(node));
-            let work = works.execution(model, call, node, rows.last_node[e]);
-            *used.bytes.entry(key).or_default() += work.streamed_bytes() as f64;
+            for e in of_call.rows.clone() {
+                let key = kinds.key(model.topologies.get(topology).node(rows.node[e]));
+                let work = works.execution(model, call, rows.node[e], rows.last_node[e]);
+                *used.bytes.entry(key).or_default() += work.streamed_bytes() as f64;
+            }
         }
         let mut spans: BTreeMap<u16, u64> = BTreeMap::new();
         for (call, cpu) in model.spans.graph_call.iter().zip(&model.spans.cpu) {

@@ -4,6 +4,7 @@
 //! of `ops.parquet`. Here the list is the dictionary.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -68,7 +69,7 @@ impl Chunks {
         ))?;
         bytes.flush()?;
         let sum = |a: usize, b: usize| i64::try_from(a + b).unwrap_or(i64::MAX);
-        let metadata = ColumnChunkMetaData::builder(of.clone())
+        let metadata = ColumnChunkMetaData::builder(Arc::clone(of))
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?))
             .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
             .set_total_compressed_size(sum(dictionary.compressed_size, data.compressed_size))
