@@ -2,8 +2,8 @@
 # bench.sh [N...]      how fast captures are added to a fleet and questions answered, by its size (default 100 300 1000)
 #
 # The captures are made of the recordings in the tests (make.py): what a fleet keeps of one does not grow with its spans, but with the operators of
-# its model. How long `analyze` takes for a recording of a million spans is measured beside it, by the recording that ci/fleet/million.sh makes, where PROFINFER_MILLION
-# names one. Prints figures and tests nothing.
+# its model. How long `analyze` takes for a recording of a million spans is measured beside it, of a recording that
+# PROFINFER_MILLION names. Prints figures and tests nothing.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/fleet/common.sh"
