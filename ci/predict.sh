@@ -52,19 +52,19 @@ file_of() {
 	echo "$file"
 }
 
-# bench_of FILE: the command that runs it
-bench_of() { echo "'$engine/llama-bench' -m '$1' -t $threads -p 64 -n 96 -r 2 -o json"; }
+# bench_of FILE TIMES: the command that runs it
+bench_of() { echo "'$engine/llama-bench' -m '$1' -t $threads -p 64 -n 96 -r $2 -o json"; }
 
 # alone NAME NUMBER FILE: a run without the agent
-alone() { sh -c "exec $(bench_of "$3")" >"$out/runs/$1.$2.json" 2>"$out/runs/$1.$2.log" </dev/null || die "this run failed: $3" "See $out/runs/$1.$2.log"; }
+alone() { sh -c "exec $(bench_of "$3" 4)" >"$out/runs/$1.$2.json" 2>"$out/runs/$1.$2.log" </dev/null || die "this run failed: $3" "See $out/runs/$1.$2.log"; }
 
-# recorded NAME FILE: a run with the agent. Two of them have the board's ceilings too, for rules that need them.
+# recorded NAME FILE: a run with the agent, long enough for a dozen bursts of the duty cycle, so that the cost of probes is measured. Two of them have the board's ceilings too, for rules that need them.
 bench=2
 recorded() {
 	local more=
 	[ "$bench" = 0 ] || { bench=$((bench - 1)); more=--bench; }
 	# shellcheck disable=SC2086  # an option or none
-	"$agent" record $more --duty 50% --out "$out/runs/$1.part" -- sh -c "exec $(bench_of "$2")" >"$out/runs/$1.log" 2>&1 </dev/null ||
+	"$agent" record $more --duty 50% --out "$out/runs/$1.part" -- sh -c "exec $(bench_of "$2" 12)" >"$out/runs/$1.log" 2>&1 </dev/null ||
 		die "this run failed: $2" "See $out/runs/$1.log"
 }
 
