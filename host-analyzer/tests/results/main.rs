@@ -16,6 +16,7 @@ mod foreseen;
 mod gauges;
 mod health;
 mod invariants;
+mod keys;
 mod kv;
 mod models;
 mod phases;

@@ -10,6 +10,7 @@ use host_analyzer::model::*;
 use host_analyzer::views::{dag, dot, summary, terminal};
 use serde_json::{Value, json};
 
+use crate::keys::keys;
 use crate::models::synthetic::{self, Spec};
 use crate::models::{calls, duty, planted, routed, small};
 
@@ -157,18 +158,6 @@ fn no_view_guesses_where_weights_lie() {
     );
     assert_eq!(json_of(dag::dag, &m)["graphs"][1]["nodes"][5]["memory"], Value::Null);
     assert!(text(terminal::terminal, &m).contains("weights: 16.2 KiB, where they lie was not recorded"));
-}
-
-/// Keys of all objects in a value.
-fn keys(v: &Value, into: &mut BTreeSet<String>) {
-    match v {
-        Value::Object(o) => o.iter().for_each(|(k, v)| {
-            into.insert(k.clone());
-            keys(v, into);
-        }),
-        Value::Array(a) => a.iter().for_each(|v| keys(v, into)),
-        _ => {}
-    }
 }
 
 /// One of each kind of fact.

@@ -8,19 +8,7 @@ use host_analyzer::views::terminal;
 use serde_json::Value;
 
 use super::{compare, model_of, run_of, runs};
-
-fn keys(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                found.insert(key.clone());
-                keys(value, found);
-            }
-        }
-        Value::Array(rows) => rows.iter().for_each(|row| keys(row, found)),
-        _ => {}
-    }
-}
+use crate::keys::keys;
 
 fn document(c: &Comparison, names: &Names) -> Value {
     let mut bytes = Vec::new();

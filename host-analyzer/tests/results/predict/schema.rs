@@ -9,19 +9,7 @@ use serde_json::Value;
 
 use super::board::{Made, Q4, Q5, Q8};
 use super::predict;
-
-fn keys(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                found.insert(key.clone());
-                keys(value, found);
-            }
-        }
-        Value::Array(rows) => rows.iter().for_each(|row| keys(row, found)),
-        _ => {}
-    }
-}
+use crate::keys::keys;
 
 fn document(answer: &Answer, names: &Names) -> Value {
     let mut bytes = Vec::new();
