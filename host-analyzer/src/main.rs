@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use profinfer_scratch::Allocator;
+
+/// For tables that are larger than memory; without `--scratch` it is the system's.
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
 fn main() -> ExitCode {
     host_analyzer::commands::main()
 }

@@ -19,6 +19,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
         &[
             "profinfer_wire",
             "profinfer_options",
+            "profinfer_scratch",
             "profinfer_secure",
             "profinfer_boards",
             "profinfer_engine",
@@ -39,7 +40,8 @@ const OUTSIDE: [&str; 10] =
     ["fs", "net", "env", "process", "thread", "clap", "nix", "indicatif", "println", "eprintln"];
 
 /// Crates of ours, and those of ours that each may depend on.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
+    ("scratch", &[]),
     ("wire", &[]),
     ("secure", &[]),
     ("options", &["profinfer-wire"]),
@@ -48,7 +50,14 @@ const CRATES: [(&str, &[&str]); 7] = [
     ("agent-static", &["profinfer-wire", "profinfer-options", "profinfer-secure", "profinfer-engine"]),
     (
         "host-analyzer",
-        &["profinfer-wire", "profinfer-options", "profinfer-secure", "profinfer-boards", "profinfer-engine"],
+        &[
+            "profinfer-wire",
+            "profinfer-options",
+            "profinfer-scratch",
+            "profinfer-secure",
+            "profinfer-boards",
+            "profinfer-engine",
+        ],
     ),
 ];
 

@@ -319,6 +319,10 @@ pub(super) struct Record {
     /// Write only these files of those that are always written, for programs that read no others
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_parser = names())]
     pub(super) only: Vec<String>,
+    /// Keep large tables in files of this folder, which have no names and are gone at the end, instead of in memory. Recordings whose tables would
+    /// not fit into memory do so in /var/tmp unasked. Takes some twenty times the size of the recording
+    #[arg(long, value_name = "DIR")]
+    pub(super) scratch: Option<PathBuf>,
     /// Seconds to wait for the agent's port, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
     pub(super) wait: u64,

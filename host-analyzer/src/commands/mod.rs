@@ -46,6 +46,7 @@ mod recording;
 mod rotate;
 #[cfg(test)]
 mod sample;
+mod scratch;
 mod share;
 mod tune;
 mod watch;

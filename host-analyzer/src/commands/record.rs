@@ -13,7 +13,7 @@ use super::live::Captured;
 use super::onlooker::Onlooker;
 use super::progress::Progress;
 use super::rotate::{self, Source};
-use super::{Diagnostic, Result, accelerator, boards, ceilings, interrupts, live, write};
+use super::{Diagnostic, Result, accelerator, boards, ceilings, interrupts, live, scratch, write};
 use crate::decode::Decoder;
 use crate::ingest::Ingest;
 use crate::model::Model;
@@ -24,6 +24,9 @@ const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
 
 pub(super) fn record(options: &Record) -> Result<()> {
     let board = board(options)?;
+    if let Some(folder) = &options.scratch {
+        scratch::begin(folder)?;
+    }
     // Before a capture, so that a file that cannot be read does not cost one.
     let measured = measured(options)?;
     let source = source(options);
@@ -107,9 +110,8 @@ const JOINED_AT_MOST: u64 = 64 << 20;
 /// What was captured in pieces: all of it, or the last piece of a large one.
 fn pieces(folder: &Path) -> Result<Model> {
     let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
-    let size = |path: &PathBuf| path.metadata().map_or(0, |m| m.len());
-    let bytes: u64 = source.paths.iter().map(size).sum();
-    if bytes > JOINED_AT_MOST {
+    let bytes = size(&source.paths);
+    if bytes > JOINED_AT_MOST && !scratch::has_begun() {
         source.paths.sort();
         let n = source.paths.len();
         source.paths.drain(..n - 1);
@@ -129,8 +131,14 @@ pub(super) fn recording(paths: &[PathBuf]) -> Result<Model> {
 }
 
 fn files(source: &Source) -> Result<Model> {
+    scratch::begin_if_too_large(size(&source.paths));
     let name: Vec<_> = source.paths.iter().map(|p| p.display().to_string()).collect();
     read(&name.join(", "), &mut *source.open().map_err(unopened)?)
+}
+
+/// Bytes of files together.
+fn size(paths: &[PathBuf]) -> u64 {
+    paths.iter().map(|path| path.metadata().map_or(0, |m| m.len())).sum()
 }
 
 fn unopened((path, e): (PathBuf, io::Error)) -> Diagnostic {

@@ -14,6 +14,7 @@ mod backends_profile;
 mod board;
 mod board_causes;
 mod board_counters;
+mod bounded;
 mod budget;
 mod ceilings;
 mod compare;

@@ -1,0 +1,65 @@
+//! Whether large tables lie in memory or in files: as asked for, and of recordings whose tables would not fit.
+
+mod memory;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::OnceLock;
+
+use super::{Diagnostic, Result};
+
+/// Where files lie that are too large for a folder in memory, by the file system hierarchy standard.
+const USUAL: &str = "/var/tmp";
+/// Bytes of memory for a byte of a recording, at most: 64 for each span, which takes some 3 bytes (docs/performance.md).
+const EACH: u64 = 22;
+
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// From now on large tables lie in files of this folder.
+pub(super) fn begin(folder: &Path) -> Result<()> {
+    FOLDER.get_or_init(|| folder.to_owned());
+    profinfer_scratch::begin(folder, full).map_err(|e| {
+        let help = "name a folder on a disk, with room for some twenty times the size of the recording";
+        Diagnostic::new(format!("keeping tables in files of {}", folder.display()), e, help)
+    })
+}
+
+/// Tables are in files.
+pub(super) fn has_begun() -> bool {
+    FOLDER.get().is_some()
+}
+
+/// The same if the tables of so many bytes of recordings may take more than three quarters of the memory that there is. Says so.
+pub(super) fn begin_if_too_large(bytes: u64) {
+    let (needed, there) = (bytes.saturating_mul(EACH), memory::available());
+    if has_begun() || there.is_none_or(|there| needed <= there / 4 * 3) {
+        return;
+    }
+    let mb = |bytes: u64| bytes as f64 / 1e6;
+    let sizes = format!(
+        "tables may take {:.0} MB, and {:.0} MB of memory are there",
+        mb(needed),
+        mb(there.unwrap_or(0))
+    );
+    let _ = match begin(Path::new(USUAL)) {
+        Ok(()) => writeln!(
+            io::stderr(),
+            "{sizes}: they lie in files in {USUAL} until all is written; --scratch names another folder"
+        ),
+        // It may be enough all the same.
+        Err(e) => writeln!(io::stderr(), "{sizes}; {e}"),
+    };
+}
+
+/// Tables cannot grow any more.
+fn full(e: &io::Error) -> ! {
+    let folder = FOLDER.get().map_or(Path::new(USUAL), PathBuf::as_path).display();
+    let help = "free space, or name a folder on a larger disk with --scratch: tables take some twenty times the size of the recording";
+    let _ = writeln!(
+        io::stderr(),
+        "{}",
+        Diagnostic::new(format!("keeping tables in files of {folder}"), e, help)
+    );
+    process::exit(1)
+}
