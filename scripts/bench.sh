@@ -9,6 +9,7 @@
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
 #   analyser [SPANS]  so many spans (ten million) through the analyser, on one core: speed and memory; analyses and views one by one; the same
 #                     tables by pandas and networkx from the JSON files, and whether they are equal
+#   bounded [SPANS [MB...]]  a recording whose tables are larger than memory: time and memory under limits of the kernel; ci/bench/bounded.sh
 #   fleet [N...]      captures into a fleet, and questions to it, by DataFusion and by Spark, for N captures (100 300 1000); ci/fleet/bench.sh
 #   all               everything (default), the overhead with both models and two engines; some 90 minutes
 #
@@ -21,6 +22,7 @@ esac
 cd "$REPO"
 what=${1:-all}
 [ $# = 0 ] || shift
+[ "$what" != bounded ] || exec ci/bench/bounded.sh "$@"
 [ "$what" != fleet ] || exec ci/fleet/bench.sh "$@" # traces nothing
 why=$(have_bpf) || die "this machine cannot trace: $why"
 built=$CACHE/bench

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # bench.sh [N...]      how fast captures are added to a fleet and questions answered, by its size (default 100 300 1000)
 #
-# The captures are made of the recordings in the tests (make.py): what a fleet keeps of one does not grow with its spans, but with the operators of
-# its model. How long `analyze` takes for a recording of a million spans is measured beside it, of a recording that
-# PROFINFER_MILLION names. Prints figures and tests nothing.
+# First three models are recorded, a million operator spans of each, and added as anybody would add them. The captures are made of what `analyze`
+# says of these (make.py), so that each is one of a million spans. Where nothing can be traced, the recordings of the tests take their place,
+# which are shorter. Prints figures and tests nothing.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
+. "$REPO/ci/tests.sh"
 . "$REPO/ci/fleet/common.sh"
 . "$REPO/ci/fleet/cluster.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 [ $# -gt 0 ] || set -- 100 300 1000
+cd "$REPO"
 fleet_python
 if [ -z "${FLEET:-}" ]; then
 	say "building analyze and analyze-fleet"
@@ -20,18 +22,38 @@ if [ -z "${FLEET:-}" ]; then
 fi
 dir=$(mktemp -d)
 trap 'cluster_down; rm -rf "$dir"' EXIT
+
+# million MODEL TOKENS RUNS: records so many tokens so often
+million() {
+	"$agent" record --bench --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/said" 2>&1 ||
+		die "recording $1 failed" "$(tail -n 3 "$dir/said")"
+	note "$1: $(grep -o '[0-9]* spans sent' "$dir/said")"
+}
+mkdir "$dir/recorded"
+if cannot_trace "captures of a million spans"; then
+	cp "$REPO"/host-analyzer/tests/data/demo.pfi "$REPO"/host-analyzer/tests/data/published/*/*.pfi "$dir/recorded"
+else
+	say "recording"
+	engine=$(scripts/engine.sh) agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
+	scripts/model.sh smollm2 moe-qwen60 gemma2-q8 >/dev/null
+	[ -x "$agent" ] || tests_build
+	million smollm2 520 2
+	million moe-qwen60 500 5
+	million gemma2-q8 500 12
+fi
+say "adding them"
+for recording in "$dir"/recorded/*.pfi; do
+	name=$(basename "$recording" .pfi) begun=$EPOCHREALTIME
+	"$FLEET" add "$recording" --analyze "$ANALYZE" --to "$dir/alone" >/dev/null
+	note "$name: $(python3 -c "print(f'{$EPOCHREALTIME - $begun:.2f} s')")"
+	"$ANALYZE" --only summary.json --out "$dir/real/$name" "$recording" >/dev/null
+done
 cluster_up "$dir"
 for n; do
 	say "$n captures"
 	mkdir "$dir/$n"
-	fleet_of "$dir/$n" 0
-	rm -rf "$dir/$n/fleet"
-	python3 "$REPO/ci/fleet/make.py" "$dir/$n/made" "$n" "$dir/$n"/real/[012]/summary.json
-	python3 "$REPO/ci/fleet/bench.py" "$FLEET" "$dir/$n"
-	"$PYTHON" "$REPO/ci/fleet/spark.py" "$FLEET" "$dir/$n/fleet" "$MASTER" --times 2>"$dir/spark.log" || tail -n 5 "$dir/spark.log" >&2
+	python3 ci/fleet/make.py "$dir/$n/made" "$n" "$dir"/real/*/summary.json
+	python3 ci/fleet/bench.py "$FLEET" "$dir/$n"
+	"$PYTHON" ci/fleet/spark.py "$FLEET" "$dir/$n/fleet" "$MASTER" --times 2>"$dir/spark.log" || tail -n 5 "$dir/spark.log" >&2
 	rm -rf "${dir:?}/$n"
 done
-if [ -n "${PROFINFER_MILLION:-}" ]; then
-	say "adding one recording of a million spans"
-	time "$FLEET" add "$PROFINFER_MILLION" --analyze "$ANALYZE" --to "$dir/million"
-fi

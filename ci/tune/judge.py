@@ -1,7 +1,8 @@
 """judge.py SERIES PREDICTION SWEEP: whether the setting that `analyze tune --run` named is within 3 % of the best of a full sweep.
 
 SERIES and PREDICTION are files tune.json, SWEEP is a folder with NAME.ROUND.log, what the engine's driver says of a run without the agent: its
-own list of calls. Prints each setting's time by the engine, by the series and as foreseen. Exit status 1: not within 3 %, noise allowed for.
+own list of calls. Prints each setting's time by the engine, by the series and as foreseen. Exit status 1: not within 3 %, noise allowed for; 2: there is so much noise
+that nothing can be said.
 """
 import collections
 import json
@@ -12,6 +13,8 @@ import sys
 
 WARM_UP = 3
 PRACTICAL = 0.03
+# Runs that scatter by more than this hold nothing.
+NOISE = 0.15
 # Student's quantile for an interval of 95 %, by degrees of freedom.
 STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
 
@@ -68,6 +71,9 @@ def main(series, prediction, sweep):
     half = 0.0
     if len(ratios) > 1 and choice != best:
         half = STUDENT[min(len(ratios) - 2, len(STUDENT) - 1)] * statistics.stdev(ratios) / math.sqrt(len(ratios))
+    if half > NOISE:
+        print(f"named {choice}, best of the sweep {best}: {mean - 1:+.1%} ± {half:.1%}: too noisy to say anything, more rounds or a quiet machine are needed")
+        return 2
     within = mean - half <= 1 + PRACTICAL
     print(f"named {choice}, best of the sweep {best}: {mean - 1:+.1%} ± {half:.1%}, {'within' if within else 'NOT within'} {PRACTICAL:.0%}")
     return 0 if within else 1

@@ -2,7 +2,7 @@
 //! memory a span, on one core.
 //!
 //! `taskset -c 1 cargo run --release --example bench_all [SPANS [FILE] | RECORDING]`; ten million spans if nothing is said. With a file, the
-//! session that is made is written there, to be read by others.
+//! session that is made is only written there, to be read by others.
 
 #[expect(dead_code, reason = "the tests use the rest")]
 #[path = "../../tests/stream/synth/mod.rs"]
@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(_) => std::fs::read(&wanted)?,
     };
     if let Some(file) = arguments.next() {
-        std::fs::write(file, &bytes)?;
+        return Ok(std::fs::write(file, &bytes)?);
     }
     let empty = resident("VmRSS");
     let (ingested, tables_most, model) = measure(|| ingest(&bytes));

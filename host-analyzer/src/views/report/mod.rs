@@ -38,7 +38,7 @@ pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Re
         if tables {
             let mut bytes = Vec::new();
             view(model, analysis, &mut bytes)?;
-            serde_json::to_writer(Embedded(out), &pack::pack(serde_json::from_slice(&bytes)?))?;
+            pack::pack(&bytes, Embedded(out))?;
         } else {
             view(model, analysis, &mut Embedded(out))?;
         }
