@@ -168,6 +168,7 @@ impl Parts {
         self.iter().filter(|(class, _)| class.is_wait()).fold(0, |sum, (_, ns)| sum.saturating_add(ns))
     }
 
+    #[inline]
     pub(super) fn add(&mut self, class: Class, ns: u64) {
         let sum = &mut self.0[class as usize];
         *sum = sum.saturating_add(ns);
@@ -197,20 +198,19 @@ impl Fill {
         self.at
     }
 
-    /// Gives the time up to `t`: to each of `some` what it claims, as long as there is any left, and the rest to `rest`. Returns
-    /// what `rest` got, ns.
-    pub(super) fn until(&mut self, t: u64, some: &[(Class, u64)], rest: Class) -> u64 {
+    /// The time up to `t`, to be given to those that claim some of it.
+    #[inline]
+    pub(super) fn stretch(&mut self, t: u64) -> Stretch<'_> {
         let t = t.min(self.end);
-        let mut left = t.saturating_sub(self.at);
+        let left = t.saturating_sub(self.at);
         self.at = self.at.max(t);
-        // Most claims are of nothing: threads are seldom disturbed.
-        for (class, claim) in some.iter().filter(|(_, claim)| *claim > 0) {
-            let ns = left.min(*claim);
-            self.parts.add(*class, ns);
-            left -= ns;
-        }
-        self.parts.add(rest, left);
-        left
+        Stretch { parts: &mut self.parts, left }
+    }
+
+    /// Gives the time up to `t` to one class.
+    #[inline]
+    pub(super) fn until(&mut self, t: u64, class: Class) {
+        self.stretch(t).rest(class);
     }
 
     /// Gives the time up to `t` as another thread's was given, if it is as long; otherwise it is unknown.
@@ -219,14 +219,50 @@ impl Fill {
             self.at = self.at.max(t);
             self.parts.add_all(parts);
         } else {
-            self.until(t, &[], Class::Unknown);
+            self.until(t, Class::Unknown);
         }
     }
 
     /// Gives the rest of the time to one class.
     pub(super) fn finish(mut self, rest: Class) -> Parts {
-        self.until(self.end, &[], rest);
+        self.until(self.end, rest);
         self.parts
+    }
+}
+
+/// A stretch of time of which some is not given yet.
+#[derive(Debug)]
+pub(super) struct Stretch<'a> {
+    parts: &'a mut Parts,
+    left: u64,
+}
+
+impl Stretch<'_> {
+    /// Gives a class what it claims, as long as there is any left.
+    #[inline]
+    pub(super) fn give(&mut self, class: Class, claim: u64) {
+        // Without a branch, as nobody can foresee how long a thread takes.
+        let ns = self.left.min(claim);
+        self.parts.add(class, ns);
+        self.left -= ns;
+    }
+
+    /// The same for several claims.
+    #[inline]
+    pub(super) fn give_all(&mut self, claims: impl IntoIterator<Item = (Class, u64)>) {
+        claims.into_iter().for_each(|(class, claim)| self.give(class, claim));
+    }
+
+    /// What nobody claimed yet, ns.
+    pub(super) const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Gives the rest to one class. Returns how much that was, ns.
+    #[inline]
+    pub(super) fn rest(self, class: Class) -> u64 {
+        self.parts.add(class, self.left);
+        self.left
     }
 }
 
@@ -242,10 +278,15 @@ mod tests {
     #[test]
     fn what_is_given_is_the_time_that_passed() {
         let mut fill = Fill::new(100, 200);
-        assert_eq!(fill.until(150, &[(Class::Probes, 10), (Class::Preempted, 100)], Class::Work), 0);
+        let mut until = |t, some: &[(Class, u64)]| {
+            let mut stretch = fill.stretch(t);
+            stretch.give_all(some.iter().copied());
+            stretch.rest(Class::Work)
+        };
+        assert_eq!(until(150, &[(Class::Probes, 10), (Class::Preempted, 100)]), 0);
         // Going back gives nothing, going beyond the end no more than there is.
-        assert_eq!(fill.until(120, &[(Class::Probes, 10)], Class::Work), 0);
-        assert_eq!(fill.until(170, &[(Class::Probes, 5)], Class::Work), 15);
+        assert_eq!(until(120, &[(Class::Probes, 10)]), 0);
+        assert_eq!(until(170, &[(Class::Probes, 5)]), 15);
         let parts = fill.finish(Class::Unknown);
         assert_eq!(parts.total(), 100);
         assert_eq!(parts.get(Class::Probes), 15);

@@ -12,7 +12,10 @@
 mod arrival;
 mod class;
 mod disturbed;
+mod gather;
+mod habit;
 mod interval;
+mod lateness;
 mod off_cpu;
 mod thread;
 mod wall;
@@ -23,14 +26,14 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::phase::{Phase, Phases};
-use super::tracing::Tracing;
 use crate::model::{
     DecodeId, FactScope, FactValue, GraphCallId, Model, Node, NodeIdx, Text, ThreadId, TopologyId, Traced,
 };
-use arrival::{Causes, Habits, Meetings};
 use class::Fill;
 pub use class::{Class, Parts};
 pub use disturbed::disturbed;
+use habit::Habits;
+use lateness::Causes;
 use off_cpu::Scheduler;
 use thread::{Call, Way};
 
@@ -139,15 +142,53 @@ impl Budget {
         phases: &Phases,
         worked: &mut dyn FnMut(DecodeId, &Node, u64),
     ) -> Self {
-        let intervals = interval::intervals(model, phases);
         let rows = rows_of_calls(model);
-        let habits = habits(model, &phases.tracing, &rows);
         let scheduler = Scheduler::of(model);
+        let told = Told {
+            model,
+            phases,
+            scheduler: &scheduler,
+            habits: &Habits::of(model, &phases.tracing, &rows),
+            rows: &rows,
+        };
+        let (sums, tokens) =
+            if scheduler.has_rows() { told.tokens::<true>(worked) } else { told.tokens::<false>(worked) };
+        let classes = Class::ALL.map(Class::key).to_vec();
+        Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
+    }
+
+    /// One phase, if it has calls.
+    #[must_use]
+    pub fn phase(&self, phase: Phase) -> Option<&PhaseBudget> {
+        self.phases.iter().find(|p| p.phase == phase)
+    }
+}
+
+/// What tokens are told from.
+struct Told<'a> {
+    model: &'a Model,
+    phases: &'a Phases,
+    scheduler: &'a Scheduler<'a>,
+    habits: &'a Habits,
+    /// Rows of the spans, by graph call.
+    rows: &'a [Range<usize>],
+}
+
+impl Told<'_> {
+    /// All tokens one by one, and their sums. `SCHED`: the scheduler level has rows.
+    fn tokens<const SCHED: bool>(
+        &self,
+        worked: &mut dyn FnMut(DecodeId, &Node, u64),
+    ) -> (Sums, Vec<TokenBudget>) {
+        let Self { model, phases, scheduler, habits, rows } = *self;
         let cost = model.health.probe_cost;
         let inside = cost.map_or(0, |c| c.inside_ns);
         let costs = Costs { inside, outside: cost.map_or(0, |c| c.pair_ns.saturating_sub(inside)) };
         let speeds = speeds(model);
-        let causes = Causes { model, scheduler: &scheduler, habits: &habits, speeds: &speeds, inside };
+        let left_out = model.capture.nodes_left_out();
+        let between = if left_out { Class::NotTraced } else { Class::BetweenOperators };
+        let causes = Causes::<SCHED> { model, scheduler, habits, speeds: &speeds, inside, between };
+        let intervals = interval::intervals(model, phases);
         let mut sums = Sums::default();
         let mut tokens = Vec::with_capacity(intervals.len());
         let mut calls: Vec<Call> = Vec::new();
@@ -162,26 +203,23 @@ impl Budget {
             let way = Way { model, causes: &causes, costs, interval, traced, calls };
             tokens.push(sums.token(&way, worked));
         }
-        let classes = Class::ALL.map(Class::key).to_vec();
-        Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
-    }
-
-    /// One phase, if it has calls.
-    #[must_use]
-    pub fn phase(&self, phase: Phase) -> Option<&PhaseBudget> {
-        self.phases.iter().find(|p| p.phase == phase)
+        (sums, tokens)
     }
 }
 
 impl Call {
-    fn read(&mut self, causes: &Causes<'_>, graph: GraphCallId, rows: Range<usize>) {
+    fn read<const SCHED: bool>(
+        &mut self,
+        causes: &Causes<'_, SCHED>,
+        graph: GraphCallId,
+        rows: Range<usize>,
+    ) {
         self.rows = rows;
         self.lateness.clear();
         if is_cpu(causes.model, graph) {
             self.meetings.read(&causes.model.spans, self.rows.clone());
             let topology = causes.model.graph_calls.topology[graph.0 as usize];
-            let late = |m| causes.lateness(topology, m);
-            self.lateness.extend(self.meetings.rows.iter().map(late));
+            self.lateness.read(causes, causes.habits.of_topology(topology), &self.meetings.rows);
         }
     }
 }
@@ -201,7 +239,11 @@ struct Sum {
 struct Sums([[Sum; 2]; Phase::COUNT]);
 
 impl Sums {
-    fn token(&mut self, way: &Way<'_>, heard: &mut dyn FnMut(DecodeId, &Node, u64)) -> TokenBudget {
+    fn token<const SCHED: bool>(
+        &mut self,
+        way: &Way<'_, SCHED>,
+        heard: &mut dyn FnMut(DecodeId, &Node, u64),
+    ) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
         let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
@@ -222,7 +264,7 @@ impl Sums {
             if way.traced {
                 wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));
             } else {
-                wall.until(time.1, &[], Class::NotTraced);
+                wall.until(time.1, Class::NotTraced);
             }
         }
         if let Some(gap) = outside.gaps().last() {
@@ -309,7 +351,7 @@ fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
 }
 
 /// The threads that took part in a token: the caller first, then those that ran operators.
-fn threads(way: &Way<'_>, caller: ThreadId) -> Vec<ThreadId> {
+fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, caller: ThreadId) -> Vec<ThreadId> {
     let mut found = vec![caller];
     for call in way.calls {
         for thread in way.model.spans.thread[call.rows.clone()].chunk_by(|a, b| a == b).map(|t| t[0]) {
@@ -330,21 +372,6 @@ fn rows_of_calls(model: &Model) -> Vec<Range<usize>> {
         start += same.len();
     }
     rows
-}
-
-fn habits(model: &Model, tracing: &Tracing, rows: &[Range<usize>]) -> Habits {
-    let mut habits = Habits::default();
-    let mut meetings = Meetings::default();
-    for (i, rows) in rows.iter().enumerate() {
-        if let Some(topology) = model.graph_calls.topology[i]
-            && !rows.is_empty()
-            && tracing.whole(i)
-        {
-            meetings.read(&model.spans, rows.clone());
-            habits.add(&model.spans, topology, &meetings);
-        }
-    }
-    habits
 }
 
 /// How fast each CPU is, in one unit for all: the kernel's capacity, else the highest clock; 0 where neither is known.

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::arrival::{CAUSES, Causes, Lateness, Meetings, end};
+use super::arrival::{Meetings, end};
 use super::class::{Class, Fill, Parts};
 use super::interval::Interval;
+use super::lateness::{Causes, Lateness};
 use super::{Costs, is_cpu};
 use crate::model::{GraphCallId, Model, ThreadId, WAIT_UNKNOWN};
 
@@ -12,7 +13,7 @@ use crate::model::{GraphCallId, Model, ThreadId, WAIT_UNKNOWN};
 #[derive(Debug, Default)]
 pub(super) struct Call {
     pub(super) meetings: Meetings,
-    pub(super) lateness: Vec<Lateness>,
+    pub(super) lateness: Lateness,
     /// Rows of its spans.
     pub(super) rows: Range<usize>,
 }
@@ -29,9 +30,9 @@ impl Outside {
     }
 }
 
-pub(super) struct Way<'a> {
+pub(super) struct Way<'a, const SCHED: bool> {
     pub(super) model: &'a Model,
-    pub(super) causes: &'a Causes<'a>,
+    pub(super) causes: &'a Causes<'a, SCHED>,
     pub(super) costs: Costs,
     pub(super) interval: &'a Interval,
     /// The token's operators were captured whole.
@@ -40,7 +41,7 @@ pub(super) struct Way<'a> {
     pub(super) calls: &'a [Call],
 }
 
-impl Way<'_> {
+impl<const SCHED: bool> Way<'_, SCHED> {
     /// Start and end of a graph call, ns.
     pub(super) fn graph(&self, call: GraphCallId) -> (u64, u64) {
         let calls = &self.model.graph_calls;
@@ -50,8 +51,10 @@ impl Way<'_> {
 
     /// Gives the time up to `t`, in which `thread` was busy with `rest`; its own sleep in it is of the class `sleep`.
     fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
-        let off = self.causes.scheduler.off_cpu(thread, fill.at(), t);
-        fill.until(t, &off.claims_of(sleep), rest);
+        let off = self.causes.off_cpu(thread, fill.at(), t);
+        let mut stretch = fill.stretch(t);
+        stretch.give_all(off.claims_of(sleep));
+        stretch.rest(rest);
     }
 
     /// The calling thread outside of the backends' graphs.
@@ -81,13 +84,13 @@ impl Way<'_> {
             fill.copy(start, gap);
             let own = own_rows(self.model, call, thread);
             if !self.traced {
-                fill.until(end, &[], Class::NotTraced);
+                fill.until(end, Class::NotTraced);
             } else if !is_cpu(self.model, *graph) {
                 self.other_backend(&mut fill, thread, own, end);
             } else if own.is_empty() {
                 let alone = call.meetings.rows.iter().all(|m| m.threads == 1);
                 let known = alone && !call.rows.is_empty();
-                fill.until(end, &[], if known { Class::WaitOneThread } else { self.causes.unseen() });
+                fill.until(end, if known { Class::WaitOneThread } else { self.causes.unseen() });
             } else {
                 self.cpu(&mut fill, thread, call, own, end);
             }
@@ -100,77 +103,72 @@ impl Way<'_> {
 
     fn other_backend(&self, fill: &mut Fill, thread: ThreadId, own: Range<usize>, until: u64) {
         for i in own {
-            fill.until(self.model.spans.start_ns[i], &[], Class::OtherBackend);
+            fill.until(self.model.spans.start_ns[i], Class::OtherBackend);
             let stop = end(&self.model.spans, i);
             self.busy(fill, thread, stop, Class::Work, Class::OtherBackend);
         }
-        fill.until(until, &[], Class::OtherBackend);
+        fill.until(until, Class::OtherBackend);
     }
 
     fn cpu(&self, fill: &mut Fill, thread: ThreadId, call: &Call, own: Range<usize>, until: u64) {
-        let spans = &self.model.spans;
-        let scheduler = self.causes.scheduler;
+        let (spans, causes) = (&self.model.spans, self.causes);
+        // Without ends its sleep at the barrier is in the span, too.
+        let (work, sleep) = match causes.ends() {
+            true => (Class::Work, Class::Blocked),
+            false => (Class::WorkAndWait, Class::WorkAndWait),
+        };
         // The probes' own time outside of the first operator lies in the graph's start.
         for i in own.clone() {
             let (start, stop) = (spans.start_ns[i], end(spans, i));
             self.between(fill, thread, start);
-            // Without ends its sleep at the barrier is in the span, too.
-            let (work, sleep) = match self.causes.ends() {
-                true => (Class::Work, Class::Blocked),
-                false => (Class::WorkAndWait, Class::WorkAndWait),
-            };
-            if !scheduler.has_rows() {
-                fill.until(stop, &[(Class::Probes, self.costs.inside)], work);
-                self.behind(fill, call, i, if i + 1 < own.end { spans.start_ns[i + 1] } else { until });
-                continue;
-            }
-            let off = scheduler.off_cpu(thread, fill.at(), stop);
+            let off = causes.off_cpu(thread, fill.at(), stop);
             let interrupts = match spans.migrated[i] {
                 true => 0,
-                false => scheduler.interrupts(spans.cpu[i], start, stop),
+                false => causes.interrupts(spans.cpu[i], start, stop),
             };
-            let [a, b, c, d, e] = off.claims_of(sleep);
-            let claims =
-                [a, b, c, d, e, (Class::Interrupted, interrupts), (Class::Probes, self.costs.inside)];
-            fill.until(stop, &claims, work);
+            let mut stretch = fill.stretch(stop);
+            stretch.give_all(off.claims_of(sleep));
+            stretch.give(Class::Interrupted, interrupts);
+            stretch.give(Class::Probes, self.costs.inside);
+            stretch.rest(work);
             self.behind(fill, call, i, if i + 1 < own.end { spans.start_ns[i + 1] } else { until });
         }
         self.between(fill, thread, until);
     }
 
     /// From the end of a span to the release of its barrier; `next` is the thread's next start.
+    #[inline]
     fn behind(&self, fill: &mut Fill, call: &Call, span: usize, next: u64) {
         if self.model.spans.wait_ns[span] == WAIT_UNKNOWN {
-            let left_out = self.causes.between() == Class::NotTraced;
-            fill.until(next, &[], if left_out { Class::NotTraced } else { Class::Unknown });
+            let left_out = self.causes.between == Class::NotTraced;
+            fill.until(next, if left_out { Class::NotTraced } else { Class::Unknown });
             return;
         }
-        let row = call.meetings.of_span[span - call.rows.start] as usize;
+        let row = call.meetings.of_span()[span - call.rows.start] as usize;
         let release = call.meetings.rows[row].release.min(next);
-        wait(fill, release, &call.lateness[row]);
+        wait(fill, release, &call.lateness, row);
     }
 
     /// From the release of a barrier to the next start.
+    #[inline]
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
-        if !self.causes.scheduler.has_rows() {
-            fill.until(until, &[(Class::Probes, self.costs.outside)], self.causes.between());
-            return;
-        }
-        let off = self.causes.scheduler.off_cpu(thread, fill.at(), until);
-        let [a, b, c, d, e] = off.claims();
-        fill.until(until, &[a, b, c, d, e, (Class::Probes, self.costs.outside)], self.causes.between());
+        let off = self.causes.off_cpu(thread, fill.at(), until);
+        let mut stretch = fill.stretch(until);
+        stretch.give_all(off.claims());
+        stretch.give(Class::Probes, self.costs.outside);
+        stretch.rest(self.causes.between);
     }
 }
 
 /// Gives the wait up to the release of the barrier to the causes for which the last arriver was late.
-fn wait(fill: &mut Fill, release: u64, late: &Lateness) {
-    let wait = release.saturating_sub(fill.at());
-    if wait == 0 {
-        return;
+#[inline]
+fn wait(fill: &mut Fill, release: u64, late: &Lateness, row: usize) {
+    let mut stretch = fill.stretch(release);
+    let wait = stretch.left();
+    stretch.give_all(late.of(row, wait));
+    if stretch.left() > 0 {
+        stretch.rest(late.main(row));
     }
-    let mut claims = [(Class::WaitUneven, 0); CAUSES];
-    let n = claims.iter_mut().zip(late.of(wait)).map(|(claim, cause)| *claim = cause).count();
-    fill.until(release, &claims[..n], late.main());
 }
 
 fn own_rows(model: &Model, call: &Call, thread: ThreadId) -> Range<usize> {

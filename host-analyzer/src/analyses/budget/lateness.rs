@@ -1,0 +1,239 @@
+//! Why the last arriver at a barrier was late.
+
+use super::arrival::Meeting;
+use super::class::Class;
+use super::habit::{Habits, HabitsOf};
+use super::off_cpu::{OffCpu, Scheduler};
+use crate::model::{Ends, Model, ThreadId};
+
+/// Why the last arriver of each operator of one graph call was late.
+#[derive(Debug, Default)]
+pub(super) struct Lateness {
+    rows: Vec<Late>,
+    /// Causes row by row: time by class of waiting, ns. The sum of a row is how much later it came than the median of the others.
+    causes: Vec<(Class, u64)>,
+}
+
+/// The same of one operator.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Late {
+    /// How much later it came than the median of the others, ns; 1 for nothing, as it divides.
+    total: u64,
+    /// Its causes.
+    from: u32,
+    to: u32,
+    /// Several threads had something to do: each could take a part.
+    pub(super) shared: bool,
+    /// Classes of a late start although it ran, and of a difference in work itself.
+    pub(super) ran: Class,
+    pub(super) uneven: Class,
+}
+
+/// Causes with their times, ns, as long as any lateness is left.
+struct Push<'a> {
+    causes: &'a mut Vec<(Class, u64)>,
+    left: u64,
+}
+
+impl Push<'_> {
+    #[inline]
+    fn push(&mut self, class: Class, ns: u64) {
+        let ns = ns.min(self.left);
+        self.causes.push((class, ns));
+        self.left -= ns;
+    }
+}
+
+impl Lateness {
+    /// Reads the operators of one graph call; none without threads that could be late.
+    pub(super) fn read<const SCHED: bool>(
+        &mut self,
+        causes: &Causes<'_, SCHED>,
+        habits: HabitsOf<'_>,
+        meetings: &[Meeting],
+    ) {
+        self.rows.clear();
+        self.causes.clear();
+        for m in meetings {
+            let from = self.len();
+            let total = m.release.saturating_sub(m.others_end);
+            let (ran, uneven) = causes.classes(habits, m);
+            let shared = m.threads > 1 && !causes.one_thread(m);
+            let mut push = Push { causes: &mut self.causes, left: total };
+            if shared {
+                causes.tell(m, (ran, uneven), &mut push);
+            } else if m.threads > 1 {
+                push.push(Class::WaitOneThread, u64::MAX);
+            }
+            let to = self.len();
+            self.rows.push(Late { total: total.max(1), from, to, shared, ran, uneven });
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.causes.clear();
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.causes.len()).unwrap_or(u32::MAX)
+    }
+
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> &Late {
+        &self.rows[row]
+    }
+
+    #[inline]
+    fn causes(&self, late: &Late) -> &[(Class, u64)] {
+        &self.causes[late.from as usize..late.to as usize]
+    }
+
+    /// The causes of one operator with their parts of `wait` ns.
+    #[inline]
+    pub(super) fn of(&self, row: usize, wait: u64) -> impl Iterator<Item = (Class, u64)> {
+        let late = self.row(row);
+        self.causes(late).iter().map(move |(class, ns)| (*class, part(wait, *ns, late.total)))
+    }
+
+    /// The class of what rounding leaves, and of all if there is no cause: the largest cause.
+    pub(super) fn main(&self, row: usize) -> Class {
+        let any = self.causes(self.row(row)).iter().filter(|(_, ns)| *ns > 0);
+        any.max_by_key(|(_, ns)| *ns).map_or(Class::WaitUneven, |(class, _)| *class)
+    }
+}
+
+/// `wait * ns / total`, rounded down. Of two threads one waits as long as the other is late, and most have one cause: they need no division.
+#[inline]
+fn part(wait: u64, ns: u64, total: u64) -> u64 {
+    if wait == total {
+        return ns;
+    }
+    if ns == total {
+        return wait;
+    }
+    // Nearly all fit, and a division of 128 bits takes ten times as long.
+    match wait.checked_mul(ns) {
+        Some(product) => product / total,
+        None => {
+            let part = u128::from(wait) * u128::from(ns) / u128::from(total);
+            u64::try_from(part).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+/// What the causes are told from. With `SCHED` the scheduler level has rows; without, nothing is looked up, and the time without a
+/// CPU is nothing when the program is compiled.
+#[derive(Debug)]
+pub(super) struct Causes<'a, const SCHED: bool> {
+    pub(super) model: &'a Model,
+    pub(super) scheduler: &'a Scheduler<'a>,
+    pub(super) habits: &'a Habits,
+    /// Speed of each CPU in any unit, where it is known.
+    pub(super) speeds: &'a [u64],
+    /// What the probes add to the time of an operator that does nothing, ns.
+    pub(super) inside: u64,
+    /// What lies between two operators that were captured: others that were not, if a filter left any out.
+    pub(super) between: Class,
+}
+
+/// Work of a thread that has nothing to do in an operator, where the probes' cost is not known, ns.
+const NOTHING_NS: u64 = 1000;
+
+impl<const SCHED: bool> Causes<'_, SCHED> {
+    /// The ends of operators were captured, so that work and wait are apart.
+    pub(super) fn ends(&self) -> bool {
+        self.model.capture.ends == Ends::Both
+    }
+
+    /// What a thread did in a graph of which it has no operators.
+    pub(super) fn unseen(&self) -> Class {
+        if self.model.capture.operators_left_out() { Class::NotTraced } else { Class::Unknown }
+    }
+
+    /// Time without a CPU of `thread` from `from` to `to`.
+    #[inline]
+    pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
+        if SCHED { self.scheduler.off_cpu(thread, from, to) } else { OffCpu::default() }
+    }
+
+    /// Time of interrupts on a CPU from `from` to `to`, ns.
+    #[inline]
+    pub(super) fn interrupts(&self, cpu: Option<u16>, from: u64, to: u64) -> u64 {
+        if SCHED { self.scheduler.interrupts(cpu, from, to) } else { 0 }
+    }
+
+    /// Only one thread had something to do.
+    #[inline]
+    fn one_thread(&self, m: &Meeting) -> bool {
+        let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };
+        if m.threads < 2 || m.others_work > nothing {
+            return false;
+        }
+        // What delayed it is no work that the others lack.
+        let delayed = self.last_off_cpu(m).1.total().saturating_add(self.last_interrupts(m));
+        let work = self.model.spans.work_ns[m.last].saturating_sub(delayed);
+        work > m.others_work.saturating_mul(2)
+    }
+
+    /// Time without a CPU of the last arriver, before it began and while it worked.
+    #[inline]
+    pub(super) fn last_off_cpu(&self, m: &Meeting) -> (OffCpu, OffCpu) {
+        if !SCHED {
+            return Default::default();
+        }
+        let spans = &self.model.spans;
+        let (thread, start) = (spans.thread[m.last], spans.start_ns[m.last]);
+        (self.off_cpu(thread, m.others_start.min(start), start), self.off_cpu(thread, start, m.release))
+    }
+
+    /// Time of interrupts on the last arriver's CPU while it worked, ns.
+    #[inline]
+    pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
+        let spans = &self.model.spans;
+        if SCHED { self.interrupts(spans.cpu[m.last], spans.start_ns[m.last], m.release) } else { 0 }
+    }
+
+    /// How much later than the others the last arriver began, beside what others or a quota took from it: asleep, and although it ran. Then
+    /// it took longer for the way from the barrier before.
+    #[inline]
+    pub(super) fn began_late(&self, m: &Meeting, ran: Class, before: OffCpu) -> [(Class, u64); 2] {
+        let began = self.model.spans.start_ns[m.last].saturating_sub(m.others_start);
+        let asleep = before.waking.saturating_add(before.sleeping);
+        [(Class::WaitStartedLate, asleep), (ran, began.saturating_sub(before.total()))]
+    }
+
+    /// Why the last of several arrivers was late.
+    #[inline]
+    fn tell(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push<'_>) {
+        let (before, inside) = self.last_off_cpu(m);
+        let [asleep, began] = self.began_late(m, ran, before);
+        if SCHED {
+            late.push(Class::WaitPreempted, before.preempted.saturating_add(inside.preempted));
+            late.push(Class::WaitThrottled, before.throttled.saturating_add(inside.throttled));
+            late.push(Class::WaitBlocked, before.blocked.saturating_add(inside.asleep()));
+            late.push(Class::WaitInterrupted, self.last_interrupts(m));
+            late.push(asleep.0, asleep.1);
+        }
+        late.push(began.0, began.1);
+        late.push(uneven, u64::MAX);
+    }
+
+    /// The classes of a late start although it ran, and of a difference in work itself.
+    #[inline]
+    fn classes(&self, habits: HabitsOf<'_>, m: &Meeting) -> (Class, Class) {
+        if self.slower_core(m) {
+            return (Class::WaitSlowerCore, Class::WaitSlowerCore);
+        }
+        let uneven = if habits.is_habit(m.node) { Class::WaitMoreRows } else { Class::WaitUneven };
+        (Class::WaitStartedLate, uneven)
+    }
+
+    /// The last arriver is on a slower core than the thread that waits for it longest.
+    #[inline]
+    fn slower_core(&self, m: &Meeting) -> bool {
+        let spans = &self.model.spans;
+        let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i]?)).copied().filter(|s| *s > 0);
+        !self.speeds.is_empty() && speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)
+    }
+}
