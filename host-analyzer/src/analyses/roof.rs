@@ -3,8 +3,6 @@
 //! Stage: analysis. From: executions, ceilings of the board, work. To: [`Roofs`]. Promises: a ceiling of another number of threads is never
 //! taken; what no ceiling is known of is `None`.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::ceiling::{Ceilings, Fit};
@@ -78,8 +76,10 @@ impl Roofs {
         achieved: &Achieved,
         ceilings: &Ceilings,
     ) -> Self {
+        let cpus = cpus(model, phases);
         let roofs = Phase::ALL.map(|phase| {
-            let (threads, cpus) = used(model, phases, executions, phase);
+            let threads = threads(phases, executions, phase);
+            let cpus = often(&cpus[phase.index()]);
             let top = |kind| top(ceilings, kind, threads, &cpus);
             Roof {
                 threads,
@@ -116,21 +116,50 @@ impl Roof {
     }
 }
 
-fn used(model: &Model, phases: &Phases, executions: &Executions, phase: Phase) -> (u32, Vec<u16>) {
-    let of_phase = |call: usize| phases.graph_calls[call] == phase;
-    let calls = executions.calls().iter().filter(|c| of_phase(c.call.0 as usize));
-    let threads = calls.map(|c| c.widest).max().unwrap_or(0);
-    let mut spans: BTreeMap<u16, u64> = BTreeMap::new();
-    for (call, cpu) in model.spans.graph_call.iter().zip(&model.spans.cpu) {
-        if of_phase(call.0 as usize) {
-            // Of an operator that may have been anywhere, no set of CPUs is the whole one.
-            let Some(cpu) = cpu else { return (threads, Vec::new()) };
-            *spans.entry(*cpu).or_default() += 1;
+fn threads(phases: &Phases, executions: &Executions, phase: Phase) -> u32 {
+    let calls = executions.calls().iter().filter(|c| phases.graph_calls[c.call.0 as usize] == phase);
+    calls.map(|c| c.widest).max().unwrap_or(0)
+}
+
+/// Spans by CPU.
+#[derive(Default)]
+struct Cpus {
+    spans: Vec<u64>,
+    /// Some have none.
+    nowhere: bool,
+}
+
+/// By [`Phase::index`].
+fn cpus(model: &Model, phases: &Phases) -> [Cpus; Phase::COUNT] {
+    let mut found: [Cpus; Phase::COUNT] = Default::default();
+    let spans = &model.spans;
+    let mut start = 0;
+    for of_call in spans.graph_call.chunk_by(|a, b| a == b) {
+        let rows = start..start + of_call.len();
+        start = rows.end;
+        let of_phase = &mut found[phases.graph_calls[of_call[0].0 as usize].index()];
+        for cpu in &spans.cpu[rows] {
+            let Some(cpu) = cpu.map(usize::from) else {
+                of_phase.nowhere = true;
+                continue;
+            };
+            if of_phase.spans.len() <= cpu {
+                of_phase.spans.resize(cpu + 1, 0);
+            }
+            of_phase.spans[cpu] += 1;
         }
     }
-    let all: u64 = spans.values().sum();
-    let cpus = spans.into_iter().filter(|(_, n)| *n as f64 >= all as f64 * MIN_SHARE).map(|(cpu, _)| cpu);
-    (threads, cpus.collect())
+    found
+}
+
+/// CPUs that have enough of the spans. Of operators that may have been anywhere, no set of CPUs is the whole one.
+fn often(cpus: &Cpus) -> Vec<u16> {
+    if cpus.nowhere {
+        return Vec::new();
+    }
+    let all: u64 = cpus.spans.iter().sum();
+    let enough = |n: u64| n > 0 && n as f64 >= all as f64 * MIN_SHARE;
+    (0..).zip(&cpus.spans).filter(|(_, n)| enough(**n)).map(|(cpu, _)| cpu).collect()
 }
 
 fn top(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Top> {

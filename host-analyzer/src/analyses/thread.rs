@@ -3,11 +3,13 @@
 //! Stage: analysis. From: the spans of calls that were traced whole, in one pass. To: one [`Thread`] row per thread. Promises: sums over
 //! threads equal sums over those spans.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::execution::{known, waits};
 use super::phase::{Phase, Phases};
-use crate::model::Model;
+use crate::model::{Model, Spans};
 
 /// One thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,21 +52,38 @@ struct Sum {
     ns: [(u64, u64); Phase::COUNT],
 }
 
+impl Sum {
+    /// Adds what one thread did in one graph call.
+    fn add(&mut self, spans: &Spans, rows: Range<usize>, phase: Phase) {
+        let (work, wait) = &mut self.ns[phase.index()];
+        *work = spans.work_ns[rows.clone()].iter().fold(*work, |sum, ns| sum.saturating_add(*ns));
+        *wait = spans.wait_ns[rows.clone()].iter().fold(*wait, |sum, ns| sum.saturating_add(known(*ns)));
+        self.spans += rows.len() as u64;
+        let count = |n: usize| n as u64;
+        self.migrated += count(spans.migrated[rows.clone()].iter().filter(|m| **m).count());
+        self.nowhere += count(spans.cpu[rows].iter().filter(|cpu| cpu.is_none()).count());
+    }
+}
+
 /// All threads, in order of first appearance; those that only called, too.
 #[must_use]
 pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
     let spans = &model.spans;
     let mut sums = vec![Sum::default(); model.threads.len()];
-    let whole = |i: &usize| phases.tracing.whole(spans.graph_call[*i].0 as usize);
-    for i in (0..spans.len()).filter(whole) {
-        let sum = &mut sums[spans.thread[i].0 as usize];
-        let phase = phases.graph_calls[spans.graph_call[i].0 as usize];
-        let (work, wait) = &mut sum.ns[phase.index()];
-        *work = work.saturating_add(spans.work_ns[i]);
-        *wait = wait.saturating_add(known(spans.wait_ns[i]));
-        sum.spans += 1;
-        sum.migrated += u64::from(spans.migrated[i]);
-        sum.nowhere += u64::from(spans.cpu[i].is_none());
+    let mut start = 0;
+    for of_call in spans.graph_call.chunk_by(|a, b| a == b) {
+        let rows = start..start + of_call.len();
+        start = rows.end;
+        let call = of_call[0].0 as usize;
+        if !phases.tracing.whole(call) {
+            continue;
+        }
+        let mut from = rows.start;
+        for of_thread in spans.thread[rows].chunk_by(|a, b| a == b) {
+            let rows = from..from + of_thread.len();
+            from = rows.end;
+            sums[of_thread[0].0 as usize].add(spans, rows, phases.graph_calls[call]);
+        }
     }
     model
         .threads

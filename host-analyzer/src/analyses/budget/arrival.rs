@@ -73,24 +73,22 @@ impl Meetings {
 /// Of two threads the other one is the median. Which one comes last is a matter of chance, so that nothing here branches by it.
 #[inline]
 fn of_two(spans: &Spans, a: usize, b: usize) -> Meeting {
-    let (starts, works) = ([spans.start_ns[a], spans.start_ns[b]], [spans.work_ns[a], spans.work_ns[b]]);
-    let ends = [starts[0].saturating_add(works[0]), starts[1].saturating_add(works[1])];
+    let (a_start, b_start, a_end, b_end) =
+        (spans.start_ns[a], spans.start_ns[b], end(spans, a), end(spans, b));
     // Of those that come together the later thread counts as the last, and the earlier one as the first.
-    let last = usize::from(ends[1] >= ends[0]);
-    let first = usize::from(starts[1] < starts[0]);
-    let early = usize::from(ends[1] < ends[0]);
-    let (spans_of, other) = ([a, b], 1 - last);
+    let (b_last, b_first) = (b_end >= a_end, b_start < a_start);
+    let (last, other) = if b_last { (b, a) } else { (a, b) };
     Meeting {
-        node: spans.node[spans_of[last]],
+        node: spans.node[last],
         threads: 2,
-        start: starts[first],
-        first: spans_of[first],
-        release: ends[last],
-        last: spans_of[last],
-        early: spans_of[early],
-        others_start: starts[other],
-        others_end: ends[other],
-        others_work: works[other],
+        start: a_start.min(b_start),
+        first: if b_first { b } else { a },
+        release: a_end.max(b_end),
+        last,
+        early: if b_end < a_end { b } else { a },
+        others_start: if b_last { a_start } else { b_start },
+        others_end: a_end.min(b_end),
+        others_work: spans.work_ns[other],
     }
 }
 

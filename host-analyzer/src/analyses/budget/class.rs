@@ -243,7 +243,7 @@ impl Stretch<'_> {
     pub(super) fn give(&mut self, class: Class, claim: u64) {
         // Without a branch, as nobody can foresee how long a thread takes.
         let ns = self.left.min(claim);
-        self.parts.add(class, ns);
+        self.add(class, ns);
         self.left -= ns;
     }
 
@@ -260,9 +260,16 @@ impl Stretch<'_> {
 
     /// Gives the rest to one class. Returns how much that was, ns.
     #[inline]
-    pub(super) fn rest(self, class: Class) -> u64 {
-        self.parts.add(class, self.left);
-        self.left
+    pub(super) fn rest(mut self, class: Class) -> u64 {
+        let left = self.left;
+        self.add(class, left);
+        left
+    }
+
+    /// It cannot overflow: all that a [`Fill`] gives is not longer than the time that it fills.
+    #[inline]
+    const fn add(&mut self, class: Class, ns: u64) {
+        self.parts.0[class as usize] += ns;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why the last arriver at a barrier was late.
 
 use super::arrival::Meeting;
-use super::class::Class;
+use super::class::{Class, Stretch};
 use super::habit::{Habits, HabitsOf};
 use super::off_cpu::{OffCpu, Scheduler};
 use crate::model::{Ends, Model, ThreadId};
@@ -103,11 +103,12 @@ impl Lateness {
     }
 }
 
-/// `wait * ns / total`, rounded down. Of two threads one waits as long as the other is late, and most have one cause: they need no division.
+/// `wait * ns / total`, rounded down; `ns` is at most `total`. Of two threads one waits as long as the other is late, and the other not at
+/// all; most have one cause: they need no division. Which of the two it is nobody foresees, so that no branch is taken by it.
 #[inline]
 fn part(wait: u64, ns: u64, total: u64) -> u64 {
-    if wait == total {
-        return ns;
+    if (wait == total) | (wait == 0) {
+        return ns.min(wait);
     }
     if ns == total {
         return wait;
@@ -155,6 +156,14 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
     #[inline]
     pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
         if SCHED { self.scheduler.off_cpu(thread, from, to) } else { OffCpu::default() }
+    }
+
+    /// Gives to the classes of a thread without a CPU what they claim; its own sleep is of the class `sleep`.
+    #[inline]
+    pub(super) fn give(&self, stretch: &mut Stretch<'_>, off: OffCpu, sleep: Class) {
+        if SCHED {
+            stretch.give_all(off.claims_of(sleep));
+        }
     }
 
     /// Time of interrupts on a CPU from `from` to `to`, ns.
@@ -235,5 +244,23 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         let spans = &self.model.spans;
         let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i]?)).copied().filter(|s| *s > 0);
         !self.speeds.is_empty() && speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_without_a_division_are_those_with_one() {
+        let numbers = [0, 1, 2, 3, 7, 1000, 1001, u64::MAX - 1, u64::MAX];
+        for total in numbers.into_iter().filter(|total| *total > 0) {
+            for ns in numbers.into_iter().filter(|ns| *ns <= total) {
+                for wait in numbers {
+                    let divided = u128::from(wait) * u128::from(ns) / u128::from(total);
+                    assert_eq!(u128::from(part(wait, ns, total)), divided, "{wait} {ns} {total}");
+                }
+            }
+        }
     }
 }

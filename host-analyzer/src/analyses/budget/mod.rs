@@ -254,11 +254,12 @@ impl Sums {
             wall.copy(start, gap);
             let time = (wall.at(), end.min(interval.end).max(wall.at()));
             let topology = model.graph_calls.topology[graph.0 as usize];
+            // Whatever has operators has a topology.
+            let mut of_nodes = topology.map(|t| (model.topologies.get(t), work_of(&mut sum.work, model, t)));
             let mut worked = |node: NodeIdx, ns: u64| {
-                // Whatever has operators has a topology.
-                if let Some(topology) = topology {
-                    add_work(&mut sum.work, model, topology, node, ns);
-                    heard(interval.call, model.topologies.get(topology).node(node), ns);
+                if let Some((topology, sums)) = &mut of_nodes {
+                    sums[node.0 as usize] += ns;
+                    heard(interval.call, topology.node(node), ns);
                 }
             };
             if way.traced {
@@ -321,7 +322,8 @@ impl Sums {
     }
 }
 
-fn add_work(sums: &mut Vec<Vec<u64>>, model: &Model, topology: TopologyId, node: NodeIdx, ns: u64) {
+/// The sums of one topology, by node.
+fn work_of<'a>(sums: &'a mut Vec<Vec<u64>>, model: &Model, topology: TopologyId) -> &'a mut [u64] {
     let at = topology.0 as usize;
     if sums.len() <= at {
         sums.resize_with(at + 1, Vec::new);
@@ -329,7 +331,7 @@ fn add_work(sums: &mut Vec<Vec<u64>>, model: &Model, topology: TopologyId, node:
     if sums[at].is_empty() {
         sums[at].resize(model.topologies.get(topology).nodes.len(), 0);
     }
-    sums[at][node.0 as usize] += ns;
+    &mut sums[at]
 }
 
 /// The sums of nodes by type.

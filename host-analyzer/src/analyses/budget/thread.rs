@@ -53,7 +53,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
     fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
         let off = self.causes.off_cpu(thread, fill.at(), t);
         let mut stretch = fill.stretch(t);
-        stretch.give_all(off.claims_of(sleep));
+        self.causes.give(&mut stretch, off, sleep);
         stretch.rest(rest);
     }
 
@@ -127,7 +127,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
                 false => causes.interrupts(spans.cpu[i], start, stop),
             };
             let mut stretch = fill.stretch(stop);
-            stretch.give_all(off.claims_of(sleep));
+            causes.give(&mut stretch, off, sleep);
             stretch.give(Class::Interrupted, interrupts);
             stretch.give(Class::Probes, self.costs.inside);
             stretch.rest(work);
@@ -154,7 +154,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
     fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
         let off = self.causes.off_cpu(thread, fill.at(), until);
         let mut stretch = fill.stretch(until);
-        stretch.give_all(off.claims());
+        self.causes.give(&mut stretch, off, Class::Blocked);
         stretch.give(Class::Probes, self.costs.outside);
         stretch.rest(self.causes.between);
     }

@@ -13,7 +13,7 @@ pub(super) fn cpu<const SCHED: bool>(
     costs: Costs,
     call: &Call,
     (start, stop): (u64, u64),
-    worked: &mut dyn FnMut(NodeIdx, u64),
+    worked: &mut impl FnMut(NodeIdx, u64),
 ) -> Parts {
     let mut fill = Fill::new(start, stop);
     let spans = &causes.model.spans;
@@ -22,7 +22,7 @@ pub(super) fn cpu<const SCHED: bool>(
         let m = &call.meetings.rows[row];
         let off = causes.off_cpu(spans.thread[m.first], fill.at(), m.start);
         let mut stretch = fill.stretch(m.start);
-        stretch.give_all(off.claims());
+        causes.give(&mut stretch, off, Class::Blocked);
         stretch.give(Class::Probes, probes);
         stretch.rest(causes.between);
         probes = costs.outside;
@@ -41,7 +41,7 @@ fn operator<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
     costs: Costs,
     (m, late): (&Meeting, &Late),
-    worked: &mut dyn FnMut(NodeIdx, u64),
+    worked: &mut impl FnMut(NodeIdx, u64),
 ) {
     if !causes.ends() {
         // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
@@ -50,20 +50,25 @@ fn operator<const SCHED: bool>(
         return worked(m.node, stretch.rest(Class::WorkAndWait));
     }
     let (before, inside) = causes.last_off_cpu(m);
-    let taken = [
+    let mut stretch = fill.stretch(m.release);
+    // What others took from the last arriver.
+    let claims = [
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
         (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
         (Class::Waking, inside.waking),
         (Class::Blocked, before.blocked.saturating_add(inside.asleep())),
         (Class::Interrupted, causes.last_interrupts(m)),
     ];
-    let mut stretch = fill.stretch(m.release);
-    stretch.give_all(taken);
+    let mut taken = 0_u64;
+    if SCHED {
+        taken = claims.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns));
+        stretch.give_all(claims);
+    }
     stretch.give(Class::Probes, costs.inside);
     if late.shared {
         let began = causes.began_late(m, late.ran, before);
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
-        let external = taken.iter().chain(&began).fold(0_u64, |sum, (_, ns)| sum.saturating_add(*ns));
+        let external = taken.saturating_add(began[0].1).saturating_add(began[1].1);
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
         let threads = u64::from(m.threads);
         stretch.give_all(began);
@@ -77,7 +82,7 @@ pub(super) fn other<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
     call: &Call,
     (start, stop): (u64, u64),
-    worked: &mut dyn FnMut(NodeIdx, u64),
+    worked: &mut impl FnMut(NodeIdx, u64),
 ) -> Parts {
     let (mut fill, model) = (Fill::new(start, stop), causes.model);
     for i in call.rows.clone() {
@@ -85,7 +90,7 @@ pub(super) fn other<const SCHED: bool>(
         let (thread, stop) = (model.spans.thread[i], end(&model.spans, i));
         let off = causes.off_cpu(thread, fill.at(), stop);
         let mut stretch = fill.stretch(stop);
-        stretch.give_all(off.claims_of(Class::OtherBackend));
+        causes.give(&mut stretch, off, Class::OtherBackend);
         worked(model.spans.node[i], stretch.rest(Class::Work));
     }
     fill.finish(Class::OtherBackend)
@@ -98,7 +103,7 @@ pub(super) fn graph<const SCHED: bool>(
     call: &Call,
     id: GraphCallId,
     time: (u64, u64),
-    worked: &mut dyn FnMut(NodeIdx, u64),
+    worked: &mut impl FnMut(NodeIdx, u64),
 ) -> Parts {
     if is_cpu(causes.model, id) {
         cpu(causes, costs, call, time, worked)

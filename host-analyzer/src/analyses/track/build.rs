@@ -24,8 +24,8 @@ pub fn tracks(model: &Model) -> Vec<Track> {
             if slices.is_empty() {
                 continue;
             }
-            for (lane, order) in (0..).zip(lanes(slices, |s| s.slice(kind).bounds(model))) {
-                tracks.push(track(model, row.pid, kind, thread, lane, order));
+            for (lane, (total, order)) in (0..).zip(lanes(slices, |s| s.slice(kind).bounds(model))) {
+                tracks.push(track(model, row.pid, kind, thread, lane, (total, order)));
             }
         }
     }
@@ -77,13 +77,9 @@ fn track(
     kind: TrackKind,
     thread: ThreadId,
     lane: u32,
-    order: Vec<Packed>,
+    (total_ns, order): (u64, Vec<Packed>),
 ) -> Track {
     let order = Order::new(kind, order);
-    let total_ns = order.iter().fold(0u64, |sum, s| {
-        let (start, end) = s.bounds(model);
-        sum.saturating_add(end - start)
-    });
     let mut name = match kind {
         TrackKind::Token => "token".to_owned(),
         TrackKind::Graph => "graph".to_owned(),

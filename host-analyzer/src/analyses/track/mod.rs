@@ -72,6 +72,7 @@ pub enum Slice {
 impl Slice {
     /// Start and end, ns of the session's clock; the end is never before the start.
     #[must_use]
+    #[inline]
     pub fn bounds(self, model: &Model) -> (u64, u64) {
         match self {
             Self::Decode(DecodeId(i)) => {

@@ -12,10 +12,13 @@ const LANES_TRIED: usize = 32;
 pub(super) struct Stack {
     ends: Vec<u64>,
     last_start: u64,
+    /// Sum of the lengths of all that were put on it, ns.
+    total: u64,
 }
 
 impl Stack {
     /// Puts a slice on the stack, if it nests with those before it.
+    #[inline]
     pub(super) fn push(&mut self, start: u64, end: u64) -> bool {
         if start < self.last_start {
             return false;
@@ -28,19 +31,21 @@ impl Stack {
         }
         self.ends.push(end);
         self.last_start = start;
+        self.total = self.total.saturating_add(end - start);
         true
     }
 }
 
 /// Lanes for `slices`, given with their bounds. One lane in the same order when they nest as they are; else
-/// they are sorted by start, the longer first, and each goes into the first of the latest lanes where it nests.
-pub(super) fn lanes<T: Copy>(slices: Vec<T>, bounds: impl Fn(T) -> (u64, u64)) -> Vec<Vec<T>> {
+/// they are sorted by start, the longer first, and each goes into the first of the latest lanes where it nests. Each lane comes with the
+/// sum of its slices' lengths, ns.
+pub(super) fn lanes<T: Copy>(slices: Vec<T>, bounds: impl Fn(T) -> (u64, u64)) -> Vec<(u64, Vec<T>)> {
     let mut stack = Stack::default();
     if slices.iter().all(|s| {
         let (start, end) = bounds(*s);
         stack.push(start, end)
     }) {
-        return vec![slices];
+        return vec![(stack.total, slices)];
     }
     let mut sorted = slices;
     sorted.sort_by_key(|s| {
@@ -60,7 +65,7 @@ pub(super) fn lanes<T: Copy>(slices: Vec<T>, bounds: impl Fn(T) -> (u64, u64)) -
             }
         }
     }
-    lanes.into_iter().map(|(_, lane)| lane).collect()
+    lanes.into_iter().map(|(stack, lane)| (stack.total, lane)).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +73,11 @@ mod tests {
     use super::lanes;
 
     fn split(slices: &[(u64, u64)]) -> Vec<Vec<(u64, u64)>> {
-        lanes(slices.to_vec(), |s| s)
+        let lanes = lanes(slices.to_vec(), |s| s);
+        for (total, lane) in &lanes {
+            assert_eq!(*total, lane.iter().map(|(start, end)| end - start).sum::<u64>());
+        }
+        lanes.into_iter().map(|(_, lane)| lane).collect()
     }
 
     #[test]

@@ -34,6 +34,7 @@ impl Packed {
         Self(row << 1 | 1)
     }
 
+    #[inline]
     pub(super) const fn slice(self, kind: TrackKind) -> Slice {
         match (kind, self.0 & 1) {
             (TrackKind::Token, _) => Slice::Decode(DecodeId(self.0)),
