@@ -24,7 +24,7 @@ pub fn tracks(model: &Model) -> Vec<Track> {
             if slices.is_empty() {
                 continue;
             }
-            for (lane, (total, order)) in (0..).zip(lanes(slices, |s| s.slice(kind).bounds(model))) {
+            for (lane, (total, order)) in (0..).zip(of_kind(model, kind, slices)) {
                 tracks.push(track(model, row.pid, kind, thread, lane, (total, order)));
             }
         }
@@ -33,6 +33,15 @@ pub fn tracks(model: &Model) -> Vec<Track> {
     tracks.sort_by_key(|t| (processes[&t.process], t.kind));
     name_callers(model, &mut tracks);
     tracks
+}
+
+/// Lanes of one kind of track. A closure for each, so that none asks of every slice which kind it is.
+fn of_kind(model: &Model, kind: TrackKind, slices: Vec<Packed>) -> Vec<(u64, Vec<Packed>)> {
+    match kind {
+        TrackKind::Token => lanes(slices, |s| s.slice(TrackKind::Token).bounds(model)),
+        TrackKind::Graph => lanes(slices, |s| s.slice(TrackKind::Graph).bounds(model)),
+        TrackKind::Thread => lanes(slices, |s| s.slice(TrackKind::Thread).bounds(model)),
+    }
 }
 
 /// Position of every process: first those that the session names, then those that only threads name.
