@@ -54,8 +54,8 @@ series() {
 	[ -z "${KEEP:-}" ] || cp "$out/comparison/compare.json" "$KEEP"
 	rm -rf "$out/comparison"
 }
-# Before other load of the machine, which would drown everything: tokens of these models take less than a slice of a CPU.
-nodes() { echo "nice -n -19 $1/nodes -m $models/$2.gguf -t 2 -p 8 -n 40"; }
+# One thread, so that what else runs has another CPU, and before it: tokens of these models take less than a slice of a CPU.
+nodes() { echo "nice -n -19 $1/nodes -m $models/$2.gguf -t 1 -p 8 -n 450"; }
 say "the same, $pairs times"
 printf 'name\tcode\tshift\tlow\thigh\tclass\toperator\n'
 : >"$out/same"
@@ -82,7 +82,7 @@ planted() {
 planted other-model different_work - "$(nodes "$engine" dense-q8)" "$(nodes "$engine" dense-q4)"
 planted larger-weights slower MUL_MAT "$(nodes "$engine" dense-q4)" "$(nodes "$engine" dense-f32)" --different-work
 planted old-variant slower MUL_MAT "$(nodes "$engine" dense-q8)" "$(nodes "$old" dense-q8)"
-talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 2 -n 40 -p Once -no-cnv --ignore-eos"
+talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 1 -n 60 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
 
 # slowdowns NAME CLASS A B: of B, in which {percent} and {us} (of a token of A) stand for what is planted
@@ -108,6 +108,7 @@ if [ "$power" -gt 0 ]; then
 	backend="GGML_BACKEND_PATH=$standin/libggml-opencl.so STANDIN_SLEEP"
 	slow="$(nodes "$engine" dense-f32)"
 	slowdowns backend other_backend "env $backend=none $slow" "env $backend=Kcur-1 STANDIN_SLEEP_US={us} $slow"
-	slowdowns neighbour preempted "python3 ci/compare/beside.py 0 $(nodes "$engine" dense-q8)" "python3 ci/compare/beside.py {percent} $(nodes "$engine" dense-q8)"
+	beside="taskset 1 python3 ci/compare/beside.py"
+	slowdowns neighbour preempted "$beside 0 $(nodes "$engine" dense-q8)" "$beside {percent} $(nodes "$engine" dense-q8)"
 fi
 exit $failed

@@ -23,7 +23,9 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <sys/prctl.h>
 #include <thread>
+#include <time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -64,8 +66,12 @@ struct Called { // how often a function was called; says so at the end
 static void sleep_if_named(const ggml_tensor * t) {
     static const char * name = getenv("STANDIN_SLEEP");
     if (name && !strcmp(name, t->name)) {
-        static const char * us = getenv("STANDIN_SLEEP_US");
-        usleep(us ? atoi(us) : 2000);
+        static const char * set = getenv("STANDIN_SLEEP_US");
+        static const long   us  = set ? atol(set) : 2000;
+        // To the microsecond: Linux lets a timer be 50 us late unless it is told.
+        prctl(PR_SET_TIMERSLACK, 1UL);
+        timespec t = { us / 1000000, us % 1000000 * 1000 };
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &t, nullptr);
     }
 }
 

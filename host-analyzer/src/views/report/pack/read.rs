@@ -44,7 +44,11 @@ impl<'a> List<'a> {
     fn push(&mut self, value: Node<'a>, lists: &mut Lists<'a>) {
         match (&mut *self, value) {
             (Self::Scalars(_), Node::Scalar(scalar)) => lists.push(scalar),
-            (_, value) => self.mixed(lists).push(value),
+            (Self::Mixed(nodes), value) => nodes.push(value),
+            (_, value) => {
+                self.mix(lists);
+                self.push(value, lists);
+            }
         }
     }
 
@@ -53,17 +57,13 @@ impl<'a> List<'a> {
     }
 
     /// The same as single nodes.
-    fn mixed(&mut self, lists: &mut Lists<'a>) -> &mut Vec<Node<'a>> {
+    fn mix(&mut self, lists: &mut Lists<'a>) {
         let nodes = match std::mem::replace(self, Self::Mixed(Vec::new())) {
             Self::Scalars(first) => lists.drain(first..).map(Node::Scalar).collect(),
             Self::Rows(table) => table.into_objects(),
             Self::Mixed(nodes) => nodes,
         };
         *self = Self::Mixed(nodes);
-        match self {
-            Self::Mixed(nodes) => nodes,
-            Self::Scalars(_) | Self::Rows(_) => unreachable!("it was made so above"),
-        }
     }
 
     fn finish(self, lists: &Lists<'a>) -> Node<'a> {
@@ -215,7 +215,7 @@ impl<'a> Visitor<'a> for Element<'_, 'a> {
 
     fn visit_seq<A: SeqAccess<'a>>(self, seq: A) -> Result<(), A::Error> {
         // Before its own scalars come behind those of this list.
-        self.list.mixed(self.lists);
+        self.list.mix(self.lists);
         let value = Value { lists: self.lists }.visit_seq(seq)?;
         self.list.push(value, self.lists);
         Ok(())
@@ -229,7 +229,7 @@ impl<'a> Visitor<'a> for Element<'_, 'a> {
             return Ok(());
         }
         let List::Rows(table) = list else {
-            list.mixed(lists);
+            list.mix(lists);
             let value = Value { lists }.visit_map(map)?;
             list.push(value, lists);
             return Ok(());
