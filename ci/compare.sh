@@ -81,7 +81,7 @@ planted() {
 }
 planted other-model different_work - "$(nodes "$engine" dense-q8)" "$(nodes "$engine" dense-q4)"
 planted larger-weights slower MUL_MAT "$(nodes "$engine" dense-q4)" "$(nodes "$engine" dense-f32)" --different-work
-planted old-variant slower MUL_MAT "$(nodes "$engine" dense-q8)" "$(nodes "$old" dense-q8)"
+planted old-variant slower "MUL_MAT FLASH_ATTN_EXT" "$(nodes "$engine" dense-q8)" "$(nodes "$old" dense-q8)"
 talk="nice -n -19 $engine/llama-completion -m $models/smollm2.gguf -t 1 -n 60 -p Once -no-cnv --ignore-eos"
 planted slow-sampler slower application "$talk --temp 0" "$talk --temp 0.8 --seed 1 --top-k 0 --top-p 0.99 --min-p 0"
 

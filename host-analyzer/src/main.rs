@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use profinfer_scratch::Allocator;
 
-/// For tables that are larger than memory; without `--scratch` it is the system's.
+/// For tables that are larger than memory, and huge pages for those that are not.
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 

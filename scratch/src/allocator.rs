@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::OnFailure;
 use super::blocks::Blocks;
-use super::folder;
+use super::{folder, huge};
 
 /// Bytes from which on a block is a file. Smaller ones are many, and short-lived; as a table has fewer than a hundred columns, its smaller blocks
 /// take less than 100 MB.
@@ -78,6 +78,12 @@ fn gave_back(block: *const u8) -> bool {
     removed.is_some()
 }
 
+/// A block of the system's allocator, which may be null.
+fn in_memory(block: *mut u8, size: usize) -> *mut u8 {
+    huge::ask(block, size);
+    block
+}
+
 /// Large blocks in files once [`begin`] was called, all others by the system's allocator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Allocator;
@@ -87,13 +93,17 @@ pub struct Allocator;
 // index, no unwrap, and a failure ends the program.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: what the caller promises is what the system's allocator asks for.
-        new_file(layout).unwrap_or_else(|| unsafe { System.alloc(layout) })
+        new_file(layout).unwrap_or_else(|| {
+            // SAFETY: what the caller promises is what the system's allocator asks for.
+            in_memory(unsafe { System.alloc(layout) }, layout.size())
+        })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
-        new_file(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
+        new_file(layout).unwrap_or_else(|| {
+            // SAFETY: as above.
+            in_memory(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -107,7 +117,7 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !may_be_file(layout.size()) && !may_be_file(size) {
             // SAFETY: neither was it a file, nor does it become one.
-            return unsafe { System.realloc(block, layout, size) };
+            return in_memory(unsafe { System.realloc(block, layout, size) }, size);
         }
         let was_file = may_be_file(layout.size()) && is_file(block);
         let becomes_file = may_be_file(size) && layout.align() <= PAGE;
@@ -119,7 +129,7 @@ unsafe impl GlobalAlloc for Allocator {
         }
         if !was_file && !becomes_file {
             // SAFETY: as above.
-            return unsafe { System.realloc(block, layout, size) };
+            return in_memory(unsafe { System.realloc(block, layout, size) }, size);
         }
         // SAFETY: the caller promises that `size` with this alignment is a layout.
         let layout_of_new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };

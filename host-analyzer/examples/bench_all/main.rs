@@ -20,6 +20,11 @@ use host_analyzer::decode::{Decoder, OpenError};
 use host_analyzer::ingest::Ingest;
 use host_analyzer::model::Model;
 use host_analyzer::views;
+use profinfer_scratch::Allocator;
+
+/// That of `analyze`.
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
 
 /// Bytes that a file or socket hands over at once.
 const PIECE: usize = 1 << 16;
