@@ -159,7 +159,8 @@ fn often(cpus: &Cpus) -> Vec<u16> {
     }
     let all: u64 = cpus.spans.iter().sum();
     let enough = |n: u64| n > 0 && n as f64 >= all as f64 * MIN_SHARE;
-    (0..).zip(&cpus.spans).filter(|(_, n)| enough(**n)).map(|(cpu, _)| cpu).collect()
+    // Up to the last number that a recording can name, and not one beyond.
+    (0..=u16::MAX).zip(&cpus.spans).filter(|(_, n)| enough(**n)).map(|(cpu, _)| cpu).collect()
 }
 
 fn top(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Top> {
