@@ -22,8 +22,7 @@ esac
 cd "$REPO"
 what=${1:-all}
 [ $# = 0 ] || shift
-[ "$what" != bounded ] || exec ci/bench/bounded.sh "$@"
-[ "$what" != fleet ] || exec ci/fleet/bench.sh "$@" # traces nothing
+[ "$what" != bounded ] || exec ci/bench/bounded.sh "$@" # traces nothing
 why=$(have_bpf) || die "this machine cannot trace: $why"
 built=$CACHE/bench
 agent=$CARGO_TARGET_DIR/release/profinfer-agent
@@ -99,6 +98,7 @@ overhead) need_pkgs bpftrace && build_agent && build_tracers && overhead "$@" ;;
 hits) build_agent && on hits "$@" ;;
 parts) build_tracers && parts ;;
 rate) build_agent && rate "$@" ;;
+fleet) exec ci/fleet/bench.sh "$@" ;;
 analyser) scripts/setup.sh && analyser "$@" ;;
 all)
 	need_pkgs bpftrace && build_agent && build_tracers

@@ -2,8 +2,7 @@
 # bench.sh [N...]      how fast captures are added to a fleet and questions answered, by its size (default 100 300 1000)
 #
 # First three models are recorded, a million operator spans of each, and added as anybody would add them. The captures are made of what `analyze`
-# says of these (make.py), so that each is one of a million spans. Where nothing can be traced, the recordings of the tests take their place,
-# which are shorter. Prints figures and tests nothing.
+# says of these (make.py), so that each is one of a million spans. Prints figures and tests nothing.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -14,6 +13,7 @@ case ${1:-} in
 esac
 [ $# -gt 0 ] || set -- 100 300 1000
 cd "$REPO"
+! cannot_trace "fleets of recordings of a million spans" || exit 0
 fleet_python
 if [ -z "${FLEET:-}" ]; then
 	say "building analyze and analyze-fleet"
@@ -29,18 +29,14 @@ million() {
 		die "recording $1 failed" "$(tail -n 3 "$dir/said")"
 	note "$1: $(grep -o '[0-9]* spans sent' "$dir/said")"
 }
+say "recording"
 mkdir "$dir/recorded"
-if cannot_trace "captures of a million spans"; then
-	cp "$REPO"/host-analyzer/tests/data/demo.pfi "$REPO"/host-analyzer/tests/data/published/*/*.pfi "$dir/recorded"
-else
-	say "recording"
-	engine=$(scripts/engine.sh) agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
-	scripts/model.sh smollm2 moe-qwen60 gemma2-q8 >/dev/null
-	[ -x "$agent" ] || tests_build
-	million smollm2 520 2
-	million moe-qwen60 500 5
-	million gemma2-q8 500 12
-fi
+engine=$(scripts/engine.sh) agent=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
+scripts/model.sh smollm2 moe-qwen60 gemma2-q8 >/dev/null
+[ -x "$agent" ] || tests_build
+million smollm2 520 2
+million moe-qwen60 500 5
+million gemma2-q8 500 12
 say "adding them"
 for recording in "$dir"/recorded/*.pfi; do
 	name=$(basename "$recording" .pfi) begun=$EPOCHREALTIME
