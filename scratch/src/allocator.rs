@@ -41,31 +41,38 @@ fn scratch() -> MutexGuard<'static, Option<(Blocks, OnFailure)>> {
     SCRATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A block of this size may be a file. Without [`begin`] none is.
-fn may_be_file(size: usize) -> bool {
-    size >= LARGE && BEGUN.load(Ordering::Acquire)
+/// Large blocks lie in files.
+#[must_use]
+pub fn has_begun() -> bool {
+    BEGUN.load(Ordering::Acquire)
+}
+
+/// A block like this may be a file. Without [`begin`] none is.
+fn may_be_file(layout: Layout) -> bool {
+    layout.size() >= LARGE && layout.align() <= PAGE && has_begun()
 }
 
 /// A new block in a file, all zero; `None`: it belongs to the system's allocator.
 fn new_file(layout: Layout) -> Option<*mut u8> {
-    if !may_be_file(layout.size()) || layout.align() > PAGE {
-        return None;
-    }
-    let mut guard = scratch();
-    let (blocks, on_failure) = guard.as_mut()?;
-    let (made, on_failure) = (blocks.add(layout.size()), *on_failure);
-    // It says why, and may allocate for that.
-    drop(guard);
-    Some(made.unwrap_or_else(|e| on_failure(&e)))
+    if may_be_file(layout) { in_files(|blocks| Some(blocks.add(layout.size()))) } else { None }
 }
 
-/// The same block with another size, if it is a file and may stay one.
+/// The same block with another size; `None`: it is no file.
 fn resized_file(block: *const u8, size: usize) -> Option<*mut u8> {
+    in_files(|blocks| blocks.resize(block, size))
+}
+
+/// What is done with the blocks in files. A failure ends the program, outside of the lock, as it says why and may allocate for that.
+fn in_files(what: impl FnOnce(&mut Blocks) -> Option<io::Result<*mut u8>>) -> Option<*mut u8> {
     let mut guard = scratch();
     let (blocks, on_failure) = guard.as_mut()?;
-    let (resized, on_failure) = (blocks.resize(block, size)?, *on_failure);
+    let e = match what(blocks)? {
+        Ok(block) => return Some(block),
+        Err(e) => e,
+    };
+    let (folder, on_failure) = (blocks.folder().to_owned(), *on_failure);
     drop(guard);
-    Some(resized.unwrap_or_else(|e| on_failure(&e)))
+    on_failure(&folder, &e)
 }
 
 fn is_file(block: *const u8) -> bool {
@@ -107,7 +114,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if may_be_file(layout.size()) && gave_back(block) {
+        if may_be_file(layout) && gave_back(block) {
             return;
         }
         // SAFETY: it is no file, so the system's allocator made it, with this layout.
@@ -115,24 +122,19 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !may_be_file(layout.size()) && !may_be_file(size) {
-            // SAFETY: neither was it a file, nor does it become one.
-            return in_memory(unsafe { System.realloc(block, layout, size) }, size);
-        }
-        let was_file = may_be_file(layout.size()) && is_file(block);
-        let becomes_file = may_be_file(size) && layout.align() <= PAGE;
-        if was_file
-            && becomes_file
+        // SAFETY: the caller promises that `size` with this alignment is a layout.
+        let layout_of_new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let (may_be, becomes) = (may_be_file(layout), may_be_file(layout_of_new));
+        if may_be
+            && becomes
             && let Some(moved) = resized_file(block, size)
         {
             return moved;
         }
-        if !was_file && !becomes_file {
-            // SAFETY: as above.
+        if !(becomes || may_be && is_file(block)) {
+            // SAFETY: neither was it a file, nor does it become one.
             return in_memory(unsafe { System.realloc(block, layout, size) }, size);
         }
-        // SAFETY: the caller promises that `size` with this alignment is a layout.
-        let layout_of_new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: `size` is not 0, as the caller promises.
         let new = unsafe { self.alloc(layout_of_new) };
         if !new.is_null() {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memmap2::{MmapMut, RemapOptions};
 
@@ -17,7 +17,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    fn new(folder: &std::path::Path, size: usize) -> io::Result<Self> {
+    fn new(folder: &Path, size: usize) -> io::Result<Self> {
         let file = file_of(folder, size)?;
         // SAFETY: no other program can open a file without a name, and this one shortens it in `resize` only, after its map.
         let map = unsafe { MmapMut::map_mut(&file)? };
@@ -26,10 +26,10 @@ impl Block {
 
     /// Makes it longer or shorter; it may move.
     fn resize(&mut self, size: usize) -> io::Result<()> {
-        if size > self.map.len() {
+        let longer = size > self.map.len();
+        if longer {
             reserve(&self.file, size)?;
         }
-        let longer = size > self.map.len();
         // SAFETY: the file is as long as the new map, and whoever has the old address gave it to us to be moved.
         unsafe { self.map.remap(size, RemapOptions::new().may_move(true))? };
         if longer { Ok(()) } else { self.file.set_len(size as u64) }
@@ -50,6 +50,11 @@ pub(crate) struct Blocks {
 impl Blocks {
     pub(crate) const fn new(folder: PathBuf) -> Self {
         Self { folder, blocks: Vec::new() }
+    }
+
+    /// Where they lie.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A new block, all zero.

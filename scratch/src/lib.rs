@@ -18,8 +18,9 @@ mod folder;
 mod huge;
 
 use std::io;
+use std::path::Path;
 
-pub use allocator::{Allocator, LARGE, begin};
+pub use allocator::{Allocator, LARGE, begin, has_begun};
 
 /// What is called when a block cannot be kept in the folder. It must end the program: there is no memory to go on with.
-pub type OnFailure = fn(&io::Error) -> !;
+pub type OnFailure = fn(&Path, &io::Error) -> !;

@@ -18,7 +18,7 @@ fn folder() -> &'static PathBuf {
     FOLDER.get_or_init(|| {
         // Beside the program, as a folder for temporary files may lie in memory.
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        begin(&folder, |e| panic!("{e}")).unwrap();
+        begin(&folder, |_, e| panic!("{e}")).unwrap();
         folder
     })
 }
@@ -106,7 +106,7 @@ fn large_blocks_take_no_memory_that_stays() {
 #[test]
 fn a_folder_in_memory_or_that_is_not_there_is_refused() {
     folder();
-    let refused = |path: &str| begin(path.as_ref(), |e| panic!("{e}")).unwrap_err().to_string();
+    let refused = |path: &str| begin(path.as_ref(), |_, e| panic!("{e}")).unwrap_err().to_string();
     assert!(refused("/dev/shm").contains("in memory"), "{}", refused("/dev/shm"));
     assert!(refused("/nowhere/at/all").contains("No such file"), "{}", refused("/nowhere/at/all"));
     assert!(refused(folder().to_str().unwrap()).contains("already"));

@@ -111,7 +111,7 @@ const JOINED_AT_MOST: u64 = 64 << 20;
 fn pieces(folder: &Path) -> Result<Model> {
     let mut source = rotate::of(&[folder.to_owned()]).map_err(unopened)?;
     let bytes = size(&source.paths);
-    if bytes > JOINED_AT_MOST && !scratch::has_begun() {
+    if bytes > JOINED_AT_MOST && !profinfer_scratch::has_begun() {
         source.paths.sort();
         let n = source.paths.len();
         source.paths.drain(..n - 1);

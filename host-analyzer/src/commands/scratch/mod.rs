@@ -3,9 +3,10 @@
 mod memory;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
-use std::sync::OnceLock;
+
+use profinfer_scratch::has_begun;
 
 use super::{Diagnostic, Result};
 
@@ -14,20 +15,12 @@ const USUAL: &str = "/var/tmp";
 /// Bytes of memory for a byte of a recording, at most: 64 for each span, which takes some 3 bytes (docs/performance.md).
 const EACH: u64 = 22;
 
-static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-
 /// From now on large tables lie in files of this folder.
 pub(super) fn begin(folder: &Path) -> Result<()> {
-    FOLDER.get_or_init(|| folder.to_owned());
     profinfer_scratch::begin(folder, full).map_err(|e| {
         let help = "name a folder on a disk, with room for some twenty times the size of the recording";
         Diagnostic::new(format!("keeping tables in files of {}", folder.display()), e, help)
     })
-}
-
-/// Tables are in files.
-pub(super) fn has_begun() -> bool {
-    FOLDER.get().is_some()
 }
 
 /// The same if the tables of so many bytes of recordings may take more than three quarters of the memory that there is. Says so.
@@ -53,13 +46,9 @@ pub(super) fn begin_if_too_large(bytes: u64) {
 }
 
 /// Tables cannot grow any more.
-fn full(e: &io::Error) -> ! {
-    let folder = FOLDER.get().map_or(Path::new(USUAL), PathBuf::as_path).display();
+fn full(folder: &Path, e: &io::Error) -> ! {
     let help = "free space, or name a folder on a larger disk with --scratch: tables take some twenty times the size of the recording";
-    let _ = writeln!(
-        io::stderr(),
-        "{}",
-        Diagnostic::new(format!("keeping tables in files of {folder}"), e, help)
-    );
+    let tried = format!("keeping tables in files of {}", folder.display());
+    let _ = writeln!(io::stderr(), "{}", Diagnostic::new(tried, e, help));
     process::exit(1)
 }
