@@ -52,12 +52,9 @@ impl Executions {
         let mut open = vec![Open::default(); widest];
         let mut all = Self::default();
         let tracing = Tracing::of(model);
-        let mut end = 0;
-        for same in model.spans.graph_call.chunk_by(|a, b| a == b) {
-            let spans = end..end + same.len();
-            end = spans.end;
-            if tracing.whole(same[0].0 as usize) {
-                all.add_call(same[0], &model.spans, spans, &mut open);
+        for (call, spans) in model.spans.by_call() {
+            if tracing.whole(call.0 as usize) {
+                all.add_call(call, &model.spans, spans, &mut open);
             }
         }
         // They stay while all else is computed.

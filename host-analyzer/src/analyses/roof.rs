@@ -132,13 +132,9 @@ struct Cpus {
 /// By [`Phase::index`].
 fn cpus(model: &Model, phases: &Phases) -> [Cpus; Phase::COUNT] {
     let mut found: [Cpus; Phase::COUNT] = Default::default();
-    let spans = &model.spans;
-    let mut start = 0;
-    for of_call in spans.graph_call.chunk_by(|a, b| a == b) {
-        let rows = start..start + of_call.len();
-        start = rows.end;
-        let of_phase = &mut found[phases.graph_calls[of_call[0].0 as usize].index()];
-        for cpu in &spans.cpu[rows] {
+    for (call, rows) in model.spans.by_call() {
+        let of_phase = &mut found[phases.graph_calls[call.0 as usize].index()];
+        for cpu in &model.spans.cpu[rows] {
             let Some(cpu) = cpu.map(usize::from) else {
                 of_phase.nowhere = true;
                 continue;

@@ -70,19 +70,9 @@ impl Sum {
 pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
     let spans = &model.spans;
     let mut sums = vec![Sum::default(); model.threads.len()];
-    let mut start = 0;
-    for of_call in spans.graph_call.chunk_by(|a, b| a == b) {
-        let rows = start..start + of_call.len();
-        start = rows.end;
-        let call = of_call[0].0 as usize;
-        if !phases.tracing.whole(call) {
-            continue;
-        }
-        let mut from = rows.start;
-        for of_thread in spans.thread[rows].chunk_by(|a, b| a == b) {
-            let rows = from..from + of_thread.len();
-            from = rows.end;
-            sums[of_thread[0].0 as usize].add(spans, rows, phases.graph_calls[call]);
+    for (call, rows) in spans.by_call().filter(|(call, _)| phases.tracing.whole(call.0 as usize)) {
+        for (thread, rows) in spans.by_thread(rows) {
+            sums[thread.0 as usize].add(spans, rows, phases.graph_calls[call.0 as usize]);
         }
     }
     model

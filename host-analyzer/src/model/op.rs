@@ -1,5 +1,7 @@
 //! Operator spans.
 
+use std::ops::Range;
+
 use super::counter::Counts;
 use super::graph::{GraphCallId, NodeIdx};
 use super::rows::rows;
@@ -41,4 +43,24 @@ pub struct Spans {
 
 rows!(Spans, start_ns);
 
-impl Spans {}
+impl Spans {
+    /// The graph calls that have any, in order, with their rows.
+    pub fn by_call(&self) -> impl Iterator<Item = (GraphCallId, Range<usize>)> {
+        runs(&self.graph_call, 0)
+    }
+
+    /// The threads that have any among the rows of one graph call, in order, with their rows.
+    pub fn by_thread(&self, of_call: Range<usize>) -> impl Iterator<Item = (ThreadId, Range<usize>)> {
+        let first = of_call.start;
+        runs(&self.thread[of_call], first)
+    }
+}
+
+/// Values of which several stand one behind the other, with the rows where they do; `start` is the row of the first.
+fn runs<T: Copy + PartialEq>(column: &[T], mut start: usize) -> impl Iterator<Item = (T, Range<usize>)> {
+    column.chunk_by(|a, b| a == b).map(move |same| {
+        let rows = start..start + same.len();
+        start = rows.end;
+        (same[0], rows)
+    })
+}

@@ -356,7 +356,7 @@ fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
 fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, caller: ThreadId) -> Vec<ThreadId> {
     let mut found = vec![caller];
     for call in way.calls {
-        for thread in way.model.spans.thread[call.rows.clone()].chunk_by(|a, b| a == b).map(|t| t[0]) {
+        for (thread, _) in way.model.spans.by_thread(call.rows.clone()) {
             if !found.contains(&thread) {
                 found.push(thread);
             }
@@ -365,13 +365,11 @@ fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, caller: ThreadId) -> Vec<Thr
     found
 }
 
-/// The rows of each graph call among the spans, which are in the order of graph calls.
+/// The rows of each graph call among the spans; none of one without.
 fn rows_of_calls(model: &Model) -> Vec<Range<usize>> {
     let mut rows = vec![0..0; model.graph_calls.len()];
-    let mut start = 0;
-    for same in model.spans.graph_call.chunk_by(|a, b| a == b) {
-        rows[same[0].0 as usize] = start..start + same.len();
-        start += same.len();
+    for (call, of_call) in model.spans.by_call() {
+        rows[call.0 as usize] = of_call;
     }
     rows
 }

@@ -171,16 +171,10 @@ fn threads(model: &Model, phases: &Phases, calls: &[usize]) -> Value {
     let whole: BTreeSet<usize> =
         calls.iter().copied().filter(|i| phases.tracing.decodes[*i] == Traced::Whole).collect();
     let mut most = None;
-    let spans = &model.spans;
-    let mut row = 0;
-    for same in spans.graph_call.chunk_by(|a, b| a == b) {
-        let rows = row..row + same.len();
-        row = rows.end;
-        let decode = model.graph_calls.decode[same[0].0 as usize];
+    for (call, rows) in model.spans.by_call() {
+        let decode = model.graph_calls.decode[call.0 as usize];
         if decode.is_some_and(|d| whole.contains(&(d.0 as usize))) {
-            // Spans are ordered by thread within a graph call.
-            let threads = spans.thread[rows].chunk_by(|a, b| a == b).count();
-            most = most.max(Some(threads));
+            most = most.max(Some(model.spans.by_thread(rows).count()));
         }
     }
     Value::number(most.map(|n| n as f64))

@@ -89,11 +89,6 @@ fn same_names<T>(a: &[(Name<'_>, T)], b: &[(Name<'_>, T)]) -> bool {
 }
 
 impl<'a> Table<'a> {
-    /// Of one object; its fields may be in any order until [`Self::in_order`].
-    pub(super) fn of(object: Vec<(Name<'a>, Node<'a>)>) -> Self {
-        Self { rows: 1, columns: object.into_iter().map(|(name, value)| (name, vec![value])).collect() }
-    }
-
     /// Puts columns in order of names.
     pub(super) fn in_order(mut self) -> Self {
         self.columns.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -105,16 +100,24 @@ impl<'a> Table<'a> {
         same_names(&self.columns, &other.columns)
     }
 
-    /// Adds a row with the same fields, in the same order.
+    /// Adds a row with the same fields, in the same order: the first row's.
     pub(super) fn push(&mut self, object: Vec<(Name<'a>, Node<'a>)>) {
-        self.rows += 1;
-        for ((_, column), (_, value)) in self.columns.iter_mut().zip(object) {
-            column.push(value);
+        if self.rows == 0 {
+            self.columns = object.into_iter().map(|(name, value)| (name, vec![value])).collect();
+        } else {
+            for ((_, column), (_, value)) in self.columns.iter_mut().zip(object) {
+                column.push(value);
+            }
         }
+        self.rows += 1;
     }
 
     /// Adds rows with the same fields, in the same order.
     pub(super) fn append(&mut self, other: Self) {
+        if self.rows == 0 {
+            *self = other;
+            return;
+        }
         self.rows += other.rows;
         for ((_, column), (_, values)) in self.columns.iter_mut().zip(other.columns) {
             column.extend(values);

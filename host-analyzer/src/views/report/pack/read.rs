@@ -224,8 +224,9 @@ impl<'a> Visitor<'a> for Element<'_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { lists, list } = self;
         if list.is_empty(lists) {
-            let object = fields(&mut map, lists, Vec::new())?;
-            *list = List::Rows(Table::of(object));
+            let mut table = Table::default();
+            table.push(fields(&mut map, lists, Vec::new())?);
+            *list = List::Rows(table);
             return Ok(());
         }
         let List::Rows(table) = list else {

@@ -114,15 +114,13 @@ fn as_table<'a>(values: Nodes<'a>) -> Result<(Option<Vec<usize>>, Table<'a>), No
         if !values.iter().all(|value| value.same_fields(first)) {
             return Err(values);
         }
-        let mut table: Option<Table<'a>> = None;
+        let mut table = Table::default();
         for value in values {
-            let Node::Object(fields) = value else { continue };
-            match &mut table {
-                Some(table) => table.push(fields),
-                None => table = Some(Table::of(fields)),
+            if let Node::Object(fields) = value {
+                table.push(fields);
             }
         }
-        return Ok((None, table.unwrap_or_default()));
+        return Ok((None, table));
     }
     let first =
         values.iter().find_map(|value| if let Node::Table(table) = value { Some(table) } else { None });
@@ -135,19 +133,16 @@ fn as_table<'a>(values: Nodes<'a>) -> Result<(Option<Vec<usize>>, Table<'a>), No
     if !values.iter().all(fits) {
         return Err(values);
     }
-    let (mut lengths, mut all) = (Vec::with_capacity(values.len()), None::<Table<'a>>);
+    let (mut lengths, mut all) = (Vec::with_capacity(values.len()), Table::default());
     for value in values {
-        let Node::Table(table) = value else {
+        if let Node::Table(table) = value {
+            lengths.push(table.rows);
+            all.append(*table);
+        } else {
             lengths.push(0);
-            continue;
-        };
-        lengths.push(table.rows);
-        match &mut all {
-            Some(all) => all.append(*table),
-            None => all = Some(*table),
         }
     }
-    Ok((Some(lengths), all.unwrap_or_default()))
+    Ok((Some(lengths), all))
 }
 
 /// Each text once with its places, if that is worth it.
