@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::steps::Steps;
 use super::tracing::Tracing;
 use crate::model::{Ends, GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 
@@ -50,24 +51,71 @@ impl Executions {
     pub fn of(model: &Model) -> Self {
         let widest = model.topologies.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
         let mut open = vec![Open::default(); widest];
-        let mut all = Self::default();
         let tracing = Tracing::of(model);
-        for (call, spans) in model.spans.by_call() {
-            if tracing.whole(call.0 as usize) {
-                all.add_call(call, &model.spans, spans, &mut open);
-            }
+        let whole = model.spans.by_call().filter(|(call, _)| tracing.whole(call.0 as usize));
+        let calls: Vec<_> =
+            whole.map(|(call, spans)| (call, Steps::of(&model.spans, spans.clone()), spans)).collect();
+        // They are large: room is taken once, and not twice as much while it grows.
+        let most = calls.iter().map(|(_, steps, spans)| steps.map_or(spans.len(), Steps::nodes)).sum();
+        let mut all = Self {
+            node: Vec::with_capacity(most),
+            last_node: Vec::with_capacity(most),
+            wall_ns: Vec::with_capacity(most),
+            calls: Vec::with_capacity(calls.len()),
+        };
+        for (call, steps, spans) in calls {
+            let first = all.len();
+            let widest = match steps {
+                Some(steps) => all.add_in_step(&model.spans, steps),
+                None => all.add(&model.spans, spans.clone(), &mut open),
+            };
+            all.calls.push(OfCall { call, rows: first..all.len(), spans, widest });
         }
         // They stay while all else is computed.
-        all.node.shrink_to_fit();
-        all.last_node.shrink_to_fit();
-        all.wall_ns.shrink_to_fit();
+        if all.len() < most {
+            all.node.shrink_to_fit();
+            all.last_node.shrink_to_fit();
+            all.wall_ns.shrink_to_fit();
+        }
         all
     }
 
-    fn add_call(&mut self, call: GraphCallId, spans: &Spans, of_call: Range<usize>, open: &mut [Open]) {
+    /// A call in which all threads computed the same nodes. Returns the most spans of one execution.
+    fn add_in_step(&mut self, spans: &Spans, steps: Steps) -> u32 {
+        let first = self.len();
+        let own = |n| steps.of_thread(n);
+        self.node.extend_from_slice(&spans.node[own(0)]);
+        self.last_node.extend_from_slice(&spans.last_node[own(0)]);
+        for n in 1..steps.count() {
+            let last_nodes = self.last_node[first..].iter_mut().zip(&spans.last_node[own(n)]);
+            last_nodes.for_each(|(last, other)| *last = (*last).max(*other));
+        }
+        let end = |start: &u64, work: &u64| start.saturating_add(*work);
+        let times = |n| spans.start_ns[own(n)].iter().zip(&spans.work_ns[own(n)]);
+        match steps.count() {
+            1 => self.wall_ns.extend_from_slice(&spans.work_ns[own(0)]),
+            2 => self.wall_ns.extend(
+                times(0)
+                    .zip(times(1))
+                    .map(|((a, a_work), (b, b_work))| end(a, a_work).max(end(b, b_work)) - *a.min(b)),
+            ),
+            _ => self.wall_ns.extend((0..steps.nodes()).map(|k| {
+                let times = |(start, stop): (u64, u64), i: usize| {
+                    let (from, work) = (&spans.start_ns[i], &spans.work_ns[i]);
+                    (start.min(*from), stop.max(end(from, work)))
+                };
+                let (start, stop) = steps.of_node(k).fold((u64::MAX, 0), times);
+                stop - start
+            })),
+        }
+        u32::try_from(steps.count()).unwrap_or(u32::MAX)
+    }
+
+    /// A call of any kind. Returns the same.
+    fn add(&mut self, spans: &Spans, of_call: Range<usize>, open: &mut [Open]) -> u32 {
         let first = self.len();
         let mut widest = 1;
-        for i in of_call.clone() {
+        for i in of_call {
             let (start, work) = (spans.start_ns[i], spans.work_ns[i]);
             let slot = &mut open[spans.node[i].0 as usize];
             if slot.row <= first {
@@ -85,7 +133,7 @@ impl Executions {
             self.wall_ns[row] = end - slot.start_ns;
             self.last_node[row] = self.last_node[row].max(spans.last_node[i]);
         }
-        self.calls.push(OfCall { call, rows: first..self.len(), spans: of_call, widest });
+        widest
     }
 
     /// Number of executions.

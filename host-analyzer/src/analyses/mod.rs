@@ -42,6 +42,7 @@ pub mod sched;
 pub mod server;
 pub mod session;
 pub mod speculative;
+mod steps;
 mod student;
 pub mod tally;
 pub mod thread;

@@ -158,4 +158,11 @@ pub struct GraphCalls {
 
 rows!(GraphCalls, start_ns);
 
-impl GraphCalls {}
+impl GraphCalls {
+    /// Entry and end of a call, ns; the end is never before the entry.
+    #[must_use]
+    pub fn bounds(&self, call: GraphCallId) -> (u64, u64) {
+        let start = self.start_ns[call.0 as usize];
+        (start, start.saturating_add(self.duration_ns[call.0 as usize]))
+    }
+}

@@ -61,6 +61,38 @@ fn disturb(m: &mut Model, rows: &[(u8, u64, u64, u8)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// A recording without scheduler rows is told by a shorter way where threads are in step; a row that says nothing makes it take the
+    /// other way.
+    #[test]
+    fn threads_in_step_are_told_as_any_are(
+        spec in spec(),
+        cost in proptest::option::of((0_u64..5_000, 0_u64..3_000)),
+        lost in proptest::option::of(any::<prop::sample::Index>()),
+        moved in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..40_000, any::<bool>()), 0..3),
+    ) {
+        let mut m = model(&spec);
+        m.health.probe_cost = cost.map(|(pair_ns, inside_ns)| ProbeCost { pairs: 9, pair_ns, inside_ns });
+        if !m.spans.is_empty() {
+            if let Some(at) = lost {
+                let at = at.index(m.spans.len());
+                m.spans.wait_ns[at] = WAIT_UNKNOWN;
+            }
+            for (at, by, longer) in moved {
+                let at = at.index(m.spans.len());
+                let times = if longer { &mut m.spans.work_ns } else { &mut m.spans.start_ns };
+                times[at] = times[at].saturating_add(by);
+            }
+        }
+        let quick = Budget::of(&m, &Phases::of(&m));
+        let states = &mut m.sched.states;
+        states.thread.push(ThreadId(0));
+        states.start_ns.push(0);
+        states.duration_ns.push(u64::MAX);
+        states.state.push(ThreadState::Running);
+        states.cpu.push(0);
+        prop_assert_eq!(quick, Budget::of(&m, &Phases::of(&m)));
+    }
+
     #[test]
     fn classes_sum_to_the_time_whatever_the_scheduler_says(
         spec in spec(),

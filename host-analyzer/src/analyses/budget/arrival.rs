@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::super::percentile::percentile;
-use super::gather::{Gather, NONE};
+use super::super::steps::Steps;
+use super::gather::Gather;
 use crate::model::{NodeIdx, Spans};
 
 /// One operator in one graph call.
@@ -27,6 +28,14 @@ pub(super) struct Meeting {
     pub(super) others_work: u64,
 }
 
+impl Meeting {
+    /// What the order in which barriers opened goes by.
+    #[inline]
+    pub(super) const fn opened(&self) -> (u64, u64) {
+        (self.release, self.start)
+    }
+}
+
 /// The operators of one graph call, in the order in which the spans name their nodes.
 #[derive(Debug, Default)]
 pub(super) struct Meetings {
@@ -36,20 +45,19 @@ pub(super) struct Meetings {
     values: Vec<u64>,
 }
 
+#[inline]
 pub(super) fn end(spans: &Spans, i: usize) -> u64 {
     spans.start_ns[i].saturating_add(spans.work_ns[i])
 }
 
 impl Meetings {
-    /// Reads the spans of one graph call.
+    /// Reads the spans of one graph call, however they lie.
     pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
         let Self { rows: meetings, gather, values } = self;
-        gather.read(spans, rows);
+        gather.read(&spans.node, rows);
         meetings.clear();
-        meetings.extend(gather.rows().map(|members| match *members {
-            [a, b] => of_two(spans, a, b),
-            _ => of_any(spans, members, values),
-        }));
+        let of = |members: &[usize]| of_any(spans, members.iter().copied(), values);
+        meetings.extend(gather.rows().map(of));
     }
 
     /// Row by span, from the call's first span on.
@@ -59,45 +67,57 @@ impl Meetings {
 
     /// The rows in the order in which barriers opened.
     pub(super) fn in_order(&self) -> impl Iterator<Item = usize> {
-        let key = |m: &Meeting| (m.release, m.start);
-        // Threads compute the nodes in order, unless the recording is damaged.
-        let sorted = (!self.rows.is_sorted_by_key(key)).then(|| {
-            let mut order: Vec<usize> = (0..self.rows.len()).collect();
-            order.sort_by_key(|row| key(&self.rows[*row]));
-            order
-        });
-        (0..self.rows.len()).map(move |i| sorted.as_ref().map_or(i, |order| order[i]))
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|row| self.rows[*row].opened());
+        order.into_iter()
+    }
+}
+
+/// One thread's part in a meeting: its span, and its first and last moment of work, ns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) span: usize,
+    pub(super) start: u64,
+    pub(super) work: u64,
+}
+
+impl Arrival {
+    #[inline]
+    pub(super) const fn end(self) -> u64 {
+        self.start.saturating_add(self.work)
     }
 }
 
 /// Of two threads the other one is the median. Which one comes last is a matter of chance, so that nothing here branches by it.
 #[inline]
-fn of_two(spans: &Spans, a: usize, b: usize) -> Meeting {
-    let (a_start, b_start, a_end, b_end) =
-        (spans.start_ns[a], spans.start_ns[b], end(spans, a), end(spans, b));
+fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Meeting {
+    let (a_end, b_end) = (a.end(), b.end());
     // Of those that come together the later thread counts as the last, and the earlier one as the first.
-    let (b_last, b_first) = (b_end >= a_end, b_start < a_start);
-    let (last, other) = if b_last { (b, a) } else { (a, b) };
+    let (b_last, b_first) = (b_end >= a_end, b.start < a.start);
     Meeting {
-        node: spans.node[last],
+        node,
         threads: 2,
-        start: a_start.min(b_start),
-        first: if b_first { b } else { a },
+        start: a.start.min(b.start),
+        first: if b_first { b.span } else { a.span },
         release: a_end.max(b_end),
-        last,
-        early: if b_end < a_end { b } else { a },
-        others_start: if b_last { a_start } else { b_start },
+        last: if b_last { b.span } else { a.span },
+        early: if b_end < a_end { b.span } else { a.span },
+        others_start: if b_last { a.start } else { b.start },
         others_end: a_end.min(b_end),
-        others_work: spans.work_ns[other],
+        others_work: if b_last { a.work } else { b.work },
     }
 }
 
-/// `values` is room that is used again.
-fn of_any(spans: &Spans, members: &[usize], values: &mut Vec<u64>) -> Meeting {
+/// Of one thread or more; `values` is room that is used again.
+fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &mut Vec<u64>) -> Meeting {
     let start = |i: usize| spans.start_ns[i];
-    let (mut first, mut last, mut early) = (members[0], members[0], members[0]);
-    let (mut release, mut early_end) = (end(spans, last), end(spans, early));
-    for i in members[1..].iter().copied() {
+    let mut all = members.clone();
+    let one = all.next().unwrap_or_default();
+    let (mut first, mut last, mut early) = (one, one, one);
+    let (mut release, mut early_end) = (end(spans, one), end(spans, one));
+    let mut threads = 1_u32;
+    for i in all {
+        threads += 1;
         let ended = end(spans, i);
         if start(i) < start(first) {
             first = i;
@@ -110,10 +130,10 @@ fn of_any(spans: &Spans, members: &[usize], values: &mut Vec<u64>) -> Meeting {
             (early, early_end) = (i, ended);
         }
     }
-    let others = || members.iter().copied().filter(|i| *i != last);
+    let others = || members.clone().filter(|i| *i != last);
     Meeting {
         node: spans.node[last],
-        threads: u32::try_from(members.len()).unwrap_or(NONE),
+        threads,
         start: start(first),
         first,
         release,
@@ -129,6 +149,26 @@ fn median(of: impl Iterator<Item = u64>, values: &mut Vec<u64>) -> Option<u64> {
     values.clear();
     values.extend(of);
     percentile(values, 50)
+}
+
+/// The spans of one thread that is in step, node by node, by its number there.
+pub(super) fn arrivals(spans: &Spans, steps: Steps, n: usize) -> impl Iterator<Item = Arrival> {
+    let rows = steps.of_thread(n);
+    let times = spans.start_ns[rows.clone()].iter().zip(&spans.work_ns[rows.clone()]);
+    rows.zip(times).map(|(span, (start, work))| Arrival { span, start: *start, work: *work })
+}
+
+/// The meetings of threads that are in step, if there are two.
+pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = Meeting>> {
+    (steps.count() == 2).then(|| {
+        let pairs = arrivals(spans, steps, 0).zip(arrivals(spans, steps, 1));
+        pairs.zip(&spans.node[steps.of_thread(0)]).map(|((a, b), node)| of_two(*node, a, b))
+    })
+}
+
+/// The same of any number; `values` is room that is used again.
+pub(super) fn meetings(spans: &Spans, steps: Steps, values: &mut Vec<u64>) -> impl Iterator<Item = Meeting> {
+    (0..steps.nodes()).map(move |k| of_any(spans, steps.of_node(k), values))
 }
 
 #[cfg(test)]
@@ -148,7 +188,9 @@ mod tests {
                 work_ns: vec![time(2), time(3)],
                 ..Spans::default()
             };
-            let (two, any) = (of_two(&spans, 0, 1), of_any(&spans, &[0, 1], &mut values));
+            let arrival = |span| Arrival { span, start: spans.start_ns[span], work: spans.work_ns[span] };
+            let two = of_two(NodeIdx(7), arrival(0), arrival(1));
+            let any = of_any(&spans, 0..2, &mut values);
             assert_eq!(format!("{two:?}"), format!("{any:?}"));
         }
     }
@@ -156,7 +198,7 @@ mod tests {
     #[test]
     fn rows_are_in_the_order_of_barriers_even_if_nodes_are_not() {
         let mut meetings = Meetings::default();
-        let row = |release, start| Meeting { release, start, ..of_two(&one(), 0, 0) };
+        let row = |release, start| Meeting { release, start, ..of_any(&one(), 0..1, &mut Vec::new()) };
         meetings.rows = vec![row(5, 1), row(9, 3), row(5, 0), row(7, 7), row(5, 0)];
         assert_eq!(meetings.in_order().collect::<Vec<_>>(), [2, 4, 0, 3, 1]);
         meetings.rows = vec![row(5, 1), row(5, 1), row(7, 0)];

@@ -174,6 +174,12 @@ impl Parts {
         *sum = sum.saturating_add(ns);
     }
 
+    /// So much more time, to be given.
+    #[inline]
+    pub(super) const fn stretch(&mut self, left: u64) -> Stretch<'_> {
+        Stretch { parts: self, left }
+    }
+
     pub(super) fn add_all(&mut self, other: &Self) {
         other.iter().for_each(|(class, ns)| self.add(class, ns));
     }
@@ -196,6 +202,11 @@ impl Fill {
     /// Up to where time was given.
     pub(super) const fn at(&self) -> u64 {
         self.at
+    }
+
+    /// Up to where time is given.
+    pub(super) const fn end(&self) -> u64 {
+        self.end
     }
 
     /// The time up to `t`, to be given to those that claim some of it.

@@ -1,8 +1,10 @@
 //! Which thread comes last at an operator, time after time.
 
+use super::super::steps::Steps;
 use super::super::tracing::Tracing;
-use super::arrival::Meetings;
-use crate::model::{Model, NodeIdx, Spans, ThreadId, TopologyId};
+use super::arrival::{self, Meeting};
+use super::call::{CallRows, Room};
+use crate::model::{GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 use std::ops::Range;
 
 /// At which nodes of each topology it is nearly always the same thread that comes last.
@@ -11,9 +13,11 @@ pub(super) struct Habits {
     rows: Vec<Vec<bool>>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Habit {
-    last: Option<ThreadId>,
+    /// Who came last the last time, and whether late.
+    last: ThreadId,
+    late: bool,
     same: u32,
     times: u32,
 }
@@ -25,18 +29,20 @@ const SHARE: f64 = 0.8;
 const MUCH: u64 = 20;
 
 impl Habits {
-    /// The habits of a session, of calls that were traced whole.
-    pub(super) fn of(model: &Model, tracing: &Tracing, rows: &[Range<usize>]) -> Self {
+    /// The habits of a session, of calls that were traced whole. Of those it says in `calls`, too, which are in step.
+    pub(super) fn of(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
         let mut seen: Vec<Vec<Habit>> = Vec::new();
         seen.resize_with(model.topologies.rows.len(), Vec::new);
-        let mut meetings = Meetings::default();
-        for (i, rows) in rows.iter().enumerate() {
+        let mut room = Room::default();
+        for (id, call) in (0..).map(GraphCallId).zip(calls) {
+            let i = id.0 as usize;
             if let Some(topology) = model.graph_calls.topology[i]
-                && !rows.is_empty()
+                && !call.rows.is_empty()
                 && tracing.whole(i)
             {
-                meetings.read(&model.spans, rows.clone());
-                add(&mut seen[topology.0 as usize], &model.spans, &meetings);
+                let habits = &mut seen[topology.0 as usize];
+                let inside = model.graph_calls.bounds(id);
+                call.steps = learn(habits, &model.spans, call.rows.clone(), inside, &mut room);
             }
         }
         let is_habit = |h: &Habit| h.times >= TIMES && f64::from(h.same) >= SHARE * f64::from(h.times);
@@ -60,17 +66,58 @@ impl HabitsOf<'_> {
     }
 }
 
-fn add(row: &mut Vec<Habit>, spans: &Spans, meetings: &Meetings) {
-    for m in meetings.rows.iter().filter(|m| m.threads > 1) {
-        let node = m.node.0 as usize;
-        if row.len() <= node {
-            row.resize(node + 1, Habit::default());
-        }
-        let habit = &mut row[node];
-        let late = m.release.saturating_sub(m.others_end) > spans.work_ns[m.last] / MUCH;
-        let thread = late.then(|| spans.thread[m.last]);
-        habit.same += u32::from(late && habit.last == thread);
-        habit.times += 1;
-        habit.last = thread;
+/// Reads the meetings of one graph call, which was from `start` to `stop`. Returns whether its threads are in step.
+fn learn(
+    habits: &mut Vec<Habit>,
+    spans: &Spans,
+    rows: Range<usize>,
+    inside: (u64, u64),
+    room: &mut Room,
+) -> Option<Steps> {
+    let Some(steps) = Steps::of(spans, rows.clone()) else {
+        room.meetings.read(spans, rows);
+        room.meetings.rows.iter().for_each(|m| add(habits, spans, m));
+        return None;
+    };
+    let in_turn = match arrival::pairs(spans, steps) {
+        Some(pairs) => learn_in_step(habits, spans, pairs, inside),
+        None => learn_in_step(habits, spans, arrival::meetings(spans, steps, &mut room.values), inside),
+    };
+    let known = spans.wait_ns[rows].iter().fold(true, |so_far, wait| so_far & (*wait != WAIT_UNKNOWN));
+    (in_turn && known).then_some(steps)
+}
+
+/// Returns whether each meeting began after the one before, and all of them inside of the call's time.
+fn learn_in_step(
+    habits: &mut Vec<Habit>,
+    spans: &Spans,
+    meetings: impl Iterator<Item = Meeting>,
+    (start, stop): (u64, u64),
+) -> bool {
+    let (mut in_turn, mut before) = (true, start);
+    for m in meetings {
+        in_turn &= before <= m.start;
+        before = m.release;
+        add(habits, spans, &m);
     }
+    in_turn && before <= stop
+}
+
+#[inline(always)]
+fn add(row: &mut Vec<Habit>, spans: &Spans, m: &Meeting) {
+    if m.threads < 2 {
+        return;
+    }
+    let node = m.node.0 as usize;
+    if row.len() <= node {
+        row.resize(node + 1, Habit { last: ThreadId(0), late: false, same: 0, times: 0 });
+    }
+    let habit = &mut row[node];
+    let late = m.release.saturating_sub(m.others_end).saturating_mul(MUCH) > spans.work_ns[m.last];
+    let last = spans.thread[m.last];
+    // Nobody foresees who it is, so that nothing here branches by it.
+    habit.same += u32::from(late & habit.late & (habit.last == last));
+    habit.times += 1;
+    habit.last = last;
+    habit.late = late;
 }

@@ -1,27 +1,15 @@
 //! Why the last arriver at a barrier was late.
 
 use super::arrival::Meeting;
-use super::class::{Class, Stretch};
+use super::class::{Class, Parts, Stretch};
 use super::habit::{Habits, HabitsOf};
 use super::off_cpu::{OffCpu, Scheduler};
 use crate::model::{Ends, Model, ThreadId};
 
-/// Why the last arriver of each operator of one graph call was late.
-#[derive(Debug, Default)]
-pub(super) struct Lateness {
-    rows: Vec<Late>,
-    /// Causes row by row: time by class of waiting, ns. The sum of a row is how much later it came than the median of the others.
-    causes: Vec<(Class, u64)>,
-}
-
-/// The same of one operator.
+/// Why the last arriver of one operator was late.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Late {
-    /// How much later it came than the median of the others, ns; 1 for nothing, as it divides.
-    total: u64,
-    /// Its causes.
-    from: u32,
-    to: u32,
+pub(super) struct Late<const SCHED: bool> {
+    pub(super) shares: Shares<MOST>,
     /// Several threads had something to do: each could take a part.
     pub(super) shared: bool,
     /// Classes of a late start although it ran, and of a difference in work itself.
@@ -29,89 +17,94 @@ pub(super) struct Late {
     pub(super) uneven: Class,
 }
 
-/// Causes with their times, ns, as long as any lateness is left.
-struct Push<'a> {
-    causes: &'a mut Vec<(Class, u64)>,
-    left: u64,
+/// What each cause has in the lateness of a last arriver, and so in the wait of each thread for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares<const N: usize> {
+    /// How much later it came than the median of the others, ns; 1 for nothing, as it divides.
+    total: u64,
+    /// Time by class of waiting, ns. The sum is how much later it came, if there were others.
+    causes: [(Class, u64); N],
 }
 
-impl Push<'_> {
+impl<const N: usize> Shares<N> {
+    /// Gives a wait to the causes by their parts, and what rounding leaves, or all if there is no cause, to the largest.
     #[inline]
-    fn push(&mut self, class: Class, ns: u64) {
-        let ns = ns.min(self.left);
-        self.causes.push((class, ns));
-        self.left -= ns;
-    }
-}
-
-impl Lateness {
-    /// Reads the operators of one graph call; none without threads that could be late.
-    pub(super) fn read<const SCHED: bool>(
-        &mut self,
-        causes: &Causes<'_, SCHED>,
-        habits: HabitsOf<'_>,
-        meetings: &[Meeting],
-    ) {
-        self.rows.clear();
-        self.causes.clear();
-        for m in meetings {
-            let from = self.len();
-            let total = m.release.saturating_sub(m.others_end);
-            let (ran, uneven) = causes.classes(habits, m);
-            let shared = m.threads > 1 && !causes.one_thread(m);
-            let mut push = Push { causes: &mut self.causes, left: total };
-            if shared {
-                causes.tell(m, (ran, uneven), &mut push);
-            } else if m.threads > 1 {
-                push.push(Class::WaitOneThread, u64::MAX);
-            }
-            let to = self.len();
-            self.rows.push(Late { total: total.max(1), from, to, shared, ran, uneven });
+    pub(super) fn give(&self, mut stretch: Stretch<'_>) {
+        let wait = stretch.left();
+        for (class, ns) in self.causes {
+            stretch.give(class, part(wait, ns, self.total));
+        }
+        if stretch.left() > 0 {
+            stretch.rest(self.main());
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.rows.clear();
-        self.causes.clear();
-    }
-
-    fn len(&self) -> u32 {
-        u32::try_from(self.causes.len()).unwrap_or(u32::MAX)
-    }
-
+    /// The same of two threads: one waits as long as the other is late, and that one not at all. Which of the two it is nobody foresees,
+    /// so that no branch is taken by it.
     #[inline]
-    pub(super) fn row(&self, row: usize) -> &Late {
-        &self.rows[row]
+    pub(super) fn give_all_or_nothing(&self, parts: &mut Parts, wait: u64) {
+        self.causes.iter().for_each(|(class, ns)| parts.stretch(*ns).give(*class, wait));
     }
 
-    #[inline]
-    fn causes(&self, late: &Late) -> &[(Class, u64)] {
-        &self.causes[late.from as usize..late.to as usize]
-    }
-
-    /// The causes of one operator with their parts of `wait` ns.
-    #[inline]
-    pub(super) fn of(&self, row: usize, wait: u64) -> impl Iterator<Item = (Class, u64)> {
-        let late = self.row(row);
-        self.causes(late).iter().map(move |(class, ns)| (*class, part(wait, *ns, late.total)))
-    }
-
-    /// The class of what rounding leaves, and of all if there is no cause: the largest cause.
-    pub(super) fn main(&self, row: usize) -> Class {
-        let any = self.causes(self.row(row)).iter().filter(|(_, ns)| *ns > 0);
+    fn main(&self) -> Class {
+        let any = self.causes.iter().filter(|(_, ns)| *ns > 0);
         any.max_by_key(|(_, ns)| *ns).map_or(Class::WaitUneven, |(class, _)| *class)
     }
 }
 
-/// `wait * ns / total`, rounded down; `ns` is at most `total`. Of two threads one waits as long as the other is late, and the other not at
-/// all; most have one cause: they need no division. Which of the two it is nobody foresees, so that no branch is taken by it.
+/// Causes of one operator.
+const MOST: usize = 7;
+
+/// Causes with their times, ns, as long as any lateness is left.
+struct Push {
+    causes: [(Class, u64); MOST],
+    at: usize,
+    left: u64,
+}
+
+impl Push {
+    #[inline]
+    fn push(&mut self, class: Class, ns: u64) {
+        let ns = ns.min(self.left);
+        self.causes[self.at] = (class, ns);
+        self.at += 1;
+        self.left -= ns;
+    }
+}
+
+impl<const SCHED: bool> Late<SCHED> {
+    /// Why the last arriver at a meeting was late.
+    #[inline(always)]
+    pub(super) fn of(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
+        let total = m.release.saturating_sub(m.others_end);
+        let (ran, uneven) = causes.classes(habits, m);
+        let shared = m.threads > 1 && !causes.one_thread(m);
+        let mut push = Push { causes: [(Class::WaitUneven, 0); MOST], at: 0, left: total };
+        if shared {
+            causes.tell(m, (ran, uneven), &mut push);
+        } else if m.threads > 1 {
+            push.push(Class::WaitOneThread, u64::MAX);
+        }
+        let shares = Shares { total: total.max(1), causes: push.causes };
+        Self { shares, shared, ran, uneven }
+    }
+
+    /// Without the scheduler there are no more than two causes.
+    #[inline]
+    pub(super) const fn two(&self) -> Shares<2> {
+        let Shares { total, causes: [first, second, ..] } = self.shares;
+        Shares { total, causes: [first, second] }
+    }
+}
+
+/// `wait * ns / total`, rounded down; `ns` is at most `total`. Most have one cause or wait for all of the lateness: they need no division.
 #[inline]
 fn part(wait: u64, ns: u64, total: u64) -> u64 {
-    if (wait == total) | (wait == 0) {
-        return ns.min(wait);
-    }
     if ns == total {
         return wait;
+    }
+    if wait == total || wait == 0 {
+        return ns.min(wait);
     }
     // Nearly all fit, and a division of 128 bits takes ten times as long.
     match wait.checked_mul(ns) {
@@ -158,6 +151,12 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         if SCHED { self.scheduler.off_cpu(thread, from, to) } else { OffCpu::default() }
     }
 
+    /// The same of the thread of a span.
+    #[inline]
+    pub(super) fn off_cpu_of(&self, span: usize, from: u64, to: u64) -> OffCpu {
+        if SCHED { self.off_cpu(self.model.spans.thread[span], from, to) } else { OffCpu::default() }
+    }
+
     /// Gives to the classes of a thread without a CPU what they claim; its own sleep is of the class `sleep`.
     #[inline]
     pub(super) fn give(&self, stretch: &mut Stretch<'_>, off: OffCpu, sleep: Class) {
@@ -166,10 +165,10 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         }
     }
 
-    /// Time of interrupts on a CPU from `from` to `to`, ns.
+    /// Time of interrupts on the CPU of a span from `from` to `to`, ns.
     #[inline]
-    pub(super) fn interrupts(&self, cpu: Option<u16>, from: u64, to: u64) -> u64 {
-        if SCHED { self.scheduler.interrupts(cpu, from, to) } else { 0 }
+    pub(super) fn interrupts_of(&self, span: usize, from: u64, to: u64) -> u64 {
+        if SCHED { self.scheduler.interrupts(self.model.spans.cpu[span], from, to) } else { 0 }
     }
 
     /// Only one thread had something to do.
@@ -191,16 +190,15 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         if !SCHED {
             return Default::default();
         }
-        let spans = &self.model.spans;
-        let (thread, start) = (spans.thread[m.last], spans.start_ns[m.last]);
-        (self.off_cpu(thread, m.others_start.min(start), start), self.off_cpu(thread, start, m.release))
+        let start = self.model.spans.start_ns[m.last];
+        let off = |from, to| self.off_cpu_of(m.last, from, to);
+        (off(m.others_start.min(start), start), off(start, m.release))
     }
 
     /// Time of interrupts on the last arriver's CPU while it worked, ns.
     #[inline]
     pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
-        let spans = &self.model.spans;
-        if SCHED { self.interrupts(spans.cpu[m.last], spans.start_ns[m.last], m.release) } else { 0 }
+        if SCHED { self.interrupts_of(m.last, self.model.spans.start_ns[m.last], m.release) } else { 0 }
     }
 
     /// How much later than the others the last arriver began, beside what others or a quota took from it: asleep, and although it ran. Then
@@ -214,7 +212,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Why the last of several arrivers was late.
     #[inline]
-    fn tell(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push<'_>) {
+    fn tell(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push) {
         let (before, inside) = self.last_off_cpu(m);
         let [asleep, began] = self.began_late(m, ran, before);
         if SCHED {

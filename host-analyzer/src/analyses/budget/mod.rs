@@ -10,6 +10,7 @@
 //! delay of any other thread costs nothing, as it would have waited anyway.
 
 mod arrival;
+mod call;
 mod class;
 mod disturbed;
 mod gather;
@@ -17,25 +18,26 @@ mod habit;
 mod interval;
 mod lateness;
 mod off_cpu;
+mod orderly;
 mod thread;
+mod token;
 mod wall;
+mod worked;
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use serde::Serialize;
 
 use super::phase::{Phase, Phases};
-use crate::model::{
-    DecodeId, FactScope, FactValue, GraphCallId, Model, Node, NodeIdx, Text, ThreadId, TopologyId, Traced,
-};
-use class::Fill;
+use crate::model::{DecodeId, FactScope, FactValue, GraphCallId, Model, Node, Text, ThreadId, Traced};
+use call::{CallRows, Room};
 pub use class::{Class, Parts};
 pub use disturbed::disturbed;
 use habit::Habits;
 use lateness::Causes;
 use off_cpu::Scheduler;
-use thread::{Call, Way};
+use thread::Way;
+use worked::{WorkSums, Worked};
 
 /// Budget of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -140,19 +142,14 @@ impl Budget {
     pub fn with_operators(
         model: &Model,
         phases: &Phases,
-        worked: &mut dyn FnMut(DecodeId, &Node, u64),
+        worked: &mut impl FnMut(DecodeId, &Node, u64),
     ) -> Self {
-        let rows = rows_of_calls(model);
+        let mut rows = CallRows::of_all(model);
+        let habits = Habits::of(model, &phases.tracing, &mut rows);
         let scheduler = Scheduler::of(model);
-        let told = Told {
-            model,
-            phases,
-            scheduler: &scheduler,
-            habits: &Habits::of(model, &phases.tracing, &rows),
-            rows: &rows,
-        };
+        let all = Tokens { model, phases, scheduler: &scheduler, habits: &habits, rows: &rows };
         let (sums, tokens) =
-            if scheduler.has_rows() { told.tokens::<true>(worked) } else { told.tokens::<false>(worked) };
+            if scheduler.has_rows() { all.tell::<true>(worked) } else { all.tell::<false>(worked) };
         let classes = Class::ALL.map(Class::key).to_vec();
         Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
     }
@@ -165,20 +162,20 @@ impl Budget {
 }
 
 /// What tokens are told from.
-struct Told<'a> {
+struct Tokens<'a> {
     model: &'a Model,
     phases: &'a Phases,
     scheduler: &'a Scheduler<'a>,
     habits: &'a Habits,
     /// Rows of the spans, by graph call.
-    rows: &'a [Range<usize>],
+    rows: &'a [CallRows],
 }
 
-impl Told<'_> {
+impl Tokens<'_> {
     /// All tokens one by one, and their sums. `SCHED`: the scheduler level has rows.
-    fn tokens<const SCHED: bool>(
+    fn tell<const SCHED: bool>(
         &self,
-        worked: &mut dyn FnMut(DecodeId, &Node, u64),
+        worked: &mut impl FnMut(DecodeId, &Node, u64),
     ) -> (Sums, Vec<TokenBudget>) {
         let Self { model, phases, scheduler, habits, rows } = *self;
         let cost = model.health.probe_cost;
@@ -191,36 +188,13 @@ impl Told<'_> {
         let intervals = interval::intervals(model, phases);
         let mut sums = Sums::default();
         let mut tokens = Vec::with_capacity(intervals.len());
-        let mut calls: Vec<Call> = Vec::new();
+        let mut room = Room::default();
         for interval in &intervals {
-            calls.resize_with(interval.graphs.len().max(calls.len()), Call::default);
             let traced = phases.tracing.decodes[interval.call.0 as usize] == Traced::Whole;
-            for (graph, call) in interval.graphs.iter().zip(&mut calls) {
-                let rows = if traced { rows[graph.0 as usize].clone() } else { 0..0 };
-                call.read(&causes, *graph, rows);
-            }
-            let calls = &calls[..interval.graphs.len()];
-            let way = Way { model, causes: &causes, costs, interval, traced, calls };
-            tokens.push(sums.token(&way, worked));
+            let way = Way { model, causes: &causes, costs, interval, traced };
+            tokens.push(sums.token(&way, rows, &mut room, worked));
         }
         (sums, tokens)
-    }
-}
-
-impl Call {
-    fn read<const SCHED: bool>(
-        &mut self,
-        causes: &Causes<'_, SCHED>,
-        graph: GraphCallId,
-        rows: Range<usize>,
-    ) {
-        self.rows = rows;
-        self.lateness.clear();
-        if is_cpu(causes.model, graph) {
-            self.meetings.read(&causes.model.spans, self.rows.clone());
-            let topology = causes.model.graph_calls.topology[graph.0 as usize];
-            self.lateness.read(causes, causes.habits.of_topology(topology), &self.meetings.rows);
-        }
     }
 }
 
@@ -229,8 +203,7 @@ struct Sum {
     calls: u64,
     time_ns: u64,
     wall: Parts,
-    /// By topology, then node.
-    work: Vec<Vec<u64>>,
+    work: WorkSums,
     threads: BTreeMap<Option<ThreadId>, (bool, u64, Parts)>,
 }
 
@@ -242,47 +215,26 @@ impl Sums {
     fn token<const SCHED: bool>(
         &mut self,
         way: &Way<'_, SCHED>,
-        heard: &mut dyn FnMut(DecodeId, &Node, u64),
+        rows: &[CallRows],
+        room: &mut Room,
+        heard: &mut impl FnMut(DecodeId, &Node, u64),
     ) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
         let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
-        let outside = way.outside();
-        let mut wall = Fill::new(interval.start, interval.end);
-        for ((graph, call), gap) in interval.graphs.iter().zip(way.calls).zip(outside.gaps()) {
-            let (start, end) = way.graph(*graph);
-            wall.copy(start, gap);
-            let time = (wall.at(), end.min(interval.end).max(wall.at()));
-            let topology = model.graph_calls.topology[graph.0 as usize];
-            // Whatever has operators has a topology.
-            let mut of_nodes = topology.map(|t| (model.topologies.get(t), work_of(&mut sum.work, model, t)));
-            let mut worked = |node: NodeIdx, ns: u64| {
-                if let Some((topology, sums)) = &mut of_nodes {
-                    sums[node.0 as usize] += ns;
-                    heard(interval.call, topology.node(node), ns);
-                }
-            };
-            if way.traced {
-                wall.copy(time.1, &wall::graph(way.causes, way.costs, call, *graph, time, &mut worked));
-            } else {
-                wall.until(time.1, Class::NotTraced);
-            }
-        }
-        if let Some(gap) = outside.gaps().last() {
-            wall.copy(interval.end, gap);
-        }
-        let wall = wall.finish(Class::Unknown);
+        let caller = model.decodes.thread[interval.call.0 as usize];
+        let threads = threads(way, rows, caller);
+        let mut worked = Worked { model, call: interval.call, sums: &mut sum.work, heard };
+        let told = way.token(&threads, rows, room, &mut worked);
         sum.calls += 1;
         sum.time_ns = sum.time_ns.saturating_add(time_ns);
-        sum.wall.add_all(&wall);
-        let caller = model.decodes.thread[interval.call.0 as usize];
-        for thread in threads(way, caller) {
-            let parts = way.of(thread, &outside);
+        sum.wall.add_all(&told.wall);
+        for (thread, parts) in threads.into_iter().zip(&told.threads) {
             let one_by_one = thread == caller || model.threads.len() <= MAX_THREADS;
             let row = sum.threads.entry(one_by_one.then_some(thread)).or_default();
             row.0 |= thread == caller;
             row.1 = row.1.saturating_add(time_ns);
-            row.2.add_all(&parts);
+            row.2.add_all(parts);
         }
         TokenBudget {
             call: interval.call.0,
@@ -290,7 +242,7 @@ impl Sums {
             traced: way.traced,
             start_ns: interval.start.saturating_sub(model.session.start_ns),
             time_ns,
-            wall,
+            wall: told.wall,
         }
     }
 
@@ -322,18 +274,6 @@ impl Sums {
     }
 }
 
-/// The sums of one topology, by node.
-fn work_of<'a>(sums: &'a mut Vec<Vec<u64>>, model: &Model, topology: TopologyId) -> &'a mut [u64] {
-    let at = topology.0 as usize;
-    if sums.len() <= at {
-        sums.resize_with(at + 1, Vec::new);
-    }
-    if sums[at].is_empty() {
-        sums[at].resize(model.topologies.get(topology).nodes.len(), 0);
-    }
-    &mut sums[at]
-}
-
 /// The sums of nodes by type.
 fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
     let mut sums: HashMap<(Text, Text), u64> = HashMap::new();
@@ -353,25 +293,16 @@ fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
 }
 
 /// The threads that took part in a token: the caller first, then those that ran operators.
-fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, caller: ThreadId) -> Vec<ThreadId> {
+fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, rows: &[CallRows], caller: ThreadId) -> Vec<ThreadId> {
     let mut found = vec![caller];
-    for call in way.calls {
-        for (thread, _) in way.model.spans.by_thread(call.rows.clone()) {
+    for graph in way.interval.graphs.iter().filter(|_| way.traced) {
+        for thread in rows[graph.0 as usize].threads(&way.model.spans) {
             if !found.contains(&thread) {
                 found.push(thread);
             }
         }
     }
     found
-}
-
-/// The rows of each graph call among the spans; none of one without.
-fn rows_of_calls(model: &Model) -> Vec<Range<usize>> {
-    let mut rows = vec![0..0; model.graph_calls.len()];
-    for (call, of_call) in model.spans.by_call() {
-        rows[call.0 as usize] = of_call;
-    }
-    rows
 }
 
 /// How fast each CPU is, in one unit for all: the kernel's capacity, else the highest clock; 0 where neither is known.

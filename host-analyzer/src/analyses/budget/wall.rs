@@ -1,54 +1,67 @@
 //! The token's own time: along the last arriver of each operator, whose delays are the ones that cost anything.
 
+use std::ops::Range;
+
+use super::Costs;
 use super::arrival::{Meeting, end};
 use super::class::{Class, Fill, Parts};
 use super::lateness::{Causes, Late};
-use super::thread::Call;
-use super::{Costs, is_cpu};
-use crate::model::{GraphCallId, NodeIdx};
+use super::worked::OfGraph;
+use crate::model::{DecodeId, Node};
 
-/// The wall time of one graph call of the CPU backend by class; `worked` hears of the work of each node.
-pub(super) fn cpu<const SCHED: bool>(
-    causes: &Causes<'_, SCHED>,
+/// The wall time of one graph call of the CPU backend by class, as its barriers open one after the other.
+pub(super) struct Wall<'a, const SCHED: bool> {
+    causes: &'a Causes<'a, SCHED>,
     costs: Costs,
-    call: &Call,
-    (start, stop): (u64, u64),
-    worked: &mut impl FnMut(NodeIdx, u64),
-) -> Parts {
-    let mut fill = Fill::new(start, stop);
-    let spans = &causes.model.spans;
-    let mut probes = 0;
-    for row in call.meetings.in_order() {
-        let m = &call.meetings.rows[row];
-        let off = causes.off_cpu(spans.thread[m.first], fill.at(), m.start);
-        let mut stretch = fill.stretch(m.start);
-        causes.give(&mut stretch, off, Class::Blocked);
-        stretch.give(Class::Probes, probes);
-        stretch.rest(causes.between);
-        probes = costs.outside;
-        operator(&mut fill, causes, costs, (m, call.lateness.row(row)), worked);
-    }
-    let rest = if call.rows.is_empty() { causes.unseen() } else { causes.between };
-    let mut stretch = fill.stretch(stop);
-    stretch.give(Class::Probes, probes);
-    stretch.rest(rest);
-    fill.finish(rest)
+    fill: Fill,
+    /// What the probes take behind the last operator, ns.
+    probes: u64,
 }
 
-#[inline]
+impl<'a, const SCHED: bool> Wall<'a, SCHED> {
+    pub(super) fn new(causes: &'a Causes<'a, SCHED>, costs: Costs, (start, stop): (u64, u64)) -> Self {
+        Self { causes, costs, fill: Fill::new(start, stop), probes: 0 }
+    }
+
+    /// Up to where a barrier opened. Returns the work of its operator, ns.
+    #[inline(always)]
+    pub(super) fn up_to(&mut self, m: &Meeting, late: &Late<SCHED>) -> u64 {
+        let Self { causes, costs, fill, probes } = self;
+        let off = causes.off_cpu_of(m.first, fill.at(), m.start);
+        let mut stretch = fill.stretch(m.start);
+        causes.give(&mut stretch, off, Class::Blocked);
+        stretch.give(Class::Probes, *probes);
+        stretch.rest(causes.between);
+        *probes = costs.outside;
+        if causes.ends() {
+            operator(fill, causes, costs.inside, m, late)
+        } else {
+            // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
+            let mut stretch = fill.stretch(m.release);
+            stretch.give(Class::Probes, costs.inside);
+            stretch.rest(Class::WorkAndWait)
+        }
+    }
+
+    /// The rest of the call's time is of one class.
+    pub(super) fn finish(mut self, rest: Class) -> Parts {
+        let end = self.fill.end();
+        let mut stretch = self.fill.stretch(end);
+        stretch.give(Class::Probes, self.probes);
+        stretch.rest(rest);
+        self.fill.finish(rest)
+    }
+}
+
+/// From the first start of an operator to the end of the last arriver. Returns the work in it, ns.
+#[inline(always)]
 fn operator<const SCHED: bool>(
     fill: &mut Fill,
     causes: &Causes<'_, SCHED>,
-    costs: Costs,
-    (m, late): (&Meeting, &Late),
-    worked: &mut impl FnMut(NodeIdx, u64),
-) {
-    if !causes.ends() {
-        // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
-        let mut stretch = fill.stretch(m.release);
-        stretch.give(Class::Probes, costs.inside);
-        return worked(m.node, stretch.rest(Class::WorkAndWait));
-    }
+    inside_cost: u64,
+    m: &Meeting,
+    late: &Late<SCHED>,
+) -> u64 {
     let (before, inside) = causes.last_off_cpu(m);
     let mut stretch = fill.stretch(m.release);
     // What others took from the last arriver.
@@ -64,50 +77,40 @@ fn operator<const SCHED: bool>(
         taken = claims.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns));
         stretch.give_all(claims);
     }
-    stretch.give(Class::Probes, costs.inside);
+    stretch.give(Class::Probes, inside_cost);
     if late.shared {
         let began = causes.began_late(m, late.ran, before);
         // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
         let external = taken.saturating_add(began[0].1).saturating_add(began[1].1);
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
-        let threads = u64::from(m.threads);
         stretch.give_all(began);
-        stretch.give(late.uneven, uneven / threads * (threads - 1));
+        stretch.give(late.uneven, others_part(uneven, m.threads));
     }
-    worked(m.node, stretch.rest(Class::Work));
+    stretch.rest(Class::Work)
+}
+
+/// What all threads but one take of something that is shared.
+#[inline]
+fn others_part(ns: u64, threads: u32) -> u64 {
+    // Of two threads as of any number, without a division.
+    if threads == 2 { ns / 2 } else { ns / u64::from(threads) * u64::from(threads - 1) }
 }
 
 /// The wall time of a graph call of another backend.
 pub(super) fn other<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
-    call: &Call,
+    rows: Range<usize>,
     (start, stop): (u64, u64),
-    worked: &mut impl FnMut(NodeIdx, u64),
+    worked: &mut OfGraph<'_, impl FnMut(DecodeId, &Node, u64)>,
 ) -> Parts {
     let (mut fill, model) = (Fill::new(start, stop), causes.model);
-    for i in call.rows.clone() {
+    for i in rows {
         fill.until(model.spans.start_ns[i], Class::OtherBackend);
-        let (thread, stop) = (model.spans.thread[i], end(&model.spans, i));
-        let off = causes.off_cpu(thread, fill.at(), stop);
+        let stop = end(&model.spans, i);
+        let off = causes.off_cpu_of(i, fill.at(), stop);
         let mut stretch = fill.stretch(stop);
         causes.give(&mut stretch, off, Class::OtherBackend);
-        worked(model.spans.node[i], stretch.rest(Class::Work));
+        worked.node(model.spans.node[i], stretch.rest(Class::Work));
     }
     fill.finish(Class::OtherBackend)
-}
-
-/// The wall time of a backend's call by class.
-pub(super) fn graph<const SCHED: bool>(
-    causes: &Causes<'_, SCHED>,
-    costs: Costs,
-    call: &Call,
-    id: GraphCallId,
-    time: (u64, u64),
-    worked: &mut impl FnMut(NodeIdx, u64),
-) -> Parts {
-    if is_cpu(causes.model, id) {
-        cpu(causes, costs, call, time, worked)
-    } else {
-        other(causes, call, time, worked)
-    }
 }

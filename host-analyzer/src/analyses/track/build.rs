@@ -1,31 +1,31 @@
 //! Which slices lie on which track.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::nest::lanes;
 use super::order::{Order, Packed};
 use super::{Track, TrackKind, is_slice};
-use crate::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId};
+use crate::model::{DecodeId, GraphCallId, Model, SpanId, Spans, ThreadId};
 
 /// The tracks of a session that have slices: by process, then token-level, graph-level, threads.
 ///
 /// Token-level and graph-level tracks are one per calling thread, since only the calls of one thread nest.
 #[must_use]
 pub fn tracks(model: &Model) -> Vec<Track> {
-    let kinds = [
-        (TrackKind::Token, by_thread(model, &model.decodes.thread, |i| Packed::decode(DecodeId(i)))),
-        (TrackKind::Graph, by_thread(model, &model.graph_calls.thread, |i| Packed::graph(GraphCallId(i)))),
+    let decodes = by_thread(model, &model.decodes.thread, |i| Packed::decode(DecodeId(i)));
+    let calls = by_thread(model, &model.graph_calls.thread, |i| Packed::graph(GraphCallId(i)));
+    let kinds: [(TrackKind, Vec<Vec<Lane>>); 3] = [
+        (TrackKind::Token, decodes.into_iter().map(|s| nested(model, TrackKind::Token, s)).collect()),
+        (TrackKind::Graph, calls.into_iter().map(|s| nested(model, TrackKind::Graph, s)).collect()),
         (TrackKind::Thread, of_threads(model)),
     ];
     let processes = processes(model);
     let mut tracks = Vec::new();
-    for (kind, slices) in kinds {
-        for ((thread, row), slices) in model.threads.iter().zip(slices) {
-            if slices.is_empty() {
-                continue;
-            }
-            for (lane, (total, order)) in (0..).zip(of_kind(model, kind, slices)) {
-                tracks.push(track(model, row.pid, kind, thread, lane, (total, order)));
+    for (kind, of_threads) in kinds {
+        for ((thread, row), lanes) in model.threads.iter().zip(of_threads) {
+            for (number, lane) in (0..).zip(lanes).filter(|(_, (_, slices))| !slices.is_empty()) {
+                tracks.push(track(model, row.pid, kind, thread, number, lane));
             }
         }
     }
@@ -35,8 +35,11 @@ pub fn tracks(model: &Model) -> Vec<Track> {
     tracks
 }
 
-/// Lanes of one kind of track. A closure for each, so that none asks of every slice which kind it is.
-fn of_kind(model: &Model, kind: TrackKind, slices: Vec<Packed>) -> Vec<(u64, Vec<Packed>)> {
+/// Slices that nest, with the sum of their lengths, ns.
+type Lane = (u64, Vec<Packed>);
+
+/// Lanes of one thread. A closure for each kind, so that none asks of every slice which kind it is.
+fn nested(model: &Model, kind: TrackKind, slices: Vec<Packed>) -> Vec<Lane> {
     match kind {
         TrackKind::Token => lanes(slices, |s| s.slice(TrackKind::Token).bounds(model)),
         TrackKind::Graph => lanes(slices, |s| s.slice(TrackKind::Graph).bounds(model)),
@@ -63,21 +66,60 @@ fn by_thread(model: &Model, threads: &[ThreadId], slice: impl Fn(u32) -> Packed)
     slices
 }
 
-fn of_threads(model: &Model) -> Vec<Vec<Packed>> {
-    let spans = &model.spans;
-    let mut counts = vec![0; model.threads.len()];
-    for (thread, wait) in spans.thread.iter().zip(&spans.wait_ns) {
-        counts[thread.0 as usize] += 1 + usize::from(is_slice(*wait));
+/// The operators of one thread.
+#[derive(Default)]
+struct OfThread {
+    slices: Vec<Packed>,
+    /// Sum of their lengths, ns.
+    total: u64,
+    /// End of the last one, ns.
+    at: u64,
+    /// One began before the end of another: they have to be nested.
+    overlap: bool,
+}
+
+impl OfThread {
+    /// Puts the spans of some rows behind those before.
+    fn add(&mut self, spans: &Spans, rows: Range<usize>) {
+        let Self { slices, mut total, mut at, mut overlap } = std::mem::take(self);
+        let mut slices = slices;
+        let times = spans.start_ns[rows.clone()].iter().zip(&spans.work_ns[rows.clone()]);
+        for ((i, (start, work)), wait) in (rows.start as u32..).zip(times).zip(&spans.wait_ns[rows]) {
+            overlap |= *start < at;
+            let end = start.saturating_add(*work);
+            slices.push(Packed::work(SpanId(i)));
+            at = end;
+            if is_slice(*wait) {
+                slices.push(Packed::barrier(SpanId(i)));
+                at = end.saturating_add(u64::from(*wait));
+            }
+            total = total.saturating_add(at - start);
+        }
+        *self = Self { slices, total, at, overlap };
     }
-    let mut slices: Vec<Vec<Packed>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for ((i, thread), wait) in (0..).zip(&spans.thread).zip(&spans.wait_ns) {
-        let slices = &mut slices[thread.0 as usize];
-        slices.push(Packed::work(SpanId(i)));
-        if is_slice(*wait) {
-            slices.push(Packed::barrier(SpanId(i)));
+
+    fn lanes(self, model: &Model) -> Vec<Lane> {
+        match self.overlap {
+            true => nested(model, TrackKind::Thread, self.slices),
+            false => vec![(self.total, self.slices)],
         }
     }
-    slices
+}
+
+fn of_threads(model: &Model) -> Vec<Vec<Lane>> {
+    let spans = &model.spans;
+    let mut counts = vec![0; model.threads.len()];
+    let runs = || spans.by_thread(0..spans.len());
+    for (thread, rows) in runs() {
+        let waits = spans.wait_ns[rows.clone()].iter().filter(|wait| is_slice(**wait)).count();
+        counts[thread.0 as usize] += rows.len() + waits;
+    }
+    let empty = |count| OfThread { slices: Vec::with_capacity(count), ..Default::default() };
+    let mut threads: Vec<OfThread> = counts.into_iter().map(empty).collect();
+    for (thread, rows) in runs() {
+        threads[thread.0 as usize].add(spans, rows);
+    }
+    threads.into_iter().map(|thread| thread.lanes(model)).collect()
 }
 
 fn track(
@@ -86,7 +128,7 @@ fn track(
     kind: TrackKind,
     thread: ThreadId,
     lane: u32,
-    (total_ns, order): (u64, Vec<Packed>),
+    (total_ns, order): Lane,
 ) -> Track {
     let order = Order::new(kind, order);
     let mut name = match kind {

@@ -79,10 +79,7 @@ impl Slice {
                 let start = model.decodes.start_ns[i as usize];
                 (start, start.saturating_add(model.decodes.duration_ns[i as usize]))
             }
-            Self::Graph(GraphCallId(i)) => {
-                let start = model.graph_calls.start_ns[i as usize];
-                (start, start.saturating_add(model.graph_calls.duration_ns[i as usize]))
-            }
+            Self::Graph(call) => model.graph_calls.bounds(call),
             Self::Work(SpanId(i)) => {
                 let start = model.spans.start_ns[i as usize];
                 (start, start.saturating_add(model.spans.work_ns[i as usize]))
