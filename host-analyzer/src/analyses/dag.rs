@@ -199,7 +199,8 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
 /// The median wall time of each node over the executions of this topology; 0 of those that are never run.
 fn medians(executions: &Executions, tallies: &Tallies, c: &Computed) -> Vec<u64> {
     let cells = c.cell_range();
-    let mut times: Vec<Vec<u64>> = vec![Vec::new(); cells.len()];
+    let room = |cell: &Cell| Vec::with_capacity(usize::try_from(cell.executions).unwrap_or(0));
+    let mut times: Vec<Vec<u64>> = tallies.cells(c).iter().map(room).collect();
     for (_, rows) in executions.by_call() {
         let of_call = &tallies.cell_of_execution[rows.clone()];
         if !of_call.first().is_some_and(|cell| cells.contains(&(*cell as usize))) {
