@@ -3,8 +3,6 @@
 use std::ops::Range;
 
 use super::super::steps::Steps;
-use super::arrival::Meetings;
-use super::orderly::Operator;
 use crate::model::{Model, Spans, ThreadId};
 
 /// The spans of one graph call.
@@ -14,14 +12,6 @@ pub(super) struct CallRows {
     /// Its threads are in step, each began a node after the barrier before it had opened, inside of the call's time, and all waits are
     /// known. Found out when habits are learnt.
     pub(super) steps: Option<Steps>,
-}
-
-/// Room that is used again from call to call.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    pub(super) meetings: Meetings,
-    pub(super) values: Vec<u64>,
-    pub(super) operators: Vec<Operator>,
 }
 
 impl CallRows {

@@ -2,8 +2,8 @@
 
 use super::super::steps::Steps;
 use super::super::tracing::Tracing;
-use super::arrival::{self, Meeting};
-use super::call::{CallRows, Room};
+use super::arrival::{self, Meeting, Meetings};
+use super::call::CallRows;
 use crate::model::{GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl Habits {
     pub(super) fn of(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
         let mut seen: Vec<Vec<Habit>> = Vec::new();
         seen.resize_with(model.topologies.rows.len(), Vec::new);
-        let mut room = Room::default();
+        let (mut meetings, mut values) = (Meetings::default(), Vec::new());
         for (id, call) in (0..).map(GraphCallId).zip(calls) {
             let i = id.0 as usize;
             if let Some(topology) = model.graph_calls.topology[i]
@@ -42,7 +42,8 @@ impl Habits {
             {
                 let habits = &mut seen[topology.0 as usize];
                 let inside = model.graph_calls.bounds(id);
-                call.steps = learn(habits, &model.spans, call.rows.clone(), inside, &mut room);
+                call.steps =
+                    learn(habits, &model.spans, call.rows.clone(), inside, (&mut meetings, &mut values));
             }
         }
         let is_habit = |h: &Habit| h.times >= TIMES && f64::from(h.same) >= SHARE * f64::from(h.times);
@@ -72,16 +73,16 @@ fn learn(
     spans: &Spans,
     rows: Range<usize>,
     inside: (u64, u64),
-    room: &mut Room,
+    (meetings, values): (&mut Meetings, &mut Vec<u64>),
 ) -> Option<Steps> {
     let Some(steps) = Steps::of(spans, rows.clone()) else {
-        room.meetings.read(spans, rows);
-        room.meetings.rows.iter().for_each(|m| add(habits, spans, m));
+        meetings.read(spans, rows);
+        meetings.rows.iter().for_each(|m| add(habits, spans, m));
         return None;
     };
     let in_turn = match arrival::pairs(spans, steps) {
         Some(pairs) => learn_in_step(habits, spans, pairs, inside),
-        None => learn_in_step(habits, spans, arrival::meetings(spans, steps, &mut room.values), inside),
+        None => learn_in_step(habits, spans, arrival::meetings(spans, steps, values), inside),
     };
     let known = spans.wait_ns[rows].iter().fold(true, |so_far, wait| so_far & (*wait != WAIT_UNKNOWN));
     (in_turn && known).then_some(steps)

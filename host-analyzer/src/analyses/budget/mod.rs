@@ -30,13 +30,14 @@ use serde::Serialize;
 
 use super::phase::{Phase, Phases};
 use crate::model::{DecodeId, FactScope, FactValue, GraphCallId, Model, Node, Text, ThreadId, Traced};
-use call::{CallRows, Room};
+use call::CallRows;
 pub use class::{Class, Parts};
 pub use disturbed::disturbed;
 use habit::Habits;
 use lateness::Causes;
 use off_cpu::Scheduler;
 use thread::Way;
+use token::Room;
 use worked::{WorkSums, Worked};
 
 /// Budget of a session.

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use super::super::steps::Steps;
-use super::call::{CallRows, Room};
+use super::arrival::Meetings;
+use super::call::CallRows;
 use super::class::{Class, Fill, Parts};
 use super::habit::HabitsOf;
 use super::lateness::Late;
+use super::orderly::Operator;
 use super::thread::Way;
 use super::wall::{self, Wall};
 use super::worked::{OfGraph, Worked};
@@ -18,6 +20,14 @@ pub(super) struct Told {
     pub(super) wall: Parts,
     /// In the order of the threads that were given.
     pub(super) threads: Vec<Parts>,
+}
+
+/// Room that is used again from call to call.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    meetings: Meetings,
+    values: Vec<u64>,
+    operators: Vec<Operator>,
 }
 
 /// The fills of all threads of a token.
