@@ -21,6 +21,7 @@
 #   --serial PATH    PATH becomes a terminal device connected to the board's ttyAMA0, which is its kernel console too
 #   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
 #   --speeds         CPUs whose speed can be set while it runs
+#   --pace N         the same, in per cent of N million instructions a second: times do not depend on how fast this machine is, nor on its load
 #   --cpu NAME       QEMU's name of a processor (default: cortex-a76); `max` has every instruction that QEMU has
 #   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
 #   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)

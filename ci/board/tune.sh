@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # tune.sh [--keep DIR] [--kernel K]      the number of threads that `analyze tune` names is within 3 % of the best of a full sweep, on a board
 #
-# The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3), all really slowed (scripts/board/speed-plugin.c), the A55 to
-# a third of the A76, so that the machine that emulates them has time for all four. `analyze tune --run` tries 1, 2 and 4 threads on the slow, the fast
-# and all of them over ssh; the same settings are run again without the agent, and the engine's own clock judges the setting that was named.
-# One recording with ceilings foresees them as well, where the ceilings are not doubtful. Times of the emulator are those of its speeds and of nothing else: it shows that the right
-# setting is named where cores differ, not how fast a board is. Takes a quiet machine, about ten minutes. Run by hand.
+# The emulated board has two Cortex-A55 (CPUs 0 and 1) and two Cortex-A76 (2 and 3), the A55 with a third of the A76's speed. Their speeds are in instructions a
+# second (--pace of scripts/board.sh), so that the same setting takes the same time from one run to the next. `analyze tune --run` tries 1, 2 and 4 threads on
+# the slow, the fast and all of them over ssh; the same settings are run again without the agent, and the engine's own clock judges the setting that was
+# named. It shows that the right setting is named where cores differ, not how fast a board is. PACE is the speed that 100 % are, in million instructions a
+# second (100), and ROUNDS how often all settings run (3): both CPUs of this machine must be free to emulate that. 17 minutes. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
@@ -14,17 +14,17 @@ set -eu
 kernel=(--kernel 6.12)
 board_args "$@"
 [ ${#only[@]} = 0 ] || die "unknown argument '${only[0]}'" "See $0 --help"
-FAST=40 SLOW=13
-rounds=${ROUNDS:-4}
+PACE=${PACE:-100} FAST=40 SLOW=13
+rounds=${ROUNDS:-3}
 begin
 analyze=${PROFINFER_ANALYZE:-$CARGO_TARGET_DIR/debug/analyze}
 [ -x "$analyze" ] || tests_build
 there() { $board run "$1" </dev/null; }
 
-boot "${kernel[@]}" --big-little --speeds || die "the board does not boot"
+boot "${kernel[@]}" --big-little --pace "$PACE" || die "the board does not boot"
 $board speed $FAST 2 3
 $board speed $SLOW 0 1
-command="nodes -m /model.gguf -t {threads} -p 4 -n 16"
+command="nodes -m /model.gguf -t {threads} -p 4 -n 24"
 say "one recording"
 there "profinfer-agent record --bench --out /tmp/t.pfi -- taskset c ${command//'{threads}'/2}" >"$dir/recording.log" 2>&1 || die "the recording failed" "$(tail -n 3 "$dir/recording.log")"
 $board get /tmp/t.pfi "$dir/recording.pfi"

@@ -67,7 +67,7 @@ write_initramfs() {
 }
 
 board_up() {
-	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=cortex-a76
+	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' pace='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=cortex-a76
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--no-btf) nobtf=board.nobtf; shift; continue ;;
@@ -76,7 +76,7 @@ board_up() {
 		--plugin) plugin=1; shift; continue ;;
 		--speeds) speeds=1; shift; continue ;;
 		--adb) adb=1; shift; continue ;;
-		--kernel | --serial | --port | --model | --agent | --memory | --cpu)
+		--kernel | --serial | --port | --model | --agent | --memory | --cpu | --pace)
 			[ $# -ge 2 ] || die "$1 needs a value" ;;
 		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
 		esac
@@ -114,9 +114,10 @@ board_up() {
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
 	[ -z "$biglittle" ] || args+=(-dtb "$(big_little 4 "$memory")")
 	[ -z "$plugin" ] || args+=(-plugin "$(plugin pmu-plugin)")
-	if [ -n "$speeds" ]; then
+	case $pace in *[!0-9]* | 0*) die "'$pace' is no pace in million instructions a second" "scripts/board.sh --help" ;; esac
+	if [ -n "$speeds$pace" ]; then
 		head -c 16 /dev/zero >"$RUN/speeds"
-		args+=(-plugin "$(plugin speed-plugin),speeds=$RUN/speeds")
+		args+=(-plugin "$(plugin speed-plugin),speeds=$RUN/speeds${pace:+,pace=$pace}")
 	fi
 	if [ -n "$serial" ]; then args+=(-chardev "pty,id=console,logfile=$RUN/console.log")
 	else args+=(-chardev "file,id=console,path=$RUN/console.log"); fi
