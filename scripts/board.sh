@@ -8,7 +8,7 @@
 #   put FILE [PATH]          copy a file to it (default: to /tmp)
 #   get PATH [FILE]          copy a file from it (default: to standard output)
 #   shell                    a shell on it
-#   speed PERCENT [CPU...]   slow these CPUs, or all, of a board with --speeds; 100 is full speed
+#   speed PERCENT [CPU...]   slow these CPUs, or all, of a board with --speeds or --pace; 100 is full speed
 #   log                      what its console has printed
 #   down                     switch it off
 #   list                     kernels and boards that there are
