@@ -26,8 +26,16 @@ build_commit() (
 	mkdir -p "$from" "$2.new"
 	git -C "$REPO" archive "$1" | tar -C "$from" -x
 	cd "$from" || exit 1
-	cargo build -q --locked --workspace --bins >&2 || exit 1
-	cp "$CARGO_TARGET_DIR/debug/analyze" "$CARGO_TARGET_DIR/debug/profinfer-agent" "$2.new/"
+	# Cargo puts them where those of the present version are, which the steps after this one use: these are put back.
+	local built=$CARGO_TARGET_DIR/debug present=$2.present name result=0
+	rm -rf "$present"
+	mkdir "$present"
+	for name in analyze profinfer-agent; do [ ! -e "$built/$name" ] || cp -p "$built/$name" "$present/"; done
+	cargo build -q --locked --workspace --bins >&2 || result=1
+	[ "$result" != 0 ] || cp "$built/analyze" "$built/profinfer-agent" "$2.new/" || result=1
+	for name in "$present"/*; do [ ! -e "$name" ] || mv -f "$name" "$built/"; done
+	rmdir "$present"
+	[ "$result" = 0 ] || exit 1
 	rm -rf "$from"
 	mv "$2.new" "$2"
 )

@@ -39,9 +39,16 @@ fn record() -> Option<(Model, Vec<Told>)> {
     Some((server.stop(), told))
 }
 
-/// A time that we measured from call to call is the server's but for what the server does around its calls, in ms.
-fn near(ours: f64, server: f64) -> bool {
-    (ours - server).abs() <= 25.0_f64.max(server * 0.1)
+/// Whether a time that we measured from call to call is the server's but for what the server does `between` calls, all in ms.
+fn near(ours: f64, server: f64, between: f64) -> bool {
+    (ours - server).abs() <= 25.0_f64.max(server * 0.1).max(between + 5.0)
+}
+
+/// Time from the end of a call to the begin of the next one, in ms: the server takes the outputs of the call's slots one after another, and tells
+/// of each when it has it. At most a second, as no later call may have been wanted.
+fn between(trace: &Model, end_ns: u64) -> f64 {
+    let next = trace.decodes.start_ns.iter().filter(|start| **start >= end_ns).min();
+    next.map_or(0.0, |start| (start - end_ns).min(1_000_000_000) as f64 / 1e6)
 }
 
 #[test]
@@ -72,8 +79,13 @@ fn requests_of_four_slots_are_what_the_server_says() {
                 "slot {slot}: TTFT {ttft:.1} and {:.1} ms, answer {answer:.1} and {:.1} ms",
                 told.prompt_ms, told.predicted_ms
             );
-            assert!(near(ttft, told.prompt_ms), "{ttft} against {told:?}");
-            assert!(near(answer, told.predicted_ms), "{answer} against {told:?}");
+            let first = between(&trace, ours.start_ns + ours.ttft_ns.unwrap());
+            let last = between(&trace, ours.end_ns);
+            assert!(near(ttft, told.prompt_ms, first), "{ttft} against {told:?}, {first} to the next call");
+            assert!(
+                near(answer, told.predicted_ms, first.max(last)),
+                "{answer} against {told:?}, {first} and {last} to the next calls"
+            );
             assert!(ours.waited_ns.unwrap() <= ours.ttft_ns.unwrap());
         }
         several += ours.len();
