@@ -45,10 +45,10 @@ fn near(ours: f64, server: f64, between: f64) -> bool {
 }
 
 /// Time from the end of a call to the begin of the next one, in ms: the server takes the outputs of the call's slots one after another, and tells
-/// of each when it has it. At most a second, as no later call may have been wanted.
+/// of each when it has it. At most 0.2 s, as no later call may have been wanted.
 fn between(trace: &Model, end_ns: u64) -> f64 {
     let next = trace.decodes.start_ns.iter().filter(|start| **start >= end_ns).min();
-    next.map_or(0.0, |start| (start - end_ns).min(1_000_000_000) as f64 / 1e6)
+    next.map_or(0.0, |start| (start - end_ns).min(200_000_000) as f64 / 1e6)
 }
 
 #[test]
