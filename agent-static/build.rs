@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use profinfer_boards::{Backend, Board, Catalog, Level, PlannedCounter};
 use profinfer_wire::record::control::{GaugeRequest, GaugeSource};
 
+#[path = "src/bpf/stack.rs"]
+#[allow(unreachable_pub, dead_code, reason = "the agent uses all of it")]
+mod stack;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let catalog = Catalog::shipped()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
@@ -29,12 +33,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(clang) = env::var_os("BPF_CLANG") {
         builder.clang(clang);
     }
-    builder.build_and_generate(out.join("profinfer.skel.rs"))?;
+    let object = out.join("profinfer.bpf.o");
+    builder.obj(&object).build_and_generate(out.join("profinfer.skel.rs"))?;
+    stacks_fit(&std::fs::read(&object)?)?;
     println!("cargo:rerun-if-changed=../bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
     plans(&catalog, &out.join("plans.rs"))?;
     backend_functions(&catalog, &out.join("backend_functions.rs"))?;
     backend_guids(&catalog, &out.join("backend_guids.rs"))
+}
+
+/// Refuses programs of which a kernel could put a function's stack where other tasks write, see `bpf/include/maps.h`.
+fn stacks_fit(object: &[u8]) -> Result<(), Box<dyn Error>> {
+    let elf = goblin::elf::Elf::parse(object)?;
+    let mut deep = Vec::new();
+    for function in elf.syms.iter().filter(|s| s.st_type() == goblin::elf::sym::STT_FUNC) {
+        let section = elf.section_headers.get(function.st_shndx).ok_or("a function lies in a section")?;
+        let begin = usize::try_from(section.sh_offset + function.st_value)?;
+        let code =
+            object.get(begin..begin + usize::try_from(function.st_size)?).ok_or("its code is there")?;
+        let code: Vec<stack::Insn> = code.as_chunks().0.iter().map(|b| stack::Insn::read(*b)).collect();
+        let depth = stack::depth(&code);
+        if depth > stack::STACK_MAX {
+            deep.push(format!("{} uses {depth}", elf.strtab.get_at(function.st_name).unwrap_or("?")));
+        }
+    }
+    if deep.is_empty() {
+        return Ok(());
+    }
+    let (most, deep) = (stack::STACK_MAX, deep.join(", "));
+    Err(format!("a BPF function may use {most} bytes of stack: {deep}. Cut it by __noinline, or use the thread's state").into())
 }
 
 /// The first four bytes of the CPU backend's GUID, which tell its splits apart from those of other backends.

@@ -25,8 +25,11 @@ static __always_inline int is_whole(__u32 slot)
 
 /* Drops functions from number `keep` on: they are not seen to return any more, because an exception left them or because
  * their returns were not probed yet. */
-static __always_inline void drop(struct thread *t, __u64 keep, struct counters *c, struct nested_counters *i)
+static __noinline int drop(struct thread *t, __u64 keep)
 {
+	struct nested_counters *i = nested_counters();
+	struct counters *c = counters();
+
 #pragma unroll
 	for (__u32 k = 0; k < BACKEND_DEPTH; k++) {
 		if (k < keep || k >= t->backend_depth)
@@ -37,6 +40,7 @@ static __always_inline void drop(struct thread *t, __u64 keep, struct counters *
 			ADD(i->no_end, 1);
 	}
 	t->backend_depth = keep;
+	return 0;
 }
 
 #define ARGUMENT(number, parameter) \
@@ -47,37 +51,42 @@ static __always_inline void drop(struct thread *t, __u64 keep, struct counters *
 			tensor = value; \
 	} while (0)
 
-/* The programs of all slots share these two: a copy for each would be a tenth of the agent. */
-static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 slot)
+/* The argument of a function that is a tensor. One after the other: a register of a computed number is none that the verifier lets be
+ * read. */
+static __noinline __u64 tensor_of(struct pt_regs *ctx, __u32 slot)
 {
-	__u64 id = pid_tgid();
-	struct thread *t = thread_of(id);
-	struct counters *c = counters();
-	struct nested_counters *i = nested_counters();
-	struct backend_call *call;
-	__u64 tensor = 0, at;
+	__u64 tensor = 0;
 
-	if (!t)
-		return 0;
-	/* One after the other: a register of a computed number is none that the verifier lets be read. */
 	ARGUMENT(0, PT_REGS_PARM1);
 	ARGUMENT(1, PT_REGS_PARM2);
 	ARGUMENT(2, PT_REGS_PARM3);
 	ARGUMENT(3, PT_REGS_PARM4);
 	ARGUMENT(4, PT_REGS_PARM5);
+	return tensor;
+}
+
+/* The programs of all slots share these two: a copy for each would be a tenth of the agent. */
+static __noinline int backend_enter(struct pt_regs *ctx, __u32 slot)
+{
+	struct thread *t = thread_of(pid_tgid());
+	struct backend_call *call;
+	__u64 at;
+
+	if (!t)
+		return 0;
 	if (backend_whole[slot])
-		ADD(c->span_starts, 1);
+		ADD(counters()->span_starts, 1);
 	else
-		ADD(i->starts, 1);
+		ADD(nested_counters()->starts, 1);
 	/* A whole operator lies in no other, and nothing nests deeper than this: what is still there was left unseen. */
 	if (t->backend_depth && (backend_whole[slot] || t->backend_depth >= BACKEND_DEPTH))
-		drop(t, 0, c, i);
+		drop(t, 0);
 	at = t->backend_depth;
 	barrier_var(at); /* the next line is for the verifier, and must stay */
 	if (at >= BACKEND_DEPTH)
 		return 0;
 	call = &t->backend_calls[at];
-	call->tensor = tensor;
+	call->tensor = tensor_of(ctx, slot);
 	call->function = slot;
 	call->cpu = bpf_get_smp_processor_id();
 	t->backend_depth = at + 1;
@@ -86,8 +95,9 @@ static __attribute__((noinline)) int backend_enter(struct pt_regs *ctx, __u32 sl
 }
 
 /* One whole operator: a span like the CPU's, in the split that this thread handed over. */
-static __always_inline int send_whole(struct thread *t, struct counters *c, __u64 id, struct backend_call *call, __u64 now)
+static __noinline int send_whole(struct thread *t, const struct backend_call *call, __u64 now)
 {
+	struct counters *c = counters();
 	struct event_op *e;
 
 	ADD(c->span_ends, 1);
@@ -101,7 +111,7 @@ static __always_inline int send_whole(struct thread *t, struct counters *c, __u6
 		ADD(c->spans_ring_full, 1);
 		return 0;
 	}
-	head(&e->head, EVENT_OP, id, call->cpu | bpf_get_smp_processor_id() << 16);
+	head(&e->head, EVENT_OP, t->id, call->cpu | bpf_get_smp_processor_id() << 16);
 	e->start_ns = call->start;
 	e->end_ns = now;
 	e->node = e->last = call->tensor;
@@ -110,25 +120,24 @@ static __always_inline int send_whole(struct thread *t, struct counters *c, __u6
 	return 0;
 }
 
-static __always_inline int send_nested(struct thread *t, struct nested_counters *i, __u64 id, struct backend_call *call,
-				      __u64 depth, __u64 now)
+/* The graph call that a nested call belongs to: of the CPU's operator that the thread runs, else of the backend's split. */
+static __noinline __u64 graph_around(const struct thread *t)
 {
-	struct engine_state *s = engine_state_of(id);
+	const struct engine_state *s = state_of(t);
+	__u64 cpu = t->cpu_start ? t->cpu_start : s->cpu_graph;
+	__u64 split = t->split ? t->split : s->split;
+
+	/* Where the CPU's operators are not probed, there is no operator. */
+	return t->op_node || !split ? cpu : split;
+}
+
+static __noinline int send_nested(struct thread *t, const struct backend_call *call, __u64 depth, __u64 now)
+{
+	struct nested_counters *i = nested_counters();
+	__u64 graph = graph_around(t);
 	struct event_nested *e;
-	__u64 node, graph;
 
 	ADD(i->ends, 1);
-	/* The operator that the thread runs: of the CPU, of the backend; else what the first function was given. */
-	node = t->op_node ? t->op_node : t->backend_calls[0].tensor;
-	if (!node)
-		node = call->tensor;
-	if (t->op_node)
-		graph = t->cpu_start ? t->cpu_start : s ? s->cpu_graph : 0;
-	else
-		graph = t->split ? t->split : s ? s->split : 0;
-	/* Where the CPU's operators are not probed. */
-	if (!graph)
-		graph = t->cpu_start ? t->cpu_start : s ? s->cpu_graph : 0;
 	if (!graph) {
 		ADD(i->no_start, 1);
 		return 0;
@@ -138,54 +147,67 @@ static __always_inline int send_nested(struct thread *t, struct nested_counters 
 		ADD(i->ring_full, 1);
 		return 0;
 	}
-	head(&e->head, EVENT_NESTED, id, call->function | (__u32)depth << 16);
+	head(&e->head, EVENT_NESTED, t->id, call->function | (__u32)depth << 16);
 	e->start_ns = call->start;
 	e->end_ns = now;
-	e->node = node;
+	/* The operator that the thread runs: of the CPU, of the backend; else what the first function was given. */
+	e->node = t->op_node ? t->op_node : t->backend_calls[0].tensor;
+	if (!e->node)
+		e->node = call->tensor;
 	e->graph = graph;
 	bpf_ringbuf_submit(e, wakeup());
 	return 0;
 }
 
-static __attribute__((noinline)) int backend_leave(__u32 slot)
+/* A return whose entry was not seen. */
+static __noinline int leave_alone(__u32 slot)
+{
+	struct nested_counters *i = nested_counters();
+	struct counters *c = counters();
+
+	if (is_whole(slot)) {
+		ADD(c->span_ends, 1);
+		ADD(c->spans_no_start, 1);
+	} else {
+		ADD(i->ends, 1);
+		ADD(i->no_start, 1);
+	}
+	return 0;
+}
+
+/* The number of the innermost call of the function, from 1; 0: none is running. */
+static __noinline __u64 find_call(const struct thread *t, __u32 slot)
+{
+	__u64 found = 0;
+
+#pragma unroll
+	for (__u64 k = 0; k < BACKEND_DEPTH; k++)
+		if (k < t->backend_depth && t->backend_calls[k].function == slot)
+			found = k + 1;
+	return found;
+}
+
+static __noinline int backend_leave(__u32 slot)
 {
 	__u64 now = bpf_ktime_get_ns();
-	__u64 id = pid_tgid();
-	struct thread *t = known_thread(id);
-	struct counters *c = counters();
-	struct nested_counters *i = nested_counters();
+	struct thread *t = thread_of(pid_tgid());
 	struct backend_call *call;
-	__u64 at = 0, found = 0;
+	__u64 at, found;
 
-	if (stopped)
+	if (!t)
 		return 0;
-	if (t) {
-#pragma unroll
-		for (__u64 k = 0; k < BACKEND_DEPTH; k++)
-			if (k < t->backend_depth && t->backend_calls[k].function == slot)
-				found = k + 1;
-	}
-	if (!found) {
-		if (!t && !engine_of(id))
-			return 0;
-		if (backend_whole[slot]) {
-			ADD(c->span_ends, 1);
-			ADD(c->spans_no_start, 1);
-		} else {
-			ADD(i->ends, 1);
-			ADD(i->no_start, 1);
-		}
-		return 0;
-	}
+	found = find_call(t, slot);
+	if (!found)
+		return leave_alone(slot);
 	if (t->backend_depth > found)
-		drop(t, found, c, i);
+		drop(t, found);
 	at = found - 1;
 	t->backend_depth = at;
 	barrier_var(at);
 	if (at >= BACKEND_DEPTH)
 		return 0;
 	call = &t->backend_calls[at];
-	return backend_whole[slot] ? send_whole(t, c, id, call, now) : send_nested(t, i, id, call, at, now);
+	return is_whole(slot) ? send_whole(t, call, now) : send_nested(t, call, at, now);
 }
 
 #define BACKEND_SLOT(n) \

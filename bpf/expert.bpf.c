@@ -11,33 +11,13 @@
 
 enum { PIECES = 64 };
 
-/* Tells the next piece of the selection. Returns 0 after the last one. */
-__attribute__((noinline)) int expert_piece(__u64 id)
+/* Reads the `n` experts from position `at` on into the record. */
+static __noinline int read_experts(struct thread *t, __u32 at, __u32 n)
 {
-	struct thread *t = known_thread(id);
-	struct counters *c = counters();
-	struct event_experts *e;
-	__u32 n, at, used;
+	struct event_experts *e = &t->out.experts;
+	__u32 used = t->expert_used;
 	__u64 row;
 
-	if (!t || t->expert_at >= t->expert_total)
-		return 0;
-	at = t->expert_at;
-	used = t->expert_used;
-	n = t->expert_total - at;
-	if (n > EXPERTS_MAX)
-		n = EXPERTS_MAX;
-	t->expert_at = at + n;
-	e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-	if (!e) {
-		ADD(c->experts_ring_full, n);
-		return 1;
-	}
-	head(&e->head, EVENT_EXPERTS, id, n);
-	e->graph = t->cpu_start;
-	e->node = t->op_node;
-	e->first = at;
-	e->n_used = used;
 	for (__u32 k = 0; k < EXPERTS_MAX; k++) {
 		if (k >= n || !used)
 			break;
@@ -45,7 +25,32 @@ __attribute__((noinline)) int expert_piece(__u64 id)
 		if (bpf_probe_read_user(&e->ids[k], sizeof(e->ids[k]), (void *)(row + (at + k) % used * 4ULL)))
 			e->ids[k] = -1;
 	}
-	bpf_ringbuf_submit(e, wakeup());
+	return 0;
+}
+
+/* Tells the next piece of the selection. Returns 0 after the last one. */
+__attribute__((noinline)) int expert_piece(__u64 id)
+{
+	struct thread *t = known_thread(id);
+	struct event_experts *e;
+	__u32 n, at;
+
+	if (!t || t->expert_at >= t->expert_total)
+		return 0;
+	at = t->expert_at;
+	n = t->expert_total - at;
+	if (n > EXPERTS_MAX)
+		n = EXPERTS_MAX;
+	t->expert_at = at + n;
+	e = &t->out.experts;
+	head(&e->head, EVENT_EXPERTS, id, n);
+	e->graph = t->cpu_start;
+	e->node = t->op_node;
+	e->first = at;
+	e->n_used = t->expert_used;
+	read_experts(t, at, n);
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), wakeup()))
+		ADD(counters()->experts_ring_full, n);
 	return 1;
 }
 
@@ -57,33 +62,34 @@ __attribute__((noinline)) int expert_pieces(__u64 id)
 	return 1;
 }
 
-/* Sends the selection that the thread's node, a MUL_MAT_ID, works by, unless it was sent already. */
-__attribute__((noinline)) int expert_selection(__u64 id)
+/* The ids that the thread's node, a MUL_MAT_ID, works by; 0 when it has none. */
+static __noinline __u64 find_ids(struct thread *t)
 {
-	struct thread *t = known_thread(id);
-	const struct engine_config *g = engine_of(id);
-	struct counters *c = counters();
-	__u64 src[3] = {}, ne[4] = {}, ids, total;
-	__u32 type = 0;
+	const struct engine_config *g = config_of(t);
+	__u64 *src = t->expert_src;
 
-	if (!t || !g)
-		return 0;
-	bpf_probe_read_user(src, sizeof(src), (void *)(t->op_node + g->src));
+	bpf_probe_read_user(src, sizeof(t->expert_src), (void *)(t->op_node + g->src));
 	/* The ids are the third source; before llama.cpp b2591 the first. */
-	ids = src[2];
-	bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
-	if (!ids || type != g->index_type) {
-		ids = src[0];
-		bpf_probe_read_user(&type, sizeof(type), (void *)(ids + g->type));
-		if (!ids || type != g->index_type)
-			return 0;
-	}
-	if (t->expert_ids == ids && t->expert_graph == t->cpu_start)
+	bpf_probe_read_user(&t->expert_type, sizeof(t->expert_type), (void *)(src[2] + g->type));
+	if (src[2] && t->expert_type == g->index_type)
+		return src[2];
+	bpf_probe_read_user(&t->expert_type, sizeof(t->expert_type), (void *)(src[0] + g->type));
+	return src[0] && t->expert_type == g->index_type ? src[0] : 0;
+}
+
+/* Sends the selection that the thread's node, a MUL_MAT_ID, works by, unless it was sent already. */
+static __noinline int expert_selection(struct thread *t)
+{
+	const struct engine_config *g = config_of(t);
+	struct counters *c = counters();
+	__u64 *ne = t->expert_ne, ids = find_ids(t), total;
+
+	if (!ids || (t->expert_ids == ids && t->expert_graph == t->cpu_start))
 		return 0;
 	t->expert_ids = ids;
 	t->expert_graph = t->cpu_start;
-	t->expert_data = t->expert_stride = 0;
-	bpf_probe_read_user(ne, sizeof(ne), (void *)(ids + g->ne));
+	t->expert_data = t->expert_stride = ne[0] = 0;
+	bpf_probe_read_user(ne, sizeof(t->expert_ne), (void *)(ids + g->ne));
 	bpf_probe_read_user(&t->expert_stride, sizeof(t->expert_stride), (void *)(ids + g->nb + 8));
 	bpf_probe_read_user(&t->expert_data, sizeof(t->expert_data), (void *)(ids + g->data));
 	if (!ne[0] || !ne[1] || ne[0] > EXPERTS_ALL || ne[1] > EXPERTS_ALL)
@@ -98,17 +104,16 @@ __attribute__((noinline)) int expert_selection(__u64 id)
 	t->expert_total = total;
 	t->expert_at = 0;
 	for (int k = 0; k < PIECES; k++)
-		if (!expert_pieces(id))
+		if (!expert_pieces(t->id))
 			break;
 	return 0;
 }
 
 /* Every operator of a graph with experts comes by here, so only its kind is read. */
-static __always_inline void expert_begin(struct thread *t, __u64 id)
+static __noinline int expert_begin(struct thread *t)
 {
 	__u32 op = 0;
 
 	bpf_probe_read_user(&op, sizeof(op), (void *)(t->op_node + t->cpu_op));
-	if (op == t->cpu_experts)
-		expert_selection(id);
+	return op == t->cpu_experts ? expert_selection(t) : 0;
 }

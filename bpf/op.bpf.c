@@ -8,18 +8,111 @@
 #include "include/capture.h"
 #include "include/counter.h"
 
-static __always_inline int op_finish(struct thread *t, struct counters *c, __u64 id, __u64 now);
-
 /* The end of the operator before was not seen. */
-static __always_inline void no_end(struct thread *t, struct counters *c, __u64 id)
+static __always_inline void no_end(const struct thread *t, struct counters *c)
 {
-	const struct engine_config *g = engine_of(id);
-
 	/* It began in a call that is not captured, and went on when its end probe was taken out: maybe before its start probe was. */
-	if (g && (t->op_start < g->ops_from || t->op_start >= g->ops_until))
+	if (skips(config_of(t), t->op_start))
 		ADD(c->starts_gated, 1);
 	else
 		ADD(c->spans_no_end, 1);
+}
+
+static __always_inline void fill(struct event_op *e, const struct thread *t, __u32 kind, __u64 now, __u64 graph)
+{
+	head(&e->head, kind, t->id, t->op_cpu | bpf_get_smp_processor_id() << 16);
+	e->start_ns = t->op_start;
+	e->end_ns = now;
+	e->node = t->op_node;
+	e->last = t->op_last;
+	e->graph = graph;
+}
+
+static __noinline int send(struct thread *t, __u64 now, __u64 graph)
+{
+	struct event_op *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return 0;
+	fill(e, t, EVENT_OP, now, graph);
+	bpf_ringbuf_submit(e, wakeup());
+	return 1;
+}
+
+static __noinline int send_counted(struct thread *t, __u64 now, __u64 graph)
+{
+	struct event_op_counted *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return 0;
+	fill(&e->op, t, EVENT_OP_COUNTED, now, graph);
+	e->switches = t->count_switches;
+	e->missing = t->count_missing;
+	e->why = t->count_why;
+	for (__u32 k = 0; k < COUNTER_SLOTS; k++)
+		e->counts[k] = t->count_sum[k];
+	bpf_ringbuf_submit(e, wakeup());
+	return 1;
+}
+
+static __noinline int op_finish(struct thread *t, __u64 now)
+{
+	struct counters *c = counters();
+	struct engine_state *s = state_of(t);
+	__u64 graph, topology;
+	__u32 skip;
+	int sent;
+
+	ADD(c->span_ends, 1);
+	if (counter_slots)
+		count_end(t);
+	graph = t->cpu_start;
+	topology = t->cpu_topology;
+	skip = t->cpu_skip;
+	if (!graph) {
+		graph = s->cpu_graph;
+		topology = s->cpu_topology;
+		skip = s->cpu_skip;
+	}
+	if (!graph) {
+		/* The graph was running when the probes were attached. */
+		ADD(c->spans_no_start, 1);
+	} else if (skip) {
+		ADD(c->spans_gated, 1);
+	} else if (t->op_filtered || (filter_nodes && t->op_last == t->op_node && node_left_out(topology, t->op_node))) {
+		ADD(c->spans_filtered, 1);
+	} else {
+		if (counter_slots)
+			sent = send_counted(t, now, graph);
+		else
+			sent = send(t, now, graph);
+		if (!sent)
+			ADD(c->spans_ring_full, 1);
+	}
+	t->op_node = 0;
+	return 0;
+}
+
+/* An end whose start was not seen. */
+static __noinline int end_alone(const struct thread *t)
+{
+	struct counters *c = counters();
+	const struct engine_state *s = state_of(t);
+
+	ADD(c->span_ends, 1);
+	if (!t->cpu_start && !s->cpu_graph) {
+		/* The graph was running when the probes were attached. */
+		ADD(c->spans_no_start, 1);
+	} else if (t->cpu_start ? t->cpu_skip : s->cpu_skip) {
+		/* In a call that is not captured, the start probe may be put in later or taken out earlier. */
+		ADD(c->spans_gated, 1);
+	} else {
+		/* The graph's start was seen, and its probe is the last that is attached: so the start probe was in place. The engine
+		 * did not dispatch this node, because it has no elements: nothing was computed. */
+		ADD(c->spans_no_start, 1);
+		ADD(c->spans_empty, 1);
+	}
+	return 0;
 }
 
 static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
@@ -32,118 +125,30 @@ static __always_inline int op_begin(struct pt_regs *ctx, __u64 last)
 		return 0;
 	ADD(c->span_starts, 1);
 	if (t->op_node)
-		no_end(t, c, id);
-	t->op_filtered = thread_left_out(id, PT_REGS_PARM1(ctx));
+		no_end(t, c);
+	if (filter_threads || filter_tids)
+		t->op_filtered = thread_left_out(t, PT_REGS_PARM1(ctx));
 	t->op_node = PT_REGS_PARM2(ctx);
 	t->op_last = last ? last : t->op_node;
 	t->op_cpu = bpf_get_smp_processor_id();
 	/* Before the operator's time begins; only the thread that called the graph, and only where there are experts. */
 	if (t->cpu_experts && t->cpu_start)
-		expert_begin(t, id);
+		expert_begin(t);
 	if (counter_slots)
 		count_begin(t);
 	t->op_start = bpf_ktime_get_ns();
 	/* It goes on to the thread's next start, as the agent finds out. */
-	return starts_only ? op_finish(t, c, id, 0) : 0;
+	return starts_only ? op_finish(t, 0) : 0;
 }
 
-static __always_inline void fill(struct event_op *e, struct thread *t, __u64 id, __u32 kind, __u64 now, __u64 graph)
+static __always_inline int op_over(__u64 now)
 {
-	head(&e->head, kind, id, t->op_cpu | bpf_get_smp_processor_id() << 16);
-	e->start_ns = t->op_start;
-	e->end_ns = now;
-	e->node = t->op_node;
-	e->last = t->op_last;
-	e->graph = graph;
-}
+	/* A thread whose first node has no elements ends before it starts. */
+	struct thread *t = thread_of(pid_tgid());
 
-static __always_inline int send(struct thread *t, __u64 id, __u64 now, __u64 graph)
-{
-	struct event_op *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-
-	if (!e)
+	if (!t)
 		return 0;
-	fill(e, t, id, EVENT_OP, now, graph);
-	bpf_ringbuf_submit(e, wakeup());
-	return 1;
-}
-
-static __always_inline int send_counted(struct thread *t, __u64 id, __u64 now, __u64 graph)
-{
-	struct event_op_counted *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
-
-	if (!e)
-		return 0;
-	fill(&e->op, t, id, EVENT_OP_COUNTED, now, graph);
-	e->switches = t->count_switches;
-	e->missing = t->count_missing;
-	e->why = t->count_why;
-	for (__u32 k = 0; k < COUNTER_SLOTS; k++)
-		e->counts[k] = t->count_sum[k];
-	bpf_ringbuf_submit(e, wakeup());
-	return 1;
-}
-
-static __always_inline int op_finish(struct thread *t, struct counters *c, __u64 id, __u64 now)
-{
-	struct engine_state *s;
-	__u64 graph, topology;
-	__u32 skip;
-	int sent;
-
-	ADD(c->span_ends, 1);
-	if (counter_slots)
-		count_end(t);
-	graph = t->cpu_start;
-	topology = t->cpu_topology;
-	skip = t->cpu_skip;
-	if (!graph) {
-		s = engine_state_of(id);
-		graph = s ? s->cpu_graph : 0;
-		topology = s ? s->cpu_topology : 0;
-		skip = s ? s->cpu_skip : 0;
-	}
-	if (!graph) {
-		/* The graph was running when the probes were attached. */
-		ADD(c->spans_no_start, 1);
-	} else if (skip) {
-		ADD(c->spans_gated, 1);
-	} else if (t->op_filtered || (t->op_last == t->op_node && node_left_out(topology, t->op_node))) {
-		ADD(c->spans_filtered, 1);
-	} else {
-		if (counter_slots)
-			sent = send_counted(t, id, now, graph);
-		else
-			sent = send(t, id, now, graph);
-		if (!sent)
-			ADD(c->spans_ring_full, 1);
-	}
-	t->op_node = 0;
-	return 0;
-}
-
-static __always_inline int op_over(void)
-{
-	__u64 now = bpf_ktime_get_ns();
-	__u64 id = pid_tgid();
-	struct thread *t = known_thread(id);
-	struct counters *c = counters();
-	struct engine_state *s;
-
-	if (stopped)
-		return 0;
-	if (t && t->op_node)
-		return op_finish(t, c, id, now);
-	if (t || engine_of(id)) {
-		ADD(c->span_ends, 1);
-		/* In a call that is not captured, the start probe may be put in later or taken out earlier. */
-		s = engine_state_of(id);
-		if (s && s->cpu_skip)
-			ADD(c->spans_gated, 1);
-		else
-			ADD(c->spans_no_start, 1);
-	}
-	return 0;
+	return t->op_node ? op_finish(t, now) : end_alone(t);
 }
 
 /* call ggml_cpu_extra_compute_forward(params, tensor) */
@@ -163,7 +168,7 @@ int op_fused(struct pt_regs *ctx)
 SEC("uprobe")
 int op_end(UNUSED struct pt_regs *ctx)
 {
-	return op_over();
+	return op_over(bpf_ktime_get_ns());
 }
 
 /* ggml_compute_forward(params, tensor) where it is a function. Old builds call it in three phases. */
@@ -186,10 +191,11 @@ int op_enter(struct pt_regs *ctx)
 SEC("uretprobe")
 int op_return(UNUSED struct pt_regs *ctx)
 {
+	__u64 now = bpf_ktime_get_ns();
 	struct thread *t = known_thread(pid_tgid());
 
 	/* The other phases of old builds return without having started. */
-	if (t && t->op_node)
-		return op_over();
-	return 0;
+	if (!t || stopped || !t->op_node)
+		return 0;
+	return op_finish(t, now);
 }

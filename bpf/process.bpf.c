@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* New programs, for an agent that waits for an engine by name; and library loads of watched processes. */
+/* New programs, for an agent that waits for an engine by name; library loads of watched processes; and the end of threads. */
 #include "include/maps.h"
 
 /* Only attached while the agent waits. The kernel has set the new name before this tracepoint. */
@@ -17,15 +17,25 @@ int process_exec(UNUSED void *ctx)
 	return 0;
 }
 
+/* A thread ends: its state is for another one from now on. No program of it runs any more. */
+SEC("raw_tp/sched_process_exit")
+int thread_exit(UNUSED void *ctx)
+{
+	__u64 task = bpf_get_current_task();
+
+	bpf_map_delete_elem(&threads, &task);
+	return 0;
+}
+
 /* The dynamic linker calls _dl_debug_state before and after every change of the loaded libraries, for
  * debuggers to put a breakpoint there. The stop lets the agent attach to a library before its first
  * instruction runs. */
 SEC("uprobe")
 int library_event(UNUSED struct pt_regs *ctx)
 {
-	__u64 id = pid_tgid();
+	__u32 slot = slot_of(pid_tgid());
 
-	if (to_be_held(engine_of(id), engine_state_of(id)))
+	if (slot < ENGINES && to_be_held(&engine_configs[slot], &engine_states[slot]))
 		bpf_send_signal_thread(SIGURG);
 	return 0;
 }

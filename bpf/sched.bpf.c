@@ -8,9 +8,17 @@
  */
 #include "include/sched.h"
 
-#define READ(to, field) bpf_probe_read_kernel(&(to), sizeof(to), (char *)ctx + sched_format.field)
+/* A field of 32 bits of a tracepoint's record. */
+static __noinline __u32 field_at(void *ctx, __u32 offset)
+{
+	__u32 value = 0;
 
-static __always_inline struct sched_cpu *sched_cpu(void)
+	bpf_probe_read_kernel(&value, sizeof(value), (char *)ctx + offset);
+	return value;
+}
+#define FIELD(name) field_at(ctx, sched_format.name)
+
+static __noinline struct sched_cpu *sched_cpu(void)
 {
 	__u32 zero = 0;
 
@@ -18,7 +26,7 @@ static __always_inline struct sched_cpu *sched_cpu(void)
 }
 
 /* Before the next event of this CPU: tells of those that were lost. 0 when there is no room for that either. */
-static __always_inline int sched_room(struct sched_cpu *c, __u64 now)
+static __noinline int sched_room(struct sched_cpu *c, __u64 now)
 {
 	struct event_gap *g;
 
@@ -43,7 +51,7 @@ static __always_inline void sched_lost(struct sched_cpu *c, __u64 now)
 		c->lost_since = now;
 }
 
-static __always_inline void sched_waits(struct sched_thread *s, __u32 cpu)
+static __noinline int sched_waits(struct sched_thread *s, __u32 cpu)
 {
 	__u32 *n = bpf_map_lookup_elem(&sched_waiting, &cpu);
 
@@ -51,23 +59,25 @@ static __always_inline void sched_waits(struct sched_thread *s, __u32 cpu)
 	s->cpu = cpu;
 	if (n)
 		__sync_fetch_and_add(n, 1);
+	return 0;
 }
 
-static __always_inline void sched_waits_no_more(struct sched_thread *s)
+static __noinline int sched_waits_no_more(struct sched_thread *s)
 {
 	__u32 cpu = s->cpu;
 	__u32 *n;
 
 	if (s->state != SCHED_WAITING)
-		return;
+		return 0;
 	s->state = SCHED_OFF;
 	n = bpf_map_lookup_elem(&sched_waiting, &cpu);
 	if (n)
 		__sync_fetch_and_add(n, -1);
+	return 0;
 }
 
 /* Begins to follow the calling thread. */
-static __always_inline struct sched_thread *sched_follow(__u32 tid, __u64 id)
+static __noinline struct sched_thread *sched_follow(__u32 tid, __u64 id)
 {
 	struct sched_thread new = {
 		.tid = (__u32)id,
@@ -83,10 +93,16 @@ static __always_inline struct sched_thread *sched_follow(__u32 tid, __u64 id)
 	return bpf_map_lookup_elem(&sched_threads, &tid);
 }
 
-static __always_inline void sched_forget(__u32 tid, struct sched_thread *s)
+static __noinline int sched_forget(__u32 tid, struct sched_thread *s)
 {
 	sched_waits_no_more(s);
 	bpf_map_delete_elem(&sched_threads, &tid);
+	return 0;
+}
+
+static __noinline struct sched_thread *sched_known(__u32 tid)
+{
+	return bpf_map_lookup_elem(&sched_threads, &tid);
 }
 
 static __always_inline struct event_switch *sched_switch_event(__u64 now)
@@ -104,37 +120,24 @@ static __always_inline struct event_switch *sched_switch_event(__u64 now)
 	return e;
 }
 
-/* A thread of an engine hits its first probe: from here on it is known to run, without having been switched to. */
-static __always_inline void sched_seen(__u64 id)
+/* A thread of an engine hits its first probe. This runs where it can be preempted, so it changes nothing of the state of CPUs and
+ * threads that the tracepoints keep. The agent ignores it when it knows by an earlier switch where the thread is: the thread was
+ * preempted here. */
+static __noinline void sched_seen(__u64 id)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct event_switch *e;
-	struct sched_thread *s;
-	__u32 tid;
+	struct event_wake *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-	if (!sched_on)
-		return;
-	tid = (__u32)bpf_get_current_pid_tgid();
-	s = bpf_map_lookup_elem(&sched_threads, &tid);
-	if (s && s->tgid == id >> 32)
-		return;
-	if (s)
-		sched_forget(tid, s);
-	if (!sched_follow(tid, id))
-		return;
-	e = sched_switch_event(now);
+	/* What is lost by it is said of no time: of a thread that is not known yet nothing is. */
 	if (!e)
 		return;
-	head(&e->head, EVENT_SWITCH, id, bpf_get_smp_processor_id());
+	head(&e->head, EVENT_SEEN, id, bpf_get_smp_processor_id());
 	e->at_ns = now;
-	e->state = 0;
-	e->prev = e->next = (__u32)id;
-	e->prev_tgid = e->next_tgid = id >> 32;
 	bpf_ringbuf_submit(e, wakeup());
 }
 
 /* sched:sched_wakeup, sched:sched_wakeup_new; and the switch to a thread whose wake-up was missed. */
-static __always_inline void sched_woken(struct sched_thread *s, __u32 cpu, __u64 now)
+static __noinline int sched_woken(struct sched_thread *s, __u32 cpu, __u64 now)
 {
 	int wakes = s->state != SCHED_WAITING;
 	__u64 at = s->state == SCHED_WAKING ? s->since : now;
@@ -155,66 +158,74 @@ static __always_inline void sched_woken(struct sched_thread *s, __u32 cpu, __u64
 		else
 			SCHED_COUNT(migrations_ring_full);
 		sched_lost(c, now);
-		return;
+		return 0;
 	}
 	head(&e->head, wakes ? EVENT_WAKE : EVENT_MIGRATION, (__u64)s->tgid << 32 | s->tid, cpu);
 	e->at_ns = at;
 	bpf_ringbuf_submit(e, wakeup());
+	return 0;
 }
 
-/* sched:sched_switch. The calling thread is the one that leaves. */
-SEC("tracepoint")
-int sched_on_switch(void *ctx)
+/* The thread that leaves, which calls; 0 when it is none of a traced process. */
+static __noinline struct sched_thread *sched_leaving(__u32 tid)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct sched_thread *p = 0, *n = 0;
-	struct event_switch *e;
-	__u32 prev = 0, next = 0, small = 0, ended = 0;
-	__u64 id = 0, state = 0;
-	__u32 *waiting;
-	int wanted = 0;
+	struct sched_thread *s = sched_known(tid);
+	__u64 id = pid_tgid();
+	int traced = slot_of(id) < ENGINES;
 
-	if (stopped)
-		return 0;
-	READ(prev, prev_pid);
-	READ(next, next_pid);
-	if (prev) {
-		id = pid_tgid();
-		p = bpf_map_lookup_elem(&sched_threads, &prev);
-		if (engine_of(id)) {
-			if (p && p->tgid != id >> 32) {
-				sched_forget(prev, p);
-				p = 0;
-			}
-			if (!p)
-				p = sched_follow(prev, id);
-		} else if (p) {
-			/* The number is used again, or the process is traced no more. */
-			sched_forget(prev, p);
-			p = 0;
-		}
+	/* The number is used again, or the process is traced no more. */
+	if (s && (!traced || s->tgid != id >> 32)) {
+		sched_forget(tid, s);
+		s = 0;
 	}
-	if (next)
-		n = bpf_map_lookup_elem(&sched_threads, &next);
-	waiting = bpf_map_lookup_elem(&sched_waiting, &cpu);
-	/* One by one: the compiler would join the pointers into one number, which the verifier does not take. */
-	if (waiting)
-		wanted = *waiting;
-	if (p)
-		wanted = 1;
-	barrier_var(wanted);
-	if (n)
-		wanted = 1;
-	barrier_var(wanted);
-	if (!wanted)
+	return s || !traced ? s : sched_follow(tid, id);
+}
+
+/* Whether threads of an engine wait for a CPU. */
+static __noinline int sched_wanted(__u32 cpu)
+{
+	__u32 *waiting = bpf_map_lookup_elem(&sched_waiting, &cpu);
+
+	return waiting && *waiting;
+}
+
+static __noinline __u64 sched_state(void *ctx)
+{
+	__u64 state = 0;
+
+	if (sched_format.prev_state_size != 8)
+		return FIELD(prev_state);
+	bpf_probe_read_kernel(&state, sizeof(state), (char *)ctx + sched_format.prev_state);
+	return state;
+}
+
+static __noinline int sched_send_switch(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 state, __u64 now)
+{
+	struct event_switch *e = sched_switch_event(now);
+
+	if (!e)
 		return 0;
-	if (sched_format.prev_state_size == 8) {
-		READ(state, prev_state);
-	} else {
-		READ(small, prev_state);
-		state = small;
-	}
+	head(&e->head, EVENT_SWITCH, 0, bpf_get_smp_processor_id());
+	e->at_ns = now;
+	e->state = state;
+	e->prev = p ? p->tid : FIELD(prev_pid);
+	e->next = n ? n->tid : FIELD(next_pid);
+	e->prev_tgid = p ? p->tgid : 0;
+	e->next_tgid = n ? n->tgid : 0;
+	if (!p && e->prev)
+		bpf_probe_read_kernel(e->prev_comm, sizeof(e->prev_comm), (char *)ctx + sched_format.prev_comm);
+	if (!n && e->next)
+		bpf_probe_read_kernel(e->next_comm, sizeof(e->next_comm), (char *)ctx + sched_format.next_comm);
+	bpf_ringbuf_submit(e, wakeup());
+	return 0;
+}
+
+/* The thread `p` leaves the CPU, the thread `n` gets it; 0 stands for a task of others. */
+static __noinline int sched_switched(void *ctx, struct sched_thread *p, struct sched_thread *n, __u64 now)
+{
+	__u64 state = sched_state(ctx);
+	__u32 cpu = bpf_get_smp_processor_id();
+
 	if (n && n->state == SCHED_WAKING)
 		sched_woken(n, cpu, now);
 	if (p) {
@@ -229,25 +240,33 @@ int sched_on_switch(void *ctx)
 		n->state = SCHED_RUNNING;
 		n->cpu = cpu;
 	}
-	e = sched_switch_event(now);
-	if (e) {
-		head(&e->head, EVENT_SWITCH, p ? id : 0, cpu);
-		e->at_ns = now;
-		e->state = state;
-		e->prev = p ? p->tid : prev;
-		e->next = n ? n->tid : next;
-		e->prev_tgid = p ? p->tgid : 0;
-		e->next_tgid = n ? n->tgid : 0;
-		if (!p && prev)
-			READ(e->prev_comm, prev_comm);
-		if (!n && next)
-			READ(e->next_comm, next_comm);
-		bpf_ringbuf_submit(e, wakeup());
-	}
-	ended = p && !(state & sched_format.preempted) && state & sched_format.dead;
-	if (ended)
-		sched_forget(prev, p);
+	sched_send_switch(ctx, p, n, state, now);
+	if (p && !(state & sched_format.preempted) && state & sched_format.dead)
+		sched_forget(FIELD(prev_pid), p);
 	return 0;
+}
+
+/* sched:sched_switch. The calling thread is the one that leaves. */
+SEC("tracepoint")
+int sched_on_switch(void *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct sched_thread *p, *n;
+	int concerns;
+
+	if (stopped)
+		return 0;
+	p = FIELD(prev_pid) ? sched_leaving(FIELD(prev_pid)) : 0;
+	n = FIELD(next_pid) ? sched_known(FIELD(next_pid)) : 0;
+	concerns = sched_wanted(bpf_get_smp_processor_id());
+	/* One by one: the compiler would join the pointers into one number, which the verifier does not take. */
+	if (p)
+		concerns = 1;
+	barrier_var(concerns);
+	if (n)
+		concerns = 1;
+	barrier_var(concerns);
+	return concerns ? sched_switched(ctx, p, n, now) : 0;
 }
 
 /* sched:sched_waking: before the kernel chooses a CPU. */
@@ -255,12 +274,10 @@ SEC("tracepoint")
 int sched_on_waking(void *ctx)
 {
 	struct sched_thread *s;
-	__u32 pid = 0;
 
 	if (stopped)
 		return 0;
-	READ(pid, waking_pid);
-	s = bpf_map_lookup_elem(&sched_threads, &pid);
+	s = sched_known(FIELD(waking_pid));
 	if (s && s->state == SCHED_OFF) {
 		s->since = bpf_ktime_get_ns();
 		s->state = SCHED_WAKING;
@@ -268,9 +285,9 @@ int sched_on_waking(void *ctx)
 	return 0;
 }
 
-static __always_inline int sched_on_woken(__u32 pid, __u32 cpu)
+static __noinline int sched_on_woken(__u32 pid, __u32 cpu)
 {
-	struct sched_thread *s = bpf_map_lookup_elem(&sched_threads, &pid);
+	struct sched_thread *s = sched_known(pid);
 
 	/* A thread that runs may be woken: it was about to sleep. One that waits already is not woken again. */
 	if (s && s->state != SCHED_RUNNING && s->state != SCHED_WAITING)
@@ -281,40 +298,27 @@ static __always_inline int sched_on_woken(__u32 pid, __u32 cpu)
 SEC("tracepoint")
 int sched_on_wakeup(void *ctx)
 {
-	__u32 pid = 0, cpu = 0;
-
-	if (stopped)
-		return 0;
-	READ(pid, wakeup_pid);
-	READ(cpu, wakeup_cpu);
-	return sched_on_woken(pid, cpu);
+	return stopped ? 0 : sched_on_woken(FIELD(wakeup_pid), FIELD(wakeup_cpu));
 }
 
 SEC("tracepoint")
 int sched_on_wakeup_new(void *ctx)
 {
-	__u32 pid = 0, cpu = 0;
-
-	if (stopped)
-		return 0;
-	READ(pid, wakeup_new_pid);
-	READ(cpu, wakeup_new_cpu);
-	return sched_on_woken(pid, cpu);
+	return stopped ? 0 : sched_on_woken(FIELD(wakeup_new_pid), FIELD(wakeup_new_cpu));
 }
 
 SEC("tracepoint")
 int sched_on_migrate(void *ctx)
 {
 	struct sched_thread *s;
-	__u32 pid = 0, cpu = 0;
+	__u32 cpu;
 
 	if (stopped)
 		return 0;
-	READ(pid, migrate_pid);
-	s = bpf_map_lookup_elem(&sched_threads, &pid);
+	s = sched_known(FIELD(migrate_pid));
 	if (!s || s->state != SCHED_WAITING)
 		return 0;
-	READ(cpu, migrate_cpu);
+	cpu = FIELD(migrate_cpu);
 	if (cpu != s->cpu)
 		sched_woken(s, cpu, bpf_ktime_get_ns());
 	return 0;
@@ -322,10 +326,10 @@ int sched_on_migrate(void *ctx)
 
 static __always_inline int interrupted(void)
 {
-	return !stopped && engine_of(pid_tgid());
+	return !stopped && slot_of(pid_tgid()) < ENGINES;
 }
 
-static __always_inline void sched_interrupt(__u64 start, __u32 soft, __u32 vec, const char *name)
+static __noinline int sched_interrupt(__u64 start, __u32 soft, __u32 vec, const char *name)
 {
 	struct event_interrupt *e = 0;
 
@@ -334,7 +338,7 @@ static __always_inline void sched_interrupt(__u64 start, __u32 soft, __u32 vec, 
 		e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 	if (!e) {
 		SCHED_COUNT(interrupts_ring_full);
-		return;
+		return 0;
 	}
 	head(&e->head, EVENT_INTERRUPT, 0, bpf_get_smp_processor_id() | soft << 16);
 	e->start_ns = start;
@@ -346,6 +350,7 @@ static __always_inline void sched_interrupt(__u64 start, __u32 soft, __u32 vec, 
 	else
 		__builtin_memset(e->name, 0, sizeof(e->name));
 	bpf_ringbuf_submit(e, wakeup());
+	return 0;
 }
 
 /* irq:irq_handler_entry */
@@ -353,7 +358,6 @@ SEC("tracepoint")
 int sched_on_irq(void *ctx)
 {
 	struct sched_cpu *c = sched_cpu();
-	__u32 name = 0;
 
 	if (!c)
 		return 0;
@@ -361,8 +365,7 @@ int sched_on_irq(void *ctx)
 	if (!interrupted())
 		return 0;
 	/* A dynamic array: where it is in the record, and above that its length. */
-	READ(name, irq_name);
-	bpf_probe_read_kernel_str(c->irq_name, sizeof(c->irq_name), (char *)ctx + (name & 0xffff));
+	bpf_probe_read_kernel_str(c->irq_name, sizeof(c->irq_name), (char *)ctx + (FIELD(irq_name) & 0xffff));
 	c->irq_start = bpf_ktime_get_ns();
 	return 0;
 }
@@ -396,11 +399,9 @@ SEC("tracepoint")
 int sched_on_softirq_exit(void *ctx)
 {
 	struct sched_cpu *c = sched_cpu();
-	__u32 vec = 0;
 
 	if (c && c->softirq_start && !stopped) {
-		READ(vec, softirq_vec);
-		sched_interrupt(c->softirq_start, 1, vec, 0);
+		sched_interrupt(c->softirq_start, 1, FIELD(softirq_vec), 0);
 		c->softirq_start = 0;
 	}
 	return 0;

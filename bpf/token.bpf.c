@@ -13,28 +13,29 @@ enum { LLAMA_DECODE = 0, LLAMA_PROCESS = 1, LLAMA_ENCODE = 2 };
  * signal before the process does; should the agent be gone, SIGURG is ignored by default. */
 static __always_inline int to_be_held(const struct engine_config *g, const struct engine_state *s)
 {
-	return g && s && g->hold && !s->held;
+	return g->hold && !s->held;
 }
 
-static __always_inline void hold(const struct engine_config *g, struct engine_state *s, __u64 id)
+static __noinline int hold(const struct thread *t)
 {
+	struct engine_state *s = state_of(t);
 	struct event_process *p;
 
-	if (!to_be_held(g, s))
-		return;
+	if (!to_be_held(config_of(t), s))
+		return 0;
 	s->held = 1;
-	held_engines[(id >> 32) & (HELD_ENGINES - 1)] = id >> 32;
 	p = bpf_ringbuf_reserve(&events, sizeof(*p), 0);
 	if (p) {
-		head(&p->head, EVENT_HOLD, id, 0);
+		head(&p->head, EVENT_HOLD, t->id, 0);
 		p->at_ns = bpf_ktime_get_ns();
 		bpf_get_current_comm(p->comm, sizeof(p->comm));
 		bpf_ringbuf_submit(p, BPF_RB_FORCE_WAKEUP);
 	}
 	bpf_send_signal_thread(SIGURG);
+	return 0;
 }
 
-static __always_inline int decode_event(struct thread *t, __u64 id, __u32 kind, __u64 end, __s32 status)
+static __noinline int decode_event(const struct thread *t, __u32 kind, __u64 end, __s32 status)
 {
 	struct event_decode *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
@@ -42,7 +43,7 @@ static __always_inline int decode_event(struct thread *t, __u64 id, __u32 kind, 
 		COUNT(calls_ring_full);
 		return 0;
 	}
-	head(&e->head, kind, id, t->decode_function);
+	head(&e->head, kind, t->id, t->decode_function);
 	e->start_ns = t->decode_start;
 	e->end_ns = end;
 	e->context = t->decode_context;
@@ -52,48 +53,38 @@ static __always_inline int decode_event(struct thread *t, __u64 id, __u32 kind, 
 	return 0;
 }
 
-static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
+/* Reads the batch of the call, which is given by value; llama_process has none. */
+static __noinline int read_batch(struct pt_regs *ctx, struct thread *t, __u32 function)
 {
-	__u64 id = pid_tgid();
-	struct thread *t = thread_of(id);
-	struct llama_batch batch = { .n_tokens = -1 };
-
-	if (!t)
-		return 0;
-	hold(engine_of(id), engine_state_of(id), id);
-	if (t->decode_depth++)
-		return 0; /* one calls the other: the outer call is the token */
-	if (function != LLAMA_PROCESS) {
-		/* struct llama_batch by value. */
 #if defined(__TARGET_ARCH_x86)
-		__u64 at = PT_REGS_SP(ctx) + 8; /* above the return address */
+	__u64 at = PT_REGS_SP(ctx) + 8; /* above the return address */
 #else
-		__u64 at = PT_REGS_PARM2(ctx); /* AAPCS64: larger than 16 bytes, so a copy by reference */
+	__u64 at = PT_REGS_PARM2(ctx); /* AAPCS64: larger than 16 bytes, so a copy by reference */
 #endif
-		if (bpf_probe_read_user(&batch, sizeof(batch), (void *)at))
-			batch.n_tokens = -1;
-	}
-	t->decode_function = function;
-	t->decode_context = PT_REGS_PARM1(ctx);
-	t->decode_tokens = batch.n_tokens;
-	t->decode_start = bpf_ktime_get_ns();
-	t->decode_skip = skips(id, t->decode_start);
-	decode_event(t, id, EVENT_DECODE_START, 0, 0);
-	parts(t, id, &batch);
+
+	if (function == LLAMA_PROCESS || bpf_probe_read_user(&t->batch, sizeof(t->batch), (void *)at))
+		t->batch.n_tokens = -1;
 	return 0;
 }
 
-static __always_inline int decode_leave(struct pt_regs *ctx)
+static __always_inline int decode_enter(struct pt_regs *ctx, __u32 function)
 {
-	__u64 now = bpf_ktime_get_ns();
-	__u64 id = pid_tgid();
-	struct thread *t = known_thread(id);
+	struct thread *t = thread_of(pid_tgid());
 
-	if (!t || !t->decode_depth || stopped)
+	if (!t)
 		return 0;
-	if (--t->decode_depth)
-		return 0;
-	return decode_event(t, id, EVENT_DECODE_END, now, (__s32)PT_REGS_RC(ctx));
+	hold(t);
+	if (t->decode_depth++)
+		return 0; /* one calls the other: the outer call is the token */
+	read_batch(ctx, t, function);
+	t->decode_function = function;
+	t->decode_context = PT_REGS_PARM1(ctx);
+	t->decode_tokens = t->batch.n_tokens;
+	t->decode_start = bpf_ktime_get_ns();
+	t->decode_skip = skips(config_of(t), t->decode_start);
+	decode_event(t, EVENT_DECODE_START, 0, 0);
+	parts(t);
+	return 0;
 }
 
 SEC("uprobe")
@@ -117,5 +108,12 @@ int llama_encode_enter(struct pt_regs *ctx)
 SEC("uretprobe")
 int llama_call_return(struct pt_regs *ctx)
 {
-	return decode_leave(ctx);
+	__u64 now = bpf_ktime_get_ns();
+	struct thread *t = known_thread(pid_tgid());
+
+	if (!t || !t->decode_depth || stopped)
+		return 0;
+	if (--t->decode_depth)
+		return 0;
+	return decode_event(t, EVENT_DECODE_END, now, (__s32)PT_REGS_RC(ctx));
 }

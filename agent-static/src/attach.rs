@@ -152,12 +152,9 @@ impl Attached {
     }
 
     /// Captures operators in calls that begin in this window.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`].
-    pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) -> Result<()> {
+    pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) {
         self.captured = window;
-        bpf.set_engine(self.pid, self.config(false))
+        bpf.set_engine(self.pid, self.config(false));
     }
 
     /// Since when all operator probes are in place, ns; `None` where there are none.
@@ -255,7 +252,7 @@ impl Attached {
                 && readable(kind)
                 && !self.operators.keeps(kind)
         };
-        bpf.set_engine(self.pid, self.config(hold))?;
+        bpf.set_engine(self.pid, self.config(hold));
         let mut outcomes = Vec::new();
         // Ends before starts, so that no operator is seen to start that is not seen to end.
         let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
@@ -377,11 +374,8 @@ impl Attached {
     }
 
     /// Holds the engine at its first token, or lets it run on from there.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`].
-    pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) -> Result<()> {
-        bpf.set_engine(self.pid, self.config(hold))
+    pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) {
+        bpf.set_engine(self.pid, self.config(hold));
     }
 
     /// The configuration for the programs.

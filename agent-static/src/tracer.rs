@@ -146,7 +146,7 @@ impl<'b, 's> Tracer<'b, 's> {
             // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
             self.watch.add(pid)?;
             traced.watched = true;
-            traced.attached.hold(self.bpf, true)?;
+            traced.attached.hold(self.bpf, true);
         }
         Ok(())
     }
@@ -255,7 +255,7 @@ impl<'b, 's> Tracer<'b, 's> {
                 if first_call {
                     // What is not mapped at the first token or graph is not part of this engine.
                     traced.attached.forget_loads();
-                    traced.attached.hold(self.bpf, false)?;
+                    traced.attached.hold(self.bpf, false);
                     traced.watched = false;
                     self.emit_missing(pid, lower);
                     if self.processes.iter().all(|p| !p.watched) {

@@ -38,34 +38,30 @@ struct {
 
 /* Whether the operators of a call that began at `start` are not captured. To be asked after `start` was read, so that a window
  * that the agent sets ahead of its own clock is seen by every call that it concerns. */
-static __always_inline __u32 skips(__u64 id, __u64 start)
+static __always_inline __u32 skips(const struct engine_config *g, __u64 start)
 {
-	const struct engine_config *g = engine_of(id);
-
-	return !g || start < g->ops_from || start >= g->ops_until;
+	return start < g->ops_from || start >= g->ops_until;
 }
 
 /* Whether a filter on threads leaves out the operator that begins with these parameters. */
-static __always_inline __u32 thread_left_out(__u64 id, __u64 params)
+static __noinline __u32 thread_left_out(const struct thread *t, __u64 params)
 {
-	__u32 tid = (__u32)id, ith = 0;
-	const struct engine_config *g;
+	__u32 tid = (__u32)t->id, ith = 0;
 
 	if (filter_tids && !bpf_map_lookup_elem(&kept_threads, &tid))
 		return 1;
 	if (!filter_threads)
 		return 0;
-	g = engine_of(id);
-	if (!g || bpf_probe_read_user(&ith, sizeof(ith), (void *)(params + g->ith)))
+	if (bpf_probe_read_user(&ith, sizeof(ith), (void *)(params + config_of(t)->ith)))
 		return 0;
 	return ith >= filter_threads;
 }
 
-static __always_inline __u32 node_left_out(__u64 topology, __u64 node)
+static __noinline __u32 node_left_out(__u64 topology, __u64 node)
 {
 	struct node_key key = { .topology = topology, .node = node };
 
-	return filter_nodes && bpf_map_lookup_elem(&left_out, &key) ? 1 : 0;
+	return bpf_map_lookup_elem(&left_out, &key) ? 1 : 0;
 }
 
 #endif

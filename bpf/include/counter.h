@@ -31,46 +31,63 @@ struct {
 	__type(value, __u32);
 } core_of_cpu SEC(".maps");
 
-/* Reads all slots on this CPU. `closing` adds what was counted since the last reading. */
-static __always_inline void count_read(struct thread *t, int closing)
+/* Reads a slot on this CPU. */
+static __noinline int count_slot(struct thread *t, __u32 k, __u32 cpu, int closing)
+{
+	struct bpf_perf_event_value v = {};
+
+	if (k >= COUNTER_SLOTS)
+		return 0;
+	if (bpf_perf_event_read_value(&events_of_cpu, k * COUNTER_CPUS + cpu, &v, sizeof(v))) {
+		t->count_missing |= 1 << k;
+		return 0;
+	}
+	if (closing) {
+		/* An emulated PMU was seen to go back. */
+		if (v.counter < t->count_at[k])
+			t->count_why |= COUNT_UNREAD;
+		t->count_sum[k] += v.counter - t->count_at[k];
+		/* The hardware counters are one group: what holds of the first holds of all. */
+		if (k == 0 && counter_hardware && v.enabled - v.running != t->count_off)
+			t->count_why |= COUNT_MULTIPLEXED;
+	} else {
+		t->count_at[k] = v.counter;
+		if (k == 0)
+			t->count_off = v.enabled - v.running;
+	}
+	return 0;
+}
+
+static __noinline __u32 core_of(__u32 cpu)
+{
+	__u32 *core = bpf_map_lookup_elem(&core_of_cpu, &cpu);
+
+	return core ? *core : 0;
+}
+
+/* Reads all slots on this CPU. `closing` adds what was counted since the last reading. A thread that is preempted meanwhile stays on
+ * the CPU and has its reading marked as torn, by the change of count_seq. */
+static __noinline int count_read(struct thread *t, int closing)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct bpf_perf_event_value v = {};
-	__u32 *core;
+	__u32 core;
 
 	if (cpu >= COUNTER_CPUS) {
 		t->count_why |= COUNT_UNREAD;
-		return;
+		return 0;
 	}
-	core = bpf_map_lookup_elem(&core_of_cpu, &cpu);
-	if (!core)
-		return;
 	if (!closing) {
-		if (t->count_core && t->count_core != *core)
+		core = core_of(cpu);
+		if (t->count_core && t->count_core != core)
 			t->count_why |= COUNT_MIXED;
-		t->count_core = *core;
+		t->count_core = core;
 	}
 	for (__u32 k = 0; k < COUNTER_SLOTS; k++) {
 		if (k >= counter_slots)
 			break;
-		if (bpf_perf_event_read_value(&events_of_cpu, k * COUNTER_CPUS + cpu, &v, sizeof(v))) {
-			t->count_missing |= 1 << k;
-			continue;
-		}
-		if (closing) {
-			/* An emulated PMU was seen to go back. */
-			if (v.counter < t->count_at[k])
-				t->count_why |= COUNT_UNREAD;
-			t->count_sum[k] += v.counter - t->count_at[k];
-			/* The hardware counters are one group: what holds of the first holds of all. */
-			if (k == 0 && counter_hardware && v.enabled - v.running != t->count_off)
-				t->count_why |= COUNT_MULTIPLEXED;
-		} else {
-			t->count_at[k] = v.counter;
-			if (k == 0)
-				t->count_off = v.enabled - v.running;
-		}
+		count_slot(t, k, cpu, closing);
 	}
+	return 0;
 }
 
 static __always_inline void count_begin(struct thread *t)

@@ -30,6 +30,7 @@ enum event_kind {
 	EVENT_MIGRATION = 32,
 	EVENT_GAP = 33,
 	EVENT_INTERRUPT = 34,
+	EVENT_SEEN = 35,
 };
 
 enum limit {
@@ -65,6 +66,13 @@ enum part_told {
 	PART_POS = 2,
 	PART_OUTPUTS = 4,
 	PART_SAME = 8, /* all tokens of the part have one position, as those of an image do */
+};
+
+/* Why the topology of a graph is not known. */
+enum walk_failure {
+	WALK_RING_FULL = 1,  /* there was no room for its tensors */
+	WALK_TOO_LARGE = 2,  /* it has more nodes than are walked */
+	WALK_UNREADABLE = 3, /* some of its memory could not be read */
 };
 
 struct event_head {
@@ -103,6 +111,8 @@ struct event_graph {
 	__u64 backend;   /* first bytes of the backend's GUID, 0 for the CPU's own function */
 	__s32 n_past;    /* position of the batch's first token, -1 when not known */
 	__u32 skipped;   /* 1: of a call whose operators are not captured */
+	__u32 unknown;   /* why the topology is not known, enum walk_failure; 0: it is, or was not to be read */
+	__u32 pad;
 };
 
 /* TOPOLOGY: a topology follows. TOPOLOGY_END: it is whole (head.arg 0) or not (1). */
@@ -171,7 +181,7 @@ struct event_experts {
 	__s32 ids[EXPERTS_MAX]; /* -1: not readable */
 };
 
-/* SWITCH: head.arg is the CPU. Prev and next the same: a thread was seen to run. */
+/* SWITCH: head.arg is the CPU. */
 struct event_switch {
 	struct event_head head;
 	__u64 at_ns;
@@ -184,7 +194,7 @@ struct event_switch {
 	char next_comm[TASK_COMM];
 };
 
-/* WAKE, MIGRATION: head.tid waits to run on the CPU head.arg. */
+/* WAKE, MIGRATION: head.tid waits to run on the CPU head.arg. SEEN: it was seen to run there. */
 struct event_wake {
 	struct event_head head;
 	__u64 at_ns;
@@ -235,6 +245,7 @@ struct generated {
 	enum limit limit;
 	enum count_why why;
 	enum part_told told;
+	enum walk_failure walk;
 	struct event_head head;
 	struct event_process process;
 	struct event_decode decode;

@@ -5,8 +5,10 @@
 
 #include "event.h"
 
-/* One traced process, as the agent configures it. The programs only read it. A thread is traced when its process has an entry. */
+/* One traced process, as the agent configures it. The programs only read it. */
 struct engine_config {
+	__u32 tgid; /* 0: nobody has this slot */
+	__u32 pad;
 	__u64 ops_from; /* operators are captured in calls that begin in this window, see capture.h */
 	__u64 ops_until;
 	__u32 hold; /* stop at the first token or graph until the operators are attached */
@@ -31,12 +33,12 @@ struct engine_config {
 	__u32 ith; /* offset of the thread's index in the parameters of an operator */
 };
 
-/* The same process, as the programs find it: the agent makes the entry, all zeros, before it makes the other one. */
+/* The same process, as the programs find it. The agent writes it once, before the process has the slot. */
 struct engine_state {
 	__u64 cpu_graph; /* start_ns of the CPU graph being computed, 0 when none */
 	__u64 split;     /* start_ns of the split that another backend was given, 0 when none */
-	__u32 held;      /* it was stopped at its first token or graph */
-	__u32 cpu_skip;  /* the operators of that CPU graph are not captured */
+	__u64 held;      /* it was stopped at its first token or graph */
+	__u64 cpu_skip;  /* the operators of that CPU graph are not captured */
 	__u64 cpu_topology; /* its topology */
 };
 
@@ -51,7 +53,53 @@ struct backend_call {
 	__u32 cpu;
 };
 
-/* One thread of a traced process. */
+/* The fields of llama.h, at these places in every release looked at, b1660 (2023-12) to 0.7.0 (2026-10); until b3889 others follow. */
+struct llama_batch {
+	__s32 n_tokens;
+	__u32 pad;
+	__u64 token;
+	__u64 embd;
+	__u64 pos;    /* a number of 32 bits per token, like the next */
+	__u64 n_seq;
+	__u64 seq;    /* an address per token, of n_seq numbers of 32 bits */
+	__u64 outputs; /* a byte per token */
+};
+
+enum { SOURCES = 10, WALK_LIST = 64 };
+
+/* A tensor up to its sources. In every ggml since 2024 its fields lie here, so that one read has them all. */
+struct tensor_head {
+	__u32 type;
+	__u32 flags;
+	__u64 buffer;
+	__u64 ne[4];
+	__u64 nb[4];
+	__u32 op;
+	__u32 params[16];
+	__u32 more;
+	__u64 src[SOURCES];
+};
+
+struct uid_key {
+	__u64 nodes;
+	__u64 uid;
+	__u32 tgid;
+	__u32 n;
+};
+
+struct seen_key {
+	__u64 address;
+	__u64 walk; /* start_ns of the CPU graph call that walks */
+};
+
+/* Topologies that the agent holds; it deletes the ones that it forgets. */
+struct topology_facts {
+	__u64 positions; /* tensor of the batch's positions, 0 when there is none */
+	__u32 experts;   /* it has a MUL_MAT_ID */
+	__u32 pad;
+};
+
+/* One thread of a traced process. It is also what its programs have for variables that do not fit into their stacks, see STACK_MAX. */
 struct thread {
 	/* What every operator needs lies together: between two of them the engine's data has taken the cache, and each line is a miss. */
 	__u64 id; /* pid_tgid */
@@ -62,8 +110,10 @@ struct thread {
 	__u32 op_filtered; /* a filter leaves out the operator that is running */
 	__u64 cpu_start; /* start_ns of the CPU graph that this thread called, 0 when none */
 	__u64 cpu_topology;
-	__u32 cpu_experts; /* number of MUL_MAT_ID in that graph, and the offset of a node's operator */
+	__u32 slot;        /* of its process, in engine_configs and engine_states */
 	__u32 cpu_skip;    /* its operators are not captured, see capture.h */
+	__u32 cpu_experts; /* number of MUL_MAT_ID in that graph, and the offset of a node's operator */
+	__u32 cpu_op;
 	__u32 decode_depth;
 	__u32 decode_skip; /* those of the token call that this thread is in are not captured */
 	__u64 decode_start;
@@ -71,18 +121,6 @@ struct thread {
 	__s32 decode_tokens;
 	__u32 decode_function;
 	__u64 sched_start;
-	/* Walk over a graph's nodes. */
-	__u64 walk_nodes;
-	__u64 walk_topology;
-	__u64 walk_hash;
-	__u64 walk_before; /* the node that was hashed last */
-	__u64 walk_uid;
-	__u32 walk_n;
-	__u32 walk_i;
-	__u32 walk_leafs;
-	__u32 walk_failed;
-	__u32 walk_slot;
-	__u32 walk_experts; /* it has a MUL_MAT_ID */
 	/* Counters of the operator that is running, see counter.h. */
 	__u32 counting; /* 1: on a CPU, 2: off */
 	__u32 count_seq; /* how often the thread lost its CPU, ever */
@@ -98,21 +136,18 @@ struct thread {
 	__u64 expert_graph;
 	__u64 expert_data;
 	__u64 expert_stride;
+	__u64 expert_ne[4];
+	__u64 expert_src[3];
 	__u32 expert_used;
 	__u32 expert_total;
 	__u32 expert_at;
-	__u32 cpu_op;
+	__u32 expert_type;
 	/* Other backends. */
 	__u64 split; /* start_ns of the split that this thread handed over to one, 0 when none */
 	__u64 backend_depth;
 	struct backend_call backend_calls[BACKEND_DEPTH];
-	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
 	/* The batch of the token call that begins, see part.bpf.c. */
-	__u64 batch_pos;
-	__u64 batch_n_seq;
-	__u64 batch_seq;
-	__u64 batch_outputs;
-	__u32 batch_n;
+	struct llama_batch batch;
 	__u32 batch_at;
 	__u32 batch_parts; /* that were sent */
 	/* The part of it that is being read. */
@@ -123,6 +158,32 @@ struct thread {
 	__u32 part_n_seq;
 	__s32 part_pos;
 	__u32 part_outputs;
+	/* Walk over a graph's nodes, see topology.bpf.c. */
+	__u32 walk_n;
+	__u32 walk_i;
+	__u32 walk_leafs;
+	__u32 walk_failed; /* enum walk_failure */
+	__u32 walk_slot;
+	__u32 walk_experts; /* it has a MUL_MAT_ID */
+	__u32 walk_one;
+	__u64 walk_positions; /* tensor of the batch's positions in the graph that was walked, 0 when it has none */
+	__u64 walk_nodes;
+	__u64 walk_topology;
+	__u64 walk_hash;
+	__u64 walk_before; /* the node that was hashed last */
+	__u64 walk_node;
+	struct uid_key walk_uid;
+	struct seen_key walk_seen;
+	struct topology_facts walk_facts;
+	struct tensor_head walk_head;
+	__u64 walk_list[WALK_LIST]; /* the next nodes */
+	/* A record for which the engine's memory is read: it is put together here and written to the ring buffer at once, because a
+	 * record that is reserved and not submitted holds up the ring buffer's reader for as long as its thread has no CPU. */
+	union {
+		struct event_graph graph;
+		struct event_tensor tensor;
+		struct event_experts experts;
+	} out;
 };
 
 /* Totals per CPU; names as in the wire's Loss record. */
@@ -148,18 +209,10 @@ struct counters {
 	__u64 spans_filtered;
 	__u64 spans_gated;
 	__u64 starts_gated;
-};
-
-struct uid_key {
-	__u64 nodes;
-	__u64 uid;
-	__u32 tgid;
-	__u32 n;
-};
-
-struct seen_key {
-	__u64 address;
-	__u64 walk; /* start_ns of the CPU graph call that walks */
+	/* As in the wire's TraceLoss record. */
+	__u64 spans_empty;
+	__u64 graphs_too_large;
+	__u64 graphs_unreadable;
 };
 
 struct {
@@ -167,24 +220,27 @@ struct {
 	__uint(max_entries, 1024 * 1024); /* the agent may choose another size before loading */
 } events SEC(".maps");
 
+/* Most processes that are traced at once. */
+#define ENGINES 64
+
+/* Slots of traced processes, by tgid. An entry is made once and deleted when its process has ended: nothing moves it meanwhile. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
-	__type(key, __u32); /* tgid */
-	__type(value, struct engine_config);
-} engine_configs SEC(".maps");
+	__uint(max_entries, ENGINES);
+	__type(key, __u32);
+	__type(value, __u32);
+} engine_slots SEC(".maps");
 
+/* By slot, in memory that the agent maps. Not elements of a hash map: an update there moves the value, and the old place becomes
+ * another process's while a program that was preempted still reads it. */
+struct engine_config engine_configs[ENGINES] = {};
+struct engine_state engine_states[ENGINES] = {};
+
+/* Not an LRU map: its elements go to another thread while a program that was preempted still uses them. A thread's entry is deleted
+ * when the thread ends (process.bpf.c), which matters for engines that make new threads for every graph. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 64);
-	__type(key, __u32); /* tgid */
-	__type(value, struct engine_state);
-} engine_states SEC(".maps");
-
-/* LRU: an engine without a lasting thread pool makes new threads for every graph. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 1024);
 	__type(key, __u64); /* address of the kernel's task: what sched_switch gives without its layout */
 	__type(value, struct thread);
 } threads SEC(".maps");
@@ -224,17 +280,6 @@ struct cpu_totals {
 #define TOTALS_CPUS 64
 struct cpu_totals totals[TOTALS_CPUS] = {};
 
-/* Processes that were stopped at their first token or graph, by the last bits of their numbers. */
-#define HELD_ENGINES 64
-volatile __u64 held_engines[HELD_ENGINES] = {};
-
-/* Topologies that the agent holds; it deletes the ones that it forgets. */
-struct topology_facts {
-	__u64 positions; /* tensor of the batch's positions, 0 when there is none */
-	__u32 experts;   /* it has a MUL_MAT_ID */
-	__u32 pad;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -266,7 +311,15 @@ const volatile __u64 pidns_ino = 0;
  * ones belongs to calls whose end is not seen any more. */
 volatile __u64 stopped = 0;
 
-static __always_inline __u64 pid_tgid(void)
+/* Bytes of stack that a function may use.
+ *
+ * From Linux 6.13 on (x86-64; arm64 later) a function of a program for uprobes or tracepoints that uses 49 bytes or more gets its stack
+ * per CPU. Programs on uprobes can be preempted: two tasks on one CPU then write into one stack, which has crashed kernels. So what does
+ * not fit into 48 bytes lies in the state of the thread, and long functions are cut by __noinline: the limit counts per function.
+ * Held by agent-static/build.rs for this object, and by agent-static/tests/stack for what a kernel makes of it. */
+#define STACK_MAX 48
+
+static __noinline __u64 pid_tgid(void)
 {
 	struct bpf_pidns_info ns = {};
 
@@ -278,7 +331,7 @@ static __always_inline __u64 pid_tgid(void)
 }
 
 /* The state of the calling thread, 0 when it has none. An address is used again by another thread. */
-static __always_inline struct thread *known_thread(__u64 id)
+static __noinline struct thread *known_thread(__u64 id)
 {
 	__u64 task = bpf_get_current_task();
 	struct thread *t = bpf_map_lookup_elem(&threads, &task);
@@ -304,51 +357,73 @@ static __always_inline struct counters *counters(void)
 		ADD(counters()->field, 1); \
 	} while (0)
 
-static __always_inline const struct engine_config *engine_of(__u64 id)
+/* The slot of a process, ENGINES when it is not traced. */
+static __noinline __u32 slot_of(__u64 id)
 {
 	__u32 tgid = id >> 32;
+	__u32 *slot = bpf_map_lookup_elem(&engine_slots, &tgid);
 
-	return bpf_map_lookup_elem(&engine_configs, &tgid);
+	return slot ? *slot : ENGINES;
 }
 
-static __always_inline struct engine_state *engine_state_of(__u64 id)
+static __always_inline const struct engine_config *engine_of(__u64 id)
 {
-	__u32 tgid = id >> 32;
+	__u32 slot = slot_of(id);
 
-	return bpf_map_lookup_elem(&engine_states, &tgid);
+	return slot < ENGINES ? &engine_configs[slot] : 0;
+}
+
+static __always_inline const struct engine_config *config_of(const struct thread *t)
+{
+	return &engine_configs[t->slot & (ENGINES - 1)];
+}
+
+static __always_inline struct engine_state *state_of(const struct thread *t)
+{
+	return &engine_states[t->slot & (ENGINES - 1)];
 }
 
 /* The scheduler level is on. Set before loading; where it is off, neither its maps nor its programs are made. */
 const volatile __u32 sched_on = 0;
 
 /* sched.bpf.c */
-static __always_inline void sched_seen(__u64 id);
+static __noinline void sched_seen(__u64 id);
 
 /* Too large for a program's stack. */
 static const struct thread no_thread = {};
 
-/* The state of the calling thread, made when it is new and belongs to a traced process. */
-static __always_inline struct thread *thread_of(__u64 id)
+/* Begins to keep the state of the calling thread, if its process is traced. */
+static __noinline struct thread *new_thread(__u64 id)
 {
 	__u64 task = bpf_get_current_task();
-	struct thread *t = known_thread(id);
+	__u32 slot = slot_of(id);
+	struct thread *t;
 
-	if (stopped)
-		return 0;
-	if (t)
-		return t;
-	if (!engine_of(id))
+	if (slot >= ENGINES)
 		return 0;
 	if (bpf_map_update_elem(&threads, &task, &no_thread, BPF_ANY)) {
 		COUNT(no_state);
 		return 0;
 	}
 	t = bpf_map_lookup_elem(&threads, &task);
-	if (t)
-		t->id = id;
+	if (!t)
+		return 0;
+	t->slot = slot;
+	t->id = id;
 	if (sched_on)
 		sched_seen(id);
 	return t;
+}
+
+/* The state of the calling thread, made when it is new and belongs to a traced process. */
+static __always_inline struct thread *thread_of(__u64 id)
+{
+	struct thread *t;
+
+	if (stopped)
+		return 0;
+	t = known_thread(id);
+	return t ? t : new_thread(id);
 }
 
 /* The agent looks at the ring buffer by its own clock; it is woken only when a quarter of it is full. */

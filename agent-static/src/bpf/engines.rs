@@ -1,9 +1,10 @@
-//! The traced processes, as the programs are told of them. What the agent writes and what the programs write are two
-//! maps: neither overwrites the other's.
+//! The traced processes, each in a slot of the programs' variables. What the agent writes and what the programs write are two
+//! arrays: neither overwrites the other's.
 
-use std::mem::offset_of;
+use std::cell::Cell;
+use std::mem::{offset_of, size_of};
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use libbpf_rs::{MapCore, MapFlags};
 use profinfer_engine::Layout;
@@ -48,11 +49,13 @@ impl Default for Window {
 }
 
 impl EngineConfig {
-    fn bytes(&self) -> [u8; size_of::<types::engine_config>()] {
+    fn bytes(&self, pid: u32) -> [u8; CONFIG] {
         let l = self.layout.as_ref();
         let at = |field: fn(&Layout) -> u32| l.map_or(0, field);
         let op = |op: Option<u32>| op.filter(|_| self.index_type.is_some()).unwrap_or(0);
         bytes_of!(engine_config {
+            tgid: pid,
+            pad: 0,
             ops_from: self.captured.from_ns,
             ops_until: self.captured.until_ns,
             hold: self.hold.into(),
@@ -78,20 +81,41 @@ impl EngineConfig {
     }
 }
 
-/// What the programs begin with.
-const fn no_state(cpu_graph: u64) -> types::engine_state {
-    types::engine_state { cpu_graph, split: 0, held: 0, cpu_skip: 0, cpu_topology: 0 }
+/// Bytes of a configuration and of a state.
+const CONFIG: usize = size_of::<types::engine_config>();
+const STATE: usize = size_of::<types::engine_state>();
+const _: () = assert!(CONFIG.is_multiple_of(8) && STATE.is_multiple_of(8), "they are written word by word");
+/// Most processes that are traced at once.
+pub(super) const ENGINES: usize = length(|bss| &bss.engine_configs);
+
+/// The word of a configuration that says whether the ones after it hold.
+const LAYOUT: usize = offset_of!(types::engine_config, layout) / 8;
+
+/// Which process has which slot.
+#[derive(Debug)]
+pub(super) struct Slots([Cell<Slot>; ENGINES]);
+
+/// A process in its slot; 0: none.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    pid: u32,
+    hold: bool,
 }
 
-fn state_bytes(s: types::engine_state) -> [u8; size_of::<types::engine_state>()] {
-    let types::engine_state { cpu_graph, split, held, cpu_skip, cpu_topology } = s;
-    bytes_of!(engine_state {
-        cpu_graph: cpu_graph,
-        split: split,
-        held: held,
-        cpu_skip: cpu_skip,
-        cpu_topology: cpu_topology,
-    })
+impl Slot {
+    const FREE: Self = Self { pid: 0, hold: false };
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self([const { Cell::new(Slot::FREE) }; ENGINES])
+    }
+}
+
+impl Slots {
+    fn of(&self, pid: u32) -> Option<usize> {
+        self.0.iter().position(|p| p.get().pid == pid)
+    }
 }
 
 impl Bpf<'_> {
@@ -100,25 +124,28 @@ impl Bpf<'_> {
     /// # Errors
     /// When 64 processes are traced already.
     pub fn begin_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
-        let state = state_bytes(no_state(0));
-        self.held_no_more(pid);
-        // The state first: a process is traced from when it has a configuration.
-        let states = &self.skel.maps.engine_states;
-        states.update(&pid.to_ne_bytes(), &state, MapFlags::ANY).map_err(|e| no_room(pid, &e))?;
-        self.set_engine(pid, config)
+        self.begin(pid, config, 0).map_err(|e| no_room(pid, &e))
     }
 
     /// Tells the programs anew of a process that is traced. What they found out meanwhile stays: a graph in which the
     /// engine was held goes on when it is let run, and its threads' operators belong to it.
-    ///
-    /// # Errors
-    /// As [`Self::begin_engine`].
-    pub fn set_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
-        if !config.hold {
-            self.held_no_more(pid);
+    pub fn set_engine(&self, pid: u32, config: EngineConfig) {
+        let Some(slot) = self.slots.of(pid) else { return };
+        self.slots.0[slot].set(Slot { pid, hold: config.hold });
+        let bytes = config.bytes(pid);
+        let new = bytes.as_chunks().0.iter().map(|b| u64::from_ne_bytes(*b));
+        let words = || self.config(slot).iter().zip(new.clone());
+        // Programs read meanwhile. The word with `layout` says whether the offsets behind it hold: where they change, it says no
+        // before the first and yes after the last of them.
+        let layout = || words().skip(LAYOUT).take(1);
+        if words().skip(LAYOUT).any(|(word, new)| word.load(Relaxed) != new) {
+            layout().for_each(|(word, _)| word.store(0, Release));
         }
-        let configs = &self.skel.maps.engine_configs;
-        configs.update(&pid.to_ne_bytes(), &config.bytes(), MapFlags::ANY).map_err(|e| no_room(pid, &e))
+        words()
+            .take(LAYOUT)
+            .chain(words().skip(LAYOUT + 1))
+            .chain(layout())
+            .for_each(|(word, new)| word.store(new, Release));
     }
 
     /// Makes the agent itself a process whose operators are reported, as if a graph were running.
@@ -126,37 +153,48 @@ impl Bpf<'_> {
     /// # Errors
     /// As [`Self::begin_engine`].
     pub fn set_own(&self, pid: u32) -> Result<()> {
-        let failed =
-            |e: libbpf_rs::Error| Diagnostic::new("measuring the cost of a probe", e, "it is left out");
-        let state = state_bytes(no_state(1));
-        self.skel.maps.engine_states.update(&pid.to_ne_bytes(), &state, MapFlags::ANY).map_err(failed)?;
-        let config = EngineConfig::default().bytes();
-        self.skel.maps.engine_configs.update(&pid.to_ne_bytes(), &config, MapFlags::ANY).map_err(failed)
+        self.begin(pid, EngineConfig::default(), 1)
+            .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is left out"))
+    }
+
+    fn begin(&self, pid: u32, config: EngineConfig, cpu_graph: u64) -> std::result::Result<(), String> {
+        // A process that begins another program keeps its slot: so does the state of its thread.
+        let slot = self.slots.of(pid).or_else(|| self.slots.of(0));
+        let slot = slot.ok_or_else(|| format!("{ENGINES} processes are traced already"))?;
+        self.slots.0[slot].set(Slot { pid, hold: config.hold });
+        for (at, word) in self.state(slot).iter().enumerate() {
+            let graph = at == offset_of!(types::engine_state, cpu_graph) / 8;
+            word.store(if graph { cpu_graph } else { 0 }, Release);
+        }
+        self.set_engine(pid, config);
+        // Last: a process is traced from when it is found.
+        let number = u32::try_from(slot).unwrap_or(u32::MAX).to_ne_bytes();
+        let slots = &self.skel.maps.engine_slots;
+        slots.update(&pid.to_ne_bytes(), &number, MapFlags::ANY).map_err(|e| e.to_string())
     }
 
     /// Whether a process to be held has reached its first token or graph.
     #[must_use]
     pub fn held(&self, pid: u32) -> bool {
-        self.held_engine(pid).is_some_and(|held| held.load(Relaxed) == u64::from(pid))
+        let at = offset_of!(types::engine_state, held) / 8;
+        let slot = self.slots.of(pid).filter(|slot| self.slots.0[*slot].get().hold);
+        slot.and_then(|slot| self.state(slot).get(at)).is_some_and(|held| held.load(Relaxed) != 0)
     }
 
-    /// Where the programs tell of a process of this number. Another process of the same place may have been told of since then: it is
-    /// asked for at once.
-    fn held_engine(&self, pid: u32) -> Option<&AtomicU64> {
-        const PLACES: usize = length(|bss| &bss.held_engines);
-        self.shared.words(offset_of!(types::bss, held_engines), PLACES).get(pid as usize % PLACES)
+    fn config(&self, slot: usize) -> &[AtomicU64] {
+        self.shared.words(offset_of!(types::bss, engine_configs) + slot * CONFIG, CONFIG / 8)
     }
 
-    fn held_no_more(&self, pid: u32) {
-        if let Some(held) = self.held_engine(pid) {
-            let _ = held.compare_exchange(u64::from(pid), 0, Relaxed, Relaxed);
-        }
+    fn state(&self, slot: usize) -> &[AtomicU64] {
+        self.shared.words(offset_of!(types::bss, engine_states) + slot * STATE, STATE / 8)
     }
 
     /// Forgets a process.
     pub fn remove_engine(&self, pid: u32) {
-        let _ = self.skel.maps.engine_configs.delete(&pid.to_ne_bytes());
-        let _ = self.skel.maps.engine_states.delete(&pid.to_ne_bytes());
+        let _ = self.skel.maps.engine_slots.delete(&pid.to_ne_bytes());
+        if let Some(slot) = self.slots.of(pid) {
+            self.slots.0[slot].set(Slot::FREE);
+        }
     }
 
     /// Forgets a topology, so that it is read again when it is met again.
@@ -165,6 +203,6 @@ impl Bpf<'_> {
     }
 }
 
-fn no_room(pid: u32, e: &libbpf_rs::Error) -> Diagnostic {
-    Diagnostic::new(format!("tracing process {pid}"), e, "64 processes can be traced at once: trace fewer")
+fn no_room(pid: u32, answer: &str) -> Diagnostic {
+    Diagnostic::new(format!("tracing process {pid}"), answer, "trace fewer processes at once")
 }

@@ -3,18 +3,23 @@
 //! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
 
 mod engines;
+pub mod jit;
 pub(crate) mod layout;
 mod programs;
 mod refused;
 mod sched;
 mod skel;
+pub mod stack;
 mod totals;
+#[cfg(test)]
+mod verified;
 
+use std::collections::BTreeSet;
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::Ordering::Relaxed;
 
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, OpenObject, OpenProgramMut, ProgramAttachType};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, Object, OpenObject, OpenProgramMut, Program, ProgramAttachType};
 
 use crate::backend_function::FUNCTIONS;
 use crate::capture::Programs;
@@ -23,6 +28,7 @@ use crate::error::{Diagnostic, Result};
 use crate::sched::formats::Formats;
 use crate::sys::maps::Shared;
 use crate::sys::multi::uprobe_multi;
+use crate::sys::private_stack::private_stacks;
 use layout::{bytes_of, types, types::limit};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
@@ -52,6 +58,8 @@ pub struct Bpf<'s> {
     multi: bool,
     /// The programs' variables.
     shared: Shared<'s>,
+    /// Slots of traced processes in them.
+    slots: engines::Slots,
 }
 
 impl std::fmt::Debug for Bpf<'_> {
@@ -108,13 +116,37 @@ impl<'s> Bpf<'s> {
             }
         }
         let mut skel = open.load().map_err(|e| refused(&e))?;
+        if private_stacks() {
+            stacks_fit(skel.object())?;
+        }
         let variables = skel.maps.bss_data.take().ok_or_else(unmapped)?;
         for tid in capture.tids {
             let map = &skel.maps.kept_threads;
             map.update(&tid.to_ne_bytes(), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(|e| refused(&e))?;
         }
         let starts_only = capture.starts_only;
-        Ok(Self { skel, sched: sched.is_some(), starts_only, multi, shared: Shared::of(variables) })
+        Ok(Self {
+            skel,
+            sched: sched.is_some(),
+            starts_only,
+            multi,
+            shared: Shared::of(variables),
+            slots: engines::Slots::default(),
+        })
+    }
+
+    /// Names of the programs that are loaded.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        self.skel.object().progs().map(|p| p.name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Functions of the programs that are loaded, and the most stack that one of them uses, bytes.
+    #[must_use]
+    pub fn stacks(&self) -> (usize, u32) {
+        let of_programs = self.skel.object().progs().map(|p| depths(&p));
+        let all: Vec<u32> = of_programs.flatten().collect();
+        (all.len(), all.into_iter().max().unwrap_or(0))
     }
 
     /// The ring buffer's map.
@@ -147,6 +179,43 @@ impl<'s> Bpf<'s> {
         let stopped = self.shared.words(offset_of!(types::bss, stopped), 1);
         stopped.iter().for_each(|s| s.store(1, Relaxed));
     }
+}
+
+/// Refuses loaded programs of which this kernel may have put a function's stack where other tasks write.
+fn stacks_fit(object: &Object) -> Result<()> {
+    let deep: Vec<String> = object.progs().filter_map(|p| too_deep(&p)).collect();
+    if deep.is_empty() {
+        return Ok(());
+    }
+    Err(Diagnostic::new(
+        "loading the BPF programs",
+        format!(
+            "this kernel keeps the stack of a BPF function that uses more than {} bytes per CPU, where another task may write into \
+             it: {}",
+            stack::STACK_MAX,
+            deep.join(", ")
+        ),
+        "nothing was attached. Report it: this build of the agent is wrong for kernels from 6.13 on",
+    ))
+}
+
+/// The deepest function of a program, in words, if it is too deep.
+fn too_deep(program: &Program<'_>) -> Option<String> {
+    let deepest = depths(program).into_iter().max()?;
+    (deepest > stack::STACK_MAX).then(|| format!("{} uses {deepest}", program.name().to_string_lossy()))
+}
+
+/// Bytes of stack that each function of a program uses.
+fn depths(program: &Program<'_>) -> Vec<u32> {
+    let insn = |i: &libbpf_sys::bpf_insn| stack::Insn {
+        code: i.code,
+        dst: i.dst_reg(),
+        src: i.src_reg(),
+        off: i.off,
+        imm: i.imm,
+    };
+    let code: Vec<stack::Insn> = program.insns().iter().map(insn).collect();
+    stack::functions(&code).into_iter().map(stack::depth).collect()
 }
 
 fn unmapped() -> Diagnostic {

@@ -127,6 +127,20 @@ impl<'s> Bpf<'s> {
         })
     }
 
+    /// Attaches the program that frees the state of threads that end.
+    ///
+    /// # Errors
+    /// What the kernel answered; then there is no room for more threads some time, and what they do is counted as lost.
+    pub fn attach_thread_exit(&self) -> Result<Link> {
+        self.skel.progs.thread_exit.attach().map_err(|e| {
+            Diagnostic::new(
+                "watching for the end of threads (raw tracepoint sched_process_exit)",
+                e,
+                "record for short times only: the state of threads that ended is kept until the session ends",
+            )
+        })
+    }
+
     /// Descriptors of all programs.
     pub fn programs(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let p = &self.skel.progs;
@@ -146,6 +160,7 @@ impl<'s> Bpf<'s> {
             p.op_enter.as_fd(),
             p.op_return.as_fd(),
             p.sched_switch.as_fd(),
+            p.thread_exit.as_fd(),
         ]
         .into_iter()
         .chain(self.backend_slots().into_iter().flat_map(|(enter, leave)| [enter.as_fd(), leave.as_fd()]))

@@ -8,12 +8,15 @@ use libbpf_rs::{MapType, ProgramType};
 use profinfer_wire::record::control::level;
 
 use super::{Row, options};
-use crate::bpf::{Bpf, Storage};
+use crate::bpf::stack::STACK_MAX;
+use crate::bpf::{Bpf, Storage, jit};
 use crate::capture::Programs;
 use crate::cost::calibrate;
 use crate::counter::Counters;
+use crate::fact::preemption::preemption;
 use crate::ring::size::LARGEST;
 use crate::sched;
+use crate::sys::private_stack::private_stacks;
 
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
 const GET_ATTACH_COOKIE: u32 = 174;
@@ -26,6 +29,10 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     };
     let mut rows =
         vec![Row::info("release", format!("Linux {}, {}", text(|u| u.release()), text(|u| u.machine())))];
+    rows.push(Row::info(
+        "preemption",
+        preemption(Path::new("/")).unwrap_or_else(|why| format!("unknown: {why}")),
+    ));
     if !nix::unistd::geteuid().is_root() {
         rows.push(Row::no("BPF", "not tried: the agent is not root"));
         rows.extend(options::rows());
@@ -51,6 +58,7 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
         Err(e) => rows.push(Row::no("BPF programs", format!("{}; {}", e.answer, e.help))),
         Ok(bpf) => {
             rows.push(Row::yes("BPF programs", "loaded and accepted by the verifier"));
+            rows.push(stacks(&bpf));
             let cost = calibrate::probe_cost(&bpf);
             let kind = if bpf.multi() { "by links for many places (uprobe_multi)" } else { "by perf events" };
             works = cost.is_some();
@@ -79,6 +87,32 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     rows.extend(unneeded());
     rows.extend(options::rows());
     (rows, works)
+}
+
+/// Whether a preempted program can lose its stack to another task.
+fn stacks(bpf: &Bpf<'_>) -> Row {
+    const WHAT: &str = "BPF stacks";
+    let (functions, deepest) = bpf.stacks();
+    let ours = format!("{functions} functions use {deepest} bytes of stack at most");
+    match (private_stacks(), jit::with_private_stack(&bpf.names())) {
+        (false, _) => Row::yes(WHAT, format!("each task has its own; {ours}")),
+        (true, Some(programs)) if !programs.is_empty() => Row::no(
+            WHAT,
+            format!("shared by the tasks of a CPU in {}: do not trace on this kernel", programs.join(", ")),
+        ),
+        (true, Some(_)) => Row::yes(
+            WHAT,
+            format!(
+                "this kernel has stacks per CPU for functions with more than {STACK_MAX} bytes; {ours}, and none has one"
+            ),
+        ),
+        (true, None) => Row::yes(
+            WHAT,
+            format!(
+                "this kernel has stacks per CPU for functions with more than {STACK_MAX} bytes; {ours}; it shows no machine code"
+            ),
+        ),
+    }
 }
 
 /// The scheduler level: its programs were loaded with what the kernel tells of its tracepoints, and attached to them.

@@ -56,8 +56,7 @@ impl OpProbes for Switched<'_, '_> {
     }
 
     fn capture(&mut self, window: Window) -> u64 {
-        // Of a process that is known already, the kernel has the room.
-        let _ = self.attached.capture(self.bpf, window);
+        self.attached.capture(self.bpf, window);
         clock::monotonic_ns()
     }
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 use nix::unistd::{SysconfVar, sysconf};
 use profinfer_wire::record::fact::FactScope::System;
 
+use super::preemption::preemption;
 use super::read;
 use super::send::Sender;
+use crate::sys::private_stack::private_stacks;
 
 /// Options of the kernel's command line that change how fast an engine runs. No other is sent: the line may hold secrets.
 const OPTIONS: [&str; 25] = [
@@ -46,6 +48,8 @@ const MAX_OPTION: usize = 200;
 pub(super) fn send(root: &Path, out: &mut Sender<'_>) {
     let line = read::text(root, "/proc/cmdline");
     out.text_or(System, "kernel.cmdline", line.map(|line| options(&line)));
+    out.text_or(System, "kernel.preemption", preemption(root));
+    out.number_or(System, "kernel.private_stacks", Ok(private_stacks().into()));
     out.number_or(System, "page.size", page_size());
     out.number_or(System, "numa.nodes", numa_nodes(root));
     out.text_or(System, "hugepages.policy", hugepages(root));

@@ -16,6 +16,7 @@ mod environment;
 mod features;
 mod kernel;
 mod memory;
+pub(crate) mod preemption;
 mod process;
 mod read;
 mod send;

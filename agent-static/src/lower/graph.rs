@@ -43,6 +43,8 @@ pub(super) struct Open {
     /// Its operators are not captured.
     pub(super) skipped: bool,
     pub(super) topology: Option<Rc<Known>>,
+    /// Why not, where it was to be read.
+    pub(super) unknown: Option<ring::WalkFailure>,
     pub(super) batches: Vec<Batch>,
     pub(super) selections: Option<Selections>,
     /// No filter on calls leaves out its spans.
@@ -187,6 +189,7 @@ impl Lower {
             n_past: e.n_past,
             skipped: e.skipped,
             topology: self.topologies.get(e.topology),
+            unknown: e.unknown,
             batches: self.graphs.lists.pop().unwrap_or_default(),
             selections: None,
             keep: true,

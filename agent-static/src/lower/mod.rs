@@ -24,7 +24,7 @@ pub mod topology;
 use profinfer_engine::{Layout, Tables};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::capture::CaptureLoss;
-use profinfer_wire::record::loss::Loss;
+use profinfer_wire::record::loss::{Loss, LossReasons};
 
 use crate::bpf::Totals;
 use crate::capture::filter::Filters;
@@ -32,6 +32,7 @@ use crate::emit::Emitter;
 use crate::link::output::Weight;
 use crate::placement::Unplaced;
 use crate::ring::Event;
+use crate::ring::stall::Stalls;
 use crate::selfcheck::Hits;
 
 pub use direct::Used;
@@ -93,6 +94,8 @@ pub struct Lower {
     pub engines_progress: progress::Engines,
     /// Every event of the kernel before this time has come here, ns.
     pub drained_ns: u64,
+    /// What held up the reader of the ring buffer.
+    pub stalls: Stalls,
 }
 
 /// Counts of spans on the agent's side; names as in the wire's `Loss`.
@@ -100,7 +103,13 @@ pub struct Lower {
 struct Counts {
     sent: u64,
     queue_full: u64,
+    /// All whose node is not known, for whatever reason.
     no_graph: u64,
+    /// Of these: of graphs with more nodes than are walked, and of graphs that could not be read.
+    too_large: u64,
+    unreadable: u64,
+    /// Of these: what the record says of nodes and times cannot be.
+    damaged: u64,
     /// In graph calls that were running when the session ended.
     edge: u64,
     /// Left out by filters.
@@ -138,6 +147,7 @@ impl Lower {
             capture_loss: None,
             engines_progress: progress::Engines::default(),
             drained_ns: 0,
+            stalls: Stalls::default(),
         }
     }
 
@@ -186,6 +196,7 @@ impl Lower {
             Event::Switch(switch) => self.switch(switch),
             Event::Wake(head, at_ns) => self.woken(head, *at_ns, false),
             Event::Migration(head, at_ns) => self.woken(head, *at_ns, true),
+            Event::Seen(head, at_ns) => self.seen(head, *at_ns),
             Event::Gap(_, from_ns, to_ns) => self.gap(*from_ns, *to_ns),
             Event::Interrupt(interrupt) => self.interrupt(interrupt),
             // Of processes, not of what they compute: the session's.
@@ -229,6 +240,22 @@ impl Lower {
             bytes_queue_full: self.emit.bytes_dropped,
             no_state: kernel.no_state,
         }
+    }
+
+    /// Says why spans are in the sums of [`Self::loss`] where one sum has several reasons.
+    pub fn emit_loss_reasons(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
+        let reasons = LossReasons {
+            at_ns,
+            spans_empty: kernel.spans_empty,
+            spans_too_large: self.spans.too_large,
+            spans_unreadable: self.spans.unreadable,
+            spans_damaged: self.spans.damaged,
+            graphs_too_large: kernel.graphs_too_large,
+            graphs_unreadable: kernel.graphs_unreadable,
+            ring_stalls: self.stalls.seen,
+            ring_stall_ns: self.stalls.longest_ns,
+        };
+        self.emit.emit(&Record::LossReasons(reasons), weight);
     }
 
     /// Says what was left out so far, where something was asked to be.

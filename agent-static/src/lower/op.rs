@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::graph::Open;
 use super::starts::Running;
 use crate::link::output::Weight;
-use crate::ring;
+use crate::ring::{self, WalkFailure};
 
 /// Batches kept for use again, about a thread each.
 const MAX_POOL: usize = 64;
@@ -31,19 +31,23 @@ impl Lower {
         let hint = at.map_or(0, |i| open.batches[i].last_index + 1);
         let Some(topology) = open.topology.as_ref() else {
             self.spans.no_graph += 1;
+            match open.unknown {
+                Some(WalkFailure::TooLarge) => self.spans.too_large += 1,
+                Some(WalkFailure::Unreadable) => self.spans.unreadable += 1,
+                Some(WalkFailure::RingFull) | None => {}
+            }
             return;
         };
         let node = topology.index(e.node, hint);
         // Most kernels compute one node: then nothing is looked up again.
         let last = if e.last == e.node { node } else { topology.index(e.last, hint + 1) };
-        let (Some(node), Some(last)) = (node, last) else {
+        let possible = (e.end_ns >= e.start_ns || self.starts_only).then_some(());
+        let (Some(node), Some(last), Some(())) = (node, last.filter(|last| node <= Some(*last)), possible)
+        else {
             self.spans.no_graph += 1;
+            self.spans.damaged += 1;
             return;
         };
-        if last < node || e.end_ns < e.start_ns && !self.starts_only {
-            self.spans.no_graph += 1;
-            return;
-        }
         let (began, cpu) = e.cpus();
         let passes = topology.passes(node, last);
         let span = Span {

@@ -33,6 +33,8 @@ pub(super) struct Scheduler {
     /// Text ids of the soft interrupts, by their numbers; 0 where there is none.
     softirqs: [u32; 16],
     names: Vec<([u8; TASK_COMM], u32)>,
+    /// Switches that the kernel did not count: threads that probes found.
+    seen: u64,
     sent: u64,
     queue_full: u64,
 }
@@ -87,6 +89,7 @@ impl Lower {
             interrupts: Packed::new(interrupts::Cursor::new(0)),
             softirqs,
             names: Vec::with_capacity(NAMES),
+            seen: 0,
             sent: 0,
             queue_full: 0,
         });
@@ -94,15 +97,27 @@ impl Lower {
 
     pub(super) fn switch(&mut self, e: &Switch) {
         let Some(sched) = &self.sched else { return };
-        // A thread that was only seen to run did not leave.
-        let left = if e.prev == e.next { Left::Other } else { sched.states.left(e.state) };
+        let left = sched.states.left(e.state);
         let (prev, next) = (self.who(e.prev), self.who(e.next));
         self.push_event(e.at_ns, Happened::Switch { cpu: cpu(e.cpu), prev, left, next });
     }
 
+    /// A probe found a thread of which the tracepoints told nothing yet: as if it came to its CPU from itself.
+    pub(super) fn seen(&mut self, head: &Head, at_ns: u64) {
+        if self.sched.is_none() || self.located(head.tgid, head.tid) {
+            return;
+        }
+        let itself = events::Who::Thread(head.tid);
+        let happened = Happened::Switch { cpu: cpu(head.arg), prev: itself, left: Left::Other, next: itself };
+        self.push_event(at_ns, happened);
+        if let Some(sched) = &mut self.sched {
+            sched.seen += 1;
+        }
+    }
+
     pub(super) fn woken(&mut self, head: &Head, at_ns: u64, moved: bool) {
         let (cpu, tid) = (cpu(head.arg), head.tid);
-        self.thread(head.tgid, tid);
+        self.located(head.tgid, tid);
         let happened = if moved { Happened::Migration { cpu, tid } } else { Happened::Wake { cpu, tid } };
         self.push_event(at_ns, happened);
     }
@@ -140,7 +155,7 @@ impl Lower {
     fn who(&mut self, who: Who) -> events::Who {
         match who {
             Who::Engine(pid, tid) => {
-                self.thread(pid, tid);
+                self.located(pid, tid);
                 events::Who::Thread(tid)
             }
             Who::Other(0, _) => events::Who::Task(IDLE),
@@ -244,7 +259,7 @@ impl Lower {
         let loss = SchedLoss {
             at_ns: drained_ns,
             recorded: sched.recorded,
-            switches: kernel.switches,
+            switches: kernel.switches + sched.seen,
             wakes: kernel.wakes,
             migrations: kernel.migrations,
             interrupts: kernel.interrupts,

@@ -1,6 +1,6 @@
 //! Threads: sent once, before their first span or call.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use profinfer_wire::record::Record;
 use profinfer_wire::record::session::Thread;
@@ -14,27 +14,33 @@ const MAX_THREADS: usize = 4096;
 /// Threads that wait for their facts to be read.
 pub(super) const MAX_COMPUTING: usize = 64;
 
-/// The threads that were sent.
+/// The threads that were sent, by process and thread; and whether it is known by the scheduler level where each is.
 #[derive(Debug, Default)]
-pub struct Threads(HashSet<(u32, u32)>);
+pub struct Threads(HashMap<(u32, u32), bool>);
 
 impl Threads {
     /// Forgets those of all other processes.
     pub(super) fn keep(&mut self, kept: impl Fn(u32) -> bool) {
-        self.0.retain(|(pid, _)| kept(*pid));
+        self.0.retain(|(pid, _), _| kept(*pid));
     }
 }
 
 impl Lower {
     /// Tells of the threads of a process anew, and counts its calls anew: it began another program, under another name.
     pub fn forget_threads(&mut self, pid: u32) {
-        self.threads.0.retain(|(p, _)| *p != pid);
+        self.threads.0.retain(|(p, _), _| *p != pid);
         self.engines_progress.forget(pid);
+    }
+
+    /// Notes that it is known by the scheduler level where a thread is; whether it was known before.
+    pub(super) fn located(&mut self, pid: u32, tid: u32) -> bool {
+        self.thread(pid, tid);
+        self.threads.0.get_mut(&(pid, tid)).is_some_and(|located| std::mem::replace(located, true))
     }
 
     /// Tells of a thread that the host does not know yet.
     pub(super) fn thread(&mut self, pid: u32, tid: u32) {
-        if self.threads.0.contains(&(pid, tid)) {
+        if self.threads.0.contains_key(&(pid, tid)) {
             return;
         }
         if self.threads.0.len() >= MAX_THREADS {
@@ -45,7 +51,7 @@ impl Lower {
         }
         let name = process::thread_name(pid, tid);
         if self.emit.emit(&Record::Thread(Thread { tid, pid, name: &name }), Weight::Essential) {
-            self.threads.0.insert((pid, tid));
+            self.threads.0.insert((pid, tid), false);
         }
     }
 }

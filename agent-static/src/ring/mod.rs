@@ -5,6 +5,7 @@
 
 mod parse;
 pub mod size;
+pub mod stall;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +65,19 @@ pub struct Graph {
     pub n_past: Option<u32>,
     /// It is of a call whose operators are not captured.
     pub skipped: bool,
+    /// Why its topology is not known, where it was to be read and is not.
+    pub unknown: Option<WalkFailure>,
+}
+
+/// Why the topology of a graph is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalkFailure {
+    /// The ring buffer had no room for its tensors.
+    RingFull,
+    /// It has more nodes than are walked.
+    TooLarge,
+    /// Some of its memory could not be read.
+    Unreadable,
 }
 
 /// One tensor of a topology.
@@ -185,7 +199,7 @@ pub struct Switch {
     pub state: u64,
     /// Who had it.
     pub prev: Who,
-    /// Who has it now; the same as `prev` when a thread was only seen to run.
+    /// Who has it now.
     pub next: Who,
 }
 
@@ -247,6 +261,8 @@ pub enum Event<'a> {
     Wake(Head, u64),
     /// A thread that waits was moved at that time, and waits for the CPU `arg`.
     Migration(Head, u64),
+    /// A thread was seen to run on the CPU `arg` at that time.
+    Seen(Head, u64),
     /// Of what the CPU `arg` did between these times, some was lost.
     Gap(Head, u64, u64),
     /// An interrupt ended.

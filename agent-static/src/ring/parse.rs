@@ -7,9 +7,9 @@ use profinfer_wire::record::counter::{SLOTS, why};
 
 use super::{
     COUNTER_SLOTS, Counted, Decode, Event, Experts, Graph, Head, Interrupt, Nested, Op, Part, Switch,
-    TASK_COMM, Tensor, Who,
+    TASK_COMM, Tensor, WalkFailure, Who,
 };
-use crate::bpf::layout::types::{count_why, event_kind, part_told};
+use crate::bpf::layout::types::{count_why, event_kind, part_told, walk_failure};
 use crate::bpf::layout::{View, field, field_bytes, types};
 
 /// Every record begins with the head, which says its kind.
@@ -89,6 +89,12 @@ fn graph(head: Head, b: &[u8]) -> Option<Graph> {
         backend: field!(b, event_graph.backend)?,
         n_past: u32::try_from(field!(b, event_graph.n_past)?).ok(),
         skipped: field!(b, event_graph.skipped)? != 0,
+        unknown: match walk_failure(field!(b, event_graph.unknown)?) {
+            walk_failure::WALK_RING_FULL => Some(WalkFailure::RingFull),
+            walk_failure::WALK_TOO_LARGE => Some(WalkFailure::TooLarge),
+            walk_failure::WALK_UNREADABLE => Some(WalkFailure::Unreadable),
+            _ => None,
+        },
     })
 }
 
@@ -221,6 +227,7 @@ impl<'a> Event<'a> {
             event_kind::EVENT_SWITCH => Self::Switch(switch(head, b)?),
             event_kind::EVENT_WAKE => Self::Wake(head, field!(View::new(b)?, event_wake.at_ns)?),
             event_kind::EVENT_MIGRATION => Self::Migration(head, field!(View::new(b)?, event_wake.at_ns)?),
+            event_kind::EVENT_SEEN => Self::Seen(head, field!(View::new(b)?, event_wake.at_ns)?),
             event_kind::EVENT_GAP => {
                 let b = View::new(b)?;
                 Self::Gap(head, field!(b, event_gap.from_ns)?, field!(b, event_gap.to_ns)?)

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use proptest::prelude::*;
 
 use super::*;
-use crate::bpf::layout::types::event_kind;
+use crate::bpf::layout::types::{event_kind, walk_failure};
 use crate::bpf::layout::{Plain, bytes_of, types};
 
 const HEAD: Head = Head { tid: 11, tgid: 12, arg: 13 };
@@ -40,7 +40,7 @@ fn every_kind_is_read_by_its_fields() {
     assert_eq!(Event::parse(&decode), Some(Event::Decode(expected)));
     let graph = |n_past: i32| {
         record!(EVENT_GRAPH_START event_graph { start_ns: 1, end_ns: 2, topology: 3, first_ne1: 4, first_op: 5, n_nodes: 6,
-            backend: 7, n_past: n_past, skipped: 1 })
+            backend: 7, n_past: n_past, skipped: 1, unknown: walk_failure::WALK_TOO_LARGE.0 })
     };
     let expected = |n_past| Graph {
         head: HEAD,
@@ -53,6 +53,7 @@ fn every_kind_is_read_by_its_fields() {
         backend: 7,
         n_past,
         skipped: true,
+        unknown: Some(WalkFailure::TooLarge),
     };
     assert_eq!(Event::parse(&graph(8)), Some(Event::Graph(expected(Some(8)))));
     assert_eq!(Event::parse(&graph(-1)), Some(Event::Graph(expected(None))));

@@ -129,6 +129,16 @@ pub fn real_time() -> Option<String> {
     })
 }
 
+/// Why the interrupts' tracepoints are not attached on a real-time kernel.
+pub(super) const INTERRUPTS_ARE_THREADS: &str =
+    "on a real-time kernel interrupts are threads: the scheduler shows them like other tasks";
+
+/// Whether the kernel runs interrupts' handlers as threads, which can be preempted.
+#[must_use]
+pub fn is_real_time() -> bool {
+    nix::sys::utsname::uname().is_ok_and(|u| u.version().to_string_lossy().contains("PREEMPT_RT"))
+}
+
 fn refuses(release: &str, version: &str) -> bool {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
     let number: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));

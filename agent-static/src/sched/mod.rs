@@ -68,8 +68,13 @@ impl Level {
     pub fn attach(&mut self, bpf: &Bpf<'_>) {
         let Some(formats) = &self.formats else { return };
         let mut failed = None;
+        // What these programs keep per CPU would be written by several tasks at once.
+        let preemptible = formats::is_real_time();
         for tracepoint in Tracepoint::ALL {
-            let attached = formats.id(tracepoint).and_then(|id| bpf.attach_tracepoint(tracepoint, id));
+            let attached = match preemptible {
+                true if !tracepoint.needed() => Err(formats::INTERRUPTS_ARE_THREADS.to_owned()),
+                _ => formats.id(tracepoint).and_then(|id| bpf.attach_tracepoint(tracepoint, id)),
+            };
             let refused = match attached {
                 Ok(link) => {
                     self.links.push(link);

@@ -34,6 +34,7 @@ use crate::plan::Plan;
 use crate::ring::size::size_for;
 use crate::sched;
 use crate::signals::{Signals, Sleeper};
+use crate::sys::ring::waiting;
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
@@ -85,6 +86,7 @@ pub(super) fn capture(
         loaded => loaded?,
     };
     let _following = follow(&bpf, &mut counters);
+    let _ends = bpf.attach_thread_exit().map_err(|e| log(&e.to_string())).ok();
     let mut gauges = Gauges::open(&plan.gauges, Path::new("/"));
     {
         let lower = &mut drain.borrow_mut().lower;
@@ -141,9 +143,15 @@ pub(super) fn capture(
             emit.frames()
         };
         let before_drain = clock::monotonic_ns();
-        let more = usize::try_from(ring.consume_raw_n(AT_ONCE)).is_ok_and(|n| n >= AT_ONCE);
-        if !more {
-            drain.borrow_mut().lower.drained_ns = before_drain;
+        let waiting = waiting(&ring);
+        let read = usize::try_from(ring.consume_raw_n(AT_ONCE)).unwrap_or(0);
+        let more = read >= AT_ONCE;
+        {
+            let lower = &mut drain.borrow_mut().lower;
+            lower.stalls.looked(before_drain, waiting, read > 0);
+            if !more {
+                lower.drained_ns = before_drain;
+            }
         }
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
         lower.drain_direct();

@@ -77,6 +77,7 @@ fn emit_losses(bpf: &Bpf<'_>, lower: &mut Lower, weight: Weight) -> Loss {
     lower.emit_part_loss(now, &totals, weight);
     lower.emit_direct_loss(now, weight);
     lower.emit_capture_loss(now, &totals, weight);
+    lower.emit_loss_reasons(now, &totals, weight);
     lower.loss(now, &totals)
 }
 

@@ -1,5 +1,5 @@
 //! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, capabilities, counters, a function to
-//! probe, BPF statistics, maps and links, serial lines, measuring loops, direct probes.
+//! probe, BPF statistics, maps, links and the ring buffer, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
 
@@ -12,8 +12,10 @@ pub mod mount;
 pub mod multi;
 pub mod perf;
 pub mod priority;
+pub mod private_stack;
 pub mod privilege;
 pub mod probed;
+pub mod ring;
 pub mod serial;
 pub mod spawn;
 pub mod stats;

@@ -188,6 +188,7 @@ pub(crate) fn graph(head: Head, start_ns: u64, topology: u64) -> Graph {
         backend: 0,
         n_past: None,
         skipped: false,
+        unknown: None,
     }
 }
 

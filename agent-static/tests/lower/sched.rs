@@ -50,9 +50,11 @@ fn states(model: &Model) -> Vec<(u32, u64, u64, ThreadState, u16)> {
 fn switches_become_states_and_turns() {
     let mut run = Run::new();
     begin(&mut run);
-    // Seen by a probe first.
-    switch(&mut run, 500, 1, (own(TID), 0), own(TID));
+    // Seen by a probe first; and again, after the tracepoints have told of it.
+    let seen = Head { tid: TID, tgid: PID, arg: 1 };
+    run.event(&Event::Seen(seen, 500));
     switch(&mut run, 1000, 1, (own(TID), PREEMPTED), other(77, "busy"));
+    run.event(&Event::Seen(seen, 1500));
     switch(&mut run, 4000, 1, (other(77, "busy"), SLEEPS), own(TID));
     switch(&mut run, 5000, 1, (own(TID), SLEEPS), other(0, ""));
     let head = Head { tid: TID, tgid: PID, arg: 2 };
@@ -63,7 +65,7 @@ fn switches_become_states_and_turns() {
     run.event(&Event::Interrupt(interrupt));
     run.event(&Event::Interrupt(Interrupt { soft: Some(1), start_ns: 7310, end_ns: 7400, ..interrupt }));
     let totals =
-        SchedTotals { switches: 5, wakes: 1, migrations: 1, interrupts: 2, ..SchedTotals::default() };
+        SchedTotals { switches: 4, wakes: 1, migrations: 1, interrupts: 2, ..SchedTotals::default() };
     run.lower.emit_sched_loss(8000, &totals, Weight::Essential);
     let model = run.finish();
     let expected = [

@@ -6,11 +6,24 @@ use profinfer_wire::record::loss as wire;
 use crate::model::totals::{Gap, Totals};
 use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
 
-/// The agent's totals. What was left out comes in a record of its own, before the one whose sum it completes.
+/// The agent's totals. What was left out and the reasons that share a sum come in records of their own, before the one that they
+/// complete.
 pub(super) fn ledger(health: &mut Health, r: &wire::Loss) {
     let capture = health.capture.unwrap_or_default();
     let left_out = [("spans_filtered", capture.spans_filtered), ("spans_gated", capture.spans_gated)];
-    health.ledger = Some(Ledger::read(&[&r.fields()[..], &left_out].concat()));
+    let why = health.reasons.unwrap_or_default();
+    let parts = [
+        ("spans_empty", why.spans_empty),
+        ("spans_too_large", why.spans_too_large),
+        ("spans_unreadable", why.spans_unreadable),
+        ("spans_damaged", why.spans_damaged),
+    ];
+    let mut ledger = Ledger::read(&[&r.fields()[..], &left_out, &parts].concat());
+    ledger.spans_no_start = ledger.spans_no_start.saturating_sub(ledger.spans_empty);
+    for part in [ledger.spans_too_large, ledger.spans_unreadable, ledger.spans_damaged] {
+        ledger.spans_no_graph = ledger.spans_no_graph.saturating_sub(part);
+    }
+    health.ledger = Some(ledger);
 }
 
 /// Whether spans of a thread may be missing between others of the same thread.
@@ -47,12 +60,12 @@ pub(super) fn end(health: &mut Health, r: &wire::End) {
 #[cfg(test)]
 mod tests {
     use profinfer_wire::record::{
-        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, nested::NestedLoss, part::PartLoss,
-        sched::SchedLoss,
+        capture::CaptureLoss, expert::ExpertLoss, loss::Loss, loss::LossReasons, nested::NestedLoss,
+        part::PartLoss, sched::SchedLoss,
     };
 
     use super::*;
-    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, PartLedger, SchedLedger};
+    use crate::model::{CaptureLedger, ExpertLedger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 
     /// Fields of the record that the ledger has no row for, and rows that the record has no field for.
     fn strangers<L: Totals>(fields: &[(&'static str, u64)]) -> Vec<&'static str> {
@@ -64,7 +77,16 @@ mod tests {
     #[test]
     fn ledgers_have_the_fields_of_their_records() {
         // Of the record beside it.
-        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), ["spans_filtered", "spans_gated"]);
+        let beside = [
+            "spans_too_large",
+            "spans_unreadable",
+            "spans_damaged",
+            "spans_empty",
+            "spans_filtered",
+            "spans_gated",
+        ];
+        assert_eq!(strangers::<Ledger>(&Loss::default().fields()), beside);
+        assert_eq!(strangers::<ReasonLedger>(&LossReasons::default().fields()), [""; 0]);
         assert_eq!(strangers::<CaptureLedger>(&CaptureLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<NestedLedger>(&NestedLoss::default().fields()), [""; 0]);
         assert_eq!(strangers::<SchedLedger>(&SchedLoss::default().fields()), [""; 0]);

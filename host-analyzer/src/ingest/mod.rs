@@ -36,7 +36,7 @@ use profinfer_wire::record::Record;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
-use crate::model::{CaptureLedger, DamageKind, Model, NestedLedger, SchedLedger, Text};
+use crate::model::{CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, SchedLedger, Text};
 
 use damage::Damages;
 use expert::Selections;
@@ -196,6 +196,7 @@ impl Ingest {
             Record::ProbeSwitch(r) => duty::switch(&mut self.model.duty, r),
             Record::ControllerStep(r) => controller::step(&mut self.model.controller_steps, r),
             Record::CaptureLoss(r) => self.model.health.capture = Some(CaptureLedger::read(&r.fields())),
+            Record::LossReasons(r) => self.model.health.reasons = Some(ReasonLedger::read(&r.fields())),
             Record::Piece(r) => piece::begins(&mut self.model.health, r),
             Record::PieceEnd(r) => piece::ends(&mut self.model.health, r),
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),

@@ -1,7 +1,7 @@
 //! What was lost, in three words: *dropped* at the source, *damaged* on the way, *cut short*.
 
 use super::direct::{DirectTotals, OperatorProbes};
-use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
+use super::loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 
 /// Why bytes or records could not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -150,6 +150,8 @@ pub struct Health {
     pub ledger: Option<Ledger>,
     /// Latest totals of what options and filters left out; `None` when nothing was asked to be.
     pub capture: Option<CaptureLedger>,
+    /// Latest reasons of losses that have one sum with others; `None` from agents that do not tell them apart.
+    pub reasons: Option<ReasonLedger>,
     /// Nested calls read.
     pub nested_received: u64,
     /// Latest totals of nested calls; `None` when there were none, or no such record arrived.

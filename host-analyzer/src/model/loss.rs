@@ -44,8 +44,23 @@ ledger! {
         ),
         spans_no_graph: spans(
             "no_graph",
-            "the topology of their graph is not known, because they ran before it was read or it could not be read. \
-             Let the agent start the engine to see it from the first graph on",
+            "their graph ran before its topology was read, or the ring buffer had no room for it. Let the agent start the \
+             engine to see it from the first graph on",
+        ),
+        // Of the record of reasons: they are in one sum with those above.
+        spans_too_large: spans(
+            "graph_too_large",
+            "their graph has more nodes than the agent reads (8,192). Its calls are recorded (--levels token,graph), its \
+             operators are not",
+        ),
+        spans_unreadable: spans(
+            "graph_unreadable",
+            "the memory of their graph could not be read while the engine ran: it is not resident, or its layout is not the one \
+             that the agent knows",
+        ),
+        spans_damaged: spans(
+            "damaged",
+            "their record names no node of its graph, or ends before it starts. Please report this",
         ),
         no_state: other(
             "no_state",
@@ -67,6 +82,8 @@ ledger! {
         ),
         frames_queue_full: other("frames", "frames", Gap::Calls, "the queue to the link was full"),
         bytes_queue_full: RowRole::BytesOfLoss("frame_bytes"),
+        // Nodes without elements, of the record of reasons: the engine does not compute them.
+        spans_empty: RowRole::Nothing,
         spans_no_start: NO_START,
         spans_no_end: NO_END,
         // Of the record of what options and filters left out.
@@ -80,6 +97,21 @@ impl Ledger {
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.spans_filtered.saturating_add(self.spans_gated)
+    }
+}
+
+ledger! {
+    /// Reasons that [`Ledger`] has in one sum on the wire, and what held up the ring buffer.
+    pub struct ReasonLedger {
+        at_ns: RowRole::Figure,
+        spans_empty: RowRole::Figure,
+        spans_too_large: RowRole::Figure,
+        spans_unreadable: RowRole::Figure,
+        spans_damaged: RowRole::Figure,
+        graphs_too_large: RowRole::Figure,
+        graphs_unreadable: RowRole::Figure,
+        ring_stalls: RowRole::Figure,
+        ring_stall_ns: RowRole::Figure,
     }
 }
 

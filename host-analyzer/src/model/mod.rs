@@ -52,7 +52,7 @@ pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
 pub use health::{Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, Skipped};
-pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, SchedLedger};
+pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use part::Parts;

@@ -15,6 +15,8 @@ pub enum RowRole {
     BytesOfLoss(&'static str),
     /// Seen, and left out as it was asked to be: neither sent nor lost.
     LeftOut,
+    /// Seen, and nothing was to be recorded: neither sent nor lost.
+    Nothing,
     /// Not lost, only not whole: at an edge of the session.
     Edge(Edge),
 }
@@ -135,6 +137,7 @@ pub(super) fn balances<L: Totals>(ledger: &L) -> bool {
     let accounted = |role| {
         role == RowRole::Sent
             || role == RowRole::LeftOut
+            || role == RowRole::Nothing
             || is_dropped_event(role)
             || matches!(role, RowRole::Edge(Edge { in_sum: true, .. }))
     };

@@ -46,6 +46,31 @@ totals! {
     }
 }
 
+totals! {
+    /// Reasons that [`Loss`] has in one sum with others, and what held up the ring buffer; of the same moment, before it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct LossReasons {
+        /// When the totals were taken, ns.
+        pub at_ns: u64,
+        /// Of `spans_no_start`: nodes without elements. The engine passes over them, and nothing is lost.
+        pub spans_empty: u64,
+        /// Of `spans_no_graph`: in graphs with more nodes than the agent reads.
+        pub spans_too_large: u64,
+        /// Of `spans_no_graph`: in graphs whose memory could not be read.
+        pub spans_unreadable: u64,
+        /// Of `spans_no_graph`: in graphs that are known, whose record names no node of the graph or ends before it starts.
+        pub spans_damaged: u64,
+        /// Computations of graphs with more nodes than the agent reads.
+        pub graphs_too_large: u64,
+        /// Computations of graphs whose memory could not be read.
+        pub graphs_unreadable: u64,
+        /// How often the reader of the ring buffer found a record that was reserved and not submitted: its thread had lost its CPU.
+        pub ring_stalls: u64,
+        /// The longest time for which it did, ns; a lower bound.
+        pub ring_stall_ns: u64,
+    }
+}
+
 /// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndReason {

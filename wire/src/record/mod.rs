@@ -115,6 +115,8 @@ pub mod kind {
     pub const PIECE: u16 = 0x74;
     /// [`super::piece::PieceEnd`].
     pub const PIECE_END: u16 = 0x75;
+    /// [`super::loss::LossReasons`].
+    pub const LOSS_REASONS: u16 = 0x7a;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -278,6 +280,8 @@ records! {
     Piece = kind::PIECE => piece::Piece,
     /// A piece of a recording ends, and another one follows.
     PieceEnd = kind::PIECE_END => piece::PieceEnd,
+    /// Reasons of losses that have one sum with others.
+    LossReasons = kind::LOSS_REASONS => loss::LossReasons,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.

@@ -3,7 +3,7 @@
 use profinfer_wire::record::Record;
 use profinfer_wire::record::clock::Clock;
 use profinfer_wire::record::direct::DirectLoss;
-use profinfer_wire::record::loss::{End, EndReason, Loss};
+use profinfer_wire::record::loss::{End, EndReason, Loss, LossReasons};
 
 pub(super) const LOSS: Loss = Loss {
     at_ns: 5_000_000_000,
@@ -34,6 +34,18 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         clock_error_ns: 45,
     };
     check("direct loss", &Record::DirectLoss(loss));
+    let reasons = LossReasons {
+        at_ns: 5_000_000_000,
+        spans_empty: 118,
+        spans_too_large: 40,
+        spans_unreadable: 3,
+        spans_damaged: 1,
+        graphs_too_large: 2,
+        graphs_unreadable: 1,
+        ring_stalls: 4,
+        ring_stall_ns: 12_000_000,
+    };
+    check("loss reasons", &Record::LossReasons(reasons));
     check("loss", &Record::Loss(LOSS));
     let end = End {
         reason: EndReason::EngineEnded,

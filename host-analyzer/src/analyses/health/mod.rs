@@ -2,7 +2,7 @@
 //!
 //! Stage: analysis. From: the agent's totals, the damage on the way. To: [`Health`]. Promises: every end of an
 //! operator that the kernel saw is received, or counted under one of the other words:
-//! `kernel = received + dropped + left_out + no_start + unaccounted`.
+//! `kernel = received + dropped + left_out + empty + no_start + unaccounted`.
 
 mod capture;
 mod experts;
@@ -15,7 +15,7 @@ use super::accelerator::ProfileJoin;
 use super::capture::Capture;
 use super::duty::Slowdown;
 use crate::model::Model;
-pub use remark::{Of, Remark, Severity};
+pub use remark::{Of, Remark, RingStalls, Severity};
 pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
@@ -36,6 +36,7 @@ fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
     if let Some(ledger) = &totals.ledger {
         stream::dropped(Of::Spans, ledger, ledger.span_ends, &mut found);
     }
+    stream::stalled(health, &mut found);
     stream::nested(model, &mut found);
     stream::sched(model, &mut found);
     experts::lost(model, health, &mut found);

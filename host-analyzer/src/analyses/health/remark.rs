@@ -1,5 +1,7 @@
 //! What there is to say of a recording's health, one thing each; `views` makes the sentences.
 
+use serde::Serialize;
+
 use crate::analyses::accelerator::ProfileJoin;
 use crate::analyses::capture::{PhaseCoverage, Step};
 use crate::analyses::duty::Measured;
@@ -23,6 +25,15 @@ pub enum Of {
     Parts,
 }
 
+/// Records that were reserved and not submitted, because their threads had lost their CPUs: all records after them had to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RingStalls {
+    /// How often the reader met one.
+    pub count: u64,
+    /// The longest wait, ns; a lower bound.
+    pub longest_ns: u64,
+}
+
 /// One thing to say.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
@@ -43,6 +54,8 @@ pub enum Remark {
         /// Bytes of what was lost, where they are counted.
         bytes: Option<u64>,
     },
+    /// The reader of the ring buffer was held up while records were lost for want of room there.
+    RingStalled(RingStalls),
     /// The agent's totals did not arrive.
     TotalsMissing {
         /// Which.
@@ -228,6 +241,7 @@ impl Remark {
             | Self::NothingSeen(_)
             | Self::OptionRefused(..)
             | Self::FilterRefused { .. }
+            | Self::RingStalled(_)
             | Self::TotalsMissing { .. }
             | Self::CutShort { .. } => Severity::Warning,
             Self::Refused(_)

@@ -3,12 +3,19 @@
 use super::remark::{Of, Remark};
 use super::sums::Health;
 use crate::model::totals::Totals;
-use crate::model::{DamageKind, EndReason, Model};
+use crate::model::{DamageKind, EndReason, Ledger, Model};
 
 /// What `ledger` counted as lost.
 pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<Remark>) {
     let lost = ledger.losses().filter(|(_, n, _)| *n > 0);
     found.extend(lost.map(|(reason, n, bytes)| Remark::Dropped { of, reason, n, seen, bytes }));
+}
+
+/// Where records were lost because the ring buffer was full: whether it was full because its reader was held up.
+pub(super) fn stalled(health: &Health, found: &mut Vec<Remark>) {
+    let full = |l: &Ledger| l.spans_ring_full > 0 || l.calls_ring_full > 0 || l.tensors_ring_full > 0;
+    let lost = health.dropped.and_then(|d| d.by_reason.0).is_some_and(|l| full(&l));
+    found.extend(health.ring_stalls.filter(|s| lost && s.count > 0).map(Remark::RingStalled));
 }
 
 pub(super) fn refused(model: &Model, found: &mut Vec<Remark>) {

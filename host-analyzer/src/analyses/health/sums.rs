@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::remark::Remark;
+use super::remark::{Remark, RingStalls};
 use crate::model::totals::{RowRole, Totals};
 use crate::model::{EndReason, ExpertLedger, Ledger, Model};
 
@@ -31,6 +31,8 @@ pub struct Health {
     pub spans: SpanSum,
     /// Experts that routers chose, from the kernel to here; `None` when none was seen and none told of.
     pub experts: Option<ExpertSum>,
+    /// What held up the reader of the kernel's ring buffer; `None` from agents that do not count it.
+    pub ring_stalls: Option<RingStalls>,
 }
 
 /// Lost at the source.
@@ -90,6 +92,8 @@ pub struct SpanSum {
     pub dropped: Option<u64>,
     /// Spans that filters and the duty left out, as it was asked for: not lost.
     pub left_out: Option<u64>,
+    /// Ends of nodes without elements, which the engine does not compute: nothing to record.
+    pub empty: Option<u64>,
     /// Ends of operators that were running already when the probes were attached, or whose graph was when the session ended.
     pub no_start: Option<u64>,
     /// Starts of operators that were still running when the session ended.
@@ -143,6 +147,7 @@ impl Health {
             refused: h.refused.clone(),
             spans,
             experts,
+            ring_stalls: h.reasons.map(|r| RingStalls { count: r.ring_stalls, longest_ns: r.ring_stall_ns }),
         }
     }
 }
@@ -162,12 +167,14 @@ fn span_sum(model: &Model) -> SpanSum {
         - i128::from(model.health.before().spans)
         - i128::from(dropped.spans)
         - i128::from(l.left_out())
+        - i128::from(l.spans_empty)
         - i128::from(l.spans_no_start);
     SpanSum {
         kernel: Some(l.span_ends),
         received,
         dropped: Some(dropped.spans),
         left_out: Some(l.left_out()),
+        empty: Some(l.spans_empty),
         no_start: Some(l.spans_no_start),
         no_end: Some(l.spans_no_end),
         unaccounted: i64::try_from(unaccounted).ok(),

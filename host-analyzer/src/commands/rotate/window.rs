@@ -226,6 +226,7 @@ fn remember(totals: &mut Vec<(u16, Vec<u8>)>, kind: u16, record: &Record<'_>, pa
     let total = matches!(
         record,
         Record::CaptureLoss(_)
+            | Record::LossReasons(_)
             | Record::Loss(_)
             | Record::NestedLoss(_)
             | Record::SchedLoss(_)

@@ -22,6 +22,12 @@ pub fn line(remark: &Remark) -> String {
             "error: the agent ended with an error; its terminal or the probes below say which".into()
         }
         Remark::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
+        Remark::RingStalled(s) => format!(
+            "stalled: the agent could not read the ring buffer {} times, up to {:.1} ms, because a thread was preempted while it \
+             wrote a record; part of what is counted as \"ring buffer was full\" was lost during that time",
+            count(s.count),
+            s.longest_ns as f64 / 1e6
+        ),
         Remark::TotalsMissing { of, received } => totals_missing(*of, *received),
         Remark::NotHere { of, n, seen } => not_here(*of, *n, *seen),
         Remark::NotBalanced(of) => {

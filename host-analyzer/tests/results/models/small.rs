@@ -163,6 +163,7 @@ pub(crate) fn model() -> Model {
         parts_received: 0,
         parts: None,
         capture: None,
+        reasons: None,
         ledger: Some(Ledger {
             at_ns: 5_000,
             span_starts: 18,

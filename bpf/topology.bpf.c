@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* The topology of every graph that the agent does not know yet.
+ *
+ * It is read here and not by the agent, because only here the engine stands still: the same memory holds another graph a moment later.
+ *
+ *   structure_of ─▶ uid known? ─▶ done
+ *        │ no
+ *        ▼
+ *   hash_nodes … over all nodes ─▶ topology known? ─▶ done
+ *        │ no
+ *        ▼
+ *   send_slot … one record per node and per leaf
+ *
+ * Global functions of scalars: the verifier looks at such a function once and not again at every
+ * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and so that loading takes
+ * milliseconds on a board: loops within loops, each in a function of its own.
+ */
+#include "include/maps.h"
+
+/* A graph is walked in rounds of rounds. A node has eleven slots: ten sources and itself. */
+enum { ROUND = 64, MAX_NODES = 8192 };
+/* Nodes that are hashed in one function: what it looks up, it looks up once for all of them. */
+enum { HASHED = 8 };
+enum { HASH_ROUNDS = MAX_NODES / ROUND / HASHED, SEND_ROUNDS = MAX_NODES * (SOURCES + 1) / ROUND / ROUND };
+
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+static __noinline int read_head(struct thread *t, __u64 node)
+{
+	const struct engine_config *g = config_of(t);
+	struct tensor_head *h = &t->walk_head;
+
+	if (g->ne == offsetof(struct tensor_head, ne) && g->op == offsetof(struct tensor_head, op) &&
+	    g->src == offsetof(struct tensor_head, src)) {
+		bpf_probe_read_user(h, sizeof(*h), (void *)node);
+		return 0;
+	}
+	bpf_probe_read_user(h, offsetof(struct tensor_head, ne), (void *)node);
+	bpf_probe_read_user(h->ne, sizeof(h->ne), (void *)(node + g->ne));
+	bpf_probe_read_user(&h->op, sizeof(h->op), (void *)(node + g->op));
+	bpf_probe_read_user(h->src, sizeof(h->src), (void *)(node + g->src));
+	return 0;
+}
+
+/* Hashes what of a node makes its graph another one. Not: op_params (the offset in the KV cache moves with every token) and data. A
+ * read is what costs here, some tens of ns each: in engines without a uid this runs for every node of every graph. */
+static __noinline int hash_node(struct thread *t, __u64 node)
+{
+	const struct engine_config *g = config_of(t);
+	struct tensor_head *head = &t->walk_head;
+	__u64 h = t->walk_hash;
+
+	read_head(t, node);
+	if (g->expert_op && head->op == g->expert_op)
+		t->walk_experts = 1;
+	if (g->rope_op && head->op == g->rope_op && !t->walk_positions)
+		t->walk_positions = head->src[1];
+	h = mix(h, node);
+	h = mix(h, (__u64)head->op << 32 | head->type);
+	h = mix(h, head->buffer);
+	for (int j = 0; j < 4; j++)
+		h = mix(h, head->ne[j]);
+	for (int j = 0; j < SOURCES; j++)
+		h = mix(h, head->src[j]);
+	/* Type and buffer of the first source: another model at recycled addresses. Those of the node before are in already. */
+	if (head->src[0] && head->src[0] != t->walk_before) {
+		/* Over its own strides, which are not hashed. */
+		bpf_probe_read_user(head->nb, 2 * sizeof(*head->nb), (void *)head->src[0]);
+		h = mix(h, head->nb[0] & 0xffffffff);
+		h = mix(h, head->nb[1]);
+	}
+	t->walk_hash = h;
+	t->walk_before = node;
+	return 0;
+}
+
+/* Reads the next WALK_LIST nodes' addresses, or as many as there are. */
+static __noinline int read_list(struct thread *t)
+{
+	__u32 n = t->walk_n - t->walk_i;
+
+	if (n > WALK_LIST)
+		n = WALK_LIST;
+	if (bpf_probe_read_user(t->walk_list, n * sizeof(*t->walk_list), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
+		t->walk_failed = WALK_UNREADABLE;
+	return 0;
+}
+
+/* The next nodes. Returns 0 after the last one. */
+__attribute__((noinline)) int hash_nodes(__u64 id)
+{
+	struct thread *t = known_thread(id);
+
+	if (!t)
+		return 0;
+	for (int k = 0; k < HASHED; k++) {
+		if (t->walk_i >= t->walk_n || t->walk_failed)
+			return 0;
+		if (t->walk_i % WALK_LIST == 0)
+			read_list(t);
+		hash_node(t, t->walk_list[t->walk_i % WALK_LIST]);
+		t->walk_i++;
+	}
+	return 1;
+}
+
+__attribute__((noinline)) int hash_round(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!hash_nodes(id))
+			return 0;
+	return 1;
+}
+
+/* Writes a tensor to the ring buffer. */
+static __noinline int send_tensor(struct thread *t, __u64 address, __u32 index)
+{
+	struct event_tensor *e = &t->out.tensor;
+	__u32 size = config_of(t)->tensor_size;
+
+	if (size > TENSOR_MAX)
+		size = TENSOR_MAX;
+	head(&e->head, EVENT_TENSOR, t->id, index);
+	e->topology = t->walk_topology;
+	e->address = address;
+	if (bpf_probe_read_user(e->raw, size, (void *)address))
+		t->walk_failed = WALK_UNREADABLE;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP))
+		t->walk_failed = WALK_RING_FULL;
+	return 0;
+}
+
+/* Sends the next slot: a leaf is sent when it is first met, and after a node's sources the node itself. The
+ * nodes among the sources were sent before, in the order of the graph. Returns 0 when there is no more to send. */
+__attribute__((noinline)) int send_slot(__u64 id)
+{
+	struct thread *t = known_thread(id);
+	struct seen_key *key;
+	__u32 index = ~0U;
+
+	if (!t || t->walk_i >= t->walk_n || t->walk_failed)
+		return 0;
+	key = &t->walk_seen;
+	if (t->walk_slot == 0 &&
+	    bpf_probe_read_user(&t->walk_node, sizeof(t->walk_node), (void *)(t->walk_nodes + 8ULL * t->walk_i)))
+		t->walk_failed = WALK_UNREADABLE;
+	if (t->walk_slot < SOURCES) {
+		if (bpf_probe_read_user(&key->address, sizeof(key->address),
+					(void *)(t->walk_node + config_of(t)->src + 8ULL * t->walk_slot)))
+			t->walk_failed = WALK_UNREADABLE;
+		t->walk_slot++;
+		if (!key->address || bpf_map_lookup_elem(&seen, key))
+			return 1;
+		t->walk_leafs++;
+	} else {
+		key->address = t->walk_node;
+		index = t->walk_i;
+		t->walk_slot = 0;
+		t->walk_i++;
+	}
+	bpf_map_update_elem(&seen, key, &t->walk_one, BPF_ANY);
+	send_tensor(t, key->address, index);
+	return t->walk_i < t->walk_n;
+}
+
+__attribute__((noinline)) int send_round(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!send_slot(id))
+			return 0;
+	return 1;
+}
+
+__attribute__((noinline)) int send_rounds(__u64 id)
+{
+	for (int k = 0; k < ROUND; k++)
+		if (!send_round(id))
+			return 0;
+	return 1;
+}
+
+/* Begins or ends a topology in the ring buffer. 0: there was no room. */
+static __noinline int send_mark(struct thread *t, __u32 kind)
+{
+	struct event_topology *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e)
+		return 0;
+	head(&e->head, kind, t->id, t->walk_failed != 0);
+	e->topology = t->walk_topology;
+	e->n_nodes = t->walk_n;
+	e->n_leafs = t->walk_leafs;
+	/* The end at once: the agent looks where the weights lie while the engine has them. */
+	bpf_ringbuf_submit(e, kind == EVENT_TOPOLOGY_END ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* Sends the topology of walk_topology; walk_failed says whether it is whole. */
+static __noinline int send_structure(struct thread *t)
+{
+	t->walk_i = 0;
+	t->walk_slot = 0;
+	t->walk_seen.walk = bpf_ktime_get_ns();
+	if (!send_mark(t, EVENT_TOPOLOGY)) {
+		t->walk_failed = WALK_RING_FULL;
+		return 0;
+	}
+	for (int i = 0; i < SEND_ROUNDS; i++)
+		if (!send_rounds(t->id))
+			break;
+	if (!t->walk_failed && t->walk_i < t->walk_n)
+		t->walk_failed = WALK_TOO_LARGE;
+	if (!send_mark(t, EVENT_TOPOLOGY_END) && !t->walk_failed)
+		t->walk_failed = WALK_RING_FULL;
+	return 0;
+}
+
+/* Whether the topology with the key walk_topology is held; then walk_facts are its facts. */
+static __noinline int is_held(struct thread *t)
+{
+	struct topology_facts *held = bpf_map_lookup_elem(&topologies, &t->walk_topology);
+
+	if (!held)
+		return 0;
+	t->walk_facts = *held;
+	/* An element of an LRU map goes to another key at any time, also while it is copied: then it is not found again. */
+	return held == bpf_map_lookup_elem(&topologies, &t->walk_topology);
+}
+
+/* Whether the graph's uid is known, and its topology held. */
+static __noinline int is_known(struct thread *t)
+{
+	__u64 *known;
+
+	if (!t->walk_uid.uid)
+		return 0;
+	known = bpf_map_lookup_elem(&uids, &t->walk_uid);
+	if (!known)
+		return 0;
+	t->walk_topology = *known;
+	return known == bpf_map_lookup_elem(&uids, &t->walk_uid) && is_held(t);
+}
+
+/* Begins a walk: how many nodes there are, and where. */
+static __noinline int begin_walk(struct thread *t, __u64 cgraph)
+{
+	const struct engine_config *g = config_of(t);
+
+	t->walk_i = t->walk_n = t->walk_slot = t->walk_leafs = t->walk_failed = t->walk_experts = 0;
+	t->walk_nodes = t->walk_positions = t->walk_before = t->walk_topology = 0;
+	t->walk_uid.uid = 0;
+	if (bpf_probe_read_user(&t->walk_n, sizeof(t->walk_n), (void *)(cgraph + g->n_nodes)) ||
+	    bpf_probe_read_user(&t->walk_nodes, sizeof(t->walk_nodes), (void *)(cgraph + g->nodes)) ||
+	    (g->uid && bpf_probe_read_user(&t->walk_uid.uid, sizeof(t->walk_uid.uid), (void *)(cgraph + g->uid))))
+		t->walk_failed = WALK_UNREADABLE;
+	if (t->walk_n > MAX_NODES)
+		t->walk_failed = WALK_TOO_LARGE;
+	t->walk_uid.nodes = t->walk_nodes;
+	t->walk_uid.tgid = t->id >> 32;
+	t->walk_uid.n = t->walk_n;
+	return 0;
+}
+
+/* Finds the key of the topology, and sends the topology when the agent does not have it. 0: unknown, because of walk_failed. */
+static __always_inline __u64 find_topology(struct thread *t)
+{
+	if (is_known(t)) {
+		t->walk_experts = t->walk_facts.experts;
+		t->walk_positions = t->walk_facts.positions;
+		return t->walk_topology;
+	}
+	t->walk_hash = 0xcbf29ce484222325ULL ^ (t->id >> 32) ^ ((__u64)t->walk_n << 32);
+	for (int i = 0; i < HASH_ROUNDS; i++)
+		if (!hash_round(t->id))
+			break;
+	if (t->walk_failed)
+		return 0;
+	t->walk_topology = t->walk_hash ? t->walk_hash : 1;
+	t->walk_facts.experts = t->walk_experts;
+	t->walk_facts.positions = t->walk_positions;
+	if (!bpf_map_lookup_elem(&topologies, &t->walk_topology)) {
+		send_structure(t);
+		if (t->walk_failed)
+			return 0;
+		bpf_map_update_elem(&topologies, &t->walk_topology, &t->walk_facts, BPF_ANY);
+	}
+	if (t->walk_uid.uid)
+		bpf_map_update_elem(&uids, &t->walk_uid, &t->walk_topology, BPF_ANY);
+	return t->walk_topology;
+}
+
+static __noinline __u64 structure_of(struct thread *t, __u64 cgraph)
+{
+	const struct engine_config *g = config_of(t);
+	__u64 key;
+
+	if (!g->layout || !g->read_topology) {
+		t->walk_experts = t->walk_failed = 0;
+		t->walk_positions = 0;
+		return 0;
+	}
+	begin_walk(t, cgraph);
+	if (!t->walk_n && !t->walk_failed)
+		return 0;
+	key = t->walk_failed ? 0 : find_topology(t);
+	if (t->walk_failed == WALK_RING_FULL)
+		COUNT(tensors_ring_full);
+	else if (t->walk_failed == WALK_TOO_LARGE)
+		COUNT(graphs_too_large);
+	else if (t->walk_failed)
+		COUNT(graphs_unreadable);
+	return key;
+}
