@@ -22,17 +22,36 @@ VIEWS = {"NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"}
 THREADS = 8
 
 
+def spans_of(nodes):
+    """How many operators one thread computes of a graph's nodes, each (operator, name, names of its sources)."""
+    at, sources = {}, []
+    for i, (_, name, source_names) in enumerate(nodes):
+        sources.append([at[s] for s in source_names if s in at])
+        at[name] = i
+    # The engine leaves out nodes that neither its result nor the key-value cache needs.
+    needed = set()
+    todo = [len(nodes) - 1, *(i for i, n in enumerate(nodes) if n[0] == "SET_ROWS" and n[1].startswith("cache_"))]
+    while todo:
+        i = todo.pop()
+        if i not in needed:
+            needed.add(i)
+            todo += sources[i]
+    # It computes a norm and the product after it as one.
+    fused = sum(a[0] == "RMS_NORM" and b[0] == "MUL" for a, b in zip(nodes, nodes[1:]))
+    return sum(nodes[i][0] not in VIEWS for i in needed) - fused
+
+
 def engine_output(path):
     """(tokens, spans that all threads together have) of the driver's output: see the head of ci/drivers/nodes.cpp."""
-    tokens, spans, previous = [], 0, ""
+    tokens, spans, nodes = [], 0, []
     for line in path.read_text(errors="replace").splitlines():
         field = line.split("\t")
-        if field[0] == "decode" and len(field) == 9:
+        if field[0] == "node":
+            nodes.append((field[3], field[4], [s.rsplit(":", 1)[0] for s in field[7:]]))
+        elif field[0] == "decode" and len(field) == 9:
             tokens.append(int(field[6]))
-        elif field[0] == "node":
-            # The engine computes a norm and the product after it as one.
-            spans += field[3] not in VIEWS and not (field[3] == "MUL" and previous == "RMS_NORM")
-            previous = field[3]
+            spans += spans_of(nodes) if nodes else 0
+            nodes = []
     return tokens, spans * THREADS
 
 

@@ -75,15 +75,22 @@ up() {
 	[ "$2" = rt ] || append+=" preempt=$2"
 	[ "$arch" != x86-64 ] || append+=" tsc=reliable"
 	board="$REPO/scripts/board.sh --board ${PROFINFER_BOARDS:-step-$$}-$1-$2"
-	$board up --arch "$arch" --kernel "$1" --cpus 2 --memory 1536 --model "$model" --append "$append" 2>"$dir/up.log" || { cat "$dir/up.log" >&2; return 1; }
+	$board up --arch "$arch" --kernel "$1" --cpus 2 --memory 1536 --model "$model" --append "$append" 2>"$dir/up.log" || {
+		cat "$dir/up.log" >&2
+		cp "$CACHE/board/run/${board##* }/console.log" "$dir/up-$1-$2-$SECONDS.console.log" 2>/dev/null || true
+		return 1
+	}
 	release=$(on_guest 60 'uname -r')
 	# shellcheck disable=SC2016  # the guest's shell expands it
-	preempt=$(on_guest 60 'if [ "$(cat /sys/kernel/realtime 2>/dev/null)" = 1 ]; then echo rt; else sed "s/.*(\(.*\)).*/\1/" /sys/kernel/debug/sched/preempt; fi')
+	preempt=$(on_guest 60 'case $(uname -v) in *PREEMPT_RT*) echo rt ;; *) sed "s/.*(\(.*\)).*/\1/" /sys/kernel/debug/sched/preempt ;; esac')
 	[ "$preempt" = "$2" ] || { note "the kernel preempts by '$preempt' instead of '$2'"; return 1; }
 	for file in "$REPO/ci/board/preempt-case.sh" ${put[@]+"${put[@]}"}; do $board put "$file"; done
 	on_guest 300 "nodes -m /model.gguf -t 8 -p 8 -n $tokens --list" >"$dir/untraced.txt" 2>/dev/null || return 1
 	fresh=1
 }
+
+# boots KERNEL MODE: a guest that does not come up is tried once more, as nothing of ours ran in it yet
+boots() { up "$@" || { note "booting it once more"; switch_off || true; up "$@"; }; }
 
 # in_guest CASE LIMIT COMMAND: runs it for at most LIMIT seconds, and leaves what the kernel wrote meanwhile in the folder of the case.
 # An engine whose thread the kernel has killed waits for that thread at its next barrier, so nothing is waited for after an oops.
@@ -133,9 +140,9 @@ traced() {
 # guest KERNEL MODE: all cases in it
 guest() {
 	local c
-	fresh=''
+	fresh='' board=''
 	for c in ${extra:+extra} "${cases[@]}"; do
-		[ -n "$fresh" ] || { switch_off || true; up "$1" "$2" || die "the guest with Linux $1, preempt=$2 cannot be used"; }
+		[ -n "$fresh" ] || { [ -z "$board" ] || switch_off || true; boots "$1" "$2" || die "the guest with Linux $1, preempt=$2 cannot be used"; }
 		if [ "$c" = extra ]; then
 			in_guest extra 600 "$extra"
 			verdict "$out"

@@ -117,7 +117,7 @@ board_up() {
 	[ -z "$adb" ] || adb=$(free_port 7855)
 	# Boot messages take time to print; on a serial link they belong to what it has to bear.
 	[ -n "$serial" ] || parameters+=" quiet"
-	args=(-M "$MACHINE" -cpu "$cpu" -smp "$cpus" -m "$memory" -display none -nodefaults -no-reboot -L "$PARTS/qemu/usr/share/qemu" -L "$PARTS/qemu/usr/share/seabios"
+	args=(-M "$MACHINE" -accel "$ACCEL" -cpu "$cpu" -smp "$cpus" -m "$memory" -display none -nodefaults -no-reboot -L "$PARTS/qemu/usr/share/qemu" -L "$PARTS/qemu/usr/share/seabios"
 		-kernel "$(find "$PARTS/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$parameters $append"
 		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817${adb:+,hostfwd=tcp:127.0.0.1:$adb-:5555}"
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
