@@ -3,7 +3,8 @@
 #
 #   --arch ARCH      x86-64 (default) or arm64
 #   --kernel K       one of scripts/board.sh; may be given again (default: 7.2, and on x86-64 7.2-rt and 6.12 as well)
-#   --preempt MODE   lazy, full or rt; may be given again (default: all that the kernel has)
+#   --preempt MODE   lazy, full, rt or default (of a kernel that cannot choose at boot: arm64); may be given again (default: all
+#                    that the kernel has)
 #   --minutes N      time of tracing in each guest (default: 2)
 #   --tokens N       tokens that each engine generates (default: 16)
 #   --model NAME     of scripts/model.sh (default: dense-q8)
@@ -50,9 +51,10 @@ export BOARD_ENGINE=debian # its threads sleep at barriers: 8 of them on 2 CPUs 
 
 # modes_of KERNEL: the preemption models that can be chosen at boot
 modes_of() {
-	case $1 in
+	case $arch-$1 in
+	arm64-*) echo default ;; # Debian's arm64 kernels cannot choose at boot
 	*-rt) echo rt ;;
-	5.* | 6.[0-9] | 6.1[0-2]) echo full ;;
+	*-5.* | *-6.[0-9] | *-6.1[0-2]) echo full ;;
 	*) echo lazy full ;;
 	esac
 }
@@ -72,7 +74,7 @@ on_guest() { timeout "$1" $board run "$2" </dev/null; }
 # up KERNEL MODE: boots that guest and reads which preemption it really has
 up() {
 	local append="loglevel=7 nowatchdog" file
-	[ "$2" = rt ] || append+=" preempt=$2"
+	case $2 in lazy | full) append+=" preempt=$2" ;; esac
 	[ "$arch" != x86-64 ] || append+=" tsc=reliable"
 	board="$REPO/scripts/board.sh --board ${PROFINFER_BOARDS:-step-$$}-$1-$2"
 	$board up --arch "$arch" --kernel "$1" --cpus 2 --memory 1536 --model "$model" --append "$append" 2>"$dir/up.log" || {
@@ -82,8 +84,14 @@ up() {
 	}
 	release=$(on_guest 60 'uname -r')
 	# shellcheck disable=SC2016  # the guest's shell expands it
-	preempt=$(on_guest 60 'case $(uname -v) in *PREEMPT_RT*) echo rt ;; *) sed "s/.*(\(.*\)).*/\1/" /sys/kernel/debug/sched/preempt ;; esac')
-	[ "$preempt" = "$2" ] || { note "the kernel preempts by '$preempt' instead of '$2'"; return 1; }
+	preempt=$(on_guest 60 'case $(uname -v) in
+		*PREEMPT_RT*) echo rt ;;
+		*PREEMPT_DYNAMIC*) sed "s/.*(\(.*\)).*/\1/" /sys/kernel/debug/sched/preempt ;;
+		*PREEMPT_LAZY*) echo lazy ;;
+		*PREEMPT*) echo full ;;
+		*) echo none ;;
+		esac')
+	[ "$2" = default ] || [ "$preempt" = "$2" ] || { note "the kernel preempts by '$preempt' instead of '$2'"; return 1; }
 	for file in "$REPO/ci/board/preempt-case.sh" ${put[@]+"${put[@]}"}; do $board put "$file"; done
 	on_guest 300 "nodes -m /model.gguf -t 8 -p 8 -n $tokens --list" >"$dir/untraced.txt" 2>/dev/null || return 1
 	fresh=1
