@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# fetch.sh      bring into the cache what the steps of scripts/test.sh need, in the order in which they need it
+# fetch.sh [--all]      bring into the cache what the steps of scripts/test.sh need, in the order in which they need it
+#
+#   --all   what the steps of scripts/test.sh --all need as well
 #
 # scripts/test.sh runs it beside its steps, which compile meanwhile. A step that needs something that is being fetched waits for it,
 # and one that finds it missing fetches it itself: so nothing depends on this, and what fails here is said by the step.
@@ -8,7 +10,9 @@ set -u
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/engines/builds.sh"
 . "$REPO/ci/engines/arm64.sh"
+all=''
 case ${1:-} in
+--all) all=1 ;;
 -h | --help) usage_from_head "$0"; exit ;;
 esac
 cd "$REPO" || exit
@@ -32,4 +36,8 @@ done
 get scripts/model.sh whisper-tiny
 get ci/fleet/fetch.sh
 get ci/supply/install.sh
+if [ -n "$all" ]; then
+	get scripts/board.sh fetch --arch x86-64
+	BOARD_ENGINE=debian get scripts/board.sh fetch --kernel 7.2
+fi
 say "fetched in $SECONDS s"

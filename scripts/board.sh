@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# board.sh COMMAND      an emulated Cortex-A76 board (QEMU, no KVM) with a real arm64 llama.cpp on it
+# board.sh COMMAND      an emulated Cortex-A76 board, or an x86-64 PC (QEMU, no KVM), with a real llama.cpp on it
 #
-#   fetch [--kernel K]...    get all that the board is made of (the kernels named; default: all of them)
+#   fetch [--arch ARCH] [--kernel K]...    get all parts of the board (default: arm64, all of its kernels)
 #   engine [RELEASE]         get the llama.cpp of that release for it (of scripts/engine/npm.sh), and print the folder
 #   up [OPTIONS]             boot it; returns when it can be used, and says how
 #   run COMMAND...           run a command on it: its output, its exit status
@@ -14,7 +14,9 @@
 #   list                     kernels and boards that there are
 #
 # Options of `up`:
-#   --kernel K       5.10, 6.1 (default), 6.12 or 7.2: Debian's for arm64, cloud flavour
+#   --arch ARCH      arm64 (default) or x86-64. x86-64 has none of: --big-little, --musl, --serial, --plugin, --speeds, --pace, --adb
+#   --kernel K       5.10, 6.1 (default), 6.12 or 7.2: Debian's cloud flavour; x86-64 has 6.12 (default), 7.2 and 7.2-rt (PREEMPT_RT)
+#   --append TEXT    more kernel parameters, such as preempt=full
 #   --no-btf         hide the kernel's type information, as vendors' kernels lack it
 #   --big-little     two core types, Cortex-A55 (CPUs 0 and 1) and A76 (2 and 3), each with a PMU of its own
 #   --musl           no glibc: llama.cpp linked with musl, and nothing else but static files
@@ -22,7 +24,8 @@
 #   --plugin         count what QEMU does not: instructions, memory accesses, cache refills (about 3 times slower)
 #   --speeds         CPUs whose speed can be set while it runs
 #   --pace N         the same, in per cent of N million instructions a second: times do not depend on how fast this machine is, nor on its load
-#   --cpu NAME       QEMU's name of a processor (default: cortex-a76); `max` has every instruction that QEMU has
+#   --cpu NAME       QEMU's name of a processor (default: cortex-a76, on x86-64 max); `max` has every instruction that QEMU has
+#   --cpus N         number of CPUs (default: 4)
 #   --adb            Android's debugging daemon, for adb connect; `up` says at which port of this machine
 #   --port N         where the agent's port 7817 appears on this machine (default: 7817, or a free one if that is taken)
 #   --model NAME     the GGUF on it, a name of scripts/model.sh (default: dense-q8)
@@ -35,7 +38,7 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 BOARD=$CACHE/board
-for f in fetch ssh adbd engine musl machine use; do
+for f in arch fetch ssh adbd engine musl machine use; do
 	# shellcheck source=/dev/null
 	. "$REPO/scripts/board/$f.sh"
 done
@@ -47,6 +50,7 @@ if [ "${1:-}" = --board ]; then
 	shift 2
 fi
 RUN=$BOARD/run/$name
+set_arch "${BOARD_ARCH:-arm64}"
 command=${1:---help}
 shift || true
 
@@ -57,6 +61,7 @@ fetch_all() {
 	local kernels=() k failed=()
 	while [ $# -gt 0 ]; do
 		case $1 in
+		--arch) set_arch "${2:?--arch needs an architecture}"; shift 2 ;;
 		--kernel) kernels+=("${2:?--kernel needs a version}"); shift 2 ;;
 		*) die "unknown argument '$1' of fetch" "scripts/board.sh --help" ;;
 		esac
@@ -64,7 +69,7 @@ fetch_all() {
 	[ ${#kernels[@]} -gt 0 ] || kernels=("${KERNELS[@]}")
 	need_common
 	need_engine
-	need_musl || failed+=("the musl engine")
+	[ "$BOARD_ARCH" != arm64 ] || need_musl || failed+=("the musl engine")
 	for k in "${kernels[@]}"; do
 		kernel_suite "$k" >/dev/null
 		(need_kernel "$k") || failed+=("kernel $k")
@@ -88,7 +93,7 @@ list) list ;;
 engine)
 	ENGINE=${1:-$ENGINE}
 	need_release "$ENGINE" >&2
-	echo "$BOARD/engine/$ENGINE/engine"
+	echo "$PARTS/engine/$ENGINE/engine"
 	;;
 _make) "$@" ;; # a recipe of its own process; see `part`
 *) die "no command '$command'" "$(usage_from_head "$0" | sed -n '3,14p')" ;;

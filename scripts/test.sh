@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# test.sh [--quick]      set up, check and test everything
+# test.sh [--quick | --all]      set up, check and test everything
 #
 #   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no soak, no other engines, no emulated boards,
 #             no supply chain
+#   --all     also the steps that take long: tracing in emulated guests whose current kernels preempt (ci/board/preempt.sh)
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
 # the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
@@ -24,10 +25,11 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/board/common.sh"
-quick=
+quick='' all=''
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 --quick) quick=1 ;;
+--all) all=1 ;;
 '') ;;
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
@@ -71,6 +73,8 @@ step() {
 }
 # With --quick these are left out.
 long_step() { [ -n "$quick" ] || step "$@"; }
+# Only with --all.
+all_step() { [ -z "$all" ] || long_step "$@"; }
 
 shell_scripts() {
 	local files
@@ -129,7 +133,7 @@ tests() {
 
 scripts/setup.sh "--$([ -n "$quick" ] || echo all-)tests"
 if [ -z "$quick" ]; then
-	setsid ci/fetch.sh >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
+	setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
 	fetching=$!
 fi
 step "shell scripts" shell_scripts
@@ -149,6 +153,8 @@ long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
 long_step "push, counters, serial" boards_side_by_side
+all_step "preemption (x86-64)" ci/board/preempt.sh
+all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64
 long_step "fleet: S3, Spark" ci/fleet/test.sh
 long_step "supply chain" ci/supply.sh
 
@@ -156,6 +162,7 @@ echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
 [ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
+[ -n "$all" ] || echo "left out without --all: preemption in emulated guests"
 [ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, fleets beyond one machine, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"

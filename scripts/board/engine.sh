@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# llama.cpp for the board: the prebuilt libraries of @node-llama-cpp/linux-arm64 with our
-# ci/drivers/nodes.cpp as the program, the same release as `scripts/engine.sh npm:RELEASE`
-# gives on x86-64. Sourced by scripts/board.sh.
+# llama.cpp for the board, with our ci/drivers/nodes.cpp as the program: for arm64 the prebuilt libraries of
+# @node-llama-cpp/linux-arm64, the same release as `scripts/engine.sh npm:RELEASE` gives on x86-64; or `debian`, for both
+# architectures: Debian unstable's libraries with the C library that they need. That one uses OpenMP, whose threads sleep at
+# barriers when there are more of them than CPUs. Sourced by scripts/board.sh.
 # shellcheck source=SCRIPTDIR/../engine/nodes.sh
 . "$REPO/scripts/engine/nodes.sh"
 # shellcheck source=SCRIPTDIR/../engine/npm.sh
@@ -10,16 +11,32 @@
 # part_engine NEW RELEASE: the recipe for x86-64 with the tools and the libraries of arm64. (This is a process of its own.)
 part_engine() {
 	local new=$1 release=$2
-	need_pkgs g++-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu
-	g++() { aarch64-linux-gnu-g++ "$@"; }
-	gcc() { aarch64-linux-gnu-gcc "$@"; }
-	nm() { aarch64-linux-gnu-nm "$@"; }
+	need_pkgs "${COMPILER_PACKAGES[@]}"
+	g++() { command "${CROSS}g++" "$@"; }
+	gcc() { command "${CROSS}gcc" "$@"; }
+	nm() { command "${CROSS}nm" "$@"; }
 	npm_libraries() { arm64_libraries "$@"; }
+	[ "$release" != debian ] || { debian_engine "$new"; return; }
 	mkdir "$new/bin"
 	engine_npm "$release" "$new"
 	mv "$new/exe" "$new/engine"
 	rm -rf "${new:?}/bin" "${new:?}/include"
 	echo "$release for arm64, from npm" >"$new/VERSION"
+}
+
+# debian_engine NEW: fills NEW/engine, and NEW/lib with the C library
+debian_engine() {
+	local new=$1 all=$1/all libs=$1/all/usr/lib/$GNU name
+	say "llama.cpp of Debian unstable for $BOARD_ARCH"
+	mkdir "$new/engine" "$new/lib"
+	unpack "$all" "$DEB" sid libllama0 libggml0 libllama-dev libggml-dev libc6 libgcc-s1 libstdc++6 libgomp1
+	# shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
+	build_nodes "$new/engine/nodes" "$all/usr/include" -Wl,--no-as-needed "$libs"/libllama.so "$libs"/libggml.so "$libs"/libggml-base.so '-Wl,-rpath,$ORIGIN'
+	for name in libllama.so.0 libggml.so.0 libggml-base.so.0; do cp -L "$libs/$name" "$new/engine/"; done
+	cp "$libs"/ggml/backends0/libggml-cpu*.so "$new/engine/"
+	for name in "$LOADER" "${GLIBC[@]}"; do cp -L "$libs/$name" "$new/lib/"; done
+	echo "Debian's, for $BOARD_ARCH" >"$new/VERSION"
+	rm -rf "$all"
 }
 
 # arm64_libraries RELEASE NEW VERSION: the release's libraries in NEW/exe. Old releases have them in the main package.
@@ -43,13 +60,14 @@ arm64_libraries() {
 # The release that is on the board unless one says otherwise.
 ENGINE=${BOARD_ENGINE:-v0.5.0}
 need_engine() {
-	part glibc scripts/board/fetch.sh part_glibc || die "the C library for arm64 cannot be fetched" "It comes from Debian's bookworm."
+	[ "$ENGINE" = debian ] || part glibc scripts/board/fetch.sh part_glibc || die "the C library for $BOARD_ARCH cannot be fetched" "It comes from Debian's bookworm."
 	need_release "$ENGINE"
 }
 
-# need_release RELEASE: of scripts/engine/npm.sh
+# need_release RELEASE: of scripts/engine/npm.sh, or `debian`
 need_release() {
-	npm_version "$1" >/dev/null
+	[ "$1" = debian ] || npm_version "$1" >/dev/null
+	[ "$BOARD_ARCH" = arm64 ] || [ "$1" = debian ] || die "the emulated $BOARD_ARCH has no engine but debian"
 	part "engine/$1" "scripts/board/engine.sh scripts/engine/npm.sh scripts/engine/nodes.sh ci/drivers/nodes.cpp" part_engine "$1" ||
-		die "llama.cpp $1 for arm64 cannot be fetched" "Is the npm registry reachable from here?"
+		die "llama.cpp $1 for $BOARD_ARCH cannot be fetched" "Is the npm registry reachable from here?"
 }

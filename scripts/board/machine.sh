@@ -5,7 +5,7 @@
 # Everything but kernel and engine.
 need_common() {
 	part qemu scripts/board/fetch.sh part_qemu || die "QEMU cannot be fetched" "It comes from Debian's bookworm."
-	part userland scripts/board/fetch.sh part_userland || die "busybox for arm64 cannot be fetched" "It comes from Debian's bookworm."
+	part userland scripts/board/fetch.sh part_userland || die "busybox for $BOARD_ARCH cannot be fetched" "It comes from Debian's bookworm."
 	part ssh scripts/board/ssh.sh part_ssh || die "the board's ssh server cannot be built" "See $BOARD/dropbear.log."
 }
 
@@ -14,7 +14,7 @@ big_little() {
 	local dtb=$BOARD/dtb/big-little-$1.dtb
 	if [ ! -f "$dtb" ] || [ "$REPO/scripts/board/biglittle.py" -nt "$dtb" ]; then
 		mkdir -p "$BOARD/dtb"
-		emulator qemu-system-aarch64 -M "virt,gic-version=3,dumpdtb=$dtb.virt" -cpu cortex-a76 -smp "$1" -m "$2" \
+		emulator "$QEMU" -M "$MACHINE,dumpdtb=$dtb.virt" -cpu cortex-a76 -smp "$1" -m "$2" \
 			-display none -nodefaults 2>"$dtb.log" || die "QEMU does not write its device tree" "$(tail -n 1 "$dtb.log")"
 		emulator dtc -q -I dtb -O dts "$dtb.virt" | python3 "$REPO/scripts/board/biglittle.py" >"$dtb.dts"
 		emulator dtc -q -I dts -O dtb -o "$dtb.new" "$dtb.dts"
@@ -53,21 +53,22 @@ free_port() {
 # write_initramfs OUT KERNEL MODEL AGENT MUSL ADB
 write_initramfs() {
 	local out=$1 kernel=$2 model=$3 agent=$4 musl=$5 adb=$6 args
-	args=(--kernel "$BOARD/kernel/$kernel"
+	args=(--kernel "$PARTS/kernel/$kernel"
 		--modules virtio_pci virtio_pci_modern_dev virtio_pci_legacy_dev virtio_net
-		--file "$REPO/scripts/board/init:init" --file "$BOARD/userland/bin/busybox:bin/busybox" --link busybox:bin/sh
-		--file "$BOARD/ssh/dropbearmulti:bin/dropbear" --link dropbear:bin/scp
-		--file "$BOARD/ssh/key.pub:root/.ssh/authorized_keys"
+		--file "$REPO/scripts/board/init:init" --file "$PARTS/userland/bin/busybox:bin/busybox" --link busybox:bin/sh
+		--file "$PARTS/ssh/dropbearmulti:bin/dropbear" --link dropbear:bin/scp
+		--file "$PARTS/ssh/key.pub:root/.ssh/authorized_keys"
 		--file "$REPO/scripts/board/passwd:etc/passwd" --file "$model:model.gguf")
 	if [ -n "$musl" ]; then args+=(--tree "$BOARD/musl/root:/")
-	else args+=(--tree "$BOARD/glibc/lib:lib" --tree "$BOARD/engine/$ENGINE/engine:engine"); fi
+	elif [ "$ENGINE" = debian ]; then args+=(--tree "$PARTS/engine/debian/lib:lib" --tree "$PARTS/engine/debian/engine:engine" --link lib:lib64)
+	else args+=(--tree "$PARTS/glibc/lib:lib" --tree "$PARTS/engine/$ENGINE/engine:engine"); fi
 	[ -z "$adb" ] || args+=(--tree "$BOARD/adbd/adbd:adbd")
 	[ "$agent" = none ] || args+=(--file "$agent:bin/profinfer-agent")
 	python3 "$REPO/scripts/board/initramfs.py" "$out" "${args[@]}"
 }
 
 board_up() {
-	local kernel=6.1 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' pace='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=cortex-a76
+	local arch=$BOARD_ARCH kernel='' append='' cpus=4 nobtf='' biglittle='' musl='' serial='' plugin='' speeds='' pace='' adb='' port='' model=dense-q8 agent='' memory=1024 cpu=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--no-btf) nobtf=board.nobtf; shift; continue ;;
@@ -76,7 +77,7 @@ board_up() {
 		--plugin) plugin=1; shift; continue ;;
 		--speeds) speeds=1; shift; continue ;;
 		--adb) adb=1; shift; continue ;;
-		--kernel | --serial | --port | --model | --agent | --memory | --cpu | --pace)
+		--arch | --kernel | --append | --cpus | --serial | --port | --model | --agent | --memory | --cpu | --pace)
 			[ $# -ge 2 ] || die "$1 needs a value" ;;
 		*) die "unknown argument '$1' of up" "scripts/board.sh --help" ;;
 		esac
@@ -85,6 +86,14 @@ board_up() {
 	done
 	! running || die "the board '$name' is up already: $(cat "$RUN/what")" \
 		"Switch it off with scripts/board.sh down, or name another: scripts/board.sh --board NAME up"
+	set_arch "$arch"
+	# shellcheck disable=SC2153  # CPU and the like are set_arch's
+	: "${cpu:=$CPU}"
+	if [ "$arch" = arm64 ]; then : "${kernel:=6.1}"
+	else
+		: "${kernel:=6.12}"
+		[ -z "$biglittle$musl$serial$plugin$speeds$pace$adb" ] || die "this option is for arm64 only" "scripts/board.sh --help"
+	fi
 	kernel_suite "$kernel" >/dev/null
 	[ -z "$serial" ] || [ ! -e "$serial" ] || [ -L "$serial" ] || die "$serial exists already and is not a link: choose another path with --serial"
 
@@ -93,13 +102,13 @@ board_up() {
 	if [ -n "$musl" ]; then need_musl || die "the musl engine cannot be fetched"; else need_engine; fi
 	[ -z "$adb" ] || need_adbd
 	model=$("$REPO/scripts/model.sh" "$model")
-	[ -n "$agent" ] || agent=${PROFINFER_STATIC_AGENT:-$("$REPO/scripts/build-agent.sh")}
+	[ -n "$agent" ] || agent=${PROFINFER_STATIC_AGENT:-$("$REPO/scripts/build-agent.sh" --arch "$RUST")}
 	[ "$agent" = none ] || [ -f "$agent" ] || die "there is no agent at $agent" "Build it with scripts/build-agent.sh."
 
 	rm -rf "$RUN"
 	mkdir -p "$RUN"
 	write_initramfs "$RUN/initramfs" "$kernel" "$model" "$agent" "$musl" "$adb"
-	local ssh_port args append="console=ttyAMA0 panic=-1 $nobtf"
+	local ssh_port args parameters="console=$TTY panic=-1 $nobtf"
 	# Boards that begin at the same time would choose the same ports: a port is taken only when QEMU listens at it.
 	exec 8>"$RUN/../ports"
 	! have flock || flock 8
@@ -107,12 +116,12 @@ board_up() {
 	[ -n "$port" ] || port=$(free_port 7817)
 	[ -z "$adb" ] || adb=$(free_port 7855)
 	# Boot messages take time to print; on a serial link they belong to what it has to bear.
-	[ -n "$serial" ] || append+=" quiet"
-	args=(-M "virt,gic-version=3" -cpu "$cpu" -smp 4 -m "$memory" -display none -nodefaults -no-reboot -L "$BOARD/qemu/usr/share/qemu"
-		-kernel "$(find "$BOARD/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$append"
+	[ -n "$serial" ] || parameters+=" quiet"
+	args=(-M "$MACHINE" -accel "$ACCEL" -cpu "$cpu" -smp "$cpus" -m "$memory" -display none -nodefaults -no-reboot -L "$PARTS/qemu/usr/share/qemu" -L "$PARTS/qemu/usr/share/seabios"
+		-kernel "$(find "$PARTS/kernel/$kernel" -name 'vmlinuz*' -type f | head -n 1)" -initrd "$RUN/initramfs" -append "$parameters $append"
 		-netdev "user,id=net,hostfwd=tcp:127.0.0.1:$ssh_port-:22,hostfwd=tcp:127.0.0.1:$port-:17817${adb:+,hostfwd=tcp:127.0.0.1:$adb-:5555}"
 		-device "virtio-net-pci,netdev=net,romfile=" -monitor "unix:$RUN/monitor,server,nowait" -pidfile "$RUN/pid" -daemonize)
-	[ -z "$biglittle" ] || args+=(-dtb "$(big_little 4 "$memory")")
+	[ -z "$biglittle" ] || args+=(-dtb "$(big_little "$cpus" "$memory")")
 	[ -z "$plugin" ] || args+=(-plugin "$(plugin pmu-plugin)")
 	case $pace in *[!0-9]* | 0*) die "'$pace' is no pace in million instructions a second" "scripts/board.sh --help" ;; esac
 	if [ -n "$speeds$pace" ]; then
@@ -123,13 +132,14 @@ board_up() {
 	else args+=(-chardev "file,id=console,path=$RUN/console.log"); fi
 	args+=(-serial chardev:console)
 
-	say "booting a $cpu with Linux $(cat "$BOARD/kernel/$kernel/VERSION")"
+	say "booting a $cpu with Linux $(cat "$PARTS/kernel/$kernel/VERSION")"
 	: >"$RUN/console.log"
-	printf '%s\n' "Linux $(cat "$BOARD/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}" >"$RUN/what"
+	printf '%s\n' "Linux $(cat "$PARTS/kernel/$kernel/VERSION")${nobtf:+, BTF hidden}${biglittle:+, two core types}${musl:+, musl}${plugin:+, counter plugin}${append:+, $append}" >"$RUN/what"
+	ln -s "$PARTS/ssh/key" "$RUN/key"
 	echo "$ssh_port" >"$RUN/ssh-port"
 	echo "$port" >"$RUN/port"
 	[ -z "$adb" ] || echo "$adb" >"$RUN/adb-port"
-	emulator qemu-system-aarch64 "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null 8>&- ||
+	emulator "$QEMU" "${args[@]}" >"$RUN/qemu.log" 2>&1 </dev/null 8>&- ||
 		die "QEMU does not start" "$(tail -n 3 "$RUN/qemu.log")" "All of its output: $RUN/qemu.log"
 	exec 8>&-
 	[ -z "$serial" ] || link_serial "$serial"
@@ -161,7 +171,7 @@ say_how() {
 	note "$(grep -a BOARD-UP "$RUN/console.log" | tr -d '\r')"
 	note "run a command:   scripts/board.sh run profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf -t 2"
 	note "bring a file:    scripts/board.sh get /tmp/t.pfi t.pfi"
-	note "by ssh:          ssh -p $2 -i $BOARD/ssh/key root@127.0.0.1"
+	note "by ssh:          ssh -p $2 -i $RUN/key root@127.0.0.1"
 	note "the agent's TCP: 127.0.0.1:$1 on this machine is 127.0.0.1:7817 on the board"
 	[ -z "$3" ] || note "its serial line: $3"
 	[ -z "$4" ] || note "by adb:          adb connect 127.0.0.1:$4"

@@ -5,7 +5,7 @@
 part_ssh() {
 	local new=$1 src
 	say "ssh server for the board (dropbear)"
-	need_pkgs g++-aarch64-linux-gnu libc6-dev-arm64-cross make bzip2
+	need_pkgs "${COMPILER_PACKAGES[@]}" make bzip2
 	apt_private "$BOARD/apt/source" bookworm
 	sed -i 's/^deb /deb-src /' "$BOARD/apt/source/sources.list"
 	apt-get "${APT[@]}" update
@@ -21,11 +21,11 @@ part_ssh() {
 	X
 	(
 		cd "$src"
-		./configure --host=aarch64-linux-gnu --enable-static --disable-zlib --disable-pam --disable-lastlog --disable-utmp \
+		./configure --host="$GNU" --enable-static --disable-zlib --disable-pam --disable-lastlog --disable-utmp \
 			--disable-utmpx --disable-wtmp --disable-wtmpx --disable-pututline --disable-pututxline --enable-bundled-libtom
 		make -j"$(nproc)" PROGRAMS="dropbear scp" MULTI=1 STATIC=1
 	) >"$BOARD/dropbear.log" 2>&1 || { note "dropbear does not build: $BOARD/dropbear.log"; return 1; }
-	aarch64-linux-gnu-strip -o "$new/dropbearmulti" "$src/dropbearmulti"
+	"${CROSS}strip" -o "$new/dropbearmulti" "$src/dropbearmulti"
 	rm -rf "$src" "$new"/dropbear_*
 	ssh-keygen -q -t ed25519 -N '' -C board -f "$new/key"
 }

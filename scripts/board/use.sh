@@ -15,7 +15,7 @@ need_running() {
 # some minutes; one that is only slow does not.
 on_board() {
 	need_running
-	ssh -q -o ConnectTimeout=60 -o ServerAliveInterval=20 -o ServerAliveCountMax=9 -p "$(cat "$RUN/ssh-port")" -i "$BOARD/ssh/key" -o IdentitiesOnly=yes -o BatchMode=yes \
+	ssh -q -o ConnectTimeout=60 -o ServerAliveInterval=20 -o ServerAliveCountMax=9 -p "$(cat "$RUN/ssh-port")" -i "$RUN/key" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR root@127.0.0.1 "$@"
 }
 
@@ -86,12 +86,15 @@ board_down() {
 }
 
 list() {
-	local k dir what
-	for k in "${KERNELS[@]}"; do
-		what=$(cat "$BOARD/kernel/$k/VERSION" 2>/dev/null) || what="not fetched (Debian $(kernel_suite "$k"))"
-		echo "kernel	$k	$what"
+	local arch k dir what
+	for arch in arm64 x86-64; do
+		set_arch "$arch"
+		for k in "${KERNELS[@]}"; do
+			what=$(cat "$PARTS/kernel/$k/VERSION" 2>/dev/null) || what="not fetched (Debian $(kernel_suite "$k"))"
+			echo "kernel	$arch	$k	$what"
+		done
 	done
-	for dir in "$BOARD"/engine/*/ "$BOARD"/musl/; do
+	for dir in "$BOARD"/engine/*/ "$BOARD"/x86-64/engine/*/ "$BOARD"/musl/; do
 		[ ! -f "$dir/VERSION" ] || echo "engine	$(basename "$dir")	$(cat "$dir/VERSION")"
 	done
 	for dir in "$BOARD"/run/*/; do

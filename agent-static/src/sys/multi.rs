@@ -8,8 +8,13 @@ use nix::errno::Errno;
 /// Tried with a program that does nothing, and with places that cannot be: what is refused, and why, tells what the kernel knows. The
 /// first kernels that had it (Linux 6.6) took a process for one of its threads; since they were repaired, they refuse a
 /// process that cannot be before they look at the file.
+///
+/// For tests, `PROFINFER_NO_UPROBE_MULTI` in the environment makes every kernel one that lacks it, so that perf events are used.
 #[must_use]
 pub fn uprobe_multi() -> bool {
+    if std::env::var_os("PROFINFER_NO_UPROBE_MULTI").is_some() {
+        return false;
+    }
     let Some(program) = program() else { return false };
     refusal(&program, 0) == Some(Errno::EBADF) && refusal(&program, u32::MAX) == Some(Errno::EINVAL)
 }
