@@ -1,4 +1,4 @@
-//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, capabilities, counters, a function to
+//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, passing on what it writes, the nice value, capabilities, counters, a function to
 //! probe, BPF statistics, maps and links, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
@@ -17,3 +17,4 @@ pub mod probed;
 pub mod serial;
 pub mod spawn;
 pub mod stats;
+pub mod tee;

@@ -11,6 +11,7 @@ pub mod cost;
 pub mod counter;
 pub mod direct;
 pub mod duty;
+pub mod ending;
 pub mod expert;
 pub mod fact;
 pub mod filter;
@@ -115,6 +116,8 @@ pub mod kind {
     pub const PIECE: u16 = 0x74;
     /// [`super::piece::PieceEnd`].
     pub const PIECE_END: u16 = 0x75;
+    /// [`super::ending::Ending`].
+    pub const ENDING: u16 = 0x78;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -278,6 +281,8 @@ records! {
     Piece = kind::PIECE => piece::Piece,
     /// A piece of a recording ends, and another one follows.
     PieceEnd = kind::PIECE_END => piece::PieceEnd,
+    /// How an engine ended, or why nothing was traced.
+    Ending = kind::ENDING => ending::Ending<'a>,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.
