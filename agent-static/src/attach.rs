@@ -95,6 +95,12 @@ impl Attached {
         self.uprobes.kinds().any(of_it)
     }
 
+    /// Whether another process maps a file of the engine.
+    #[must_use]
+    pub fn shares_engine(&self, pid: u32) -> bool {
+        code_files(pid).iter().any(|file| self.files.iter().any(|own| own.id == file.id))
+    }
+
     /// Number of probes that are or were in place.
     #[must_use]
     pub fn probes(&self) -> usize {

@@ -79,6 +79,9 @@ fn record(options: &Record) -> Result<i32> {
     }
     let summary = summary?;
     log(&format!("{}: {}", options.out.display(), summary.line()));
+    if let Some(error) = &summary.error {
+        log(&error.to_string());
+    }
     Ok(status(&summary))
 }
 
@@ -176,9 +179,13 @@ fn remove_if_empty(path: &Path) {
     }
 }
 
+/// Exit status where nothing was traced and no program that the agent started says otherwise.
+const NOTHING_TRACED: i32 = 3;
+
 /// The agent's exit status is that of the program that it started.
 fn status(summary: &Summary) -> i32 {
-    summary.status.unwrap_or(0)
+    let own = if summary.nothing.is_some() { NOTHING_TRACED } else { 0 };
+    summary.status.filter(|status| *status != 0).unwrap_or(own)
 }
 
 fn repair(options: &Repair) -> Result<i32> {

@@ -15,6 +15,8 @@ use crate::bpf::Totals;
 pub struct Hits {
     /// Token-level calls that began.
     pub calls: u64,
+    /// Token-level calls that returned.
+    pub returned: u64,
     /// Graphs that the scheduler computed.
     pub scheduler: u64,
     /// Graphs that the scheduler began to compute.
@@ -127,7 +129,7 @@ mod tests {
     #[test]
     fn nothing_is_doubted_before_a_graph_ran_nor_when_all_is_hit() {
         assert!(doubted(Hits::default(), Totals::default()).is_empty());
-        let all = Hits { calls: 1, scheduler: 1, begun: 1, cpu: 1, operators: 64 };
+        let all = Hits { calls: 1, returned: 1, scheduler: 1, begun: 1, cpu: 1, operators: 64 };
         assert!(
             doubted(all, Totals { span_starts: 66, span_ends: 64, spans_no_end: 2, ..Totals::default() })
                 .is_empty()
@@ -136,26 +138,26 @@ mod tests {
 
     #[test]
     fn a_scheduler_whose_first_graph_still_runs_is_not_doubted() {
-        let first = Hits { calls: 1, scheduler: 0, begun: 1, cpu: 2, operators: 7 };
+        let first = Hits { calls: 1, returned: 0, scheduler: 0, begun: 1, cpu: 2, operators: 7 };
         assert!(doubted(first, Totals { span_starts: 7, span_ends: 7, ..Totals::default() }).is_empty());
     }
 
     #[test]
     fn what_was_not_hit_is_doubted() {
         let totals = Totals { span_starts: 64, ..Totals::default() };
-        let direct = Hits { calls: 1, scheduler: 0, begun: 0, cpu: 4, operators: 64 };
+        let direct = Hits { calls: 1, returned: 1, scheduler: 0, begun: 0, cpu: 4, operators: 64 };
         assert_eq!(doubted(direct, totals), [ProbeKind::SchedulerGraph]);
-        let other_program = Hits { calls: 0, scheduler: 2, begun: 2, cpu: 2, operators: 64 };
+        let other_program = Hits { calls: 0, returned: 0, scheduler: 2, begun: 2, cpu: 2, operators: 64 };
         assert_eq!(doubted(other_program, totals), [ProbeKind::LlamaDecode, ProbeKind::LlamaProcess]);
-        let accelerator = Hits { calls: 1, scheduler: 2, begun: 2, cpu: 0, operators: 0 };
+        let accelerator = Hits { calls: 1, returned: 1, scheduler: 2, begun: 2, cpu: 0, operators: 0 };
         assert_eq!(doubted(accelerator, totals), [ProbeKind::CpuGraph]);
-        let elsewhere = Hits { calls: 1, scheduler: 2, begun: 2, cpu: 2, operators: 0 };
+        let elsewhere = Hits { calls: 1, returned: 1, scheduler: 2, begun: 2, cpu: 2, operators: 0 };
         assert_eq!(doubted(elsewhere, totals), [ProbeKind::OpStart, ProbeKind::OpEnd]);
     }
 
     #[test]
     fn operators_that_leave_by_another_way_are_told() {
-        let hits = Hits { calls: 4, scheduler: 4, begun: 4, cpu: 4, operators: 288 };
+        let hits = Hits { calls: 4, returned: 4, scheduler: 4, begun: 4, cpu: 4, operators: 288 };
         let totals = Totals { span_starts: 1072, span_ends: 288, spans_no_end: 784, ..Totals::default() };
         assert_eq!(doubted(hits, totals), [ProbeKind::OpEnd]);
         assert!(

@@ -1,7 +1,9 @@
 //! The processes of a session: found, watched while they start, attached, seen to end.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
 use libbpf_rs::Link;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use profinfer_engine::describe;
 use profinfer_wire::record::Record;
@@ -19,7 +21,10 @@ use crate::lower::{EngineFacts, Lower};
 use crate::operators::{self, Operators, Wish};
 use crate::outcome::{Outcome, level_bit};
 use crate::proc_file::text_of_process;
+use crate::sys::direct::thread::{Exit, Told, poll, told};
 use crate::sys::spawn::{Spawned, spawn};
+use crate::sys::tee::Tail;
+use crate::target::output;
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
 
@@ -37,6 +42,8 @@ pub struct Tracer<'b, 's> {
     child: Option<Child>,
     waiting_for: Option<Waiting>,
     seen_any: bool,
+    /// A process of the name that is waited for was met.
+    met_any: bool,
     /// [`Tracer::forgot_any`] has not been asked since one was forgotten.
     forgot: bool,
 }
@@ -66,8 +73,11 @@ struct Traced {
 struct Child {
     pid: Pid,
     command: String,
+    /// The same as /proc/PID/cmdline would have it.
+    cmdline: Vec<u8>,
     spawned: Option<Spawned>,
-    status: Option<i32>,
+    exit: Option<Exit>,
+    tail: Option<Tail>,
 }
 
 impl<'b, 's> Tracer<'b, 's> {
@@ -84,15 +94,22 @@ impl<'b, 's> Tracer<'b, 's> {
             child: None,
             waiting_for: None,
             seen_any: false,
+            met_any: false,
             forgot: false,
         }
     }
 
-    /// Begins with what the target names.
+    /// Begins with what the target names. `stderr`: what a program that is started has as its standard error, and where its last bytes come
+    /// from.
     ///
     /// # Errors
     /// When there is no such process, the program cannot be started, or the kernel refuses.
-    pub fn begin(&mut self, target: &Target, lower: &mut Lower) -> Result<()> {
+    pub fn begin(
+        &mut self,
+        target: &Target,
+        stderr: Option<(OwnedFd, Tail)>,
+        lower: &mut Lower,
+    ) -> Result<()> {
         match target {
             Target::Pid(pid) => {
                 process::check(*pid)?;
@@ -116,12 +133,16 @@ impl<'b, 's> Tracer<'b, 's> {
                 Ok(())
             }
             Target::Command { command, stdout_to_stderr, user } => {
-                let spawned = spawn(command, *stdout_to_stderr, user.as_ref())?;
+                let (stderr, tail) = stderr.unzip();
+                let spawned = spawn(command, *stdout_to_stderr, stderr.as_ref(), user.as_ref())?;
                 let pid = spawned.pid;
                 self.watch.add(pid.as_raw().cast_unsigned())?;
                 let shown = process::shown(command);
                 spawned.release();
-                self.child = Some(Child { pid, command: shown, spawned: Some(spawned), status: None });
+                let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+                let cmdline = words.join(&0);
+                self.child =
+                    Some(Child { pid, command: shown, cmdline, spawned: Some(spawned), exit: None, tail });
                 Ok(())
             }
         }
@@ -152,6 +173,7 @@ impl<'b, 's> Tracer<'b, 's> {
     }
 
     fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
+        self.met_any = true;
         self.processes.retain(|p| p.attached.pid != pid);
         self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
         let attached = Attached::new(pid, self.levels, &self.wish);
@@ -405,19 +427,18 @@ impl<'b, 's> Tracer<'b, 's> {
     /// Collects the program that the agent started.
     fn reap(&mut self) -> Result<()> {
         let Some(child) = &mut self.child else { return Ok(()) };
-        if child.status.is_some() {
+        if child.exit.is_some() {
             return Ok(());
         }
         // While it is watched, the watch collects it.
-        child.status = self.watch.take_status(child.pid);
-        if child.status.is_none() && !self.watch.active() {
-            child.status = match waitpid(child.pid, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(_, code)) => Some(code),
-                Ok(WaitStatus::Signaled(_, signal, _)) => Some(128 + signal as i32),
+        child.exit = self.watch.take_exit(child.pid);
+        if child.exit.is_none() && !self.watch.active() {
+            child.exit = match poll(child.pid.as_raw()).map(|status| status.map(told)) {
+                Ok(Some(Told::Ended(exit))) => Some(exit),
                 Ok(_) | Err(_) => None,
             };
         }
-        if child.status.is_some()
+        if child.exit.is_some()
             && let Some(spawned) = child.spawned.take()
         {
             spawned.check(&child.command)?;
@@ -431,7 +452,7 @@ impl<'b, 's> Tracer<'b, 's> {
     pub fn finished(&self) -> bool {
         let all_ended = self.processes.iter().all(|p| p.ended);
         match (&self.child, &self.waiting_for) {
-            (Some(child), _) => child.status.is_some() && all_ended,
+            (Some(child), _) => child.exit.is_some() && all_ended,
             (None, Some(waiting)) => {
                 // What has the name and is no engine is not what was waited for.
                 let engines_ended = self.processes.iter().all(|p| p.ended || p.attached.plan.is_none());
@@ -444,7 +465,26 @@ impl<'b, 's> Tracer<'b, 's> {
     /// Exit status of the program that the agent started.
     #[must_use]
     pub fn status(&self) -> Option<i32> {
-        self.child.as_ref().and_then(|c| c.status)
+        self.child.as_ref()?.exit.map(Exit::shell)
+    }
+
+    /// How the program ended that the agent started, its process, and what may leave the board of the last lines that it wrote. Once.
+    pub fn take_ending(&mut self) -> Option<(u32, Exit, String)> {
+        let child = self.child.as_mut()?;
+        let exit = child.exit?;
+        let tail = child.tail.take().and_then(Tail::read).unwrap_or_default();
+        Some((child.pid.as_raw().cast_unsigned(), exit, output::of_engine(&tail, &child.cmdline)))
+    }
+
+    /// The name of which no process appeared.
+    #[must_use]
+    pub fn waited_for_nobody(&self) -> Option<&str> {
+        self.waits_for().filter(|_| !self.met_any)
+    }
+
+    /// The processes that are traced, with those that have ended and are remembered.
+    pub fn processes(&self) -> impl Iterator<Item = &Attached> {
+        self.processes.iter().map(|p| &p.attached)
     }
 
     /// Why nothing was traced, when nothing was.

@@ -15,6 +15,8 @@ use crate::summary;
 
 const SUMMARY: &str = "summary.json";
 
+/// Exit status of `analyze` where nothing was traced.
+const NOTHING_TRACED: i32 = 3;
 /// A larger summary is of nobody's.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -66,7 +68,8 @@ fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
             let help = "put `analyze` beside this program or into PATH, or name it with --analyze";
             Diagnostic::new(format!("starting {}", analyze.display()), e, help)
         })?;
-    if output.status.success() {
+    // Its summary tells that nothing was traced.
+    if output.status.success() || output.status.code() == Some(NOTHING_TRACED) {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);

@@ -69,7 +69,12 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
         let mut host = Host::new(reader, door);
         let result = session::run(&plan, &target, output, &signals, &mut host);
         match &result {
-            Ok(summary) => log(&format!("{name}: {}", summary.line())),
+            Ok(summary) => {
+                log(&format!("{name}: {}", summary.line()));
+                if let Some(error) = &summary.error {
+                    log(&format!("{name}: {error}"));
+                }
+            }
             Err(e) => log(&format!("{name}: {e}")),
         }
         if options.once || starts_program || signals.asked_to_end() {

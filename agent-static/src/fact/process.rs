@@ -5,7 +5,7 @@ use std::path::Path;
 use profinfer_wire::record::fact::FactScope;
 
 use super::affinity::{self, Affinity};
-use super::cgroup::Throttling;
+use super::cgroup::Cgroup;
 use super::environment;
 use super::read::{self, Open, kib, number};
 use super::send::{Changing, Sender};
@@ -28,7 +28,7 @@ pub(super) struct Process {
     stat: File<3>,
     io: File<1>,
     smaps: File<2>,
-    throttling: Option<Throttling>,
+    cgroup: Cgroup,
     /// A thread of it has computed, so that its weights are loaded.
     pub(super) computes: bool,
 }
@@ -96,7 +96,7 @@ impl Process {
             std::fs::read_link(read::at(root, &path("exe"))).map_err(|e| read::why(&path("exe"), &e));
         out.text_or(scope, "program", program.map(|p| p.to_string_lossy().into_owned()));
         environment::send(root, pid, out);
-        let throttling = Throttling::begin(root, pid, buffer, out);
+        let cgroup = Cgroup::begin(root, pid, buffer, out);
         let names = STATUS.map(|(name, _)| name);
         let status = File::begin((root, &path("status")), buffer, out, scope, names, of_status);
         let names = STAT.map(|(name, _)| name);
@@ -105,7 +105,7 @@ impl Process {
         let names = SMAPS.map(|(name, _)| name);
         let smaps = File::begin((root, &path("smaps_rollup")), buffer, out, scope, names, of_smaps);
         let affinity = Affinity::default();
-        let mut process = Self { pid, affinity, status, stat, io, smaps, throttling, computes: false };
+        let mut process = Self { pid, affinity, status, stat, io, smaps, cgroup, computes: false };
         if !process.send_affinity(buffer, out) {
             out.absent(scope, "affinity", &format!("{} does not have it", path("status")));
         }
@@ -131,9 +131,7 @@ impl Process {
     pub(super) fn sample(&mut self, buffer: &mut [u8], out: &mut Sender<'_>) -> bool {
         let scope = FactScope::Process(self.pid);
         // The group's counts go on for a moment when the process has ended.
-        if let Some(throttling) = &mut self.throttling {
-            throttling.sample(scope, buffer, out);
-        }
+        self.cgroup.sample(scope, buffer, out);
         let Some(text) = self.status.read(buffer) else { return false };
         for (i, (changing, (name, _))) in self.status.sent.iter_mut().zip(STATUS).enumerate() {
             changing.send(out, scope, name, of_status(text, i));

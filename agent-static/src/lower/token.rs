@@ -97,6 +97,7 @@ impl Lower {
             .open
             .iter()
             .position(|o| o.tid == tid && o.pid == e.head.tgid && o.start_ns == e.start_ns);
+        self.hit(e.head.tgid).returned += 1;
         // The record of the start was lost: the record of the end has all but the tokens of its graphs.
         let open = match open {
             Some(i) => self.tokens.open.swap_remove(i),

@@ -11,6 +11,7 @@ use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::{End, EndReason};
 
 use super::drain::Drain;
+use super::ending::Endings;
 use super::pace::Pace;
 use super::scheduling::Scheduling;
 use super::steer::Steer;
@@ -35,6 +36,7 @@ use crate::ring::size::size_for;
 use crate::sched;
 use crate::signals::{Signals, Sleeper};
 use crate::sys::ring::waiting;
+use crate::sys::tee;
 use crate::target::process::Target;
 use crate::tracer::Tracer;
 
@@ -67,6 +69,8 @@ pub(super) fn capture(
             );
         }
     }
+    // Before the programs are loaded: what they and the session hold is nobody else's. Without it the engine's last lines stay unknown.
+    let stderr = target.starts_program().then(|| tee::begin().ok()).flatten();
     let (mut storage, mut plain) = (Storage::default(), Storage::default());
     let counted = if plan.levels & level::OP != 0 { plan.counters.as_slice() } else { &[] };
     let mut counters = Counters::open(counted, Path::new("/sys"));
@@ -117,7 +121,15 @@ pub(super) fn capture(
     let mut tracer = Tracer::new(&bpf, probed, wish);
     begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
     let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
-    tracer.begin(target, &mut drain.borrow_mut().lower)?;
+    let (mut endings, mut unprobed) = (Endings::new(), None);
+    {
+        let lower = &mut drain.borrow_mut().lower;
+        if let Err(e) = tracer.begin(target, stderr, lower) {
+            endings.look(&tracer, lower);
+            // Where more is known than that there is no engine, the recording tells it.
+            unprobed = Some(endings.diagnostic().ok_or(e)?);
+        }
+    }
     let mut scheduling = Scheduling::begin();
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
@@ -132,6 +144,9 @@ pub(super) fn capture(
     let mut direct_pace = Pace::default();
     let mut sampler = sample::Sampler::default();
     let reason = loop {
+        if unprobed.is_some() {
+            break EndReason::Error;
+        }
         let sleeps = [sampler.step(), gauges.due_in(), steer.due_in()]
             .into_iter()
             .flatten()
@@ -160,6 +175,7 @@ pub(super) fn capture(
         while let Some(pid) = tracer.newly_reported() {
             facts.process(pid, &mut lower.emit);
         }
+        endings.look(&tracer, lower);
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
         if more {
             sleep = Duration::ZERO;
@@ -186,9 +202,12 @@ pub(super) fn capture(
             records::emit_heartbeat(&bpf, lower);
         }
     };
-    let nothing = if reason == EndReason::EngineEnded { tracer.nothing_traced() } else { None };
+    if reason == EndReason::EngineEnded {
+        unprobed = tracer.nothing_traced().map(|e| endings.diagnostic().unwrap_or(e));
+    }
     gauges.sample(&mut drain.borrow_mut().lower.emit, true);
     drain.borrow_mut().lower.drained_ns = clock::monotonic_ns();
+    endings.before_detach(&tracer);
     tracer.detach();
     sched.detach();
     let _ = ring.consume();
@@ -200,10 +219,8 @@ pub(super) fn capture(
             facts.sched_missed(sample::sched_missed(&bpf), &mut lower.emit);
         }
     }
-    if let Some(nothing) = nothing {
-        return Err(nothing);
-    }
     let lower = &mut drain.borrow_mut().lower;
+    let nothing = endings.finish(&mut tracer, lower);
     steer.end(lower);
     place(&mut placements, lower);
     tracer.check(lower, &bpf.totals());
@@ -212,7 +229,7 @@ pub(super) fn capture(
     lower.emit.emit(&Record::Clock(clock::all()), Weight::Essential);
     let end = End { frames: lower.emit.frames(), ..end };
     lower.emit.emit(&Record::End(end), Weight::Essential);
-    Ok(Summary { reason, end, status: tracer.status() })
+    Ok(Summary { reason, end, status: tracer.status(), nothing, error: unprobed })
 }
 
 /// Finds out where the weights of new topologies lie, while the engine has them.

@@ -11,6 +11,7 @@ mod capture;
 #[cfg(feature = "bench")]
 pub mod ceiling;
 mod drain;
+pub mod ending;
 mod identity;
 mod last_words;
 mod pace;
@@ -34,6 +35,7 @@ use crate::plan::Plan;
 use crate::signals::Signals;
 use crate::target::process::Target;
 use drain::Drain;
+use ending::Cause;
 use last_words::last_words;
 
 /// Runs one session to its end.
@@ -91,10 +93,14 @@ pub struct Summary {
     pub end: End,
     /// Exit status of the program that the agent started, when it ended.
     pub status: Option<i32>,
+    /// Why nothing was traced, where nothing was.
+    pub nothing: Option<Cause>,
+    /// What to do about that, where the agent could trace nothing.
+    pub error: Option<Diagnostic>,
 }
 
 impl Summary {
-    /// One line for the terminal.
+    /// One line for the terminal, and a second one where nothing was traced.
     #[must_use]
     pub fn line(&self) -> String {
         let l = &self.end.loss;
@@ -107,8 +113,12 @@ impl Summary {
         let reasons: Vec<String> =
             reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
         let reasons = if lost > 0 { format!(" ({})", reasons.join(", ")) } else { String::new() };
+        let nothing = self
+            .nothing
+            .as_ref()
+            .map_or_else(String::new, |cause| format!("\n  nothing was traced: {}", cause.words()));
         format!(
-            "{} spans sent, {lost} lost{reasons}, {} frames; agent: {:.1} MB, {:.2} s CPU",
+            "{} spans sent, {lost} lost{reasons}, {} frames; agent: {:.1} MB, {:.2} s CPU{nothing}",
             l.spans_sent,
             self.end.frames,
             self.end.agent_rss_bytes as f64 / 1e6,

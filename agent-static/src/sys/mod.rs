@@ -1,5 +1,5 @@
-//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, the nice value, capabilities, counters, a function to
-//! probe, BPF statistics, maps, links and the ring buffer, serial lines, measuring loops, direct probes.
+//! The only files with `unsafe`: mapping a file, mounting a file system, starting a program, passing on what it writes, the nice value,
+//! capabilities, counters, a function to probe, BPF statistics, maps, links and the ring buffer, serial lines, measuring loops, direct probes.
 
 #![allow(unsafe_code, reason = "what the system offers only so; every block says why it is sound")]
 
@@ -19,3 +19,4 @@ pub mod ring;
 pub mod serial;
 pub mod spawn;
 pub mod stats;
+pub mod tee;

@@ -11,8 +11,8 @@ use nix::sys::prctl::set_no_new_privs;
 use nix::sys::signal::SigSet;
 use nix::sys::wait::waitpid;
 use nix::unistd::{
-    ForkResult, Gid, Pid, Uid, dup2_stdout, execvp, execvpe, fork, pipe2, read, setgroups, setresgid,
-    setresuid, write,
+    ForkResult, Gid, Pid, Uid, dup2_stderr, dup2_stdout, execvp, execvpe, fork, pipe2, read, setgroups,
+    setresgid, setresuid, write,
 };
 
 use crate::error::{Diagnostic, Result};
@@ -32,11 +32,16 @@ pub struct Spawned {
 
 /// Forks; the child waits for [`Spawned::release`] and then runs `command`, as `user` if one is given. It can gain no privileges that it
 /// does not begin with (set-user-id programs give none). With `stdout_to_stderr` the program's standard output goes where its standard
-/// error goes, because the agent's own carries the stream.
+/// error would go, because the agent's own carries the stream; `stderr` is what its standard error becomes.
 ///
 /// # Errors
 /// When the command is empty or holds a zero byte, or fork(2) or pipe(2) fail.
-pub fn spawn(command: &[OsString], stdout_to_stderr: bool, user: Option<&User>) -> Result<Spawned> {
+pub fn spawn(
+    command: &[OsString],
+    stdout_to_stderr: bool,
+    stderr: Option<&OwnedFd>,
+    user: Option<&User>,
+) -> Result<Spawned> {
     let tried = || format!("starting `{}`", crate::target::process::shown(command));
     let argv: Vec<CString> = command
         .iter()
@@ -63,6 +68,9 @@ pub fn spawn(command: &[OsString], stdout_to_stderr: bool, user: Option<&User>) 
                 let _ = SigSet::all().thread_unblock();
                 if stdout_to_stderr {
                     let _ = dup2_stdout(std::io::stderr().as_fd());
+                }
+                if let Some(stderr) = stderr {
+                    let _ = dup2_stderr(stderr);
                 }
                 let e = begin(program, &argv, user, environment.as_deref());
                 let _ = write(failed_write.as_fd(), &(e as i32).to_ne_bytes());

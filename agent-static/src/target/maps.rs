@@ -4,6 +4,7 @@
 //! names another file (deleted, replaced, overlaid) through /proc/PID/map_files, which is the mapping itself.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -82,6 +83,31 @@ pub fn code_files(pid: u32) -> Vec<MappedFile> {
         files.push(MappedFile { id, path: path.trim_end_matches(" (deleted)").to_owned(), open_path });
     }
     files
+}
+
+/// Files out of whose middle `pid` maps code and that are archives (zip: APK, HAP): a loader mapped libraries without unpacking them. Each
+/// once, with the offset of the first such mapping.
+#[must_use]
+pub fn archives(pid: u32) -> Vec<(String, u64)> {
+    /// First bytes of a zip file.
+    const ZIP: [u8; 4] = *b"PK\x03\x04";
+    let text = text_of_process(&format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut seen: Vec<FileId> = Vec::new();
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let Some((range, id, path)) = executable(line) else { continue };
+        let offset = Line::of(line).and_then(|l| u64::from_str_radix(l.offset, 16).ok()).unwrap_or(0);
+        if offset == 0 || seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
+        let mut begin = [0; 4];
+        let read = File::open(open_path(pid, range, id, path)).and_then(|mut f| f.read_exact(&mut begin));
+        if read.is_ok() && begin == ZIP {
+            found.push((path.trim_end_matches(" (deleted)").to_owned(), offset));
+        }
+    }
+    found
 }
 
 /// Offset in its file of the code at `address` of `pid`.

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod maps;
+pub mod output;
 pub mod process;
 pub mod user;
 pub mod watch;

@@ -102,6 +102,33 @@ pub fn shown(command: &[std::ffi::OsString]) -> String {
     command::of_engine(&words.join(&0))
 }
 
+/// The id of `pid` in its own PID namespace, where that is one below this process's.
+#[must_use]
+pub fn id_below(pid: u32) -> Option<u32> {
+    let status = text_of_process(&format!("/proc/{pid}/status"))?;
+    // From the namespace of the reader's /proc down to the process's own.
+    let ids = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
+    let ids: Vec<u32> = ids.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+    ids.get(1..)?.last().copied()
+}
+
+/// The processes that the threads of `pid` started and that live.
+#[must_use]
+pub fn children(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    // Kernels without CONFIG_PROC_CHILDREN have no such file.
+    let lists: Vec<String> =
+        tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect();
+    if !lists.is_empty() {
+        return lists.iter().flat_map(|l| l.split_whitespace()).filter_map(|id| id.parse().ok()).collect();
+    }
+    let parent = |id: u32| {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        status.lines().find_map(|l| l.strip_prefix("PPid:")?.trim().parse::<u32>().ok())
+    };
+    all().filter(|id| parent(*id) == Some(pid)).collect()
+}
+
 /// Whether `pid` is a process of that name: its short name, or the file name of its first argument.
 #[must_use]
 pub fn has_name(pid: u32, wanted: &str) -> bool {
@@ -114,14 +141,16 @@ pub fn has_name(pid: u32, wanted: &str) -> bool {
 /// All processes of that name but the agent itself.
 #[must_use]
 pub fn find(wanted: &str) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let mut found: Vec<u32> = entries
-        .flatten()
-        .filter_map(|e| e.file_name().to_str()?.parse().ok())
-        .filter(|pid| *pid != std::process::id() && has_name(*pid, wanted))
-        .collect();
+    let mut found: Vec<u32> =
+        all().filter(|pid| *pid != std::process::id() && has_name(*pid, wanted)).collect();
     found.sort_unstable();
     found
+}
+
+/// All processes.
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.parse().ok())
 }
 
 /// Empty when the process has ended.
@@ -150,6 +179,15 @@ mod tests {
         assert!(!matches("llama-cli", "llama"));
         assert!(matches("llama-speculati", "llama-speculative-simple"));
         assert!(!matches("llama-spec", "llama-speculative-simple"));
+    }
+
+    #[test]
+    fn children_of_this_process() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(children(std::process::id()).contains(&child.id()));
+        assert_eq!(id_below(child.id()), None);
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

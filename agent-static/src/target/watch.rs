@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
-use crate::sys::direct::thread::{Go, Told, go, poll_any, told};
+use crate::sys::direct::thread::{Exit, Go, Told, go, poll_any, told};
 
 /// What a watched process did. It stands still until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Stop {
 #[derive(Debug, Default)]
 pub struct Watch {
     tracees: BTreeSet<i32>,
-    exits: BTreeMap<i32, i32>,
+    exits: BTreeMap<i32, Exit>,
     freezing: BTreeSet<i32>,
     /// What others took of waitpid(2) that is the watch's.
     deferred: VecDeque<(i32, i32)>,
@@ -130,7 +130,7 @@ impl Watch {
     /// What a thread did, if that is somebody else's to answer.
     fn saw(&mut self, pid: Pid, told: Told) -> Option<Stop> {
         match told {
-            Told::Ended(status) => self.ended(pid, status),
+            Told::Ended(exit) => self.ended(pid, exit),
             Told::Event { event, .. } => {
                 let first = self.tracees.insert(pid.as_raw());
                 if self.leaving {
@@ -182,16 +182,16 @@ impl Watch {
         self.deferred.iter().any(|(t, _)| *t == tid)
     }
 
-    fn ended(&mut self, pid: Pid, status: i32) {
+    fn ended(&mut self, pid: Pid, exit: Exit) {
         self.forget(pid);
-        self.exits.insert(pid.as_raw(), status);
+        self.exits.insert(pid.as_raw(), exit);
         while self.exits.len() > 64 {
             self.exits.pop_first();
         }
     }
 
-    /// The exit status of a process that ended while it was watched: 128 and the signal when one killed it.
-    pub fn take_status(&mut self, pid: Pid) -> Option<i32> {
+    /// How a process ended that was watched then.
+    pub fn take_exit(&mut self, pid: Pid) -> Option<Exit> {
         self.exits.remove(&pid.as_raw())
     }
 
@@ -263,18 +263,18 @@ mod tests {
         for (pid, signal) in [(first, 40), (second, nix::libc::SIGTERM)] {
             crate::sys::direct::thread::signal_thread(pid.as_raw().cast_unsigned(), pid.as_raw(), signal);
             let begun = Instant::now();
-            let status = loop {
+            let exit = loop {
                 // The program may have begun just now.
                 if let Some(stop) = watch.poll() {
                     watch.resume(stop);
                 }
-                if let Some(status) = watch.take_status(pid) {
-                    break status;
+                if let Some(exit) = watch.take_exit(pid) {
+                    break exit;
                 }
                 assert!(begun.elapsed() < Duration::from_secs(10), "signal {signal} was lost");
                 std::thread::sleep(Duration::from_millis(1));
             };
-            assert_eq!(status, 128 + signal);
+            assert_eq!(exit, Exit::Signal(signal));
         }
         assert!(!watch.active());
         // They were collected by the watch.

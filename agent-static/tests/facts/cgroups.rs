@@ -67,6 +67,32 @@ fn version_2_and_the_quota_of_a_container() {
 }
 
 #[test]
+fn memory_high_and_what_waits_for_it() {
+    let tree = Tree::new();
+    tree.put("proc/self/mountinfo", V2);
+    tree.put("proc/42/cgroup", "0::/box/engine\n");
+    // The group around it has the tightest one, so its counts are told.
+    let group = "sys/fs/cgroup/box";
+    tree.put(&format!("{group}/memory.high"), "300000000\n");
+    tree.put(&format!("{group}/engine/memory.high"), "max\n");
+    tree.put(&format!("{group}/engine/memory.current"), "7\n");
+    let put = |used: u64, high: u64, full_us: u64| {
+        tree.put(&format!("{group}/memory.current"), format!("{used}\n"));
+        tree.put(&format!("{group}/memory.events"), format!("low 0\nhigh {high}\nmax 0\noom 0\n"));
+        let line = |name: &str, us: u64| format!("{name} avg10=0.00 avg60=0.00 avg300=0.00 total={us}\n");
+        tree.put(&format!("{group}/memory.pressure"), line("some", 99) + &line("full", full_us));
+    };
+    put(299_000_000, 4, 10);
+    let (model, _) = tree.told(&mut |_, round| {
+        put(300_100_000, 9, 2_000_010);
+        round < 1
+    });
+    let of = |name: &str| of_process(&model, &format!("cgroup.memory.{name}"));
+    assert_eq!([of("high"), of("used")], ["300000000", "299000000 300100000"]);
+    assert_eq!([of("high_events"), of("stalled_ns")], ["4 9", "10000 2000010000"]);
+}
+
+#[test]
 fn no_limit_is_no_absence() {
     let tree = Tree::new();
     tree.put("proc/self/mountinfo", V2);
@@ -75,6 +101,7 @@ fn no_limit_is_no_absence() {
     assert_eq!(said(&tree), ["2", "/", "none", "", ""]);
     let model = tree.told_once();
     assert_eq!(of_process(&model, "cgroup.memory.limit"), "none");
+    assert_eq!(of_process(&model, "cgroup.memory.high"), "none");
     // Its controller is off.
     assert!(of_process(&model, "cgroup.periods").starts_with("!the control group does not count it"));
 }

@@ -105,7 +105,7 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
     "main",
     { id: "top" },
     newer,
-    guarded("health", () => healthBanner(summary.health)),
+    guarded("health", () => healthBanner(summary.health, summary.ending)),
     guarded("title", () => title(summary)),
     guarded("findings", () => answer(summary.findings)),
     guarded("budget", () => budgetSection(summary.budget)),

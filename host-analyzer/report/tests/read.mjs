@@ -319,6 +319,12 @@ const facts = await page.evaluate(() => {
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };
 });
+// A session in which nothing was computed has nothing else to look at.
+if (!(await page.locator("#operators .choice button").count())) {
+  await browser.close();
+  console.log(JSON.stringify({ ...facts, problems, requests }));
+  process.exit(0);
+}
 facts.tables = await tables(page);
 facts.operators = {};
 for (const phase of ["decode", "prefill"]) {

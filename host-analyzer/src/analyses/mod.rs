@@ -17,6 +17,7 @@ pub mod critical_path;
 pub mod dag;
 pub mod duty;
 pub mod empty;
+pub mod ending;
 pub mod engine;
 pub mod excerpt;
 pub mod execution;
@@ -60,6 +61,8 @@ use crate::model::Model;
 pub struct Analysis {
     /// What was lost; every view shows it first.
     pub health: health::Health,
+    /// How the session ended; where nothing was traced, why.
+    pub ending: ending::Ending,
     /// Length of the session, ns.
     pub duration_ns: u64,
     /// Which engine each process runs.
@@ -167,11 +170,13 @@ impl Analysis {
         let nested = nested::nested_calls(model, phases, &executions);
         let dag = dag::dags(model, &groups, &executions, &tallies, &places);
         let accelerator = accelerator::Accelerators::of(model, &groups, &tallies, &work, &achieved);
+        let ending = ending::Ending::of(model);
         // They are as large as the tracks, which take their place.
         drop((executions, tallies));
         Self {
             op_estimate,
-            health: health::health(model, &capture, &cost.slowdown, &accelerator.profiles),
+            health: health::health(model, &ending, &capture, &cost.slowdown, &accelerator.profiles),
+            ending,
             capture,
             duration_ns: session::duration_ns(model),
             engine: engine::engines(model),

@@ -19,7 +19,7 @@ pub(super) fn backends(recordings: &[PathBuf], profiles: &[Numbered], out: &Path
     }
     let mut found = Vec::new();
     for (number, path) in (1..).zip(recordings) {
-        let mut model = record::recording(std::slice::from_ref(path))?;
+        let mut model = record::one_engine(std::slice::from_ref(path))?;
         let files: Vec<PathBuf> =
             profiles.iter().filter(|p| p.number == number).map(|p| p.file.clone()).collect();
         accelerator::settle(&mut model, &files)?;

@@ -268,6 +268,9 @@ pub(super) struct Record {
     /// for standard input. Several are the pieces of one recording (--rotate), a folder holds them
     #[arg(value_name = "SOURCE")]
     pub(super) sources: Vec<String>,
+    /// Of a recording with several engines, report this process only. Without it each gets a folder of its own in the output folder
+    #[arg(long, value_name = "PID")]
+    pub(super) pid: Option<u32>,
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
     pub(super) out: PathBuf,

@@ -93,8 +93,8 @@ pub fn main() -> ExitCode {
             boards::boards(name.as_deref(), boards.as_deref()).map(done)
         }
         Some(Command::Fleet { arguments }) => fleet::fleet(arguments),
-        Some(Command::Watch(options)) => watch::watch((**options).clone()).map(done),
-        None => record::record(&cli.record).map(done),
+        Some(Command::Watch(options)) => watch::watch((**options).clone()),
+        None => record::record(&cli.record),
     };
     match result {
         Ok(code) => code,

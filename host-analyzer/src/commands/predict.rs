@@ -71,7 +71,7 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
     let mut all = Vec::new();
     for path in found {
         names.recordings.push(path.display().to_string());
-        all.push(Run::of(&record::recording(&[path])?));
+        all.push(Run::of(&record::one_engine(&[path])?));
     }
     Ok(all)
 }

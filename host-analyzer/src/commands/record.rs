@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use profinfer_boards::Board;
 
@@ -21,8 +22,10 @@ use crate::views::{self, terminal::WIDTH};
 
 /// Address of a serving agent if the command line names no source.
 const DEFAULT_SOURCE: &str = "tcp:127.0.0.1:7817";
+/// Exit status where no call was traced. 1 is an error, 2 a wrong command line.
+const NOTHING_TRACED: u8 = 3;
 
-pub(super) fn record(options: &Record) -> Result<()> {
+pub(super) fn record(options: &Record) -> Result<ExitCode> {
     let board = board(options)?;
     if let Some(folder) = &options.scratch {
         scratch::begin(folder)?;
@@ -74,8 +77,12 @@ pub(super) fn received(captured: Captured, options: &Record) -> Result<Model> {
     captured.model.map_or_else(|| pieces(&options.out), Ok)
 }
 
-/// Writes the views into the folder, and the summary on the terminal.
-pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options: &Record) -> Result<()> {
+/// Writes the views into the folder, and the summary on the terminal. Returns the exit status: not 0 where nothing was traced.
+pub(super) fn write_views(
+    mut model: Model,
+    measured: Option<Measured>,
+    options: &Record,
+) -> Result<ExitCode> {
     if let Some(reason) = &model.health.refused {
         let (tried, rest) = reason.split_once(": ").unwrap_or(("capturing", reason));
         let (answer, help) =
@@ -87,21 +94,93 @@ pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options:
         let _ = writeln!(io::stderr(), "{line}");
     }
     accelerator::settle(&mut model, &options.accelerator_profile)?;
-    let analysis = analyse(&model);
-    let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
-    let left_out = write::views(&model, &analysis, &options.out, extra)?;
+    let engines = model.engines();
     let mut out = anstream::stdout().lock();
-    let _ = views::terminal::within(&model, &analysis, columns(), &mut out);
+    let status = match options.pid {
+        Some(pid) => report(&engine(&model, pid, &engines)?, options, &options.out, &mut out),
+        None if engines.len() > 1 => each(&model, &engines, options, &mut out),
+        None => report(&model, options, &options.out, &mut out),
+    };
+    status.map(ExitCode::from)
+}
+
+/// The engine that is named.
+fn engine(model: &Model, pid: u32, engines: &[u32]) -> Result<Model> {
+    if !engines.contains(&pid) && !model.session.processes.iter().any(|p| p.pid == pid) {
+        let tried = format!("looking for process {pid} in the recording");
+        let answer = format!("it has {}", named(model, engines));
+        return Err(Diagnostic::new(tried, answer, "give one of them with --pid"));
+    }
+    Ok(model.only(pid))
+}
+
+/// Engines for a message: `12345 (llama-cli), 12346 (llama-server)`.
+fn named(model: &Model, engines: &[u32]) -> String {
+    let one = |pid: &u32| {
+        let name = model.session.processes.iter().find(|p| p.pid == *pid).map_or("", |p| &p.name);
+        format!("{pid} ({})", views::words::one_line(name))
+    };
+    if engines.is_empty() {
+        "no engine".to_owned()
+    } else {
+        engines.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Reads a recording for a command that takes one engine.
+///
+/// # Errors
+/// Those of [`recording`]; also where several engines computed: figures of them together would be of none.
+pub(super) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
+    let model = recording(paths)?;
+    let engines = model.engines();
+    if engines.len() < 2 {
+        return Ok(model);
+    }
+    let names: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
+    Err(Diagnostic::new(
+        format!("reading {}", names.join(", ")),
+        format!("it has several engines: {}", named(&model, &engines)),
+        "record one alone (profinfer-agent record --pid PID); `analyze RECORDING --pid PID` reports one of these",
+    ))
+}
+
+/// One complete result for each engine, in a folder of its own.
+fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -> Result<u8> {
+    if !options.only.is_empty() {
+        let answer = format!("the recording has several engines: {}", named(model, engines));
+        return Err(Diagnostic::new("writing single files", answer, "name one of them with --pid"));
+    }
+    write::remove_views(&options.out)?;
+    let mut status = 0;
+    let _ = writeln!(out, "{} engines computed: each has a result of its own", engines.len());
+    for pid in engines {
+        let one = model.only(*pid);
+        let process = one.session.processes.last();
+        let (name, command) = process.map_or(("engine", ""), |p| (p.name.as_str(), p.command.as_str()));
+        let heading = views::words::one_line(&format!("process {pid} · {name} · {command}"));
+        let _ = writeln!(out, "\n{}\n", views::terminal::heading(&heading, columns()));
+        status = status.max(report(&one, options, &options.out.join(write::folder_name(*pid, name)), out)?);
+    }
+    Ok(status)
+}
+
+/// Writes the views of one engine, and its summary on the terminal. Returns the exit status.
+fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -> Result<u8> {
+    let analysis = analyse(model);
+    let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
+    let left_out = write::views(model, &analysis, folder, extra)?;
+    let _ = views::terminal::within(model, &analysis, columns(), out);
     let written =
         if options.only.is_empty() { "open report.html".to_owned() } else { options.only.join(", ") };
-    let _ = writeln!(out, "\nwritten to {}: {written}", options.out.display());
+    let _ = writeln!(out, "\nwritten to {}: {written}", folder.display());
     if let Some(name) = left_out {
         let _ = writeln!(
             out,
             "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
         );
     }
-    Ok(())
+    Ok(if analysis.ending.traced { 0 } else { NOTHING_TRACED })
 }
 
 /// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.

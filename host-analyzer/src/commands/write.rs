@@ -65,6 +65,28 @@ pub(super) struct Extra<'a> {
     pub(super) chrome: bool,
 }
 
+/// Removes views of an earlier recording: they would stand beside folders of this one's engines.
+pub(super) fn remove_views(out: &Path) -> Result<()> {
+    for name in VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| name) {
+        remove(&out.join(name))?;
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Diagnostic::unwritable(path.display(), e)),
+        _ => Ok(()),
+    }
+}
+
+/// Name of the folder of one engine: `12345-llama-cli`. The process chose its name.
+pub(super) fn folder_name(pid: u32, name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = name.chars().take(40).map(plain).collect();
+    format!("{pid}-{name}")
+}
+
 /// Makes the folder.
 pub(super) fn folder(out: &Path) -> Result<()> {
     fs::create_dir_all(out).map_err(|e| {
@@ -98,13 +120,7 @@ pub(super) fn views(
     write_all(&wanted, model, analysis, out, &mut progress)?;
     // One of an earlier recording would stand beside views of this one.
     for (name, _) in [CHROME, CHROME_GZ].iter().filter(|(name, _)| chrome.is_none_or(|(n, _)| n != *name)) {
-        let path = out.join(name);
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                return Err(Diagnostic::unwritable(path.display(), e));
-            }
-            _ => {}
-        }
+        remove(&out.join(name))?;
     }
     progress.done();
     Ok(chrome.is_none().then_some(CHROME.0))

@@ -12,6 +12,7 @@ mod counter;
 mod damage;
 mod direct;
 mod duty;
+mod ending;
 mod expert;
 mod fact;
 mod gauge;
@@ -199,6 +200,7 @@ impl Ingest {
             Record::LossReasons(r) => self.model.health.reasons = Some(ReasonLedger::read(&r.fields())),
             Record::Piece(r) => piece::begins(&mut self.model.health, r),
             Record::PieceEnd(r) => piece::ends(&mut self.model.health, r),
+            Record::Ending(r) => ending::add(&mut self.model.endings, r),
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),

@@ -23,7 +23,7 @@ pub struct Counter {
 }
 
 /// Columns beside [`super::Spans`], with the same rows; all empty when nothing was counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Counts {
     /// Names of the counters, each once, in order of slots.
     pub names: Vec<String>,

@@ -11,7 +11,7 @@ pub const MAX_EXPERTS: u32 = 1024;
 
 /// Columns, one row for each expert of each token: ordered by graph call, node, token, rank; no position twice. A row's graph call
 /// has a topology, in which `node` is the first reader of a [`Selection`] that has room for the row.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Experts {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,

@@ -40,7 +40,7 @@ pub struct Fact {
 }
 
 /// All readings, in order of time. A fact is told again when its value has changed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Facts {
     /// By time.
     pub rows: Vec<Fact>,

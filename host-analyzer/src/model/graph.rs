@@ -98,7 +98,7 @@ impl Topology {
 }
 
 /// All topologies of a session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Topologies {
     /// By position.
     pub rows: Vec<Topology>,
@@ -130,7 +130,7 @@ pub enum Layer {
 pub type Backend = Text;
 
 /// Columns, one row a call, by start time.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct GraphCalls {
     /// Entry, ns.
     pub start_ns: Vec<u64>,

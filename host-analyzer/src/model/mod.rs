@@ -12,6 +12,7 @@ pub mod controller;
 pub mod counter;
 pub mod direct;
 pub mod duty;
+pub mod ending;
 pub mod expert;
 pub mod fact;
 pub mod filter;
@@ -21,6 +22,7 @@ pub mod health;
 pub mod loss;
 pub mod meter;
 pub mod nested;
+pub mod one;
 pub mod op;
 pub mod part;
 pub mod refusal;
@@ -44,6 +46,7 @@ pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReas
 pub use counter::{Absence, Counter, Counts};
 pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};
 pub use duty::{Duty, ProbeSwitch, SwitchReason, Traced};
+pub use ending::{EndingKind, EndingRow, MAX_ENDINGS};
 pub use expert::{Experts, Selection};
 pub use fact::{Fact, FactScope, FactValue, Facts};
 pub use filter::{Filter, FilterOn, FilterPlace};
@@ -105,6 +108,8 @@ pub struct Model {
     pub accelerators: Vec<AcceleratorProfile>,
     /// What the system and the engine's processes were set to.
     pub facts: Facts,
+    /// How engines ended, and why nothing was traced; empty in recordings of older agents.
+    pub endings: Vec<EndingRow>,
     /// What was lost, and what with it.
     pub health: Health,
 }

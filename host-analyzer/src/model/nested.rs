@@ -7,7 +7,7 @@ use super::thread::ThreadId;
 
 /// Columns, one row a call, by graph call, then thread, then start, the outer ones first. A row's graph call always has a
 /// topology, and its node is one of that topology.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct NestedCalls {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,

@@ -16,7 +16,7 @@ pub const WAIT_UNKNOWN: u32 = u32::MAX;
 
 /// Columns, one row a span: one operator run by one thread. Ordered by graph call, then thread, then
 /// start. A span's graph call always has a topology.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Spans {
     /// Graph call.
     pub graph_call: Vec<GraphCallId>,

@@ -4,7 +4,7 @@ use super::rows::rows;
 use super::token::DecodeId;
 
 /// Columns, one row a part: ordered by token call, then place; no token of a batch twice. Calls without rows tell nothing of their batch.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Parts {
     /// Token call.
     pub decode: Vec<DecodeId>,

@@ -42,7 +42,7 @@ impl ThreadState {
 
 /// Columns, one row a stretch of time in which a thread stayed in one state on one CPU. By thread, then start. The stretches
 /// of a thread do not overlap; what lies in none of them is not known.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct ThreadStates {
     /// Thread.
     pub thread: Vec<ThreadId>,
@@ -79,7 +79,7 @@ pub struct Task {
 
 /// Columns, one row a turn: a task that had a CPU while a thread of the engine was preempted or woken there. By CPU, then start;
 /// the turns of a CPU do not overlap.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Turns {
     /// CPU.
     pub cpu: Vec<u16>,
@@ -104,7 +104,7 @@ pub enum InterruptKind {
 
 /// Columns, one row an interrupt that ran on a CPU while a thread of the engine had it. By CPU, then start. A hard one may lie in a
 /// soft one.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Interrupts {
     /// CPU.
     pub cpu: Vec<u16>,
@@ -121,7 +121,7 @@ pub struct Interrupts {
 rows!(Interrupts, start_ns);
 
 /// The scheduler level of a session. Empty tables say nothing unless `recorded`.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Sched {
     /// The level was recorded.
     pub recorded: bool,

@@ -9,7 +9,7 @@ use super::rows::rows;
 pub struct Text(u32);
 
 /// All strings of a session; id 0 is the empty string.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Texts {
     strings: Vec<Box<str>>,
     ids: HashMap<Box<str>, Text>,

@@ -19,7 +19,7 @@ pub struct Thread {
 }
 
 /// Threads in order of first appearance.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Threads {
     rows: Vec<Thread>,
 }
@@ -42,6 +42,19 @@ impl Threads {
             t.pid = pid;
             t.name = name;
         }
+    }
+
+    /// Those that `keep` has, and where each of all went.
+    pub(super) fn only(&self, keep: impl Fn(&Thread) -> bool) -> (Self, Vec<Option<u32>>) {
+        let mut next = 0;
+        let mut place = |kept: bool| {
+            kept.then(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let places = self.rows.iter().map(|t| place(keep(t))).collect();
+        (Self { rows: self.rows.iter().copied().filter(|t| keep(t)).collect() }, places)
     }
 
     /// One thread.

@@ -34,7 +34,7 @@ impl DecodeFunction {
 }
 
 /// Columns, one row a call, by start time.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Decodes {
     /// Entry, ns.
     pub start_ns: Vec<u64>,

@@ -159,3 +159,48 @@ fn no_weights() {
         assert!(said.says_any(&weights).is_some(), "{name}: {stolen:?}");
     }
 }
+
+/// Of an engine that fails, the last lines of its standard error are recorded. `nodes` writes its prompt there; llama-completion writes what it was
+/// told wrongly.
+#[test]
+fn no_prompt_and_no_secret_in_the_last_lines() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let gguf = model(&parts, "smollm2");
+    let cut = dir.path().join("cut.gguf");
+    fs::write(&cut, &fs::read(&gguf).unwrap()[..1 << 20]).unwrap();
+    let [nodes, completion, cut] = [bin.join("nodes"), bin.join("llama-completion"), cut];
+    let [nodes, completion, cut] = [&nodes, &completion, &cut].map(|p| p.to_str().unwrap());
+    let diary = format!("/home/{}/diary", SECRETS[2]);
+    let echo = format!(
+        "echo \"main: error: {PROMPT}: {}\" >&2; echo \"error: {diary}\" >&2; exec {nodes} -m {cut}",
+        SECRETS[4]
+    );
+    let cases: [&[&str]; 4] = [
+        &[completion, "-m", cut, "-p", PROMPT, "-no-cnv", "--hf-token", SECRETS[3]],
+        &[completion, "-m", &gguf, "-p", PROMPT, SECRETS[3], PROMPT],
+        &[completion, "-m", &gguf, "-no-cnv", "-f", &diary],
+        &["sh", "-c", &echo],
+    ];
+    for command in cases {
+        let out = dir.path().join("trace.pfi");
+        let output = Command::new(&parts.agent)
+            .args(["record", "--out", out.to_str().unwrap(), "--"])
+            .args(command)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{command:?}: {wrote}");
+        let model = host_analyzer::read(&fs::read(&out).unwrap()).unwrap();
+        let ending = host_analyzer::analyses::Analysis::of(&model).ending;
+        assert!(!ending.output.is_empty(), "{command:?}: nothing is told of: {wrote}");
+        let said = Said::of(fs::read(&out).unwrap());
+        // It is there: the line itself, with its words hidden.
+        assert!(said.says(&ending.output[0]), "{ending:?}");
+        for word in PROMPT.split(' ').filter(|w| w.len() > 8).chain(SECRETS).chain([diary.as_str()]) {
+            assert!(!said.says(word), "{word}: {ending:?}");
+        }
+    }
+}

@@ -16,7 +16,7 @@ mod synthetic;
 use std::collections::{BTreeMap, BTreeSet};
 
 use host_analyzer::analyses::Analysis;
-use host_analyzer::model::Model;
+use host_analyzer::model::{EndingKind, EndingRow, Health, Ledger, Model};
 use host_analyzer::views;
 use serde_json::{Value, json};
 use session::{DECODE_NS, DECODES, EXPERT_BYTES, EXPERTS, PAUSE_NS, PREFILL_NS};
@@ -105,6 +105,32 @@ fn the_page_of_a_perfect_session_shows_its_data() {
     tables(&shown);
     graph(&shown);
     timeline(&shown);
+}
+
+/// A session in which nothing was traced is never green, however complete its recording is.
+#[test]
+fn the_page_of_a_session_without_calls_is_grey_or_red() {
+    let failed = EndingRow {
+        at_ns: 1,
+        kind: EndingKind::Exited,
+        pid: 7,
+        other: 0,
+        status: Some(1),
+        signal: None,
+        since_ns: 0,
+        text: "error: failed to load model".into(),
+    };
+    for (endings, kind) in [(vec![], "health nothing"), (vec![failed], "health bad")] {
+        let perfect = session::perfect();
+        let health = Health { spans_received: 0, ledger: Some(Ledger::default()), ..perfect.health };
+        let Some(shown) = show(Model { session: perfect.session, health, endings, ..Model::default() })
+        else {
+            return;
+        };
+        complains_about_nothing(&shown.page);
+        assert_eq!(shown.page["health"]["kind"], kind);
+        assert_eq!(shown.page["health"]["lines"][0], shown.summary["ending"]["sentence"]);
+    }
 }
 
 /// The same for a recording of a real engine, see tests/data/PROVENANCE.toml.

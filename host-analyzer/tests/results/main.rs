@@ -10,6 +10,8 @@ mod ceilings;
 mod compare;
 mod critical_path;
 mod duty;
+mod ending;
+mod engines;
 mod experts;
 mod findings;
 mod foreseen;

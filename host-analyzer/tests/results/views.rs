@@ -245,6 +245,21 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
             attached: true,
             note: String::new(),
         });
+        // A call that does not return, in a group whose memory is known.
+        let (at_ns, name) = (u64::MAX / 2, m.texts.intern("cgroup.memory.used"));
+        m.facts
+            .rows
+            .insert(0, Fact { at_ns: 0, scope: FactScope::Process(7), name, value: FactValue::Number(1) });
+        m.endings.push(EndingRow {
+            at_ns,
+            kind: EndingKind::CallOpen,
+            pid: 7,
+            other: 0,
+            status: None,
+            signal: None,
+            since_ns: 0,
+            text: String::new(),
+        });
         let spans = m.spans.len();
         m.spans.counts = Counts {
             names: vec!["CPU_CYCLES".to_owned()],

@@ -11,6 +11,7 @@ pub mod cost;
 pub mod counter;
 pub mod direct;
 pub mod duty;
+pub mod ending;
 pub mod expert;
 pub mod fact;
 pub mod filter;
@@ -117,6 +118,8 @@ pub mod kind {
     pub const PIECE_END: u16 = 0x75;
     /// [`super::loss::LossReasons`].
     pub const LOSS_REASONS: u16 = 0x7a;
+    /// [`super::ending::Ending`].
+    pub const ENDING: u16 = 0x78;
     /// [`super::sched::SchedLoss`].
     pub const SCHED_LOSS: u16 = 0x7c;
     /// [`super::nested::NestedLoss`].
@@ -282,6 +285,8 @@ records! {
     PieceEnd = kind::PIECE_END => piece::PieceEnd,
     /// Reasons of losses that have one sum with others.
     LossReasons = kind::LOSS_REASONS => loss::LossReasons,
+    /// How an engine ended, or why nothing was traced.
+    Ending = kind::ENDING => ending::Ending<'a>,
     /// What was counted and what was lost of the scheduler level so far.
     SchedLoss = kind::SCHED_LOSS => sched::SchedLoss,
     /// What was counted and what was lost of nested calls so far.

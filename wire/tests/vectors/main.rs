@@ -8,6 +8,7 @@
 mod control;
 mod counter;
 mod duty;
+mod ending;
 mod expert;
 mod fact;
 mod gauge;
@@ -52,6 +53,7 @@ fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
     sched::with_records(check);
     duty::with_records(check);
     piece::with_records(check);
+    ending::with_records(check);
     loss::with_records(check);
     control::with_records(check);
 }

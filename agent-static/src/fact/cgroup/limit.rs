@@ -53,16 +53,32 @@ fn own_quota(folder: &Path, version: u64) -> Result<Option<(u64, u64)>, String> 
     }
 }
 
-/// The tightest limit of memory, bytes; `None` where no group has one.
-pub(super) fn memory(group: &Group) -> Result<Option<u64>, String> {
-    let name = if group.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
-    let mut tightest: Option<u64> = None;
-    for folder in &group.levels {
+/// A limit of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) bytes: u64,
+    /// Place among the group's levels.
+    pub(super) level: usize,
+}
+
+/// The tightest limit of memory; `None` where no group has one.
+pub(super) fn memory(group: &Group) -> Result<Option<Memory>, String> {
+    tightest(group, if group.version == 1 { "memory.limit_in_bytes" } else { "memory.max" })
+}
+
+/// The tightest limit beyond which a group is slowed down; `None` where no group has one, as always in version 1.
+pub(super) fn memory_high(group: &Group) -> Result<Option<Memory>, String> {
+    if group.version == 1 { Ok(None) } else { tightest(group, "memory.high") }
+}
+
+fn tightest(group: &Group, name: &str) -> Result<Option<Memory>, String> {
+    let mut tightest: Option<Memory> = None;
+    for (level, folder) in group.levels.iter().enumerate() {
         let Some(limit) = text(folder, name)?.filter(|limit| limit != "max") else { continue };
         let limit: u64 =
             limit.parse().map_err(|_| format!("{}/{name} is not a number: {limit}", folder.display()))?;
-        if limit < NO_MEMORY_LIMIT {
-            tightest = Some(tightest.map_or(limit, |t| t.min(limit)));
+        if limit < NO_MEMORY_LIMIT && tightest.is_none_or(|t| limit < t.bytes) {
+            tightest = Some(Memory { bytes: limit, level });
         }
     }
     Ok(tightest)

@@ -2,6 +2,7 @@
 
 mod find;
 mod limit;
+mod memory;
 
 use std::path::Path;
 
@@ -20,34 +21,47 @@ const COUNTS: [&str; 3] = ["cgroup.periods", "cgroup.throttled_periods", "cgroup
 
 /// The counts of the group whose quota is the tightest, or of the process's own where there is none.
 #[derive(Debug)]
-pub(super) struct Throttling {
+struct Throttling {
     stat: Open,
     counts: [Changing; 3],
 }
 
-impl Throttling {
+/// What is read again of the control group of a process.
+#[derive(Debug)]
+pub(super) struct Cgroup {
+    throttling: Option<Throttling>,
+    memory: memory::Memory,
+}
+
+impl Cgroup {
     /// Sends what the process's group is set to.
-    pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
+    pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Self {
         let scope = FactScope::Process(pid);
         let groups = Groups::of(root, pid);
         let group =
             |controller| groups.as_ref().map_err(Clone::clone).and_then(|g| g.of_controller(controller));
         out.text_or(scope, "cgroup.cpuset", group("cpuset").and_then(|g| limit::cpuset(&g)));
-        match group("memory").and_then(|g| limit::memory(&g)) {
-            Ok(Some(bytes)) => out.number(scope, "cgroup.memory.limit", bytes),
-            Ok(None) => out.text(scope, "cgroup.memory.limit", NO_LIMIT),
-            Err(why) => out.absent(scope, "cgroup.memory.limit", &why),
-        }
-        match group("cpu") {
-            Ok(group) => Self::of(&group, scope, buffer, out),
+        let memory = memory::Memory::begin(group("memory"), scope, buffer, out);
+        let throttling = match group("cpu") {
+            Ok(group) => Throttling::of(&group, scope, buffer, out),
             Err(why) => {
                 let names = ["cgroup.path", "cgroup.version", "cgroup.quota_us", "cgroup.period_us"];
                 names.iter().chain(&COUNTS).for_each(|name| out.absent(scope, name, &why));
                 None
             }
-        }
+        };
+        Self { throttling, memory }
     }
 
+    pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
+        if let Some(throttling) = &mut self.throttling {
+            throttling.sample(scope, buffer, out);
+        }
+        self.memory.sample(scope, buffer, out);
+    }
+}
+
+impl Throttling {
     fn of(group: &Group, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
         out.text(scope, "cgroup.path", &group.path);
         out.number(scope, "cgroup.version", group.version);
@@ -76,7 +90,7 @@ impl Throttling {
         opened.ok().map(|stat| Self { stat, counts })
     }
 
-    pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
+    fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
         let Ok(values) = self.stat.read(buffer).map(of_text) else { return };
         for ((changing, name), value) in self.counts.iter_mut().zip(COUNTS).zip(values) {
             changing.send(out, scope, name, value);

@@ -57,8 +57,28 @@ pub enum Told {
         /// `PTRACE_EVENT_…`.
         event: i32,
     },
-    /// It ended, with this exit status: 128 and the signal when one killed it.
-    Ended(i32),
+    /// It ended.
+    Ended(Exit),
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It left with this status.
+    Status(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl Exit {
+    /// As a shell has it: 128 and the signal when one killed it.
+    #[must_use]
+    pub const fn shell(self) -> i32 {
+        match self {
+            Self::Status(status) => status,
+            Self::Signal(signal) => 128 + signal,
+        }
+    }
 }
 
 /// Reads a status of waitpid(2).
@@ -68,8 +88,8 @@ pub const fn told(status: i32) -> Told {
     match (low, status >> 16) {
         (0x7f, 0) => Told::Signal(high),
         (0x7f, event) => Told::Event { signal: high, event },
-        (0, _) => Told::Ended(high),
-        (signal, _) => Told::Ended(128 + (signal & 0x7f)),
+        (0, _) => Told::Ended(Exit::Status(high)),
+        (signal, _) => Told::Ended(Exit::Signal(signal & 0x7f)),
     }
 }
 
@@ -151,9 +171,9 @@ mod tests {
 
     #[test]
     fn statuses() {
-        assert_eq!(told(0x2_00), Told::Ended(2));
-        assert_eq!(told(9), Told::Ended(137));
-        assert_eq!(told(0x80 | 11), Told::Ended(139), "with a core");
+        assert_eq!(told(0x2_00), Told::Ended(Exit::Status(2)));
+        assert_eq!(told(9), Told::Ended(Exit::Signal(9)));
+        assert_eq!(told(0x80 | 11), Told::Ended(Exit::Signal(11)), "with a core");
         assert_eq!(told(34 << 8 | 0x7f), Told::Signal(34), "of real time");
         assert_eq!(told(128 << 16 | 5 << 8 | 0x7f), Told::Event { signal: 5, event: 128 });
     }

@@ -92,6 +92,15 @@ export interface Damage {
   first_offset: Num;
 }
 
+/** How the session ended; `sentence` is null where that is as it should be. */
+export interface Ending {
+  code: Str;
+  state: Maybe<"good" | "nothing" | "bad">;
+  traced: Maybe<boolean>;
+  output: Maybe<string[]>;
+  sentence: Str;
+}
+
 export interface Health {
   perfect: Maybe<boolean>;
   lines: Maybe<string[]>;
@@ -420,6 +429,7 @@ export interface Summary {
   budget?: Maybe<Budget>;
   schema: Num;
   session: Maybe<Session>;
+  ending?: Maybe<Ending>;
   health: Maybe<Health>;
   capture?: Maybe<Capture>;
   engines?: Maybe<Engine[]>;

@@ -1,18 +1,25 @@
 // What was lost, before anything else. Green only when nothing was.
 
 import { list } from "../data/read.ts";
-import type { Damage, Health, Num } from "../data/summary.ts";
+import type { Damage, Ending, Health, Maybe, Num } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH } from "../ui/format.ts";
 
-type Tone = "good" | "warn" | "bad";
+type Tone = "good" | "nothing" | "warn" | "bad";
 
-function tone(health: Health | null | undefined): Tone {
+/** A session in which nothing was traced is never green, however complete its recording is. */
+function tone(health: Health | null | undefined, ending: Maybe<Ending>): Tone {
+  if (ending?.state === "bad") {
+    return "bad";
+  }
+  if (ending?.traced === false) {
+    return "nothing";
+  }
   if (!health) {
     return "warn";
   }
   if (health.perfect === true) {
-    return "good";
+    return ending?.state === "nothing" ? "warn" : "good";
   }
   const dropped = Object.values(health.dropped ?? {}).some((n) => (n ?? 0) > 0);
   return dropped || health.refused || list(health.damaged).length > 0 ? "bad" : "warn";
@@ -20,6 +27,7 @@ function tone(health: Health | null | undefined): Tone {
 
 const TITLE: Record<Tone, string> = {
   good: "Complete recording",
+  nothing: "Nothing was traced",
   warn: "Not everything is known",
   bad: "Something was lost",
 };
@@ -47,13 +55,21 @@ function damageList(damaged: Damage[]): Child {
   return h("div", {}, h("h4", {}, "Damaged on the way"), h("dl", { class: "pairs" }, ...rows));
 }
 
-export function healthBanner(health: Health | null | undefined): HTMLElement {
-  const kind = tone(health);
+/** The title says what matters most: that nothing was traced, or what was lost. */
+function heading(kind: Tone, ending: Maybe<Ending>): string {
+  if (ending?.traced === false) {
+    return TITLE.nothing;
+  }
+  return ending?.sentence && kind === "warn" ? "The session did not end well" : TITLE[kind];
+}
+
+export function healthBanner(health: Health | null | undefined, ending?: Maybe<Ending>): HTMLElement {
+  const kind = tone(health, ending);
   const lines = list(health?.lines);
   const said = lines.length > 0 ? lines : ["The summary says nothing about losses."];
   const [first, ...rest] = said;
   const spans = pairs("Operator spans", "spans", health?.spans);
-  const dropped = kind === "good" ? null : pairs("Dropped at the source", "dropped", health?.dropped);
+  const dropped = kind === "good" || kind === "nothing" ? null : pairs("Dropped at the source", "dropped", health?.dropped);
   const details = h(
     "details",
     {},
@@ -63,12 +79,12 @@ export function healthBanner(health: Health | null | undefined): HTMLElement {
   );
   return h(
     "div",
-    { id: "health", class: `health ${kind}`, role: "status", data: { perfect: String(health?.perfect === true) } },
-    h("div", { class: "mark", "aria-hidden": "true" }, kind === "good" ? "✓" : "!"),
+    { id: "health", class: `health ${kind}`, role: "status", data: { perfect: String(health?.perfect === true), ending: ending?.code ?? "" } },
+    h("div", { class: "mark", "aria-hidden": "true" }, kind === "good" ? "✓" : kind === "nothing" ? "–" : "!"),
     h(
       "div",
       { class: "words" },
-      h("p", { class: "verdict" }, TITLE[kind]),
+      h("p", { class: "verdict" }, heading(kind, ending)),
       h("p", { class: "line", data: { healthLine: 0 } }, first ?? ""),
       rest.length > 0 ? h("ul", {}, ...rest.map((l, i) => h("li", { data: { healthLine: i + 1 } }, l))) : null,
       details,

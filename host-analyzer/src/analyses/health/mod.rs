@@ -14,23 +14,34 @@ mod sums;
 use super::accelerator::ProfileJoin;
 use super::capture::Capture;
 use super::duty::Slowdown;
+use super::ending::{Ending, EndingCode};
 use crate::model::Model;
 pub use remark::{Of, Remark, RingStalls, Severity};
 pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
 #[must_use]
-pub fn health(model: &Model, capture: &Capture, slowdown: &Slowdown, profiles: &[ProfileJoin]) -> Health {
+pub fn health(
+    model: &Model,
+    ending: &Ending,
+    capture: &Capture,
+    slowdown: &Slowdown,
+    profiles: &[ProfileJoin],
+) -> Health {
     let mut health = Health::sums(model);
-    health.remarks = remarks(model, &health);
+    health.remarks = remarks(model, ending, &health);
     capture::left_out(model, capture, slowdown, &mut health.remarks);
     health.remarks.extend(profiles.iter().cloned().map(Box::new).map(Remark::AcceleratorProfile));
     health
 }
 
 /// All remarks; a single one when there is nothing to report.
-fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
+fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     let mut found = Vec::new();
+    // Those two are remarks of their own.
+    if !matches!(ending.code, EndingCode::Computed | EndingCode::Refused) {
+        found.push(Remark::Ending(Box::new(ending.clone())));
+    }
     let totals = &model.health;
     stream::refused(model, &mut found);
     if let Some(ledger) = &totals.ledger {
@@ -46,13 +57,13 @@ fn remarks(model: &Model, health: &Health) -> Vec<Remark> {
     stream::unaccounted(model, health, &mut found);
     session::probes(model, &mut found);
     found.extend(totals.operator_probes.iter().cloned().map(Remark::Probed));
-    if health.perfect {
+    if health.perfect && ending.traced {
         let experts = health.experts.map_or(0, |e| e.kept);
         let (spans, calls) = (health.spans.received, model.decodes.len() as u64);
         found.push(Remark::Complete { spans, calls, experts });
     }
     session::counters(model, &mut found);
-    session::levels(model, &mut found);
+    session::levels(model, ending.traced, &mut found);
     stream::edges(Of::Spans, totals.ledger.as_ref(), &mut found);
     stream::edges(Of::Nested, totals.nested.as_ref(), &mut found);
     found

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::analyses::accelerator::ProfileJoin;
 use crate::analyses::capture::{PhaseCoverage, Step};
 use crate::analyses::duty::Measured;
+use crate::analyses::ending::{Ending, EndingState};
 use crate::model::totals::{Reason, When};
 use crate::model::{
     Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal, Skipped,
@@ -37,6 +38,8 @@ pub struct RingStalls {
 /// One thing to say.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
+    /// How the session ended, where that is not as it should be.
+    Ending(Box<Ending>),
     /// The agent could not carry out the plan; in its words.
     Refused(String),
     /// The agent ended with an error.
@@ -222,6 +225,11 @@ impl Remark {
     pub const fn severity(&self) -> Severity {
         match self {
             Self::Complete { .. } => Severity::Good,
+            Self::Ending(ending) => match (ending.state, ending.traced) {
+                (EndingState::Bad, _) => Severity::Loss,
+                (_, true) => Severity::Warning,
+                (_, false) => Severity::Note,
+            },
             Self::Probed(p) if p.refused.is_some() => Severity::Warning,
             Self::AcceleratorProfile(profile) if !profile.whole() => Severity::Warning,
             Self::Off(_)

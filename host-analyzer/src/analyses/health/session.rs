@@ -32,7 +32,8 @@ pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     found.extend(some.map(|(reason, n)| Remark::Uncounted { reason, n, all }));
 }
 
-pub(super) fn levels(model: &Model, found: &mut Vec<Remark>) {
+/// `traced`: where nothing was, one remark says it for all levels.
+pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
     let asked = &model.session.levels;
     // Without a session record nothing is known of the levels.
     if asked.is_empty() {
@@ -61,7 +62,7 @@ pub(super) fn levels(model: &Model, found: &mut Vec<Remark>) {
         // Where nothing is attached, that is what is said, and why.
         let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
         let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
-        if nothing && attached && asked.contains(&level) {
+        if traced && nothing && attached && asked.contains(&level) {
             found.push(Remark::NothingSeen(level));
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn compare(options: &Compare) -> Result<ExitCode> {
 }
 
 fn read(path: &Path, warm_up: usize) -> Result<Run> {
-    let model = record::recording(&[path.to_owned()])?;
+    let model = record::one_engine(&[path.to_owned()])?;
     let run = Run::of(&model);
     if run.tokens.len() <= warm_up {
         return Err(Diagnostic::new(

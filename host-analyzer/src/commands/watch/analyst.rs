@@ -16,7 +16,7 @@ use crate::decode::Found;
 use crate::findings::Findings;
 use crate::ingest::Ingest;
 use crate::model::{DamageKind, Model};
-use crate::views::watch::Seen;
+use crate::views::watch::{Engine, Seen};
 
 /// An analysis is followed by a rest of so many times its length: it takes a fourth of one CPU at most.
 const REST: u32 = 3;
@@ -69,11 +69,21 @@ pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
     if let Some(measured) = measured {
         model.ceilings.clone_from(&measured.ceilings);
     }
+    // Of several engines the one that called last: their figures together would be of none.
+    let engines = model.engines().len();
+    let latest = model.latest_engine().filter(|_| engines > 1);
+    if let Some(pid) = latest {
+        model = model.only(pid);
+    }
+    let engine = latest.map(|pid| {
+        let name = model.session.processes.last().map_or_else(String::new, |p| p.name.clone());
+        Engine { pid, name, of: engines }
+    });
     let mut analysis = Analysis::of(&model);
     analysis.health.remarks.retain(of_the_session);
     let findings = Findings::of(&model, &analysis);
     let spans = model.spans.len() as u64;
-    Some(Seen { window_ns: length(&model), spans, analysis, findings, speeds: Vec::new() })
+    Some(Seen { window_ns: length(&model), spans, engine, analysis, findings, speeds: Vec::new() })
 }
 
 /// Whether a remark on a piece of a session that goes on is one on the session. Spans between the kernel and the link are not lost yet,
@@ -81,7 +91,11 @@ pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
 const fn of_the_session(remark: &Remark) -> bool {
     !matches!(
         remark,
-        Remark::Piece { .. } | Remark::NotHere { .. } | Remark::Complete { .. } | Remark::NothingSeen(_)
+        Remark::Piece { .. }
+            | Remark::NotHere { .. }
+            | Remark::Complete { .. }
+            | Remark::NothingSeen(_)
+            | Remark::Ending(_)
     )
 }
 

@@ -13,6 +13,7 @@ mod terminal;
 mod tests;
 
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use super::cli;
@@ -26,7 +27,7 @@ const MOST: usize = 8 << 20;
 /// The recording is kept in pieces, so that neither the session nor its report outgrows memory.
 const PIECE: Limit = Limit::Bytes(64 << 20);
 
-pub(super) fn watch(mut options: cli::Watch) -> Result<()> {
+pub(super) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
     if options.record.rotate.is_empty() {
         options.record.rotate.push(PIECE);
     }
@@ -52,9 +53,9 @@ pub(super) fn watch(mut options: cli::Watch) -> Result<()> {
     let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(window));
     let shown = display.end();
     let model = record::received(captured?, options)?;
-    record::write_views(model, measured, options)?;
+    let status = record::write_views(model, measured, options)?;
     let out = options.out.display();
     let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
     // A terminal that is gone ends the capture, and is no reason to write no report.
-    shown
+    shown.map(|()| status)
 }

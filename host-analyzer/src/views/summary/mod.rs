@@ -31,12 +31,13 @@ use crate::analyses::track::Track;
 use crate::analyses::weight::Weights;
 use crate::findings;
 use crate::model::{self, Level, Model};
-use with_words::{Budget, Findings, Gauge, Health, Routing};
+use with_words::{Budget, Ending, Findings, Gauge, Health, Routing};
 
 #[derive(Serialize)]
 struct Summary<'a> {
     schema: u32,
     session: Session<'a>,
+    ending: Ending<'a>,
     health: Health<'a>,
     capture: &'a Capture,
     findings: Findings<'a>,
@@ -129,6 +130,7 @@ pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::R
     let summary = Summary {
         schema: SCHEMA,
         session: session(&model.session, analysis.duration_ns),
+        ending: Ending::of(&analysis.ending),
         health: Health::of(&analysis.health),
         capture: &analysis.capture,
         findings: Findings::of(&findings),

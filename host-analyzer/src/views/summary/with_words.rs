@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analyses::budget::{self, Class};
 use crate::analyses::phase::Phase;
-use crate::analyses::{expert, gauge, health};
+use crate::analyses::{ending, expert, gauge, health};
 use crate::findings::{self, Confidence, Evidence, Gain, Headline, Missing, Remedy};
 use crate::views::words;
 
@@ -19,6 +19,20 @@ pub(super) struct Health<'a> {
 impl<'a> Health<'a> {
     pub(super) fn of(figures: &'a health::Health) -> Self {
         Self { perfect: figures.perfect, lines: words::health::lines(figures), figures }
+    }
+}
+
+/// How the session ended, with the sentence where there is one.
+#[derive(Serialize)]
+pub(super) struct Ending<'a> {
+    #[serde(flatten)]
+    figures: &'a ending::Ending,
+    sentence: Option<String>,
+}
+
+impl<'a> Ending<'a> {
+    pub(super) fn of(figures: &'a ending::Ending) -> Self {
+        Self { figures, sentence: words::ending::sentence(figures) }
     }
 }
 

@@ -83,6 +83,12 @@ pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Wr
     out.left_out()
 }
 
+/// The line above the summary of one of several engines.
+#[must_use]
+pub fn heading(text: &str, width: usize) -> String {
+    Colour::Strong.paint(&cut(text, width))
+}
+
 fn health(analysis: &Analysis, out: &mut Sheet<'_>) -> io::Result<()> {
     for remark in &analysis.health.remarks {
         let colour = match remark.severity() {

@@ -62,6 +62,7 @@ pub(super) enum Colour {
     Warn,
     Bad,
     Dim,
+    Strong,
 }
 
 impl Colour {
@@ -72,6 +73,7 @@ impl Colour {
             Self::Warn => "33",
             Self::Bad => "1;31",
             Self::Dim => "2",
+            Self::Strong => "1",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }

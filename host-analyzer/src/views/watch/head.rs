@@ -84,6 +84,14 @@ pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<_> = lines.into_iter().map(|line| Line::styled(line, style)).collect();
     let warnings = remarks(Some(seen), Severity::Warning).count();
     let mut of = format!("of the last {}", duration(seen.window_ns));
+    if let Some(engine) = &seen.engine {
+        of += &format!(
+            ", process {} ({}), the last to call of {} engines",
+            engine.pid,
+            words::one_line(&engine.name),
+            engine.of
+        );
+    }
     if screen.is_paused() {
         of += ", paused";
     }

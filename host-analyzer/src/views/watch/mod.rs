@@ -22,7 +22,7 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style};
 use ratatui::widgets::{Paragraph, Wrap};
 
-pub use screen::{Pane, Progress, Screen, Seen};
+pub use screen::{Engine, Pane, Progress, Screen, Seen};
 
 /// Columns and lines below which it says what it needs.
 pub const LEAST: (u16, u16) = (80, 24);

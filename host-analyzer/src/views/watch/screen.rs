@@ -6,6 +6,17 @@ use crate::analyses::Analysis;
 use crate::findings::Findings;
 use crate::views::words::one_line;
 
+/// The engine that is shown, where there are several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Engine {
+    /// Process.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// How many there are.
+    pub of: usize,
+}
+
 /// The last seconds, analysed.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
@@ -13,6 +24,8 @@ pub struct Seen {
     pub window_ns: u64,
     /// Operator spans in them.
     pub spans: u64,
+    /// Whose they are, where several engines computed in them.
+    pub engine: Option<Engine>,
     /// Their results. Of health, what is so of the whole session.
     pub analysis: Analysis,
     /// Their findings.

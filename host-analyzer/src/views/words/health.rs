@@ -15,6 +15,7 @@ pub fn lines(health: &Health) -> Vec<String> {
 #[must_use]
 pub fn line(remark: &Remark) -> String {
     match remark {
+        Remark::Ending(e) => super::ending::sentence(e).unwrap_or_default(),
         Remark::Refused(reason) => {
             format!("refused: the agent could not carry out the plan: {}", one_line(reason))
         }

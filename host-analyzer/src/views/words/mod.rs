@@ -6,6 +6,7 @@ pub mod capture;
 pub mod compare;
 pub mod conditions;
 mod direct;
+pub mod ending;
 pub mod experts;
 pub mod findings;
 pub mod health;

@@ -1,0 +1,81 @@
+//! Memory of a control group: what it may use, what it uses, and how long its tasks waited for it.
+
+use profinfer_wire::record::fact::FactScope;
+
+use super::super::read::{Open, field, number, words};
+use super::super::send::{Changing, Sender};
+use super::find::Group;
+use super::{NO_LIMIT, limit};
+
+/// ns in the unit of the kernel's pressure.
+const MICROSECOND_NS: u64 = 1000;
+/// What is read again: the fact, the file of version 1 (none: version 2 only), that of version 2.
+const COUNTS: [(&str, Option<&str>, &str); 3] = [
+    ("cgroup.memory.used", Some("/memory.usage_in_bytes"), "/memory.current"),
+    ("cgroup.memory.high_events", None, "/memory.events"),
+    ("cgroup.memory.stalled_ns", None, "/memory.pressure"),
+];
+
+/// The counts of the group with the tightest `memory.high`, else of that with the tightest limit, else of the process's own.
+#[derive(Debug)]
+pub(super) struct Memory([(Option<Open>, Changing); 3]);
+
+impl Memory {
+    pub(super) fn begin(
+        group: Result<Group, String>,
+        scope: FactScope,
+        buffer: &mut [u8],
+        out: &mut Sender<'_>,
+    ) -> Self {
+        let limits = group.as_ref().map_err(Clone::clone);
+        let high = limits.clone().and_then(limit::memory_high);
+        let limit = limits.and_then(limit::memory);
+        for (name, limit) in [("cgroup.memory.limit", &limit), ("cgroup.memory.high", &high)] {
+            match limit {
+                Ok(Some(limit)) => out.number(scope, name, limit.bytes),
+                Ok(None) => out.text(scope, name, NO_LIMIT),
+                Err(why) => out.absent(scope, name, why),
+            }
+        }
+        let level = |limit: Result<Option<limit::Memory>, String>| limit.ok().flatten().map(|l| l.level);
+        let level = level(high).or(level(limit)).unwrap_or(0);
+        Self(std::array::from_fn(|i| {
+            let (name, one, two) = COUNTS[i];
+            let group = group.as_ref().map_err(Clone::clone);
+            let opened = group.and_then(|group| {
+                let file = if group.version == 1 { one } else { Some(two) };
+                let file = file.ok_or_else(|| "control groups of version 1 do not count it".to_owned())?;
+                let folder = group.levels.get(level);
+                Open::new(folder.ok_or_else(|| "the control group has no folder".to_owned())?, file)
+            });
+            let value = opened.as_ref().map_err(Clone::clone).and_then(|file| {
+                let text = file.read(buffer).map_err(|e| format!("reading {two}: {e}"))?;
+                of(i, text).ok_or_else(|| format!("{two} does not have it"))
+            });
+            let mut sent = Changing::default();
+            sent.begin(out, scope, name, value);
+            (opened.ok(), sent)
+        }))
+    }
+
+    pub(super) fn sample(&mut self, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) {
+        for (i, (open, sent)) in self.0.iter_mut().enumerate() {
+            if let Some(Ok(text)) = open.as_ref().map(|file| file.read(buffer)) {
+                sent.send(out, scope, COUNTS[i].0, of(i, text));
+            }
+        }
+    }
+}
+
+/// The value of a row of [`COUNTS`] in its file.
+fn of(row: usize, text: &[u8]) -> Option<u64> {
+    match row {
+        0 => number(text.trim_ascii()),
+        1 => field(text, "high ").and_then(number),
+        // full avg10=0.00 avg60=0.00 avg300=0.00 total=1234
+        _ => words(field(text, "full ")?)
+            .find_map(|word| word.strip_prefix(b"total="))
+            .and_then(number)?
+            .checked_mul(MICROSECOND_NS),
+    }
+}

@@ -1,0 +1,216 @@
+//! How engines ended, and why nothing was traced: found out, sent, and in words for the terminal.
+//!
+//! ```text
+//! while processes have computed nothing ─▶ look: where they live, what they map, whom they started ┐
+//! at the end ─▶ exit, calls that did not return, names that nobody had ────────────────────────────┴▶ Ending records
+//! ```
+
+use std::time::{Duration, Instant};
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::ending::{Ending, code};
+
+use crate::attach::Attached;
+use crate::bpf::own_pid_namespace;
+use crate::clock;
+use crate::error::Diagnostic;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::selfcheck::Hits;
+use crate::sys::direct::thread::Exit;
+use crate::target::maps::archives;
+use crate::target::process;
+use crate::tracer::Tracer;
+
+/// Causes that are noted while a session runs.
+const MOST: usize = 32;
+/// Between two looks in the first seconds: a program may be gone soon.
+const OFTEN: Duration = Duration::from_millis(100);
+const OFTEN_FOR: Duration = Duration::from_secs(5);
+const SELDOM: Duration = Duration::from_secs(1);
+/// Longest text of a record, bytes.
+const TEXT: usize = 1500;
+
+/// One thing that is known of an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// No process of this name appeared.
+    NoProcess(String),
+    /// No probe was attached to this process.
+    NoProbe(u32),
+    /// The program that the agent started ended by itself with an error, or by a signal.
+    Ended {
+        /// Its process.
+        pid: u32,
+        /// How.
+        exit: Exit,
+        /// What may leave the board of its last lines.
+        output: String,
+    },
+    /// A call of this process began then and has not returned.
+    CallOpen(u32, u64),
+    /// This process has the other id in a PID namespace below the agent's.
+    Namespace(u32, u32),
+    /// This process maps code out of that archive.
+    Packed(u32, String),
+    /// A child of the process, which is not traced, maps the same engine.
+    Child(u32, u32, String),
+    /// Nothing of that.
+    Idle,
+}
+
+/// What was noted, and when was looked.
+#[derive(Debug)]
+pub(super) struct Endings {
+    noted: Vec<Cause>,
+    begun: Instant,
+    looked: Option<Instant>,
+}
+
+impl Endings {
+    pub(super) fn new() -> Self {
+        Self { noted: Vec::new(), begun: Instant::now(), looked: None }
+    }
+
+    /// Looks at processes that have computed nothing yet, where it is time to.
+    pub(super) fn look(&mut self, tracer: &Tracer<'_, '_>, lower: &Lower) {
+        let pause = if self.begun.elapsed() < OFTEN_FOR { OFTEN } else { SELDOM };
+        if self.looked.is_some_and(|at| at.elapsed() < pause) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        for attached in tracer.processes() {
+            if lower.hits(attached.pid) == Hits::default() {
+                self.look_at(attached, tracer);
+            }
+        }
+    }
+
+    fn look_at(&mut self, attached: &Attached, tracer: &Tracer<'_, '_>) {
+        let pid = attached.pid;
+        if own_pid_namespace().is_some()
+            && let Some(inside) = process::id_below(pid)
+        {
+            self.note(Cause::Namespace(pid, inside));
+        }
+        if attached.probes() == 0 {
+            for (path, _) in archives(pid) {
+                self.note(Cause::Packed(pid, path));
+            }
+            return;
+        }
+        for child in process::children(pid) {
+            if !tracer.knows(child) && attached.shares_engine(child) {
+                self.note(Cause::Child(pid, child, process::name(child)));
+            }
+        }
+    }
+
+    fn note(&mut self, cause: Cause) {
+        if self.noted.len() < MOST && !self.noted.contains(&cause) {
+            self.noted.push(cause);
+        }
+    }
+
+    /// Notes what is not known any more when the probes are removed.
+    pub(super) fn before_detach(&mut self, tracer: &Tracer<'_, '_>) {
+        if let Some(name) = tracer.waited_for_nobody() {
+            self.note(Cause::NoProcess(name.to_owned()));
+        }
+    }
+
+    /// Sends all that is known now, after the last event. Returns the cause to report where nothing was traced.
+    pub(super) fn finish(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) -> Option<Cause> {
+        let mut causes: Vec<Cause> = Vec::new();
+        let silent = |lower: &Lower, pid: u32| lower.hits(pid) == Hits::default();
+        causes.extend(self.noted.drain(..).filter(|cause| match cause {
+            Cause::Namespace(pid, _) | Cause::Packed(pid, _) | Cause::Child(pid, ..) => silent(lower, *pid),
+            _ => true,
+        }));
+        let failed = tracer.take_ending().filter(|(_, exit, _)| *exit != Exit::Status(0));
+        causes.extend(failed.map(|(pid, exit, output)| Cause::Ended { pid, exit, output }));
+        for attached in tracer.processes() {
+            let pid = attached.pid;
+            if attached.probes() == 0 {
+                causes.push(Cause::NoProbe(pid));
+            }
+            causes.extend(lower.token_since(pid).map(|since| Cause::CallOpen(pid, since)));
+        }
+        for cause in &causes {
+            lower.emit.emit(&Record::Ending(cause.record()), Weight::Essential);
+        }
+        // Engines without token calls compute graphs. Of one that ended or was left in its first call, they are no whole call.
+        let cut = causes.iter().any(|c| matches!(c, Cause::Ended { .. } | Cause::CallOpen(..)));
+        let traced = tracer.processes().any(|p| {
+            let hits = lower.hits(p.pid);
+            hits.returned > 0 || !cut && hits.scheduler.max(hits.cpu) > 0
+        });
+        (!traced).then(|| causes.into_iter().next().unwrap_or(Cause::Idle))
+    }
+
+    /// What to say of a process in which no part of an engine was found, where more is known than that.
+    pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
+        self.noted.iter().find(|c| matches!(c, Cause::Packed(..))).map(|cause| {
+            let help =
+                "let the app unpack its libraries (android:extractNativeLibs=\"true\"), and start it again";
+            Diagnostic::new("looking for an engine", cause.words(), help)
+        })
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT)]
+}
+
+impl Cause {
+    fn record(&self) -> Ending<'_> {
+        let at_ns = clock::monotonic_ns();
+        let of = |code, pid: u32| Ending { at_ns, code, pid, ..Ending::default() };
+        match self {
+            Self::NoProcess(name) => Ending { text: cut(name), ..of(code::NO_PROCESS, 0) },
+            Self::NoProbe(pid) => of(code::NO_PROBE, *pid),
+            Self::Ended { pid, exit: Exit::Status(status), output } => {
+                Ending { status: Some(*status), text: cut(output), ..of(code::EXITED, *pid) }
+            }
+            Self::Ended { pid, exit: Exit::Signal(signal), output } => {
+                Ending { signal: Some(*signal), text: cut(output), ..of(code::KILLED, *pid) }
+            }
+            Self::CallOpen(pid, since_ns) => Ending { since_ns: *since_ns, ..of(code::CALL_OPEN, *pid) },
+            Self::Namespace(pid, inside) => Ending { other: *inside, ..of(code::PID_NAMESPACE, *pid) },
+            Self::Packed(pid, path) => Ending { text: cut(path), ..of(code::PACKED_LIBRARY, *pid) },
+            Self::Child(pid, child, name) => {
+                Ending { other: *child, text: cut(name), ..of(code::CHILD, *pid) }
+            }
+            Self::Idle => of(0, 0),
+        }
+    }
+
+    /// In words, for the terminal.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::NoProcess(name) => format!("no process named `{name}` appeared"),
+            Self::NoProbe(pid) => format!("no probe was attached to process {pid}"),
+            Self::Ended { exit: Exit::Status(status), .. } => {
+                format!("the engine exited with status {status} before its first token")
+            }
+            Self::Ended { exit: Exit::Signal(signal), .. } => {
+                format!("signal {signal} ended the engine before its first token")
+            }
+            Self::CallOpen(pid, _) => {
+                format!("a llama_decode call of process {pid} began and never returned")
+            }
+            Self::Namespace(pid, inside) => format!(
+                "process {pid} runs in a PID namespace below the agent's (as process {inside}), so its events cannot be \
+                 assigned to it: run the agent outside of all PID namespaces, or in that of the engine"
+            ),
+            Self::Packed(pid, path) => {
+                format!("process {pid} maps code out of the archive {path}, in which no probe can be placed")
+            }
+            Self::Child(pid, child, name) => format!(
+                "process {pid} computed nothing; its child {child} ({name}) maps the same engine: trace that one, or use --name"
+            ),
+            Self::Idle => "the engine computed nothing while it was traced".to_owned(),
+        }
+    }
+}
