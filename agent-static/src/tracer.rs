@@ -42,10 +42,25 @@ pub struct Tracer<'b, 's> {
     child: Option<Child>,
     waiting_for: Option<Waiting>,
     seen_any: bool,
+    late: Vec<Late>,
     /// A process of the name that is waited for was met.
     met_any: bool,
     /// [`Tracer::forgot_any`] has not been asked since one was forgotten.
     forgot: bool,
+}
+
+/// Processes met late that are remembered.
+const LATE_KEPT: usize = 32;
+
+/// A process whose first calls may have been missed, because the agent came to it when its engine was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Late {
+    /// Which.
+    pub pid: u32,
+    /// When its program began, ns.
+    pub begun_ns: u64,
+    /// When its probes were in place, ns.
+    pub met_ns: u64,
 }
 
 /// A name, and what says that a program began.
@@ -61,6 +76,8 @@ struct Traced {
     attached: Attached,
     /// When the agent met its program. A program that began later is another one.
     begun_ns: u64,
+    /// When it began its program, where the agent waited for that.
+    executed_ns: Option<u64>,
     /// It is watched: its operators are not attached yet.
     watched: bool,
     reported: bool,
@@ -94,6 +111,7 @@ impl<'b, 's> Tracer<'b, 's> {
             child: None,
             waiting_for: None,
             seen_any: false,
+            late: Vec::new(),
             met_any: false,
             forgot: false,
         }
@@ -181,6 +199,7 @@ impl<'b, 's> Tracer<'b, 's> {
         self.processes.push(Traced {
             attached,
             begun_ns,
+            executed_ns: None,
             watched,
             reported: false,
             taken: false,
@@ -196,11 +215,15 @@ impl<'b, 's> Tracer<'b, 's> {
     }
 
     /// Handles what watched processes did, and new ones of the name that is waited for: `executed` are the processes that
-    /// began a new program, and when; those that must wait are left in it.
+    /// began a new program, and when.
     ///
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, executed: &mut Vec<(u32, u64)>, lower: &mut Lower) -> Result<()> {
+        // New ones first: they run, while those that are watched stand still and can wait.
+        for (pid, at_ns) in executed.drain(..) {
+            self.executed(pid, at_ns, lower)?;
+        }
         while let Some(stop) = self.watch.poll() {
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
@@ -209,28 +232,22 @@ impl<'b, 's> Tracer<'b, 's> {
             self.watch.resume(stop);
             result?;
         }
-        for (pid, at_ns) in std::mem::take(executed) {
-            if !self.executed(pid, at_ns, lower)? {
-                executed.push((pid, at_ns));
-            }
-        }
         self.reap()
     }
 
-    /// A process began a new program. False when it must wait.
-    fn executed(&mut self, pid: u32, at_ns: u64, lower: &mut Lower) -> Result<bool> {
+    /// A process began a new program.
+    fn executed(&mut self, pid: u32, at_ns: u64, lower: &mut Lower) -> Result<()> {
         let wanted = self.waiting_for.as_ref().is_some_and(|w| process::has_name(pid, &w.name));
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
         if !wanted || self.processes.iter().any(known) {
-            return Ok(true);
-        }
-        if self.watch.leaving() {
-            // The one before is being let go, which takes a millisecond: after it.
-            return Ok(false);
+            return Ok(());
         }
         // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
         // again there is nothing to trace.
         self.begin_process(pid, true)?;
+        if let Some(traced) = self.processes.last_mut() {
+            traced.executed_ns = Some(at_ns);
+        }
         if let Err(e) = self.watch.freeze(pid) {
             self.processes.retain(|p| p.attached.pid != pid);
             log(&format!("{e}\n  waiting for others of that name"));
@@ -243,7 +260,7 @@ impl<'b, 's> Tracer<'b, 's> {
                 emit_probe(traced.attached.pid, &outcome, lower);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn stopped(&mut self, stop: Stop, lower: &mut Lower) -> Result<()> {
@@ -255,7 +272,12 @@ impl<'b, 's> Tracer<'b, 's> {
                 self.begin_process(pid, true)?;
                 self.refresh(pid, lower)
             }
-            Stop::Frozen(pid) => self.refresh(pid.as_raw().cast_unsigned(), lower),
+            Stop::Frozen(pid) => {
+                let pid = pid.as_raw().cast_unsigned();
+                self.refresh(pid, lower)?;
+                self.note_if_late(pid);
+                Ok(())
+            }
             // It shares its parent's program until it begins its own.
             Stop::Forked(_) => Ok(()),
             Stop::Called(tid) => {
@@ -287,6 +309,21 @@ impl<'b, 's> Tracer<'b, 's> {
                 Ok(())
             }
         }
+    }
+
+    /// A process that was waited for and has all parts of an engine when the agent looks at it first may have computed already.
+    fn note_if_late(&mut self, pid: u32) {
+        let traced = self.processes.iter().find(|p| p.attached.pid == pid && p.attached.complete());
+        if let Some(begun_ns) = traced.and_then(|t| t.executed_ns)
+            && self.late.len() < LATE_KEPT
+        {
+            self.late.push(Late { pid, begun_ns, met_ns: clock::monotonic_ns() });
+        }
+    }
+
+    /// Processes that were met late since the last call.
+    pub fn take_late(&mut self) -> Vec<Late> {
+        std::mem::take(&mut self.late)
     }
 
     fn refresh(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::capture::Capture;
 use host_analyzer::analyses::duty::Slowdown;
+use host_analyzer::analyses::ending::Ending;
 use host_analyzer::analyses::{
     bound, budget, ceiling, cost, counter, dag, duty, execution, expert, fact, gauge, graph, group, health,
     kv, module, nested, op, phase, roof, sched, server, session, speculative, tally, thread, token, track,
@@ -75,8 +76,10 @@ fn main() -> io::Result<()> {
     let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
     print("tallies", time, "");
     print("capture", best(|| Capture::of(&model, &duty::coverage(&model, &phases))).0, "");
+    let (time, ending) = best(|| Ending::of(&model));
+    print("ending", time, "");
     let (capture, slowdown) = (Capture::default(), Slowdown::default());
-    print("health", best(|| health::health(&model, &capture, &slowdown, &[])).0, "");
+    print("health", best(|| health::health(&model, &ending, &capture, &slowdown, &[])).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
     let (time, slots) = best(|| server::Server::of(&model, &phases));
     print("server", time, "");

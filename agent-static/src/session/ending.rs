@@ -20,7 +20,7 @@ use crate::selfcheck::Hits;
 use crate::sys::direct::thread::Exit;
 use crate::target::maps::archives;
 use crate::target::process;
-use crate::tracer::Tracer;
+use crate::tracer::{Late, Tracer};
 
 /// Causes that are noted while a session runs.
 const MOST: usize = 32;
@@ -55,6 +55,8 @@ pub enum Cause {
     Packed(u32, String),
     /// A child of the process, which is not traced, maps the same engine.
     Child(u32, u32, String),
+    /// A process whose first calls may be missing.
+    Late(Late),
     /// Nothing of that.
     Idle,
 }
@@ -136,7 +138,8 @@ impl Endings {
             }
             causes.extend(lower.token_since(pid).map(|since| Cause::CallOpen(pid, since)));
         }
-        for cause in &causes {
+        let late = tracer.take_late().into_iter().map(Cause::Late);
+        for cause in causes.iter().cloned().chain(late) {
             lower.emit.emit(&Record::Ending(cause.record()), Weight::Essential);
         }
         // Engines without token calls compute graphs. Of one that ended or was left in its first call, they are no whole call.
@@ -181,6 +184,9 @@ impl Cause {
             Self::Child(pid, child, name) => {
                 Ending { other: *child, text: cut(name), ..of(code::CHILD, *pid) }
             }
+            Self::Late(late) => {
+                Ending { at_ns: late.met_ns, since_ns: late.begun_ns, ..of(code::LATE, late.pid) }
+            }
             Self::Idle => of(0, 0),
         }
     }
@@ -210,6 +216,7 @@ impl Cause {
             Self::Child(pid, child, name) => format!(
                 "process {pid} computed nothing; its child {child} ({name}) maps the same engine: trace that one, or use --name"
             ),
+            Self::Late(late) => format!("process {} was met after its first calls", late.pid),
             Self::Idle => "the engine computed nothing while it was traced".to_owned(),
         }
     }

@@ -38,7 +38,8 @@ pub struct Watch {
     freezing: BTreeSet<i32>,
     /// What others took of waitpid(2) that is the watch's.
     deferred: VecDeque<(i32, i32)>,
-    leaving: bool,
+    /// Threads that are being let go.
+    leaving: BTreeSet<i32>,
 }
 
 const EVENT_STOP: i32 = 128;
@@ -69,6 +70,10 @@ impl Watch {
             tids.push(pid.cast_signed());
         }
         for tid in tids {
+            // It was being let go: it stays.
+            if self.leaving.remove(&tid) {
+                continue;
+            }
             match ptrace::seize(Pid::from_raw(tid), options()) {
                 Ok(()) => {
                     self.tracees.insert(tid);
@@ -116,7 +121,7 @@ impl Watch {
                 // There is nobody left to be watched.
                 Err(_) => {
                     self.tracees.clear();
-                    self.leaving = false;
+                    self.leaving.clear();
                     return None;
                 }
             };
@@ -133,7 +138,7 @@ impl Watch {
             Told::Ended(exit) => self.ended(pid, exit),
             Told::Event { event, .. } => {
                 let first = self.tracees.insert(pid.as_raw());
-                if self.leaving {
+                if self.leaves(pid) || first && self.belongs_to_one_that_leaves(pid) {
                     self.detach(pid, 0);
                 } else if event == ptrace::Event::PTRACE_EVENT_EXEC as i32 {
                     return Some(Stop::Exec(pid));
@@ -147,12 +152,12 @@ impl Watch {
                 }
             }
             Told::Signal(SIGURG) if from_kernel(pid) => {
-                if !self.leaving {
+                if !self.leaves(pid) {
                     return Some(Stop::Called(pid));
                 }
                 self.detach(pid, 0);
             }
-            Told::Signal(signal) if self.leaving => self.detach(pid, signal),
+            Told::Signal(signal) if self.leaves(pid) => self.detach(pid, signal),
             Told::Signal(signal) => {
                 let _ = go(pid.as_raw(), Go::On, signal);
             }
@@ -201,25 +206,31 @@ impl Watch {
         let _ = ptrace::cont(pid, None);
     }
 
-    /// Ends watching: every thread is stopped for a moment and let go for good.
+    /// Ends watching of all that is watched now: every thread is stopped for a moment and let go for good. What is added meanwhile
+    /// stays.
     pub fn leave(&mut self) {
-        if self.leaving {
-            return;
-        }
-        self.leaving = true;
-        let tids: Vec<i32> = self.tracees.iter().copied().collect();
+        let tids: Vec<i32> = self.tracees.difference(&self.leaving).copied().collect();
         for tid in tids {
-            if ptrace::interrupt(Pid::from_raw(tid)).is_err() {
+            if ptrace::interrupt(Pid::from_raw(tid)).is_ok() {
+                self.leaving.insert(tid);
+            } else {
                 self.tracees.remove(&tid);
             }
         }
-        self.leaving = self.active();
     }
 
-    /// Threads are being let go. What is added now would be let go with them.
-    #[must_use]
-    pub fn leaving(&self) -> bool {
-        self.leaving
+    fn leaves(&self, pid: Pid) -> bool {
+        self.leaving.contains(&pid.as_raw())
+    }
+
+    /// Whether a new thread is one of a process that is being let go or was; of a new process its parent counts.
+    fn belongs_to_one_that_leaves(&self, new: Pid) -> bool {
+        let status = text_of_process(&format!("/proc/{new}/status")).unwrap_or_default();
+        let number = |name: &str| -> Option<i32> {
+            status.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
+        };
+        let group = number("Tgid").filter(|group| *group != new.as_raw()).or_else(|| number("PPid"));
+        group.is_none_or(|group| !self.tracees.contains(&group) || self.leaving.contains(&group))
     }
 
     fn detach(&mut self, pid: Pid, signal: i32) {
@@ -229,7 +240,7 @@ impl Watch {
 
     fn forget(&mut self, pid: Pid) {
         self.tracees.remove(&pid.as_raw());
-        self.leaving &= self.active();
+        self.leaving.remove(&pid.as_raw());
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) fn add(rows: &mut Vec<EndingRow>, r: &Ending<'_>) {
         code::PID_NAMESPACE => EndingKind::PidNamespace,
         code::PACKED_LIBRARY => EndingKind::PackedLibrary,
         code::CHILD => EndingKind::Child,
+        code::LATE => EndingKind::Late,
         unknown => EndingKind::Unknown(unknown),
     };
     let Ending { at_ns, pid, other, status, signal, since_ns, text, .. } = *r;

@@ -22,6 +22,8 @@ pub enum EndingKind {
     PackedLibrary,
     /// `other`, whose name is `text`, is a child of `pid` with the same engine and is not traced.
     Child,
+    /// `pid`, whose program began at `since_ns`, was met at `at_ns` with its engine loaded.
+    Late,
     /// One that this build does not know.
     Unknown(u8),
 }

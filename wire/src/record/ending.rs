@@ -21,6 +21,8 @@ pub mod code {
     pub const PACKED_LIBRARY: u8 = 7;
     /// `other` is a child of `pid`, maps the same engine and is not traced: `text` is its name.
     pub const CHILD: u8 = 8;
+    /// The process `pid`, whose program began at `since_ns`, was met at `at_ns` with its engine loaded: its first calls may be missing.
+    pub const LATE: u8 = 9;
 }
 
 /// One thing that is known of the end of a session; several may be sent, before [`super::loss::End`].

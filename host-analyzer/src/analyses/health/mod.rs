@@ -16,7 +16,7 @@ use super::capture::Capture;
 use super::duty::Slowdown;
 use super::ending::{Ending, EndingCode};
 use crate::model::Model;
-pub use remark::{Of, Remark, RingStalls, Severity};
+pub use remark::{Late, Of, Remark, RingStalls, Severity};
 pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
 
 /// The health of a session.
@@ -48,6 +48,7 @@ fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
         stream::dropped(Of::Spans, ledger, ledger.span_ends, &mut found);
     }
     stream::stalled(health, &mut found);
+    found.extend(health.late.iter().copied().map(Remark::MetLate));
     stream::nested(model, &mut found);
     stream::sched(model, &mut found);
     experts::lost(model, health, &mut found);

@@ -35,6 +35,15 @@ pub struct RingStalls {
     pub longest_ns: u64,
 }
 
+/// A process whose first calls may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Late {
+    /// Which.
+    pub pid: u32,
+    /// How long after its program began its probes were in place, ns.
+    pub after_ns: u64,
+}
+
 /// One thing to say.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
@@ -59,6 +68,8 @@ pub enum Remark {
     },
     /// The reader of the ring buffer was held up while records were lost for want of room there.
     RingStalled(RingStalls),
+    /// A process was met when its engine was loaded already: its first calls may be missing.
+    MetLate(Late),
     /// The agent's totals did not arrive.
     TotalsMissing {
         /// Which.
@@ -250,6 +261,7 @@ impl Remark {
             | Self::OptionRefused(..)
             | Self::FilterRefused { .. }
             | Self::RingStalled(_)
+            | Self::MetLate(_)
             | Self::TotalsMissing { .. }
             | Self::CutShort { .. } => Severity::Warning,
             Self::Refused(_)

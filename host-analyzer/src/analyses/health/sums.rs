@@ -2,9 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use super::remark::{Remark, RingStalls};
+use super::remark::{Late, Remark, RingStalls};
 use crate::model::totals::{RowRole, Totals};
-use crate::model::{EndReason, ExpertLedger, Ledger, Model};
+use crate::model::{EndReason, EndingKind, ExpertLedger, Ledger, Model};
 
 /// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -33,6 +33,8 @@ pub struct Health {
     pub experts: Option<ExpertSum>,
     /// What held up the reader of the kernel's ring buffer; `None` from agents that do not count it.
     pub ring_stalls: Option<RingStalls>,
+    /// Processes whose first calls may be missing.
+    pub late: Vec<Late>,
 }
 
 /// Lost at the source.
@@ -124,8 +126,10 @@ impl Health {
         let h = &model.health;
         let spans = span_sum(model);
         let experts = expert_sum(model);
+        let late: Vec<Late> = late(model).collect();
         Self {
             perfect: h.perfect()
+                && late.is_empty()
                 && h.refused.is_none()
                 && spans.unaccounted == Some(0)
                 && experts.is_none_or(|e| e.missing == 0 && e.unaccounted == Some(0)),
@@ -147,9 +151,15 @@ impl Health {
             refused: h.refused.clone(),
             spans,
             experts,
+            late,
             ring_stalls: h.reasons.map(|r| RingStalls { count: r.ring_stalls, longest_ns: r.ring_stall_ns }),
         }
     }
+}
+
+fn late(model: &Model) -> impl Iterator<Item = Late> + '_ {
+    let rows = model.endings.iter().filter(|row| row.kind == EndingKind::Late);
+    rows.map(|row| Late { pid: row.pid, after_ns: row.at_ns.saturating_sub(row.since_ns) })
 }
 
 fn dropped(model: &Model) -> Option<Dropped> {

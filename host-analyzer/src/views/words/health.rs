@@ -23,6 +23,12 @@ pub fn line(remark: &Remark) -> String {
             "error: the agent ended with an error; its terminal or the probes below say which".into()
         }
         Remark::Dropped { of, reason, n, seen, bytes } => dropped(*of, reason, *n, *seen, *bytes),
+        Remark::MetLate(late) => format!(
+            "late: process {} was met {:.0} ms after its program began, when its engine was loaded already: its first calls may be \
+             missing. Start engines one after the other, or let the agent start them",
+            late.pid,
+            late.after_ns as f64 / 1e6
+        ),
         Remark::RingStalled(s) => format!(
             "stalled: the agent could not read the ring buffer {} times, up to {:.1} ms, because a thread was preempted while it \
              wrote a record; part of what is counted as \"ring buffer was full\" was lost during that time",
