@@ -88,7 +88,12 @@ pub(super) fn write_views(mut model: Model, measured: Option<Measured>, options:
     }
     accelerator::settle(&mut model, &options.accelerator_profile)?;
     let analysis = analyse(&model);
-    let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
+    let extra = write::Extra {
+        only: &options.only,
+        csv: options.csv,
+        chrome: options.timeline_json,
+        part: options.timeline_slices,
+    };
     let left_out = write::views(&model, &analysis, &options.out, extra)?;
     let mut out = anstream::stdout().lock();
     let _ = views::terminal::within(&model, &analysis, columns(), &mut out);

@@ -10,6 +10,7 @@ pub mod experts;
 pub mod findings;
 pub mod health;
 pub mod predict;
+pub mod timeline;
 pub mod tune;
 pub mod watch;
 
