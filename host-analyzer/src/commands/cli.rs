@@ -13,6 +13,10 @@ use super::share::Share;
 use super::write::names;
 use crate::analyses::compare::{PRACTICAL, SPREAD, WARM_UP};
 use crate::analyses::tune;
+use crate::views::perfetto;
+
+/// With 30 bytes for each, no file is larger than 1 GB.
+const SLICES_MOST: u64 = 33_000_000;
 
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
@@ -319,6 +323,12 @@ pub(super) struct Record {
     /// same
     #[arg(long)]
     pub(super) timeline_json: bool,
+    /// Slices in one file of Perfetto's timeline at most. A longer recording gives timeline-1.pftrace, timeline-2.pftrace, ...
+    ///
+    /// The default is what a viewer with 2 GB of memory opens. A part takes at most 30 bytes for each slice, so that no file is larger
+    /// than 1 GB.
+    #[arg(long, value_name = "N", default_value_t = perfetto::SLICES, value_parser = clap::value_parser!(u64).range(1..=SLICES_MOST))]
+    pub(super) timeline_slices: u64,
     /// Write only these files of those that are always written, for programs that read no others
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_parser = names())]
     pub(super) only: Vec<String>,

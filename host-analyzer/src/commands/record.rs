@@ -168,7 +168,12 @@ fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -
 /// Writes the views of one engine, and its summary on the terminal. Returns the exit status.
 fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -> Result<u8> {
     let analysis = analyse(model);
-    let extra = write::Extra { only: &options.only, csv: options.csv, chrome: options.timeline_json };
+    let extra = write::Extra {
+        only: &options.only,
+        csv: options.csv,
+        chrome: options.timeline_json,
+        part: options.timeline_slices,
+    };
     let left_out = write::views(model, &analysis, folder, extra)?;
     let _ = views::terminal::within(model, &analysis, columns(), out);
     let written =

@@ -17,13 +17,20 @@ use super::{Diagnostic, Result};
 use crate::analyses::Analysis;
 use crate::model::Model;
 use crate::views;
+use crate::views::words;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// A file and what writes it.
+struct File {
+    name: String,
+    view: Box<dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync>,
+}
 
 /// Those that take longest come first, so that no core waits long for the last one.
 const VIEWS: [(&str, View); 9] = [
     ("ops.parquet", views::tables::ops_parquet),
-    ("timeline.pftrace", views::perfetto::perfetto),
+    (PERFETTO, views::perfetto::perfetto),
     ("report.html", views::report::report),
     ("summary.json", views::summary::summary),
     ("dag.json", views::dag::dag),
@@ -40,11 +47,17 @@ const CSV: [(&str, View); 4] = [
     ("threads.csv", views::tables::threads_csv),
 ];
 
+/// In parts if it is large.
+const PERFETTO: &str = "timeline.pftrace";
+
 const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
 const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
 
 /// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
 const CHROME_UP_TO: usize = 200_000;
+
+/// Bytes of Perfetto's timeline from which on its size is printed before it is written.
+const ANNOUNCED: u64 = 100_000_000;
 
 /// How often is looked whether all views are written.
 const LOOK: Duration = Duration::from_millis(2);
@@ -63,21 +76,15 @@ pub(super) struct Extra<'a> {
     pub(super) csv: bool,
     /// The timeline as JSON, of however many spans.
     pub(super) chrome: bool,
+    /// Slices in one part of Perfetto's timeline at most.
+    pub(super) part: u64,
 }
 
 /// Removes views of an earlier recording: they would stand beside folders of this one's engines.
 pub(super) fn remove_views(out: &Path) -> Result<()> {
-    for name in VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| name) {
-        remove(&out.join(name))?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Diagnostic::unwritable(path.display(), e)),
-        _ => Ok(()),
-    }
+    folder(out)?;
+    let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
+    remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
 }
 
 /// Name of the folder of one engine: `12345-llama-cli`. The process chose its name.
@@ -104,9 +111,10 @@ pub(super) fn views(
     folder(out)?;
     let mut progress = Progress::new("writing");
     if !extra.only.is_empty() {
-        let wanted: Vec<(&str, View)> =
-            VIEWS.into_iter().filter(|(name, _)| extra.only.iter().any(|only| only == name)).collect();
-        write_all(&wanted, model, analysis, out, &mut progress)?;
+        let wanted = VIEWS.into_iter().filter(|(name, _)| extra.only.iter().any(|only| only == name));
+        let files = files(model, analysis, wanted, extra.part);
+        write_all(&files, model, analysis, out, &mut progress)?;
+        remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
         progress.done();
         return Ok(None);
     }
@@ -116,19 +124,65 @@ pub(super) fn views(
         false => None,
     };
     let csv = if extra.csv { &CSV[..] } else { &[] };
-    let wanted: Vec<(&str, View)> = chrome.iter().chain(csv).chain(&VIEWS).copied().collect();
-    write_all(&wanted, model, analysis, out, &mut progress)?;
-    // One of an earlier recording would stand beside views of this one.
-    for (name, _) in [CHROME, CHROME_GZ].iter().filter(|(name, _)| chrome.is_none_or(|(n, _)| n != *name)) {
-        remove(&out.join(name))?;
-    }
+    let wanted = chrome.iter().chain(csv).chain(&VIEWS).copied();
+    let files = files(model, analysis, wanted, extra.part);
+    write_all(&files, model, analysis, out, &mut progress)?;
+    let chromes = [CHROME.0, CHROME_GZ.0];
+    remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
     progress.done();
     Ok(chrome.is_none().then_some(CHROME.0))
 }
 
+/// The files of some views: one each, but of Perfetto's timeline as many as a viewer needs. A large one is announced.
+fn files(
+    model: &Model,
+    analysis: &Analysis,
+    wanted: impl Iterator<Item = (&'static str, View)>,
+    part: u64,
+) -> Vec<File> {
+    let mut files = Vec::new();
+    for (name, view) in wanted {
+        if name != PERFETTO {
+            files.push(File { name: name.to_owned(), view: Box::new(view) });
+            continue;
+        }
+        let parts = views::perfetto::parts(model, analysis, part);
+        let bytes = views::perfetto::bytes(model, analysis);
+        if bytes >= ANNOUNCED || parts.len() > 1 {
+            let _ = writeln!(io::stderr(), "{}", words::timeline::size(&parts, bytes));
+        }
+        files.extend(parts.into_iter().map(|part| File {
+            name: part.name(),
+            view: Box::new(move |model, analysis, out| views::perfetto::part(model, analysis, part, out)),
+        }));
+    }
+    files
+}
+
+/// It is a file of Perfetto's timeline: all of it or a part.
+fn is_part(name: &str) -> bool {
+    let number = name.strip_prefix("timeline-").and_then(|rest| rest.strip_suffix(".pftrace"));
+    name == PERFETTO || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Removes files of an earlier recording that would stand beside the views of this one.
+fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> Result<()> {
+    let unwritable = |e| Diagnostic::unwritable(out.display(), e);
+    for entry in fs::read_dir(out).map_err(unwritable)? {
+        let entry = entry.map_err(unwritable)?;
+        let name = entry.file_name();
+        let stale = name.to_str().is_some_and(|name| ours(name) && written.iter().all(|f| f.name != name));
+        if stale {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes views on as many threads as there are cores: none needs another one. After an error no further one is begun.
 fn write_all(
-    views: &[(&str, View)],
+    files: &[File],
     model: &Model,
     analysis: &Analysis,
     out: &Path,
@@ -137,19 +191,19 @@ fn write_all(
     let next = AtomicUsize::new(0);
     let (begun, heard) = channel();
     let one = || {
-        while let Some((name, view)) = views.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             // Who listens stays until all are done.
-            let _ = begun.send(*name);
-            let path = out.join(name);
-            if let Err(e) = write(&path, *view, model, analysis) {
-                next.store(views.len(), Ordering::Relaxed);
+            let _ = begun.send(file.name.as_str());
+            let path = out.join(&file.name);
+            if let Err(e) = write(&path, file, model, analysis) {
+                next.store(files.len(), Ordering::Relaxed);
                 return Err(Diagnostic::unwritable(path.display(), e));
             }
         }
         Ok(())
     };
     thread::scope(|scope| {
-        let cores = thread::available_parallelism().map_or(1, usize::from).min(views.len());
+        let cores = thread::available_parallelism().map_or(1, usize::from).min(files.len());
         let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
         while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
             if let Ok(name) = heard.recv_timeout(LOOK) {
@@ -170,7 +224,7 @@ fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Res
 }
 
 /// Writes under another name first, so that a reader never sees half a file.
-fn write(path: &Path, view: View, model: &Model, analysis: &Analysis) -> io::Result<()> {
+fn write(path: &Path, File { view, .. }: &File, model: &Model, analysis: &Analysis) -> io::Result<()> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
     let result = fs::File::create(&partial).and_then(|file| {

@@ -69,9 +69,25 @@ def perfetto(data, summary):
         if packet.sequence_flags:
             fails(f"{name} without flags", lambda t, i=i: t.packet[i].ClearField("sequence_flags"))
 
+    # A file without one of its bundles, and one with a bit of a bundle changed.
+    packed = read_pftrace.schema.Trace()
+    packed.ParseFromString(data)
+    bundles = [i for i, p in enumerate(packed.packet) if p.HasField("compressed_packets")]
+    if not bundles:
+        sys.exit("no bundles to damage")
+    for i in bundles:
+        less, changed = copy.deepcopy(packed), copy.deepcopy(packed)
+        less.packet.pop(i)
+        bytes_ = bytearray(changed.packet[i].compressed_packets)
+        bytes_[len(bytes_) // 2] ^= 4
+        changed.packet[i].compressed_packets = bytes(bytes_)
+        for what, damaged in (("left out", less), ("changed", changed)):
+            written = damaged.SerializeToString()
+            must_fail(f"bundle {i} {what}", lambda w=written: read_pftrace.validate(read_pftrace.parse(w), summary))
+
     # Field 9000, a varint: in the trace, in a packet, in a track event. No file of ours uses that number.
     unknown = bytes([0xC0, 0xB2, 0x04, 1])
-    must_fail("an unknown field", read_pftrace.validate, read_pftrace.parse(data + unknown), summary)
+    must_fail("an unknown field", lambda: read_pftrace.validate(read_pftrace.parse(data + unknown), summary))
     event = next(i for i, p in enumerate(good.packet) if p.HasField("track_event"))
     fails("an unknown field in a packet", lambda t: t.packet[event].MergeFromString(unknown))
     fails("an unknown field in an event", lambda t: t.packet[event].track_event.MergeFromString(unknown))

@@ -4,11 +4,13 @@
 Reads a Perfetto trace with the classes that are generated from the official schema (PyPI package `perfetto`), as
 trace_processor would: sequences with their incremental state, clocks, interned texts, tracks, slices. Checks that
 no field at any depth is unknown to the schema, that every reference resolves, that slices nest and close; and that
-slices and durations per track equal those of summary.json. --dump prints the slices, one JSON array a line.
+slices and durations per track equal those of summary.json, but for the waits that the file says it leaves out. --dump prints the
+slices, one JSON array a line. --part: the file is one of several, so that nothing is compared with summary.json but health and session.
 """
 
 import json
 import sys
+import zlib
 
 from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -239,15 +241,32 @@ class Reader:
         return named
 
 
-def facts(reader, summary):
+def left_out(reader):
+    """Number and sum of the waits that the file leaves out, as its attributes and its event have them."""
+    keys = ("waits_left_out", "waits_left_out_ns", "waits_shorter_than_ns")
+    check(all(f"profinfer.{k}" in reader.attributes for k in keys), "no attributes of what is left out")
+    numbers = {k: int(reader.attributes[f"profinfer.{k}"]) for k in keys}
+    waits, ns, limit = numbers.values()
+    events = reader.instants[1:]
+    check(len(events) == min(waits, 1), f"{len(events)} events say that {waits} waits are left out")
+    check(all(args == numbers for *_, args in events), f"the event of what is left out is not as the attributes: {events}")
+    check(ns < max(waits * limit, 1) and waits <= ns, f"{waits} waits shorter than {limit} ns took {ns} ns")
+    short = [s for s in reader.slices if s.category == "barrier" and s.end - s.start < limit]
+    check(not short, f"shorter than {limit} ns: {short[:3]}")
+    return waits, ns
+
+
+def facts(reader, summary, part):
     """Health and session, as summary.json has them."""
     lines = summary["health"]["lines"]
     first = min((s.start for s in reader.slices), default=None)
-    check(len(reader.instants) == 1, f"{len(reader.instants)} instants instead of the health event")
-    track, at, name, _, args = reader.instants[0]
-    check(track.key() == (0, "health"), f"the health event is on the track {track.key()}")
+    check(reader.instants, "no health event")
+    _, _, name, _, args = reader.instants[0]
+    for track, at, *_ in reader.instants:
+        check(track.key() == (0, "health"), f"an event is on the track {track.key()}")
+        check(first is None or at == first or part, "an event is not at the start of the timeline")
     check((name, args) == (lines[0], {"lines": lines}), f"the health event is not the one of summary.json: {args}")
-    check(first is None or at == first, "the health event is not at the start of the timeline")
+    check(("profinfer.part" in reader.attributes) == part, "a part without its number, or a number without parts")
     health = {k: v for k, v in reader.attributes.items() if k.startswith("profinfer.health.")}
     check(health == {f"profinfer.health.{i}": line for i, line in enumerate(lines)}, "attributes of health differ")
     for key in ("agent", "kernel", "machine", "cpu_model", "board", "start_unix_ns"):
@@ -255,7 +274,7 @@ def facts(reader, summary):
         check(have == (str(want) if want else None), f"attribute {key} is {have!r}, in summary.json {want!r}")
 
 
-def validate(trace, summary):
+def validate(trace, summary, part=False):
     """The slices of a parsed trace; raises Invalid."""
     known_fields(trace)
     check(len(trace.packet) > 0 and trace.packet[0].HasField("clock_snapshot"), "the first packet sets no clock")
@@ -263,15 +282,30 @@ def validate(trace, summary):
     for packet in trace.packet:
         reader.packet(packet)
     tracks = reader.resolve()
-    compare(reader.slices, tracks, summary)
-    compare_gauges(reader.points, summary)
-    facts(reader, summary)
+    waits = left_out(reader)
+    if not part:
+        compare(reader.slices, tracks, summary, waits)
+        compare_gauges(reader.points, summary)
+    facts(reader, summary, part)
     return reader.slices
 
 
 def parse(data):
-    trace = schema.Trace()
-    trace.ParseFromString(data)
+    """All packets of a file, those in bundles in the places of these."""
+    trace, packed = schema.Trace(), schema.Trace()
+    packed.ParseFromString(data)
+    known_fields(packed)
+    for packet in packed.packet:
+        if packet.HasField("compressed_packets"):
+            check(len(packet.ListFields()) == 1, "a bundle with more than its packets")
+            check(packet.ByteSize() < 512 * 1024, "a bundle is larger than the schema allows")
+            try:
+                inside = zlib.decompress(packet.compressed_packets)
+            except zlib.error as error:
+                raise Invalid(f"a bundle cannot be read: {error}") from error
+            trace.MergeFromString(inside)
+        else:
+            trace.packet.append(packet)
     return trace
 
 
@@ -280,7 +314,7 @@ def main(arguments):
     with open(paths[0], "rb") as trace, open(paths[1], encoding="utf-8") as summary:
         data, expected = trace.read(), json.load(summary)
     try:
-        slices = validate(parse(data), expected)
+        slices = validate(parse(data), expected, "--part" in arguments)
     except (Invalid, DecodeError) as error:
         sys.exit(f"{paths[0]}: {error}")
     if "--dump" in arguments:

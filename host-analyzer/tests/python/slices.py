@@ -34,8 +34,9 @@ def compare_gauges(points, summary):
     check(found == expected, f"gauges: {found} in the file, {expected} in summary.json")
 
 
-def compare(slices, tracks, summary):
-    """Counts and durations per track equal those of the summary; `tracks` are all (process, track) of the file."""
+def compare(slices, tracks, summary, left_out=(0, 0)):
+    """Counts and durations per track equal those of the summary; `tracks` are all (process, track) of the file. The file has so many
+    slices less on the tracks of threads, with so many ns, as it says itself."""
     expected = {}
     for row in summary["tracks"]:
         key = (row["process"], row["track"])
@@ -45,6 +46,13 @@ def compare(slices, tracks, summary):
     for s in slices:
         found[s.process, s.track][0] += 1
         found[s.process, s.track][1] += s.end - s.start
+    threads = {(row["process"], row["track"]) for row in summary["tracks"] if row["kind"] == "thread"} & found.keys()
+    less = [[expected.get(key, (0, 0))[i] - found[key][i] for key in threads] for i in (0, 1)]
+    check(all(n >= 0 for n in less[0] + less[1]), f"more slices on threads than in summary.json: {less}")
+    check((sum(less[0]), sum(less[1])) == tuple(left_out), f"{left_out} left out, but {less} are")
+    for key in threads if any(left_out) else ():
+        check(found[key][0] > 0, f"track {key} is empty")
+        found[key] = list(expected[key])
     for key in sorted(expected.keys() | found.keys()):
         want, have = expected.get(key), tuple(found[key]) if key in found else None
         check(want == have, f"track {key}: {have} slices and ns in the file, {want} in summary.json")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""trace_processor.py TRACE
+"""trace_processor.py TRACE [--args]
 
 Lets Perfetto's own trace_processor read a trace of any format that it takes, and prints its slices, one JSON array a line: process,
 thread (null where it is an asynchronous one), name, start, length, in ns; then its counters: process, name, number of values, sum. It
-fails where trace_processor counts an error or a loss of data.
+fails where trace_processor counts an error or a loss of data. With --args it prints instead, of slices with the same name, category,
+`cpu` and `waits_left_out` as arguments: these, their number, and the sum of their lengths.
 """
 
 import json
@@ -26,6 +27,10 @@ left join process_track pt on s.track_id = pt.id left join process p on pt.upid 
 COUNTERS = """
 select coalesce(p.pid, 0), pt.name, count(*), sum(c.value) from counter c join process_counter_track pt on c.track_id = pt.id
 left join process p using (upid) group by 1, 2 order by 2
+"""
+ARGS = """
+select s.name, s.category, extract_arg(s.arg_set_id, 'debug.cpu'), extract_arg(s.arg_set_id, 'debug.waits_left_out'), count(*), sum(s.dur)
+from slice s group by 1, 2, 3, 4 order by 1, 2, 3, 4
 """
 TROUBLE = "select name, value from stats where value > 0 and severity in ('error', 'data_loss')"
 
@@ -57,14 +62,14 @@ def rows(reply):
     return [cells[i : i + columns] for i in range(0, len(cells), columns)]
 
 
-def main(trace):
+def main(trace, *options):
     stream = messages()
     asked = stream()
     with open(trace, "rb") as f:
         while part := f.read(1 << 20):
             asked.msg.add(request=APPEND, append_trace_data=part)
     asked.msg.add(request=FINALIZE)
-    for query in (TROUBLE, SLICES, COUNTERS):
+    for query in (TROUBLE, SLICES, COUNTERS, ARGS):
         asked.msg.add(request=QUERY).query_args.sql_query = query
     for seq, message in enumerate(asked.msg):
         message.seq = seq
@@ -84,11 +89,13 @@ def main(trace):
         else:
             answers[-1].query_result.batch.extend(message.query_result.batch)
         last = message
-    trouble, slices, counters = (rows(a) for a in answers)
+    trouble, slices, counters, args = (rows(a) for a in answers)
     if trouble:
         sys.exit(f"trace_processor counted {trouble}")
+    if "--args" in options:
+        slices, counters = [], args
     for row in sorted(slices, key=lambda r: (r[3], r[4], r[2])) + counters:
         print(json.dumps(row, ensure_ascii=False))
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

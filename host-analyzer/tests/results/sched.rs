@@ -120,5 +120,33 @@ fn pieces_make_up_the_stretches_and_the_timelines_show_them() {
     }
     let mut perfetto = Vec::new();
     views::perfetto::perfetto(&m, &analysis, &mut perfetto).unwrap();
-    assert!(perfetto.windows(19).any(|w| w == b"preempted by backup"));
+    assert!(unpacked(&perfetto).windows(19).any(|w| w == b"preempted by backup"));
+}
+
+/// A file in Perfetto's format with its bundles of packets (field 50 of a packet, which is all of it) unpacked.
+fn unpacked(mut file: &[u8]) -> Vec<u8> {
+    fn varint(bytes: &mut &[u8]) -> usize {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = bytes.split_off_first().unwrap();
+            value |= usize::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return value;
+            }
+        }
+    }
+    let mut all = Vec::new();
+    while file.split_off_first().is_some() {
+        let len = varint(&mut file);
+        let mut packet = file.split_off(..len).unwrap();
+        if packet.starts_with(&[0x92, 0x03]) {
+            packet.split_off(..2);
+            varint(&mut packet);
+            std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(packet), &mut all).unwrap();
+        } else {
+            all.extend_from_slice(packet);
+        }
+    }
+    all
 }

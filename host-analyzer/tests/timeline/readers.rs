@@ -37,17 +37,23 @@ impl Files {
 
     /// Slices of `timeline.json` as its reader sees them.
     pub(crate) fn chrome_slices(&self, python: &Path) -> Vec<Value> {
-        dump(python, "validate_chrome.py", &self.path("timeline.json"), &self.path("summary.json"))
+        dump(python, "validate_chrome.py", &self.path("timeline.json"), &self.path("summary.json"), &[])
     }
 
     /// Slices of `timeline.pftrace` as its reader sees them.
     pub(crate) fn perfetto_slices(&self, python: &Path) -> Vec<Value> {
-        dump(python, "read_pftrace.py", &self.path("timeline.pftrace"), &self.path("summary.json"))
+        self.perfetto_slices_of(python, "timeline.pftrace", &[])
+    }
+
+    /// Slices of a file in Perfetto's format; `--part` if it is one of several.
+    pub(crate) fn perfetto_slices_of(&self, python: &Path, name: &str, options: &[&str]) -> Vec<Value> {
+        dump(python, "read_pftrace.py", &self.path(name), &self.path("summary.json"), options)
     }
 }
 
-fn dump(python: &Path, reader: &str, file: &Path, summary: &Path) -> Vec<Value> {
-    let out = run(python, reader, [file.as_os_str(), summary.as_os_str(), OsStr::new("--dump")]);
+fn dump(python: &Path, reader: &str, file: &Path, summary: &Path, options: &[&str]) -> Vec<Value> {
+    let paths = [file.as_os_str(), summary.as_os_str(), OsStr::new("--dump")];
+    let out = run(python, reader, paths.into_iter().chain(options.iter().map(OsStr::new)));
     assert!(out.status.success(), "{reader}: {}", String::from_utf8_lossy(&out.stderr));
     let text = String::from_utf8(out.stdout).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("a JSON array a line")).collect()

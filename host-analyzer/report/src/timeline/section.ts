@@ -19,9 +19,8 @@ function pointer(): HTMLElement {
   return h(
     "p",
     { class: "hint" },
-    "The whole recording is in ",
-    h("a", { href: "timeline.pftrace" }, "timeline.pftrace"),
-    ", beside this page: open it at ",
+    // No link: the page does not know whether the timeline was written in parts.
+    "The complete recording is next to this page, in timeline.pftrace; a long one is in parts, timeline-1.pftrace and so on. Open it at ",
     h("a", { href: "https://ui.perfetto.dev", rel: "noreferrer" }, "ui.perfetto.dev"),
     " (Open trace file).",
   );

@@ -1,5 +1,7 @@
 //! A track as beginnings and ends.
 
+use std::ops::Range;
+
 use super::{Slice, Track};
 use crate::model::Model;
 
@@ -15,7 +17,12 @@ pub enum Edge {
 impl Track {
     /// All edges in order of time. Every slice ends before its outer one does, and before the next beside it begins.
     pub fn edges<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = Edge> + 'a {
-        let mut slices = self.order.iter().map(|s| (s, s.bounds(model))).peekable();
+        self.edges_of(model, 0..self.order.len())
+    }
+
+    /// The edges of some of its slices, by place.
+    pub fn edges_of<'a>(&'a self, model: &'a Model, slices: Range<usize>) -> impl Iterator<Item = Edge> + 'a {
+        let mut slices = self.order.range(slices).map(|s| (s, s.bounds(model))).peekable();
         let mut open: Vec<(Slice, u64)> = Vec::new();
         std::iter::from_fn(move || {
             let next_start = slices.peek().map_or(u64::MAX, |(_, (start, _))| *start);

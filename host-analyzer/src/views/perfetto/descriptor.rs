@@ -7,7 +7,7 @@ use super::message::{
     EventType, ProcessDescriptor, ThreadDescriptor, TraceAttributes, TracePacket, TrackDescriptor,
     TrackEvent,
 };
-use super::{COMMON_SEQUENCE, File};
+use super::{COMMON_SEQUENCE, File, WAIT_FROM_NS};
 use crate::analyses::track::{Track, TrackKind};
 use crate::views::timeline::metadata::{self, HEALTH};
 use crate::views::timeline::process::Process;
@@ -34,13 +34,55 @@ pub(super) fn head(file: &mut File<'_>) -> io::Result<()> {
         name: Some(HEALTH.to_owned()),
         ..TrackDescriptor::default()
     }))?;
-    let event = health(file, uuid);
+    file.health = uuid;
+    let event = health(file);
+    instant(file, event)
+}
+
+/// An event at the start of the file, where a person sees it first.
+fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
+    let start = metadata::first_ns(file.model, file.analysis).max(file.part.from_ns);
     file.packet(&common(TracePacket {
-        timestamp: Some(metadata::first_ns(file.model, file.analysis)),
+        timestamp: Some(start),
         timestamp_clock_id: Some(CLOCK_MONOTONIC),
-        track_event: Some(event),
+        track_event: Some(TrackEvent {
+            r#type: Some(EventType::Instant as i32),
+            track_uuid: Some(file.health),
+            ..event
+        }),
         ..TracePacket::default()
     }))
+}
+
+/// The waits that are not in the file, as an event beside the health's and as attributes.
+pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
+    let numbers = [
+        ("waits_left_out", file.left_out.waits),
+        ("waits_left_out_ns", file.left_out.ns),
+        ("waits_shorter_than_ns", u64::from(WAIT_FROM_NS)),
+    ];
+    let attribute = |(key, n): (&str, u64)| Attribute {
+        key: Some(format!("profinfer.{key}")),
+        string_value: Some(n.to_string()),
+    };
+    file.packet(&common(TracePacket {
+        trace_attributes: Some(TraceAttributes { attribute: numbers.into_iter().map(attribute).collect() }),
+        ..TracePacket::default()
+    }))?;
+    if file.left_out.waits == 0 {
+        return Ok(());
+    }
+    let annotation = |(name, n): (&str, u64)| DebugAnnotation {
+        name: Some(name.to_owned()),
+        uint_value: Some(n),
+        ..DebugAnnotation::default()
+    };
+    let event = TrackEvent {
+        name: Some(format!("{} barrier waits shorter than 1 µs are not shown", file.left_out.waits)),
+        debug_annotations: numbers.into_iter().map(annotation).collect(),
+        ..TrackEvent::default()
+    };
+    instant(file, event)
 }
 
 /// Describes a process.
@@ -98,9 +140,10 @@ fn clocks(file: &File<'_>) -> TracePacket {
     let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
     let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
     if session.start_ns != 0 && session.start_unix_ns != 0 {
-        // The origin is never behind the start.
-        let earlier = session.start_ns - file.origin_ns;
-        clocks.extend(session.start_unix_ns.checked_sub(earlier).map(|ns| clock(CLOCK_REALTIME, ns)));
+        // The origin of a file can be before the start of the session, and that of a part is behind it.
+        let unix = session.start_unix_ns.checked_add(file.origin_ns);
+        let unix = unix.and_then(|ns| ns.checked_sub(session.start_ns));
+        clocks.extend(unix.map(|ns| clock(CLOCK_REALTIME, ns)));
     }
     TracePacket {
         timestamp: Some(file.origin_ns),
@@ -119,16 +162,16 @@ fn attributes(file: &File<'_>) -> Vec<Attribute> {
         metadata::facts(file.model, file.analysis).into_iter().map(|(key, text)| attribute(key, text));
     let lines = words::health::lines(&file.analysis.health);
     let health = (0..).zip(lines).map(|(n, line): (u32, _)| attribute(&format!("health.{n}"), line));
-    facts.chain(health).collect()
+    let part = file.part;
+    let part = (part.of > 1).then(|| attribute("part", format!("{} of {}", part.number, part.of)));
+    facts.chain(part).chain(health).collect()
 }
 
-fn health(file: &File<'_>, track_uuid: u64) -> TrackEvent {
+fn health(file: &File<'_>) -> TrackEvent {
     let lines = words::health::lines(&file.analysis.health);
     let name = metadata::headline(&lines).to_owned();
     let line = |text: String| DebugAnnotation { string_value: Some(text), ..DebugAnnotation::default() };
     TrackEvent {
-        r#type: Some(EventType::Instant as i32),
-        track_uuid: Some(track_uuid),
         name: Some(name),
         debug_annotations: vec![DebugAnnotation {
             name: Some("lines".to_owned()),

@@ -13,8 +13,12 @@ use crate::views::timeline::gauge::{GROUP, Number, tracks};
 /// sequence, each with its whole time.
 pub(super) fn gauges(file: &mut File<'_>) -> io::Result<()> {
     let (model, analysis) = (file.model, file.analysis);
-    let mut group = None;
-    for track in tracks(model, analysis) {
+    let (mut group, part) = (None, file.part);
+    for mut track in tracks(model, analysis) {
+        track.points.retain(|(at, _)| part.has(*at));
+        if track.points.is_empty() {
+            continue;
+        }
         let parent_uuid = match group {
             Some(uuid) => uuid,
             None => {

@@ -25,6 +25,8 @@ pub(super) struct Interner {
     known: HashMap<(Kind, String), (u64, Entry)>,
     used: [u64; 4],
     entries: Vec<Definition>,
+    /// Kept only for its memory.
+    message: Vec<u8>,
 }
 
 struct Definition {
@@ -49,15 +51,17 @@ impl Interner {
         new
     }
 
-    /// Appends the definitions that `sequence` does not have yet.
-    pub(super) fn define(&mut self, needed: &[Entry], sequence: u32, message: &mut Vec<u8>) {
+    /// The `InternedData` with the definitions that `sequence` does not have yet.
+    pub(super) fn define(&mut self, needed: &[Entry], sequence: u32) -> &[u8] {
+        self.message.clear();
         for Entry(i) in needed {
             let definition = &mut self.entries[*i];
             if definition.sequence != sequence {
                 definition.sequence = sequence;
-                message.extend_from_slice(&definition.message);
+                self.message.extend_from_slice(&definition.message);
             }
         }
+        &self.message
     }
 }
 

@@ -7,6 +7,8 @@ use prost::{Enumeration, Message};
 
 /// `Trace.packet`: a trace file is nothing but such fields.
 pub(super) const TRACE_PACKET: u32 = 1;
+/// `TracePacket.compressed_packets`: packets as a zlib stream. Readers of 2020 and later know it.
+pub(super) const COMPRESSED_PACKETS: u32 = 50;
 
 /// `BuiltinClock.BUILTIN_CLOCK_REALTIME`.
 pub(super) const CLOCK_REALTIME: u32 = 1;
@@ -34,6 +36,8 @@ pub(super) struct TracePacket {
     pub(super) interned_data: Option<InternedData>,
     #[prost(uint32, optional, tag = "13")]
     pub(super) sequence_flags: Option<u32>,
+    #[prost(bytes = "vec", optional, tag = "50")]
+    pub(super) compressed_packets: Option<Vec<u8>>,
     #[prost(uint32, optional, tag = "58")]
     pub(super) timestamp_clock_id: Option<u32>,
     #[prost(message, optional, tag = "59")]

@@ -1,16 +1,23 @@
 //! Packets of slices, laid out by hand: a recording has millions of them.
 //!
-//! The result is what `prost` makes of the same [`super::message::TracePacket`]; a test holds the two together.
+//! What `prost` reads of the bytes is the [`super::message::TracePacket`] that was meant; a test holds the two together. The time
+//! comes last and takes one of three lengths, so that all before it is the same for every slice that says the same.
 
-use super::message::{NEEDS_INCREMENTAL_STATE, TRACE_PACKET};
+use std::io::{self, Write};
 
-const VARINT: u8 = 0;
-const BYTES: u8 = 2;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+
+use super::deflate::{Block, Deflate};
+use super::message::{COMPRESSED_PACKETS, NEEDS_INCREMENTAL_STATE, TRACE_PACKET};
+
+const VARINT: u32 = 0;
+const BYTES: u32 = 2;
 
 /// Key of a field below 16, the only ones that slices need.
-const fn key(field: u32, wire_type: u8) -> u8 {
+const fn key(field: u32, wire_type: u32) -> u8 {
     assert!(field < 16, "the key would take two bytes");
-    (field as u8) << 3 | wire_type
+    (field << 3 | wire_type) as u8
 }
 
 pub(super) const PACKET: u8 = key(TRACE_PACKET, BYTES);
@@ -24,6 +31,12 @@ const DEBUG_ANNOTATION: u8 = key(4, BYTES);
 const ANNOTATION_NAME_IID: u8 = key(1, VARINT);
 const ANNOTATION_BOOL: u8 = key(2, VARINT);
 const ANNOTATION_UINT: u8 = key(3, VARINT);
+
+/// Bytes of the time, from which on it takes the next of them.
+const TIMES: [(usize, u64); 3] = [(2, 1 << 14), (3, 1 << 21), (10, u64::MAX)];
+
+/// A bundle is compressed when it has so many bytes: Perfetto wants less than 512 KiB.
+const BUNDLE: u32 = 440 * 1024;
 
 /// Appends a base-128 varint.
 #[inline]
@@ -43,66 +56,116 @@ pub(super) fn field(bytes: &mut Vec<u8>, key: u8, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// Bytes of a varint.
-const fn varint_len(value: u64) -> usize {
-    (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
+/// A slice's beginning or end but for its time, for each length of it. It is made when it is needed.
+#[derive(Default)]
+pub(super) struct Forms<Of>([(Option<Of>, Block); 3]);
+
+/// Packets of one sequence after the other, on their way to the file.
+#[derive(Default)]
+pub(super) struct Bundle {
+    deflate: Deflate,
+    /// Packets that define texts. They go before the others, compressed for themselves: they are few, and nothing is known of their bytes.
+    texts: Vec<u8>,
+    /// Kept only for their memory.
+    event: Vec<u8>,
+    packet: Vec<u8>,
 }
 
-/// Bytes of a field of bytes.
-const fn field_len(content: &[u8]) -> usize {
-    1 + varint_len(content.len() as u64) + content.len()
-}
-
-/// Builds packets of one sequence, without memory of its own for each.
-pub(super) struct Packets {
-    sequence: Vec<u8>,
-}
-
-impl Packets {
-    pub(super) fn new(sequence: u32) -> Self {
-        let mut id = vec![SEQUENCE_ID];
-        varint(&mut id, u64::from(sequence));
-        Self { sequence: id }
-    }
-
-    /// Appends a packet: `delta` ns after the one before it, with an encoded `TrackEvent` and, where
-    /// there is something to define, an encoded `InternedData`.
+impl Bundle {
+    /// Adds an event of `sequence`, `delta` ns after the one before it. `forms` has it if it was made for the same `of`; if not,
+    /// `make` gives the encoded `TrackEvent`.
     #[inline]
-    pub(super) fn event(&self, out: &mut Vec<u8>, delta: u64, track_event: &[u8], interned: &[u8]) {
-        let flags = [SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8];
-        let mut len = 1 + varint_len(delta) + self.sequence.len() + field_len(track_event) + flags.len();
-        if !interned.is_empty() {
-            len += field_len(interned);
+    pub(super) fn event<Of: PartialEq>(
+        &mut self,
+        sequence: u32,
+        delta: u64,
+        Forms(forms): &mut Forms<Of>,
+        of: Of,
+        make: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let form = usize::from(delta >= TIMES[0].1) + usize::from(delta >= TIMES[1].1);
+        let len = TIMES[form].0;
+        let (made_for, block) = &mut forms[form];
+        if made_for.as_ref() != Some(&of) {
+            self.event.clear();
+            make(&mut self.event);
+            without_time(sequence, &self.event, len, &mut self.packet);
+            block.set(&self.packet);
+            *made_for = Some(of);
         }
-        out.push(PACKET);
-        varint(out, len as u64);
-        out.push(TIMESTAMP);
-        varint(out, delta);
-        out.extend_from_slice(&self.sequence);
-        field(out, TRACK_EVENT, track_event);
-        if !interned.is_empty() {
-            field(out, INTERNED_DATA, interned);
+        let mut time = [0; 10];
+        let mut rest = delta;
+        for byte in &mut time[..len] {
+            *byte = rest as u8 | 0x80;
+            rest >>= 7;
         }
-        out.extend_from_slice(&flags);
+        time[len - 1] &= 0x7F;
+        self.deflate.block(block, &time[..len]);
     }
 
-    /// What a packet without definitions has behind its time: the same for every slice that says the same.
-    pub(super) fn tail(&self, track_event: &[u8], tail: &mut Vec<u8>) {
-        tail.clear();
-        tail.extend_from_slice(&self.sequence);
-        field(tail, TRACK_EVENT, track_event);
-        tail.extend_from_slice(&[SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8]);
+    /// Adds a packet with an encoded `InternedData`, if it is not empty.
+    #[inline]
+    pub(super) fn interned(&mut self, sequence: u32, interned: &[u8]) {
+        if interned.is_empty() {
+            return;
+        }
+        let content = &mut self.event;
+        content.clear();
+        common(sequence, content);
+        field(content, INTERNED_DATA, interned);
+        field(&mut self.texts, PACKET, content);
+    }
+
+    /// There is enough for the file.
+    #[inline]
+    pub(super) const fn is_full(&self) -> bool {
+        self.deflate.len() >= BUNDLE || self.texts.len() >= BUNDLE as usize
+    }
+
+    /// Appends all that was added to the bytes of the file.
+    ///
+    /// # Errors
+    /// None: what is written to is memory.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        if !self.texts.is_empty() {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(&self.texts)?;
+            self.texts.clear();
+            compressed_packets(&encoder.finish()?, out);
+        }
+        if self.deflate.len() > 0 {
+            compressed_packets(self.deflate.finish(), out);
+        }
+        Ok(())
     }
 }
 
-/// Appends a packet: `delta` ns after the one before it, with a [`Packets::tail`].
-#[inline]
-pub(super) fn repeat(out: &mut Vec<u8>, delta: u64, tail: &[u8]) {
+fn compressed_packets(stream: &[u8], out: &mut Vec<u8>) {
+    let mut head = Vec::with_capacity(16);
+    varint(&mut head, u64::from(COMPRESSED_PACKETS << 3 | BYTES));
+    varint(&mut head, stream.len() as u64);
     out.push(PACKET);
-    varint(out, (1 + varint_len(delta) + tail.len()) as u64);
-    out.push(TIMESTAMP);
-    varint(out, delta);
-    out.extend_from_slice(tail);
+    varint(out, (head.len() + stream.len()) as u64);
+    out.extend_from_slice(&head);
+    out.extend_from_slice(stream);
+}
+
+fn common(sequence: u32, content: &mut Vec<u8>) {
+    content.push(SEQUENCE_ID);
+    varint(content, u64::from(sequence));
+    content.extend_from_slice(&[SEQUENCE_FLAGS, NEEDS_INCREMENTAL_STATE as u8]);
+}
+
+/// A packet up to the time, which will take `len` bytes.
+fn without_time(sequence: u32, track_event: &[u8], len: usize, packet: &mut Vec<u8>) {
+    let mut content = Vec::with_capacity(track_event.len() + 16);
+    common(sequence, &mut content);
+    field(&mut content, TRACK_EVENT, track_event);
+    content.push(TIMESTAMP);
+    packet.clear();
+    packet.push(PACKET);
+    varint(packet, (content.len() + len) as u64);
+    packet.extend_from_slice(&content);
 }
 
 /// Appends a debug annotation to an encoded `TrackEvent`.
@@ -131,6 +194,9 @@ fn annotate(track_event: &mut Vec<u8>, name_iid: u64, value_key: u8, value: u64)
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
+    use flate2::read::ZlibDecoder;
     use prost::Message;
 
     use super::*;
@@ -138,49 +204,70 @@ mod tests {
         DebugAnnotation, EventType, InternedData, InternedString, TracePacket, TrackEvent,
     };
 
+    /// The packets of a file, with those of bundles in their places.
+    fn packets(mut file: &[u8]) -> Vec<TracePacket> {
+        let mut all = Vec::new();
+        while let Some((key, rest)) = file.split_first() {
+            assert_eq!(*key, PACKET);
+            file = rest;
+            let packet = TracePacket::decode_length_delimited(&mut file).expect("a packet");
+            match &packet.compressed_packets {
+                None => all.push(packet),
+                Some(compressed) => {
+                    let mut bytes = Vec::new();
+                    ZlibDecoder::new(&compressed[..]).read_to_end(&mut bytes).expect("a bundle");
+                    all.extend(packets(&bytes));
+                }
+            }
+        }
+        all
+    }
+
     #[test]
     fn a_packet_by_hand_is_the_packet_by_prost() {
-        for (delta, sequence, cpu) in
-            [(0, 1, 0), (127, 127, 127), (128, 300, 128), (u64::MAX, u32::MAX, 65_535)]
-        {
-            let event = TrackEvent {
-                category_iids: vec![1, 200],
-                r#type: Some(EventType::SliceBegin as i32),
-                name_iid: Some(70_000),
-                ..TrackEvent::default()
-            };
+        let (mut bundle, mut forms, mut file) = (Bundle::default(), Forms::default(), Vec::new());
+        let mut expected = Vec::new();
+        let edges = [0, 1, 127, (1 << 14) - 1, 1 << 14, (1 << 21) - 1, 1 << 21, u64::MAX];
+        for (sequence, cpu) in [(1, 0), (127, 127), (300, 128), (u32::MAX, 65_535)] {
             let names = vec![InternedString { iid: Some(70_000), text: Some("x".repeat(300)) }];
             let interned = InternedData { event_names: names, ..InternedData::default() };
-            let mut encoded = event.encode_to_vec();
-            annotate_uint(&mut encoded, 9, cpu);
-            annotate_bool(&mut encoded, 1 << 40, true);
-            let mut out = Vec::new();
-            Packets::new(sequence).event(&mut out, delta, &encoded, &interned.encode_to_vec());
-
+            let common = |track_event, timestamp, interned_data| TracePacket {
+                timestamp,
+                trusted_packet_sequence_id: Some(sequence),
+                track_event,
+                interned_data,
+                sequence_flags: Some(NEEDS_INCREMENTAL_STATE),
+                ..TracePacket::default()
+            };
+            bundle.interned(sequence, &interned.encode_to_vec());
+            bundle.interned(sequence, &[]);
+            expected.push(common(None, None, Some(interned)));
             let annotation = |name_iid, uint_value, bool_value| DebugAnnotation {
                 name_iid: Some(name_iid),
                 uint_value,
                 bool_value,
                 ..DebugAnnotation::default()
             };
+            let event = TrackEvent {
+                category_iids: vec![1, 200],
+                r#type: Some(EventType::SliceBegin as i32),
+                name_iid: Some(70_000),
+                ..TrackEvent::default()
+            };
             let debug_annotations =
                 vec![annotation(9, Some(cpu), None), annotation(1 << 40, None, Some(true))];
-            let expected = TracePacket {
-                timestamp: Some(delta),
-                trusted_packet_sequence_id: Some(sequence),
-                track_event: Some(TrackEvent { debug_annotations, ..event }),
-                interned_data: Some(interned),
-                sequence_flags: Some(NEEDS_INCREMENTAL_STATE),
-                ..TracePacket::default()
-            };
-            assert_eq!(out[0], PACKET);
-            assert_eq!(TracePacket::decode_length_delimited(&out[1..]), Ok(expected));
-
-            let (mut plain, mut repeated, mut tail) = (Vec::new(), Vec::new(), Vec::new());
-            Packets::new(sequence).event(&mut plain, delta, &encoded, &[]);
-            Packets::new(sequence).tail(&encoded, &mut tail);
-            repeat(&mut repeated, delta, &tail);
-            assert_eq!(repeated, plain);
+            let meant = TrackEvent { debug_annotations, ..event.clone() };
+            for delta in edges.into_iter().chain(edges) {
+                bundle.event(sequence, delta, &mut forms, (sequence, cpu), |bytes| {
+                    event.encode(bytes).expect("room");
+                    annotate_uint(bytes, 9, cpu);
+                    annotate_bool(bytes, 1 << 40, true);
+                });
+                expected.push(common(Some(meant.clone()), Some(delta), None));
+            }
+            bundle.finish(&mut file).expect("memory");
         }
+        bundle.finish(&mut file).expect("memory");
+        assert_eq!(packets(&file), expected);
     }
 }

@@ -1,9 +1,10 @@
 //! The packets of one track.
 //!
-//! Every track is a packet sequence of its own: its times can then be differences to the packet before, its
-//! track is a default, and a slice costs tens of bytes.
+//! Every track is a packet sequence of its own: its times can then be differences to the packet before, and its
+//! track is a default.
 
 use std::io;
+use std::ops::Range;
 
 use super::File;
 use super::descriptor::{Parent, describe};
@@ -12,36 +13,62 @@ use super::message::{
     CLOCK_INCREMENTAL, CLOCK_MONOTONIC, Clock, ClockSnapshot, EventType, INCREMENTAL_STATE_CLEARED,
     TracePacket, TracePacketDefaults, TrackDescriptor, TrackEventDefaults,
 };
-use super::packet::{Packets, annotate_bool, annotate_uint, repeat};
+use super::part::is_left_out;
 use super::template::Template;
 use crate::analyses::track::{Edge, Slice, Track};
 use crate::model::SpanId;
 use crate::views::timeline::label::{self, CPU, Label, MIGRATED};
 
 /// `TrackEvent { type: TYPE_SLICE_END }`.
-pub(super) const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
+const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
 
-/// Writes the slices of a track.
-pub(super) fn sequence(file: &mut File<'_>, track: &Track, uuid: u64) -> io::Result<()> {
-    let id = file.next_sequence();
-    file.packet(&opening(id, uuid, file.origin_ns))?;
-    let packets = Packets::new(id);
-    let (mut end, mut barrier) = (Vec::new(), Vec::new());
-    packets.tail(&SLICE_END, &mut end);
-    packets.tail(&file.barrier.track_event, &mut barrier);
-    let mut writer = Writer { packets, end, barrier, now_ns: file.origin_ns, interned: Vec::new(), id };
-    for edge in track.edges(file.model) {
+/// Writes some slices of a track, by place.
+pub(super) fn sequence(
+    file: &mut File<'_>,
+    track: &Track,
+    slices: Range<usize>,
+    uuid: u64,
+) -> io::Result<()> {
+    let mut writer = Sequence::begin(file, uuid)?;
+    for edge in track.edges_of(file.model, slices) {
         match edge {
-            Edge::Begin(slice, at) => writer.begin(file, slice, at),
+            Edge::Begin(slice, _) if is_left_out(file.model, slice) => file.left_out.add(file.model, slice),
+            Edge::End(slice, _) if is_left_out(file.model, slice) => {}
+            Edge::Begin(slice, at) => slice_begins(&mut writer, file, slice, at),
             Edge::End(_, at) => writer.end(file, at),
         }
-        file.out.flush_if_full()?;
+        file.flush_if_full()?;
     }
     Ok(())
 }
 
-/// Begins a track of its own below `parent`, and its sequence, whose number it returns.
-pub(super) fn begin_track(file: &mut File<'_>, name: &str, parent: Parent, rank: i32) -> io::Result<u32> {
+fn slice_begins(writer: &mut Sequence, file: &mut File<'_>, slice: Slice, start: u64) {
+    match slice {
+        Slice::Work(SpanId(i)) => writer.work(file, i as usize, start),
+        Slice::Barrier(_) => {
+            let delta = writer.delta(start);
+            file.barrier.begin(
+                &mut file.bundle,
+                &mut file.texts,
+                &file.names,
+                (writer.id, None, false),
+                delta,
+            );
+        }
+        Slice::Decode(id) => {
+            writer.once(file, &label::decode(file.model, &file.analysis.phases, id), start);
+        }
+        Slice::Graph(id) => writer.once(file, &label::graph(file.model, id), start),
+    }
+}
+
+/// Begins a track of its own below `parent`, and its sequence.
+pub(super) fn begin_track(
+    file: &mut File<'_>,
+    name: &str,
+    parent: Parent,
+    rank: i32,
+) -> io::Result<Sequence> {
     let uuid = file.next_uuid();
     file.packet(&describe(TrackDescriptor {
         uuid: Some(uuid),
@@ -50,9 +77,7 @@ pub(super) fn begin_track(file: &mut File<'_>, name: &str, parent: Parent, rank:
         sibling_order_rank: Some(rank),
         ..TrackDescriptor::default()
     }))?;
-    let id = file.next_sequence();
-    file.packet(&opening(id, uuid, file.origin_ns))?;
-    Ok(id)
+    Sequence::begin(file, uuid)
 }
 
 /// The packet that sets up a sequence: its clock counts from the packet before, in nanoseconds.
@@ -82,47 +107,27 @@ fn opening(sequence: u32, track_uuid: u64, origin_ns: u64) -> TracePacket {
     }
 }
 
-struct Writer {
-    packets: Packets,
-    /// Tails of the packets that are the same for all slices, and for all waits at the barrier.
-    end: Vec<u8>,
-    barrier: Vec<u8>,
+/// The sequence of one track.
+pub(super) struct Sequence {
+    pub(super) id: u32,
     now_ns: u64,
-    /// Kept only for its memory.
-    interned: Vec<u8>,
-    id: u32,
 }
 
-impl Writer {
-    fn begin(&mut self, file: &mut File<'_>, slice: Slice, start: u64) {
-        self.interned.clear();
-        match slice {
-            Slice::Work(SpanId(i)) => self.work(file, i as usize, start),
-            Slice::Barrier(_) => {
-                file.barrier.define(&mut file.texts, self.id, &mut self.interned);
-                let delta = self.delta(start);
-                match self.interned.is_empty() {
-                    true => repeat(&mut file.out.bytes, delta, &self.barrier),
-                    false => {
-                        let event = &file.barrier.track_event;
-                        self.packets.event(&mut file.out.bytes, delta, event, &self.interned);
-                    }
-                }
-            }
-            Slice::Decode(id) => {
-                self.call(file, &label::decode(file.model, &file.analysis.phases, id), start)
-            }
-            Slice::Graph(id) => self.call(file, &label::graph(file.model, id), start),
-        }
+impl Sequence {
+    fn begin(file: &mut File<'_>, uuid: u64) -> io::Result<Self> {
+        let id = file.next_sequence();
+        file.packet(&opening(id, uuid, file.origin_ns))?;
+        Ok(Self { id, now_ns: file.origin_ns })
     }
 
-    fn call(&mut self, file: &mut File<'_>, label: &Label, start: u64) {
+    /// Begins a slice that says what no other one says.
+    pub(super) fn once(&mut self, file: &mut File<'_>, label: &Label, start: u64) {
         let mut template = Template::new(&mut file.texts, label, &[]);
-        template.define(&mut file.texts, self.id, &mut self.interned);
         let delta = self.delta(start);
-        self.packets.event(&mut file.out.bytes, delta, &template.track_event, &self.interned);
+        template.begin(&mut file.bundle, &mut file.texts, &file.names, (self.id, None, false), delta);
     }
 
+    #[inline]
     fn work(&mut self, file: &mut File<'_>, i: usize, start: u64) {
         let spans = &file.model.spans;
         let topology = file.model.graph_calls.topology[spans.graph_call[i].0 as usize];
@@ -131,42 +136,28 @@ impl Writer {
         let template = file.nodes.get(topology, node, last, || {
             Template::new(texts, &label::operator(model, topology, node, last), &[names.cpu.1])
         });
-        template.define(texts, self.id, &mut self.interned);
         let delta = self.delta(start);
-        let tail_of = Some((self.id, spans.cpu[i]));
-        if template.tail_of == tail_of && !spans.migrated[i] {
-            return repeat(&mut file.out.bytes, delta, &template.tail);
-        }
-        let event = &mut file.event;
-        event.clear();
-        event.extend_from_slice(&template.track_event);
-        if let Some(cpu) = spans.cpu[i] {
-            annotate_uint(event, names.cpu.0, u64::from(cpu));
-        }
-        if spans.migrated[i] {
-            texts.define(&[names.migrated.1], self.id, &mut self.interned);
-            annotate_bool(event, names.migrated.0, true);
-        } else {
-            self.packets.tail(event, &mut template.tail);
-            template.tail_of = tail_of;
-        }
-        self.packets.event(&mut file.out.bytes, delta, event, &self.interned);
+        template.begin(&mut file.bundle, texts, names, (self.id, spans.cpu[i], spans.migrated[i]), delta);
     }
 
-    fn end(&mut self, file: &mut File<'_>, at: u64) {
+    /// Ends the innermost slice.
+    #[inline]
+    pub(super) fn end(&mut self, file: &mut File<'_>, at: u64) {
         let delta = self.delta(at);
-        repeat(&mut file.out.bytes, delta, &self.end);
+        let File { bundle, end, .. } = file;
+        bundle.event(self.id, delta, end, self.id, |event| event.extend_from_slice(&SLICE_END));
     }
 
-    fn delta(&mut self, at: u64) -> u64 {
+    #[inline]
+    pub(super) const fn delta(&mut self, at: u64) -> u64 {
         at - std::mem::replace(&mut self.now_ns, at)
     }
 }
 
-/// Names of the arguments that are appended to templates.
+/// Names of the arguments that differ between executions of the same node.
 pub(super) struct ArgumentNames {
     pub(super) cpu: (u64, Entry),
-    migrated: (u64, Entry),
+    pub(super) migrated: (u64, Entry),
 }
 
 impl ArgumentNames {

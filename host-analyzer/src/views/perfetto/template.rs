@@ -4,22 +4,26 @@ use prost::Message;
 
 use super::intern::{Entry, Interner, Kind};
 use super::message::{DebugAnnotation, EventType, TrackEvent};
+use super::packet::{Bundle, Forms, annotate_bool, annotate_uint};
+use super::sequence::ArgumentNames;
 use crate::views::timeline::label::{Label, Value};
+
+/// What differs between executions of the same node: sequence, CPU, and whether the thread has migrated.
+type Of = (u32, Option<u16>, bool);
 
 /// An encoded `TrackEvent`, and the texts that it refers to.
 pub(super) struct Template {
-    /// The message; debug annotations may be appended.
-    pub(super) track_event: Vec<u8>,
+    /// What stands behind the arguments that differ between executions. These come first, because templates that follow each other then
+    /// often begin with the same bytes.
+    track_event: Vec<u8>,
     needs: Vec<Entry>,
     /// Sequence that has all of them; 0 for none.
     sequence: u32,
-    /// What the latest packet of that sequence had behind its time, and on which CPU: mostly the next one has the same.
-    pub(super) tail: Vec<u8>,
-    pub(super) tail_of: Option<(u32, Option<u16>)>,
+    forms: Forms<Of>,
 }
 
 impl Template {
-    /// `more` are names of arguments that will be appended.
+    /// `more` are names of arguments that will be added.
     pub(super) fn new(texts: &mut Interner, label: &Label, more: &[Entry]) -> Self {
         let mut needs = more.to_vec();
         let mut iid = |kind, text: &str| {
@@ -27,29 +31,51 @@ impl Template {
             needs.push(entry);
             iid
         };
-        let event = TrackEvent {
+        let args = label.args.iter().map(|(name, value)| annotation(&mut iid, name, value)).collect();
+        let args = TrackEvent { debug_annotations: args, ..TrackEvent::default() };
+        let names = TrackEvent {
             category_iids: label.categories.iter().map(|c| iid(Kind::Category, c)).collect(),
-            r#type: Some(EventType::SliceBegin as i32),
             name_iid: Some(iid(Kind::EventName, &label.name)),
-            debug_annotations: label
-                .args
-                .iter()
-                .map(|(name, value)| annotation(&mut iid, name, value))
-                .collect(),
             ..TrackEvent::default()
         };
-        Self { track_event: event.encode_to_vec(), needs, sequence: 0, tail: Vec::new(), tail_of: None }
+        // Messages written one after the other are one message in protobuf.
+        let track_event = [args.encode_to_vec(), names.encode_to_vec()].concat();
+        Self { track_event, needs, sequence: 0, forms: Forms::default() }
     }
 
-    /// Appends to `interned` the definitions that `sequence` still needs.
+    /// Begins a slice, `delta` ns after the event before, and defines first what the sequence lacks.
     #[inline]
-    pub(super) fn define(&mut self, texts: &mut Interner, sequence: u32, interned: &mut Vec<u8>) {
+    pub(super) fn begin(
+        &mut self,
+        bundle: &mut Bundle,
+        texts: &mut Interner,
+        names: &ArgumentNames,
+        (sequence, cpu, migrated): Of,
+        delta: u64,
+    ) {
         if self.sequence != sequence {
             self.sequence = sequence;
-            texts.define(&self.needs, sequence, interned);
+            bundle.interned(sequence, texts.define(&self.needs, sequence));
         }
+        if migrated {
+            bundle.interned(sequence, texts.define(&[names.migrated.1], sequence));
+        }
+        let rest = &self.track_event;
+        bundle.event(sequence, delta, &mut self.forms, (sequence, cpu, migrated), |event| {
+            event.extend_from_slice(&BEGIN);
+            if let Some(cpu) = cpu {
+                annotate_uint(event, names.cpu.0, u64::from(cpu));
+            }
+            if migrated {
+                annotate_bool(event, names.migrated.0, true);
+            }
+            event.extend_from_slice(rest);
+        });
     }
 }
+
+/// `TrackEvent { type: TYPE_SLICE_BEGIN }`.
+const BEGIN: [u8; 2] = [9 << 3, EventType::SliceBegin as u8];
 
 fn annotation(iid: &mut impl FnMut(Kind, &str) -> u64, name: &str, value: &Value) -> DebugAnnotation {
     let name_iid = Some(iid(Kind::ArgumentName, name));

@@ -11,6 +11,7 @@ pub mod experts;
 pub mod findings;
 pub mod health;
 pub mod predict;
+pub mod timeline;
 pub mod tune;
 pub mod watch;
 
