@@ -139,7 +139,7 @@ fn bench(options: &Bench) -> Result<i32> {
                 "give seconds, for example 10",
             )
         })?,
-        doubt: String::new(),
+        engine: None,
     };
     let tried = |path: &Path| format!("writing {}", path.display());
     let unwritable =

@@ -5,10 +5,12 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use host_analyzer::model::{CeilingKind, Model};
+use host_analyzer::model::{CeilingKind, CurveEnd, Doubt, Model};
+use profinfer_agent::bench::ceiling::Ceiling;
 use profinfer_agent::bench::{Options, cpus};
 use profinfer_agent::session::ceiling;
 use profinfer_agent::sys::bench::{Numbers, arithmetic};
+use profinfer_wire::record::ceiling::doubt;
 
 fn bench(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_profinfer-agent")).arg("bench").args(arguments).output().unwrap()
@@ -45,6 +47,22 @@ fn a_short_run_measures_everything() {
                 // From a toy on an emulator to a server: 1 MB/s to 100 TB/s, 1 MOP/s to 1000 TOP/s, 1 ns to 10 s.
                 assert!((1..1_000_000_000_000_000).contains(&c.max), "{here}");
                 assert!(!c.how.is_empty(), "{here}");
+                // Each has its points, and the ceiling is the last of them.
+                let last = c.points.last().unwrap();
+                assert_eq!(
+                    (c.repeats, c.min, c.median, c.max),
+                    (last.repeats, last.min, last.median, last.max)
+                );
+                let memory = matches!(kind, CeilingKind::Read | CeilingKind::Copy);
+                assert!(c.points.iter().all(|p| (p.working_set_bytes > 0) == memory), "{here}");
+                assert!(c.points.is_sorted_by(|a, b| a.working_set_bytes < b.working_set_bytes), "{here}");
+                assert_eq!(last.end != CurveEnd::Open, kind == CeilingKind::Read, "{here}");
+                let only_unstable = |p: &host_analyzer::model::CeilingPoint| {
+                    p.doubts.iter().all(|d| *d == Doubt::Unstable && kind == CeilingKind::Read)
+                };
+                assert!(c.points.iter().all(only_unstable), "{here}");
+                // The note is for older hosts, which take nothing else for a doubt.
+                assert_eq!(c.note.is_empty(), last.doubts.is_empty(), "{here}");
             } else {
                 // Only instructions may be missing, and only on x86-64.
                 assert!(cfg!(target_arch = "x86_64") && c.note.contains("instructions"), "{here}");
@@ -93,11 +111,10 @@ fn what_cannot_be_measured_is_refused_before() {
 
 #[test]
 fn a_run_ends_when_it_is_told_to_and_tells_its_doubts() {
-    let doubt = "process 7, an engine, ran during the measurement".to_owned();
     let options = Options {
         cpus: own()[0].to_string(),
         budget: std::time::Duration::from_millis(100),
-        doubt: doubt.clone(),
+        engine: Some(7),
         ..Options::default()
     };
     let mut seen = 0;
@@ -107,5 +124,34 @@ fn a_run_ends_when_it_is_told_to_and_tells_its_doubts() {
     });
     let ceilings = ceilings.unwrap();
     assert_eq!(ceilings.len(), 3);
-    assert!(ceilings.iter().all(|c| c.note.ends_with(&doubt)), "{ceilings:?}");
+    let doubtful = |c: &Ceiling| c.points.iter().all(|p| p.doubts & doubt::ENGINE_RAN != 0);
+    assert!(ceilings.iter().all(doubtful) && !ceilings[0].points.is_empty(), "{ceilings:?}");
+    let told = |c: &Ceiling| c.record(|r| !r.note.is_empty());
+    assert!(ceilings.iter().all(told), "older hosts take nothing but a note for a doubt: {ceilings:?}");
+}
+
+/// On the usual budget, reading is a curve from 256 KiB on whose steps double, up to four times the caches that this machine
+/// tells or to half of its memory, and the run takes half as long again as its budget at most.
+#[test]
+fn reading_is_a_curve() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("ceilings.pfi");
+    let cpu = own()[0].to_string();
+    let begun = std::time::Instant::now();
+    let run = bench(&["--cpus", &cpu, "--budget", "3", "--out", file.to_str().unwrap()]);
+    let took = begun.elapsed();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let model = read(&file);
+    let curve = model.ceilings.iter().find(|c| c.kind == CeilingKind::Read).unwrap();
+    let sizes: Vec<u64> = curve.points.iter().map(|p| p.working_set_bytes).collect();
+    assert_eq!(sizes[0], 256 << 10);
+    let (last, doubled) = sizes.split_last().unwrap();
+    assert!(doubled.windows(2).all(|w| w[1] == 2 * w[0]), "{sizes:?}");
+    assert!(doubled.last().is_none_or(|b| b < last && *last <= 2 * b), "{sizes:?}");
+    // Whatever ended it, it is not more than 2 GiB, nor than half of what is available now and what others took since.
+    assert!(*last <= 2 << 30, "{sizes:?}");
+    let end = curve.points.last().unwrap().end;
+    assert!(*last >= 32 << 20 || end != CurveEnd::Cache, "{sizes:?} {end:?}");
+    // The budget is time on a CPU of its own; other tests have this one as well.
+    assert!(took < std::time::Duration::from_secs(60), "{took:?}");
 }

@@ -1,27 +1,28 @@
-//! The caches of the CPUs, from sysfs: how much memory is certainly larger than they are.
+//! The last-level caches of the CPUs, from sysfs: how much memory is certainly larger than they are.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Size of the last cache if the kernel tells none, as some kernels for boards do. Larger than those of the boards that have profiles.
-pub(super) const ASSUMED_BYTES: u64 = 8 << 20;
-
-/// Bytes of the last cache of these CPUs, of the largest one if they have several; `None` where the kernel tells none.
+/// Bytes of the last-level caches of these CPUs together, a cache that several of them share once; `None` where the kernel tells none.
 /// `sysfs` is `/sys`.
 #[must_use]
 pub(super) fn last_bytes(sysfs: &Path, cpus: &[u32]) -> Option<u64> {
-    let of = |cpu: &u32| of_cpu(&sysfs.join(format!("devices/system/cpu/cpu{cpu}/cache")));
-    cpus.iter().filter_map(of).max()
+    let of = |cpu: &u32| of_cpu(*cpu, &sysfs.join(format!("devices/system/cpu/cpu{cpu}/cache")));
+    let caches: BTreeMap<(u32, String), u64> = cpus.iter().filter_map(of).collect();
+    // A core without a cache of its own that is told, beside others with one, has none that is larger than theirs.
+    (!caches.is_empty()).then(|| caches.values().fold(0u64, |sum, bytes| sum.saturating_add(*bytes)))
 }
 
-/// The largest of the highest level.
-fn of_cpu(dir: &Path) -> Option<u64> {
+/// The largest of the highest level: its level and the CPUs that share it, and its bytes.
+fn of_cpu(cpu: u32, dir: &Path) -> Option<((u32, String), u64)> {
     let caches = fs::read_dir(dir).ok()?.flatten().filter_map(|entry| {
         let text = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
         let level: u32 = text("level")?.trim().parse().ok()?;
-        (text("type")?.trim() != "Instruction").then_some((level, bytes(text("size")?.trim())?))
+        let shared = text("shared_cpu_list").map_or_else(|| cpu.to_string(), |list| list.trim().to_owned());
+        (text("type")?.trim() != "Instruction").then_some((level, bytes(text("size")?.trim())?, shared))
     });
-    caches.max().map(|(_, bytes)| bytes)
+    caches.max().map(|(level, bytes, shared)| ((level, shared), bytes))
 }
 
 /// `32768K`, `3M` or `65536`.
@@ -69,7 +70,14 @@ mod tests {
         cache(2, 0, 1, "Data", "much");
         assert_eq!(last_bytes(root.path(), &[0]), Some(3 << 20));
         assert_eq!(last_bytes(root.path(), &[1]), Some(512 << 10));
-        assert_eq!(last_bytes(root.path(), &[1, 0, 2]), Some(3 << 20));
+        assert_eq!(last_bytes(root.path(), &[1, 0, 2]), Some((3 << 20) + (512 << 10)));
         assert_eq!(last_bytes(root.path(), &[2, 3]), None);
+        // Both share the third level of CPU 0, which counts once.
+        cache(1, 4, 3, "Unified", "3072K");
+        for index in ["cpu0/cache/index3", "cpu1/cache/index4"] {
+            let file = root.path().join("devices/system/cpu").join(index).join("shared_cpu_list");
+            fs::write(file, "0-1\n").unwrap();
+        }
+        assert_eq!(last_bytes(root.path(), &[0, 1]), Some(3 << 20));
     }
 }

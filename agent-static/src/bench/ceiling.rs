@@ -2,7 +2,9 @@
 
 use profinfer_wire::record::ceiling as wire;
 pub use profinfer_wire::record::ceiling::CeilingKind;
+use wire::{CurveEnd, doubt};
 
+use super::curve::Point;
 use super::stats::{Spread, spread};
 use crate::counter::pmu;
 
@@ -20,47 +22,101 @@ pub struct Ceiling {
     pub cpus: Vec<u32>,
     /// What the measuring loop used.
     pub how: String,
-    /// The figures; `None` when nothing was measured.
-    pub spread: Option<Spread>,
-    /// Why nothing was measured, or what makes the figures doubtful.
+    /// The figures by working set, the smallest first; empty when nothing was measured. What reads no memory has one.
+    pub points: Vec<Point>,
+    /// For people: why nothing was measured, or what makes the figures at the largest working set doubtful.
     pub note: String,
 }
 
 impl Ceiling {
-    /// From the values of the repetitions; without values, `note` says why.
+    /// From the values of the repetitions; without values, `note` says why. `bytes` is the working set, 0 for what reads no memory.
     #[must_use]
-    pub fn new(kind: CeilingKind, core: &str, cpus: &[u32], how: &str, values: Vec<u64>, note: &str) -> Self {
-        let (core, how, note) = (core.to_owned(), how.to_owned(), note.to_owned());
-        Self { kind, core, cpus: cpus.to_vec(), how, spread: spread(values), note }
+    pub fn new(
+        kind: CeilingKind,
+        core: &str,
+        cpus: &[u32],
+        how: &str,
+        bytes: u64,
+        values: Vec<u64>,
+        note: &str,
+    ) -> Self {
+        let point = spread(values).map(|spread| Point { bytes, spread, doubts: 0, end: CurveEnd::Open });
+        let curve = Self::curve(kind, core, cpus, how, point.into_iter().collect());
+        Self { note: note.to_owned(), ..curve }
     }
 
-    /// With doubts about its figures. What was not measured has none.
+    /// From the points of a curve.
     #[must_use]
-    pub fn doubted<'a>(mut self, doubts: impl Iterator<Item = &'a String>) -> Self {
-        for doubt in doubts.filter(|d| self.spread.is_some() && !d.is_empty()) {
-            let between = if self.note.is_empty() { "" } else { "; " };
-            self.note = format!("{}{between}{doubt}", self.note);
+    pub fn curve(kind: CeilingKind, core: &str, cpus: &[u32], how: &str, points: Vec<Point>) -> Self {
+        let mut this = Self {
+            kind,
+            core: core.to_owned(),
+            cpus: cpus.to_vec(),
+            how: how.to_owned(),
+            points,
+            note: String::new(),
+        };
+        if this.points.last().is_some_and(|p| p.doubts & doubt::UNSTABLE != 0) {
+            this.say_doubt("the repetitions differ too much: something else used the machine");
         }
+        this
+    }
+
+    /// With the doubt that this process, an engine, ran during the measurement. What was not measured has none.
+    #[must_use]
+    pub fn beside(mut self, engine: Option<u32>) -> Self {
+        let Some(pid) = engine.filter(|_| !self.points.is_empty()) else { return self };
+        self.points.iter_mut().for_each(|p| p.doubts |= doubt::ENGINE_RAN);
+        self.say_doubt(&format!("process {pid}, an engine, ran during the measurement"));
         self
     }
 
-    /// Gives its record to `to`.
+    fn say_doubt(&mut self, doubt: &str) {
+        let between = if self.note.is_empty() { "" } else { "; " };
+        self.note = format!("{}{between}{doubt}", self.note);
+    }
+
+    /// The figures at the largest working set; `None` when nothing was measured.
+    #[must_use]
+    pub fn largest(&self) -> Option<&Point> {
+        self.points.last()
+    }
+
+    /// Gives the records of its points to `to`, the smallest working set first.
+    pub fn point_records(&self, to: &mut dyn FnMut(wire::CeilingPoint<'_>)) {
+        let (core, how, cpus) = (cut(&self.core), cut(&self.how), pmu::list_of(&self.cpus));
+        for p in &self.points {
+            to(wire::CeilingPoint {
+                kind: self.kind,
+                core,
+                cpus: &cpus,
+                how,
+                working_set_bytes: p.bytes,
+                repeats: p.spread.repeats,
+                median: p.spread.median,
+                min: p.spread.min,
+                max: p.spread.max,
+                doubts: p.doubts,
+                end: p.end,
+            });
+        }
+    }
+
+    /// Gives its record to `to`: the figures at the largest working set, which is all that older hosts know.
     pub fn record<T>(&self, to: impl FnOnce(wire::Ceiling<'_>) -> T) -> T {
-        let cut = |text: &str| text[..text.floor_char_boundary(TEXT)].to_owned();
         let none = Spread { repeats: 0, median: 0, min: 0, max: 0 };
-        let Spread { repeats, median, min, max } = self.spread.unwrap_or(none);
-        let (core, how, note, cpus) =
-            (cut(&self.core), cut(&self.how), cut(&self.note), pmu::list_of(&self.cpus));
+        let Spread { repeats, median, min, max } = self.largest().map_or(none, |p| p.spread);
+        let cpus = pmu::list_of(&self.cpus);
         to(wire::Ceiling {
             kind: self.kind,
-            core: &core,
+            core: cut(&self.core),
             cpus: &cpus,
-            how: &how,
+            how: cut(&self.how),
             repeats,
             median,
             min,
             max,
-            note: &note,
+            note: cut(&self.note),
         })
     }
 
@@ -78,6 +134,19 @@ impl Ceiling {
             CeilingKind::Barrier | CeilingKind::WakeUp if value < 10_000 => format!("{value} ns"),
             CeilingKind::Barrier | CeilingKind::WakeUp => format!("{:.1} µs", value as f64 / 1e3),
         }
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT)]
+}
+
+/// Bytes for people: `256 KiB`, `2 MiB`.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        ..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
     }
 }
 
@@ -100,7 +169,12 @@ mod tests {
     use super::*;
 
     fn ceiling(values: Vec<u64>) -> Ceiling {
-        Ceiling::new(CeilingKind::Read, "Cortex-A76", &[4, 5, 7], "ldp q", values, "")
+        Ceiling::new(CeilingKind::Read, "Cortex-A76", &[4, 5, 7], "ldp q", 4096, values, "")
+    }
+
+    fn point(bytes: u64, median: u64, doubts: u32, end: CurveEnd) -> Point {
+        let spread = Spread { repeats: 7, median, min: median - 1, max: median + 1 };
+        Point { bytes, spread, doubts, end }
     }
 
     #[test]
@@ -112,13 +186,38 @@ mod tests {
         };
         let measured = ceiling(vec![30, 10, 20]);
         assert_eq!(of(&measured), ("4-5,7".into(), "ldp q".into(), 3, 20, 10, 30, String::new()));
-        let doubts = [String::new(), "a".to_owned(), "b".to_owned()];
-        assert_eq!(of(&measured.doubted(doubts.iter())).6, "a; b");
         let none = ceiling(Vec::new());
-        assert_eq!(of(&none).2, 0);
-        assert_eq!(of(&none.doubted(doubts.iter())).6, "");
+        assert_eq!((of(&none).2, none.points.len()), (0, 0));
+        assert_eq!(of(&none.beside(Some(7))).6, "");
         let long = Ceiling { note: "ü".repeat(3000), core: "x".repeat(3000), ..ceiling(vec![1]) };
         assert!(long.record(|r| r.note.len() <= TEXT && r.core.len() == TEXT));
+        long.point_records(&mut |r| assert_eq!(r.core.len(), TEXT));
+    }
+
+    #[test]
+    fn a_curve_has_a_record_for_each_point_and_one_of_the_largest() {
+        let points = vec![point(1, 50, doubt::UNSTABLE, CurveEnd::Open), point(2, 20, 0, CurveEnd::Memory)];
+        let curve = Ceiling::curve(CeilingKind::Read, "", &[0], "AVX2", points);
+        let told = |c: &Ceiling| {
+            let mut told = Vec::new();
+            c.point_records(&mut |r| {
+                told.push((r.working_set_bytes, r.repeats, r.min, r.median, r.max, r.doubts, r.end));
+            });
+            told
+        };
+        assert_eq!(
+            told(&curve),
+            [(1, 7, 49, 50, 51, doubt::UNSTABLE, CurveEnd::Open), (2, 7, 19, 20, 21, 0, CurveEnd::Memory)]
+        );
+        // A smaller point's doubt is none of the largest one's, which older hosts get.
+        assert_eq!(curve.record(|r| (r.median, r.note.to_owned())), (20, String::new()));
+        let doubts = |c: &Ceiling| c.points.iter().map(|p| p.doubts).collect::<Vec<_>>();
+        let beside = curve.beside(Some(7));
+        assert_eq!(doubts(&beside), [doubt::UNSTABLE | doubt::ENGINE_RAN, doubt::ENGINE_RAN]);
+        assert!(beside.record(|r| !r.note.is_empty()));
+        let worse = vec![point(2, 20, doubt::UNSTABLE, CurveEnd::Time)];
+        let worse = Ceiling::curve(CeilingKind::Read, "", &[0], "AVX2", worse);
+        assert!(worse.record(|r| !r.note.is_empty()), "older hosts take nothing but a note for a doubt");
     }
 
     #[test]
@@ -129,5 +228,6 @@ mod tests {
         assert_eq!(say(CeilingKind::Int8, 1_234_000_000_000), "1234 GOP/s");
         assert_eq!(say(CeilingKind::Barrier, 612), "612 ns");
         assert_eq!(say(CeilingKind::WakeUp, 52_340), "52.3 µs");
+        assert_eq!([size(256 << 10), size(1 << 20), size(1920 << 20)], ["256 KiB", "1 MiB", "1920 MiB"]);
     }
 }

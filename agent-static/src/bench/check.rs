@@ -82,13 +82,16 @@ fn whole(bits: u16) -> u32 {
     (1 << 10 | u32::from(bits) & 0x3ff) << exponent >> 10
 }
 
+/// Memory that the loops are checked with: some blocks.
+const CHECKED_BYTES: u64 = 64 << 10;
+
 /// Whether the loop reads each word of memory once.
 ///
 /// # Errors
 /// When there is no memory for the check.
 pub(super) fn reads(reader: Reader) -> Result<bool> {
-    let mut arena = Arena::new(1, 0, Some(0))?;
-    let parts = arena.parts(1);
+    let mut arena = Arena::new(CHECKED_BYTES, || false)?;
+    let parts = arena.parts(1, CHECKED_BYTES);
     let memory: &[Block] = &parts[0][..7];
     let plain = |blocks: &[Block]| blocks.iter().flat_map(|b| b.0).fold(0, u64::wrapping_add);
     Ok([1, 2, 7].iter().all(|n| reader.read(&memory[..*n]) == plain(&memory[..*n])))
@@ -112,8 +115,8 @@ pub(super) fn all_copy() -> Result<bool> {
 /// # Errors
 /// When there is no memory for the check.
 fn copies(copier: &Copier) -> Result<bool> {
-    let mut arena = Arena::new(1, 0, Some(0))?;
-    let mut parts = arena.parts(1);
+    let mut arena = Arena::new(CHECKED_BYTES, || false)?;
+    let mut parts = arena.parts(1, CHECKED_BYTES);
     let (to, from) = parts[0].split_at_mut(8);
     let last = to[7].clone();
     copier.copy(&mut to[..7], &from[..7]);

@@ -20,6 +20,14 @@ pub(super) struct Pace {
     pub(super) repeats: u32,
 }
 
+impl Pace {
+    /// All windows: the repetitions and the warm-up.
+    #[must_use]
+    pub(super) const fn windows(self) -> u32 {
+        self.repeats + 1
+    }
+}
+
 /// Runs `work` on a thread for each CPU, each with one of `states` and its index, and returns the results in that order.
 ///
 /// # Errors

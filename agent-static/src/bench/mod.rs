@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cpus ─▶ core_type ─▶ sets ─▶ for each set: read, copy, arithmetic, barrier, wakeup ─▶ stats ─▶ Ceiling
-//!                      cache ─▶ arena ┘          └── crew (pinned threads), sys/bench (the loops)
+//!            cache, room ─▶ curve, arena ┘       └── crew (pinned threads), sys/bench (the loops)
 //! ```
 //! All memory is freed at the end, and nothing has another priority than the agent.
 
@@ -15,7 +15,9 @@ mod check;
 mod core_type;
 pub mod cpus;
 mod crew;
+mod curve;
 mod memory;
+mod room;
 mod schedule;
 mod sets;
 mod spin;
@@ -24,17 +26,24 @@ pub mod table;
 mod wakeup;
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use profinfer_wire::record::ceiling::CurveEnd;
 
 use crate::error::Result;
+use crate::sys::bench::Reader;
 use arena::Arena;
-use ceiling::Ceiling;
+use ceiling::{Ceiling, CeilingKind};
+pub use curve::Point;
 use schedule::{Job, Schedule, Work};
 
-/// How long all measurements together take if nobody says otherwise; what else a run needs brings it to 15 s at most.
+/// How long all measurements together take if nobody says otherwise. Filling memory ([`FILLING`]) and going through it once
+/// before it is measured ([`curve::OVERTIME`]) bring a run to half as long again at most.
 pub const BUDGET: Duration = Duration::from_secs(10);
 /// What a budget may be.
 const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(600);
+/// The part of the budget that filling memory may take beside it, 1 of so many. A slow board measures in what it filled until then.
+const FILLING: u32 = 5;
 
 /// What to measure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,8 +54,8 @@ pub struct Options {
     pub threads: String,
     /// How long all measurements together may take; zero for [`BUDGET`].
     pub budget: Duration,
-    /// What makes all measurements doubtful, for example an engine that runs already; empty when nothing does.
-    pub doubt: String,
+    /// The process of an engine that runs already, which makes all measurements doubtful.
+    pub engine: Option<u32>,
 }
 
 /// Measures. `each` gets every ceiling as soon as it is known, its number and the number of all; it ends the run by
@@ -57,23 +66,16 @@ pub struct Options {
 pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bool) -> Result<()> {
     let root = Path::new("/");
     let schedule = Schedule::of(options, root)?;
-    let cpus = schedule.cpus();
-    let told = cache::last_bytes(&root.join("sys"), &cpus);
-    let threads = schedule.jobs.iter().map(|j| j.cpus.len()).max().unwrap_or(1);
-    let mut arena = Arena::new(threads, told.unwrap_or(cache::ASSUMED_BYTES), arena::available(root))?;
-    let mut notes = vec![arena.note().to_owned()];
-    if told.is_none() {
-        notes.push(format!(
-            "the kernel tells no size of caches: {} MB were assumed",
-            cache::ASSUMED_BYTES >> 20
-        ));
-    }
     let budget = if options.budget.is_zero() { BUDGET } else { options.budget };
-    let unit = schedule.unit(budget.clamp(*BUDGETS.start(), *BUDGETS.end()));
+    let budget = budget.clamp(*BUDGETS.start(), *BUDGETS.end());
+    let unit = schedule.unit(budget);
+    let tops = Tops { sysfs: &root.join("sys"), room: room::bytes(root, std::process::id()) };
+    let most =
+        schedule.jobs.iter().filter(|j| j.work.kind() == CeilingKind::Read).map(|j| tops.of(&j.cpus).0);
+    let begun = Instant::now();
+    let mut arena = Arena::new(most.max().unwrap_or(0), || begun.elapsed() >= budget / FILLING)?;
     for (number, job) in (1..).zip(&schedule.jobs) {
-        let about_memory = matches!(job.work, Work::Read(_) | Work::Copy);
-        let doubts = if about_memory { notes.as_slice() } else { &[] }.iter().chain([&options.doubt]);
-        let ceiling = measure(job, &mut arena, unit)?.doubted(doubts);
+        let ceiling = measure(job, tops.of(&job.cpus), &mut arena, unit)?.beside(options.engine);
         if !each(&ceiling, number, schedule.jobs.len()) {
             break;
         }
@@ -81,24 +83,59 @@ pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bo
     Ok(())
 }
 
-fn measure(job: &Job, arena: &mut Arena, unit: Duration) -> Result<Ceiling> {
+/// How much memory is read on which CPUs.
+struct Tops<'a> {
+    /// `/sys`.
+    sysfs: &'a Path,
+    /// Bytes that may be taken.
+    room: u64,
+}
+
+impl Tops<'_> {
+    fn of(&self, cpus: &[u32]) -> (u64, CurveEnd) {
+        curve::top(cache::last_bytes(self.sysfs, cpus), self.room)
+    }
+}
+
+fn measure(job: &Job, (top, end): (u64, CurveEnd), arena: &mut Arena, unit: Duration) -> Result<Ceiling> {
     const WRONG: &str = "the measuring loop computes wrong results on this machine, so it was not measured";
-    let pace = schedule::pace(unit * job.work.units());
-    let mut how = job.work.how();
+    let length = unit * job.work.units();
+    let pace = schedule::pace(length);
+    let (kind, core, cpus, mut how) = (job.work.kind(), job.core.as_str(), &*job.cpus, job.work.how());
+    // What could not be filled in time is not read.
+    let (top, end) = if arena.bytes() < top { (arena.bytes(), CurveEnd::Time) } else { (top, end) };
+    let mut bytes = 0;
     let (values, note) = match &job.work {
-        Work::Read(reader) if check::reads(*reader)? => (memory::read(*reader, arena, &job.cpus, pace)?, ""),
+        Work::Read(reader) if check::reads(*reader)? => {
+            let points =
+                read(*reader, arena, cpus, &curve::ladder(top, length, pace.windows()), end, length)?;
+            return Ok(Ceiling::curve(kind, core, cpus, how, points));
+        }
         Work::Copy if check::all_copy()? => {
-            let (copier, rates) = memory::copy(arena, &job.cpus, pace)?;
-            how = copier.how;
+            let (copier, rates) = memory::copy(arena, top, cpus, pace)?;
+            (how, bytes) = (copier.how, top);
             (rates, "")
         }
-        Work::Arithmetic(loop_) if check::multiplies(loop_) => {
-            (arithmetic::measure(loop_, &job.cpus, pace)?, "")
-        }
+        Work::Arithmetic(loop_) if check::multiplies(loop_) => (arithmetic::measure(loop_, cpus, pace)?, ""),
         Work::Read(_) | Work::Copy | Work::Arithmetic(_) => (Vec::new(), WRONG),
-        Work::Barrier => (barrier::measure(&job.cpus, pace)?, ""),
-        Work::WakeUp(pair) => (wakeup::measure(*pair, unit * job.work.units())?, ""),
+        Work::Barrier => (barrier::measure(cpus, pace)?, ""),
+        Work::WakeUp(pair) => (wakeup::measure(*pair, length)?, ""),
         Work::Impossible(_, why) => (Vec::new(), *why),
     };
-    Ok(Ceiling::new(job.work.kind(), &job.core, &job.cpus, how, values, note))
+    Ok(Ceiling::new(kind, core, cpus, how, bytes, values, note))
+}
+
+/// The curve of one set of CPUs.
+fn read(
+    reader: Reader,
+    arena: &mut Arena,
+    cpus: &[u32],
+    ladder: &[u64],
+    end: CurveEnd,
+    length: Duration,
+) -> Result<Vec<Point>> {
+    let pace = schedule::pace(length / u32::try_from(ladder.len()).unwrap_or(1).max(1));
+    let begun = Instant::now();
+    let mut measure = |bytes| memory::read(reader, arena, bytes, cpus, pace);
+    curve::climb(ladder, end, length * curve::OVERTIME, &|| begun.elapsed(), &mut measure)
 }

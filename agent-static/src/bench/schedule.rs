@@ -59,7 +59,7 @@ impl Work {
         }
     }
 
-    /// Its share of the time. Memory is the noisiest, and copying tries several loops.
+    /// Its share of the time. Reading has a curve of points, memory is the noisiest, and copying tries several loops.
     #[must_use]
     pub(super) const fn units(&self) -> u32 {
         match self {
@@ -123,8 +123,8 @@ impl Schedule {
     }
 
     /// All CPUs of the jobs.
-    #[must_use]
-    pub(super) fn cpus(&self) -> Vec<u32> {
+    #[cfg(test)]
+    fn cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> = self.jobs.iter().flat_map(|j| j.cpus.iter().copied()).collect();
         cpus.sort_unstable();
         cpus.dedup();

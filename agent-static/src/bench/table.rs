@@ -2,26 +2,29 @@
 
 use std::io::{self, Write};
 
-use super::ceiling::{Ceiling, name};
+use super::ceiling::{Ceiling, name, size};
+use super::curve::Point;
 use crate::counter::pmu;
 
-const HEADERS: [&str; COLUMNS] = ["ceiling", "threads", "CPUs", "median", "min", "max", "repeats", "how"];
-const COLUMNS: usize = 8;
+const HEADERS: [&str; COLUMNS] =
+    ["ceiling", "threads", "CPUs", "memory", "median", "min", "max", "repeats", "how"];
+const COLUMNS: usize = 9;
 /// Columns of figures, which are set to the right.
-const FIGURES: std::ops::RangeInclusive<usize> = 3..=6;
+const FIGURES: std::ops::RangeInclusive<usize> = 3..=7;
 
-/// Writes the table, a section for each core type, and the notes under it.
+/// Writes the table, a section for each core type and a row for each working set, and the notes under it.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn write(ceilings: &[Ceiling], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; COLUMNS]> = ceilings.iter().map(row).collect();
+    let of = |c| rows(c).into_iter().map(move |row| (c, row));
+    let rows: Vec<(&Ceiling, [String; COLUMNS])> = ceilings.iter().flat_map(of).collect();
     let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|r| r[column].as_str()).chain([HEADERS[column]]);
+        let cells = rows.iter().map(|(_, r)| r[column].as_str()).chain([HEADERS[column]]);
         cells.map(|c| c.chars().count()).max().unwrap_or(0)
     });
     let mut core = None;
-    for (ceiling, row) in ceilings.iter().zip(&rows) {
+    for (ceiling, row) in &rows {
         if core != Some(&ceiling.core) {
             let between = if core.is_some() { "\n" } else { "" };
             let name = if ceiling.core.is_empty() { "cores of an unknown type" } else { &ceiling.core };
@@ -41,18 +44,22 @@ pub fn write(ceilings: &[Ceiling], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn row(c: &Ceiling) -> [String; COLUMNS] {
-    let say = |value: Option<u64>| value.map_or_else(|| "–".to_owned(), |v| c.say(v));
-    [
-        name(c.kind).to_owned(),
-        c.cpus.len().to_string(),
-        pmu::list_of(&c.cpus),
-        say(c.spread.map(|s| s.median)),
-        say(c.spread.map(|s| s.min)),
-        say(c.spread.map(|s| s.max)),
-        c.spread.map_or(0, |s| s.repeats).to_string(),
-        c.how.clone(),
-    ]
+fn rows(c: &Ceiling) -> Vec<[String; COLUMNS]> {
+    let row = |point: Option<&Point>| {
+        let say = |of: fn(&Point) -> u64| point.map_or_else(|| "–".to_owned(), |p| c.say(of(p)));
+        [
+            name(c.kind).to_owned(),
+            c.cpus.len().to_string(),
+            pmu::list_of(&c.cpus),
+            point.filter(|p| p.bytes > 0).map_or_else(|| "–".to_owned(), |p| size(p.bytes)),
+            say(|p| p.spread.median),
+            say(|p| p.spread.min),
+            say(|p| p.spread.max),
+            point.map_or(0, |p| p.spread.repeats).to_string(),
+            c.how.clone(),
+        ]
+    };
+    if c.points.is_empty() { vec![row(None)] } else { c.points.iter().map(|p| row(Some(p))).collect() }
 }
 
 fn line(cells: &[String; COLUMNS], widths: [usize; COLUMNS], out: &mut dyn Write) -> io::Result<()> {
@@ -73,7 +80,7 @@ mod tests {
     #[test]
     fn a_section_for_each_core_type() {
         let of = |core: &str, values: Vec<u64>, note: &str| {
-            Ceiling::new(CeilingKind::Read, core, &[4, 5], "ldp q", values, note)
+            Ceiling::new(CeilingKind::Read, core, &[4, 5], "ldp q", 32 << 20, values, note)
         };
         let mut text = Vec::new();
         let ceilings =
@@ -83,12 +90,12 @@ mod tests {
             String::from_utf8(text).unwrap(),
             "\
 Cortex-A76
-  ceiling  threads  CPUs     median        min        max  repeats  how
-  read     2        4-5   18.4 GB/s  18.4 GB/s  18.5 GB/s        2  ldp q
+  ceiling  threads  CPUs  memory     median        min        max  repeats  how
+  read     2        4-5   32 MiB  18.4 GB/s  18.4 GB/s  18.5 GB/s        2  ldp q
 
 cores of an unknown type
-  ceiling  threads  CPUs     median        min        max  repeats  how
-  read     2        4-5           –          –          –        0  ldp q
+  ceiling  threads  CPUs  memory     median        min        max  repeats  how
+  read     2        4-5        –          –          –          –        0  ldp q
 
 read: interrupted
 "

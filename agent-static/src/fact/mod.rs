@@ -42,6 +42,13 @@ pub const MAX_THREADS: usize = 64;
 /// Room for what is read of one file: /proc/stat has 100 bytes for each CPU before what is of no interest here.
 const BUFFER: usize = 32 << 10;
 
+/// Bytes of memory that a process may still take within the limits of its control groups; `None` without limits. `root` is `/`.
+#[cfg(feature = "bench")]
+#[must_use]
+pub fn memory_left(root: &Path, pid: u32) -> Option<u64> {
+    cgroup::memory_left(root, pid)
+}
+
 /// The facts of a session.
 #[derive(Debug)]
 pub struct Facts {

@@ -6,7 +6,7 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 
 use super::{identity, records};
-use crate::bench::ceiling::{Ceiling, CeilingKind, name};
+use crate::bench::ceiling::{Ceiling, CeilingKind, name, size};
 use crate::bench::{self, Options};
 use crate::counter::pmu;
 use crate::emit::Emitter;
@@ -26,7 +26,14 @@ use crate::{clock, cost};
 pub fn measure(options: &Options, told: &mut dyn FnMut(&Ceiling) -> bool) -> Result<Vec<Ceiling>> {
     let mut all = Vec::new();
     bench::run(options, &mut |ceiling, number, of| {
-        let value = ceiling.spread.map_or_else(|| "not measured".to_owned(), |s| ceiling.say(s.median));
+        let value = match &*ceiling.points {
+            [] => "not measured".to_owned(),
+            [one] => ceiling.say(one.spread.median),
+            [first, .., last] => {
+                let at = |p: &bench::Point| format!("{} in {}", ceiling.say(p.spread.median), size(p.bytes));
+                format!("{} to {}", at(first), at(last))
+            }
+        };
         let (name, cpus) = (name(ceiling.kind), pmu::list_of(&ceiling.cpus));
         let how = if ceiling.how.is_empty() { String::new() } else { format!(" ({})", ceiling.how) };
         log(&format!("[{number}/{of}] {name}{how} on CPUs {cpus}: {value}"));
@@ -49,17 +56,16 @@ pub(super) fn before(
     host: &mut Host<'_>,
 ) -> Result<()> {
     let Some(request) = &plan.bench else { return Ok(()) };
-    let options = Options { doubt: competitor(target), ..options(request) };
-    if !options.doubt.is_empty() {
+    let options = Options { engine: competitor(target), ..options(request) };
+    if let Some(pid) = options.engine {
         log(&format!(
-            "{}\n  its work and the measurements compete; measure before it starts, with `profinfer-agent bench`",
-            options.doubt
+            "process {pid}, an engine, runs already\n  its work and the measurements compete; measure before it starts, with `profinfer-agent bench`"
         ));
     }
     log("measuring the ceilings of this board before the session; start the engine afterwards");
     let mut stopped = false;
     let measured = measure(&options, &mut |ceiling| {
-        ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+        send(ceiling, emit);
         // A sign of life for hosts at the end of a serial line.
         emit.emit(&Record::Clock(clock::all()), Weight::Droppable);
         emit.flush();
@@ -68,8 +74,8 @@ pub(super) fn before(
     });
     if let Err(e) = &measured {
         log(&e.to_string());
-        let none = Ceiling::new(CeilingKind::Read, "", &[], "", Vec::new(), &e.to_string());
-        none.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+        let none = Ceiling::new(CeilingKind::Read, "", &[], "", 0, Vec::new(), &e.to_string());
+        send(&none, emit);
     }
     // The memory that was measured is free again and says nothing of the session.
     cost::forget_peak_rss();
@@ -80,23 +86,30 @@ pub(super) fn before(
     Ok(())
 }
 
+/// The ceiling as older hosts know it, and its points.
+fn send(ceiling: &Ceiling, emit: &mut Emitter) {
+    ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+    ceiling.point_records(&mut |r| {
+        emit.emit(&Record::CeilingPoint(r), Weight::Essential);
+    });
+}
+
 fn options(request: &BenchRequest) -> Options {
     Options {
         cpus: request.cpus.clone(),
         threads: request.threads.clone(),
         budget: Duration::from_millis(request.budget_ms.into()),
-        doubt: String::new(),
+        engine: None,
     }
 }
 
-/// The engine that runs already, in words; empty if none does.
-fn competitor(target: &Target) -> String {
-    let running = match target {
+/// The process of the engine that runs already, if one does.
+fn competitor(target: &Target) -> Option<u32> {
+    match target {
         Target::Pid(pid) => Some(*pid).filter(|pid| process::alive(*pid)),
         Target::Name { name, .. } => process::find(name).first().copied(),
         Target::Command { .. } => None,
-    };
-    running.map_or_else(String::new, |pid| format!("process {pid}, an engine, ran during the measurement"))
+    }
 }
 
 /// Writes ceilings as a recording of a session without engines.
@@ -107,7 +120,7 @@ pub fn write(ceilings: &[Ceiling], output: Output) -> Result<()> {
     let mut emit = Emitter::begin(output, identity::nonce()?);
     records::introduce(plan::UNKNOWN, 0, &mut emit);
     for ceiling in ceilings {
-        ceiling.record(|r| emit.emit(&Record::Ceiling(r), Weight::Essential));
+        send(ceiling, &mut emit);
     }
     let now = clock::all();
     emit.emit(&Record::Clock(now), Weight::Essential);
@@ -133,9 +146,12 @@ mod tests {
     #[test]
     fn who_competes() {
         let own = std::process::id();
-        assert!(competitor(&Target::Pid(own)).contains(&own.to_string()));
-        assert_eq!(competitor(&Target::Pid(u32::MAX / 2)), "");
-        assert_eq!(competitor(&Target::Command { command: vec![], stdout_to_stderr: false, user: None }), "");
-        assert_eq!(competitor(&Target::Name { name: "no such engine".into(), restarts: false }), "");
+        assert_eq!(competitor(&Target::Pid(own)), Some(own));
+        assert_eq!(competitor(&Target::Pid(u32::MAX / 2)), None);
+        assert_eq!(
+            competitor(&Target::Command { command: vec![], stdout_to_stderr: false, user: None }),
+            None
+        );
+        assert_eq!(competitor(&Target::Name { name: "no such engine".into(), restarts: false }), None);
     }
 }

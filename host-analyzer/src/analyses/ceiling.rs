@@ -1,13 +1,19 @@
 //! Which ceiling holds for an engine that ran on certain CPUs.
 //!
 //! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`], which answers questions. Promises: what was not measured,
-//! or with another number of threads, fits nothing; a ceiling of other CPUs than asked for says so.
+//! or with another number of threads, fits nothing; nor does what is doubtful; a ceiling of other CPUs than asked for says so.
+//!
+//! Reading is a curve over the working set. An engine reads the same bytes for each token, so the point of as many bytes is its
+//! ceiling. Between two points the time of going through the bytes once is interpolated, so that each byte more costs the same:
+//! near the size of a cache two neighbours differ by a factor of two, and the nearest larger one would show as much as twice the
+//! use. Below the smallest and above the largest point, these hold. An unstable point is left out, and the curve goes from its
+//! one neighbour to the other; of two unstable ones side by side there is no answer.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::model::{self, CeilingKind, CeilingUnit, Model};
+use crate::model::{self, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt, Model};
 
 /// One ceiling, as the views show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,8 +39,36 @@ pub struct Ceiling {
     pub min: Option<u64>,
     /// Most.
     pub max: Option<u64>,
-    /// Why it was not measured, or what makes it doubtful; empty when nothing does.
+    /// For people: why it was not measured, or what makes it doubtful; empty when nothing does.
     pub note: String,
+    /// The working set of these figures; `None` for kinds that read no memory, and in recordings of older agents.
+    pub working_set_bytes: Option<u64>,
+    /// What makes these figures doubtful.
+    #[serde(serialize_with = "doubt_names")]
+    pub doubts: Vec<Doubt>,
+    /// Why the curve has no larger working set; `None` for what is no curve.
+    #[serde(serialize_with = "end_name")]
+    pub end: Option<CurveEnd>,
+    /// Of a curve, its points, the smallest working set first; the last one has the figures above.
+    pub points: Vec<Point>,
+}
+
+/// A point of a curve, as the views show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// Bytes that all threads together went through again and again.
+    pub working_set_bytes: u64,
+    /// Repetitions.
+    pub repeats: u32,
+    /// Median of the repetitions.
+    pub median: u64,
+    /// Least.
+    pub min: u64,
+    /// Most.
+    pub max: u64,
+    /// What makes it doubtful.
+    #[serde(serialize_with = "doubt_names")]
+    pub doubts: Vec<Doubt>,
 }
 
 /// All ceilings, in the agent's order.
@@ -64,10 +98,21 @@ pub enum Fit {
 pub struct Fitting<'a> {
     /// The ceiling.
     pub ceiling: &'a Ceiling,
-    /// Its median, in the unit of its kind; not 0.
+    /// Its median, in the unit of its kind, at the working set; not 0.
     pub value: u64,
     /// How well it fits.
     pub fit: Fit,
+    /// Where on its curve; `None` where there is no curve.
+    pub at: Option<At>,
+}
+
+/// A place on a reading curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At {
+    /// The working set that the figure is of.
+    pub working_set_bytes: u64,
+    /// More bytes are read than were measured: the figure is that of the largest working set.
+    pub beyond: bool,
 }
 
 impl Ceilings {
@@ -85,9 +130,16 @@ impl Ceilings {
 
     /// The ceiling of a kind for so many threads on these CPUs, which may be more than there are threads: on the same CPUs, else on as
     /// many of the same core types, else on those that have most of these CPUs among them. Of several ways to compute, the fastest. One
-    /// of another number of threads fits nothing, nor does one whose figures are doubtful.
+    /// of another number of threads fits nothing, nor does one whose figures are doubtful. `reads` is how many bytes all threads together
+    /// read again and again; without it, more than any cache holds.
     #[must_use]
-    pub fn on(&self, kind: CeilingKind, threads: usize, cpus: &[u16]) -> Option<Fitting<'_>> {
+    pub fn on(
+        &self,
+        kind: CeilingKind,
+        threads: usize,
+        cpus: &[u16],
+        reads: Option<u64>,
+    ) -> Option<Fitting<'_>> {
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
         cpus.dedup();
@@ -104,13 +156,15 @@ impl Ceilings {
         let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
         let higher = kind.unit() != CeilingUnit::Nanoseconds;
         // One without any CPU was measured nowhere.
-        let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0 && c.note.is_empty();
-        let of_kind = self.all.iter().filter(fits);
-        let measured = of_kind.filter_map(|c| Some((c, c.median.filter(|m| *m > 0)?)));
-        measured.map(|(ceiling, value)| Fitting { ceiling, value, fit: fit(ceiling) }).min_by_key(|f| {
-            let value = if higher { u64::MAX - f.value } else { f.value };
-            (f.fit, std::cmp::Reverse(shared(f.ceiling)), value)
-        })
+        let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0;
+        let measured = self.all.iter().filter(fits).filter_map(|c| Some((c, c.figure(reads)?)));
+        let known = measured.filter(|(_, (value, _))| *value > 0);
+        known.map(|(ceiling, (value, at))| Fitting { ceiling, value, fit: fit(ceiling), at }).min_by_key(
+            |f| {
+                let value = if higher { u64::MAX - f.value } else { f.value };
+                (f.fit, std::cmp::Reverse(shared(f.ceiling)), value)
+            },
+        )
     }
 
     /// Core type of each of these CPUs, in order of types; `None` when one is not known.
@@ -122,7 +176,49 @@ impl Ceilings {
     }
 }
 
+impl Ceiling {
+    /// Its median for so many bytes, and where on the curve that is; `None` where it is doubtful or was not measured.
+    fn figure(&self, reads: Option<u64>) -> Option<(u64, Option<At>)> {
+        let Some(largest) = self.points.last() else {
+            return self.doubts.is_empty().then_some((self.median?, None));
+        };
+        let at = |point: &Point, beyond| {
+            let at = At { working_set_bytes: point.working_set_bytes, beyond };
+            point.doubts.is_empty().then_some((point.median, Some(at)))
+        };
+        let Some(bytes) = reads.filter(|bytes| *bytes <= largest.working_set_bytes) else {
+            return at(largest, reads.is_some());
+        };
+        let above = self.points.partition_point(|p| p.working_set_bytes < bytes);
+        let stable = |i: usize| self.points.get(i).filter(|p| p.doubts.is_empty());
+        let Some(below) = above.checked_sub(1) else { return at(&self.points[0], false) };
+        if let Some(same) = stable(above).filter(|p| p.working_set_bytes == bytes) {
+            return at(same, false);
+        }
+        let pair = |below: Option<usize>, above| Some((stable(below?)?, stable(above)?));
+        let around = pair(Some(below), above)
+            .or_else(|| pair(below.checked_sub(1), above))
+            .or_else(|| pair(Some(below), above + 1));
+        let (from, to) = around?;
+        Some((between(from, to, bytes), Some(At { working_set_bytes: bytes, beyond: false })))
+    }
+}
+
+/// The rate at which `bytes` are read that are between two working sets: the time of reading them all once is on the line between the
+/// times of these two.
+fn between(from: &Point, to: &Point, bytes: u64) -> u64 {
+    let time = |p: &Point| p.working_set_bytes as f64 / p.median.max(1) as f64;
+    let part =
+        (bytes - from.working_set_bytes) as f64 / (to.working_set_bytes - from.working_set_bytes) as f64;
+    (bytes as f64 / (time(from) + part * (time(to) - time(from)))).round() as u64
+}
+
 fn ceiling(c: &model::Ceiling) -> Ceiling {
+    // What reads no memory has one point, which says no more than the figures.
+    let curve: &[CeilingPoint] = match c.points.first() {
+        Some(point) if point.working_set_bytes > 0 => &c.points,
+        _ => &[],
+    };
     let figure = |value: u64| c.measured().then_some(value);
     Ceiling {
         kind: c.kind,
@@ -140,7 +236,30 @@ fn ceiling(c: &model::Ceiling) -> Ceiling {
         min: figure(c.min),
         max: figure(c.max),
         note: c.note.clone(),
+        working_set_bytes: curve.last().map(|p| p.working_set_bytes),
+        doubts: c.doubts().to_vec(),
+        end: curve.last().map(|p| p.end),
+        points: curve.iter().map(point).collect(),
     }
+}
+
+fn point(p: &CeilingPoint) -> Point {
+    Point {
+        working_set_bytes: p.working_set_bytes,
+        repeats: p.repeats,
+        median: p.median,
+        min: p.min,
+        max: p.max,
+        doubts: p.doubts.clone(),
+    }
+}
+
+fn doubt_names<S: Serializer>(doubts: &[Doubt], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(doubts.iter().map(|d| d.name()))
+}
+
+fn end_name<S: Serializer>(end: &Option<CurveEnd>, to: S) -> Result<S::Ok, S::Error> {
+    end.map(CurveEnd::name).serialize(to)
 }
 
 fn kind_name<S: Serializer>(kind: &CeilingKind, to: S) -> Result<S::Ok, S::Error> {

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::ceiling::{Ceilings, Fit};
+use super::ceiling::{Ceilings, Fit, Fitting};
 use super::execution::Executions;
 use super::phase::{Phase, Phases};
 use super::token::{Call, Token};
@@ -22,6 +22,9 @@ pub struct Roof {
     pub threads: u32,
     /// CPUs on which the spans ended.
     pub cpus: Vec<u16>,
+    /// Weights and KV cache that a call reads, bytes: the working set whose read ceiling is taken. `None` without calls, whose
+    /// operators would be known.
+    pub reads_bytes: Option<u64>,
     /// Reading memory.
     pub read: Option<Top>,
     /// Products of 8-bit integers.
@@ -39,6 +42,21 @@ pub struct Top {
     pub per_s: u64,
     /// It was measured on exactly the CPUs of the phase, not only on as many.
     pub same_cpus: bool,
+    /// Of reading memory, the working set that it is of; `None` for other kinds, and in recordings of older agents.
+    pub working_set_bytes: Option<u64>,
+    /// A call reads more than the largest working set that was measured.
+    pub beyond: bool,
+}
+
+impl From<Fitting<'_>> for Top {
+    fn from(f: Fitting<'_>) -> Self {
+        Self {
+            per_s: f.value,
+            same_cpus: f.fit == Fit::SameCpus,
+            working_set_bytes: f.at.map(|at| at.working_set_bytes),
+            beyond: f.at.is_some_and(|at| at.beyond),
+        }
+    }
 }
 
 /// Use of the memory's bandwidth by the decode calls: MBU.
@@ -80,9 +98,11 @@ impl Roofs {
         let roofs = Phase::ALL.map(|phase| {
             let threads = threads(phases, executions, phase);
             let cpus = often(&cpus[phase.index()]);
-            let top = |kind| top(ceilings, kind, threads, &cpus);
+            let reads_bytes = reads(token, achieved, phase);
+            let top = |kind| ceilings.on(kind, threads as usize, &cpus, reads_bytes).map(Top::from);
             Roof {
                 threads,
+                reads_bytes,
                 read: top(CeilingKind::Read),
                 int8: top(CeilingKind::Int8),
                 f32: top(CeilingKind::F32),
@@ -159,16 +179,21 @@ fn often(cpus: &Cpus) -> Vec<u16> {
     (0..=u16::MAX).zip(&cpus.spans).filter(|(_, n)| enough(**n)).map(|(cpu, _)| cpu).collect()
 }
 
-fn top(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Top> {
-    let best = ceilings.on(kind, threads as usize, cpus)?;
-    Some(Top { per_s: best.value, same_cpus: best.fit == Fit::SameCpus })
+/// What was read is known of the traced calls, so their tokens and their time are what it belongs to.
+fn traced(token: &Token, phase: Phase) -> impl Iterator<Item = &Call> {
+    token.calls.iter().filter(move |c| c.phase == phase && c.status == 0 && c.traced == Traced::Whole)
+}
+
+/// Bytes that a call reads. Of a prompt that is computed in several parts they are those of all parts, each of which reads
+/// all weights: of a model that no cache holds the ceiling is the same.
+fn reads(token: &Token, achieved: &Achieved, phase: Phase) -> Option<u64> {
+    let calls = traced(token, phase).count() as u64;
+    achieved.phase(phase).streamed_bytes().checked_div(calls).filter(|bytes| *bytes > 0)
 }
 
 fn utilisation(token: &Token, achieved: &Achieved, roof: &Roof) -> Option<Utilisation> {
     let work = achieved.phase(Phase::Decode);
-    // What was read is known of the traced calls, so their tokens and their time are what it belongs to.
-    let traced = |c: &&Call| c.phase == Phase::Decode && c.status == 0 && c.traced == Traced::Whole;
-    let tokens = token.calls.iter().filter(traced).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
+    let tokens = traced(token, Phase::Decode).filter_map(|c| c.n_tokens).map(u64::from).sum::<u64>();
     let time_ns = token.decode.traced_time_ns;
     let bytes = work.streamed_bytes();
     if tokens == 0 || time_ns == 0 || bytes == 0 {

@@ -3,13 +3,16 @@
 use profinfer_wire::record::ceiling as wire;
 
 use super::damage::Damages;
-use crate::model::{Ceiling, CeilingKind, DamageKind, Model};
+use crate::model::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, DamageKind, Doubt, Model};
 
 /// Most CPUs of one ceiling, as many as agents measure on.
 const MOST_CPUS: usize = 1024;
 
 /// Most ceilings: far more than the largest machine has sets of CPUs, and few enough to look through for each one that comes.
 const MOST: usize = 4096;
+
+/// Most points of one: more than an agent has, which doubles the working set up to 2 GB.
+const MOST_POINTS: usize = 64;
 
 /// Adds one. One of the same kind, on the same CPUs, by the same way replaces the earlier one. A list of CPUs that is none is
 /// damage.
@@ -37,10 +40,67 @@ pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages
         min,
         max,
         note: r.note.to_owned(),
+        points: Vec::new(),
     };
+    put(model, ceiling, offset, damages);
+}
+
+/// Adds a point to its ceiling. One of the same working set replaces the earlier one. One without repetitions is damage.
+pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u64, damages: &mut Damages) {
+    let Some(cpus) = cpus(r.cpus).filter(|_| r.repeats > 0) else {
+        damages.add(DamageKind::Malformed, 1, 0, offset);
+        return;
+    };
+    let mut figures = [r.min, r.median, r.max];
+    figures.sort_unstable();
+    let [min, median, max] = figures;
+    let point = CeilingPoint {
+        working_set_bytes: r.working_set_bytes,
+        repeats: r.repeats,
+        median,
+        min,
+        max,
+        doubts: doubts(r.doubts),
+        end: end(r.end),
+    };
+    let kind = kind(r.kind);
+    let of_it = |c: &Ceiling| c.kind == kind && c.cpus == cpus && c.how == r.how;
+    let Some(ceiling) = model.ceilings.iter_mut().find(|c| of_it(c)) else {
+        // The frame of the ceiling itself is lost.
+        let ceiling = Ceiling {
+            kind,
+            core: r.core.to_owned(),
+            cpus,
+            how: r.how.to_owned(),
+            repeats: r.repeats,
+            median,
+            min,
+            max,
+            note: String::new(),
+            points: vec![point],
+        };
+        put(model, ceiling, offset, damages);
+        return;
+    };
+    let at = ceiling.points.partition_point(|p| p.working_set_bytes < point.working_set_bytes);
+    if at == ceiling.points.len() {
+        (ceiling.repeats, ceiling.median, ceiling.min, ceiling.max) = (r.repeats, median, min, max);
+    }
+    let known = ceiling.points.len();
+    match ceiling.points.get_mut(at).filter(|p| p.working_set_bytes == point.working_set_bytes) {
+        Some(same) => *same = point,
+        None if known < MOST_POINTS => ceiling.points.insert(at, point),
+        None => damages.add(DamageKind::Malformed, 1, 0, offset),
+    }
+}
+
+fn put(model: &mut Model, ceiling: Ceiling, offset: u64, damages: &mut Damages) {
     let same = |c: &Ceiling| c.kind == ceiling.kind && c.cpus == ceiling.cpus && c.how == ceiling.how;
     match model.ceilings.iter().position(same) {
-        Some(earlier) => model.ceilings[earlier] = ceiling,
+        Some(earlier) => {
+            let points = std::mem::take(&mut model.ceilings[earlier].points);
+            model.ceilings[earlier] = Ceiling { points, ..ceiling };
+        }
         None if model.ceilings.len() < MOST => model.ceilings.push(ceiling),
         None => damages.add(DamageKind::Malformed, 1, 0, offset),
     }
@@ -61,6 +121,23 @@ fn cpus(list: &str) -> Option<Vec<u16>> {
     cpus.sort_unstable();
     cpus.dedup();
     Some(cpus)
+}
+
+/// Each known bit, and one for all others.
+fn doubts(bits: u32) -> Vec<Doubt> {
+    let known = [(wire::doubt::UNSTABLE, Doubt::Unstable), (wire::doubt::ENGINE_RAN, Doubt::EngineRan)];
+    let others = known.iter().fold(bits, |rest, (bit, _)| rest & !bit);
+    let named = known.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, doubt)| doubt);
+    named.chain((others != 0).then_some(Doubt::Unknown)).collect()
+}
+
+const fn end(end: wire::CurveEnd) -> CurveEnd {
+    match end {
+        wire::CurveEnd::Open => CurveEnd::Open,
+        wire::CurveEnd::Cache => CurveEnd::Cache,
+        wire::CurveEnd::Memory => CurveEnd::Memory,
+        wire::CurveEnd::Time => CurveEnd::Time,
+    }
 }
 
 const fn kind(kind: wire::CeilingKind) -> CeilingKind {

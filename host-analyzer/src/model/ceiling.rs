@@ -60,6 +60,77 @@ impl CeilingKind {
     }
 }
 
+/// What makes figures doubtful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Doubt {
+    /// The repetitions differ too much.
+    Unstable,
+    /// An engine ran during the measurement.
+    EngineRan,
+    /// An agent that knows no codes wrote a note.
+    Noted,
+    /// A newer agent had a doubt that this host does not know.
+    Unknown,
+}
+
+impl Doubt {
+    /// Name in summary.json.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unstable => "unstable",
+            Self::EngineRan => "engine_ran",
+            Self::Noted => "noted",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a curve has no points at larger working sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CurveEnd {
+    /// It is no curve, or its last points are lost.
+    Open,
+    /// It reached four times the last-level cache.
+    Cache,
+    /// The memory allowed no more.
+    Memory,
+    /// The time allowed no more.
+    Time,
+}
+
+impl CurveEnd {
+    /// Name in summary.json.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Cache => "cache",
+            Self::Memory => "memory",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// A ceiling at one working set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CeilingPoint {
+    /// Bytes that all threads together went through; 0 for kinds that read no memory.
+    pub working_set_bytes: u64,
+    /// Repetitions, at least 1.
+    pub repeats: u32,
+    /// Median of the repetitions.
+    pub median: u64,
+    /// Least of them.
+    pub min: u64,
+    /// Most of them.
+    pub max: u64,
+    /// Empty when nothing makes the figures doubtful.
+    pub doubts: Vec<Doubt>,
+    /// Why no larger one follows.
+    pub end: CurveEnd,
+}
+
 /// One ceiling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
@@ -79,8 +150,10 @@ pub struct Ceiling {
     pub min: u64,
     /// Most of them.
     pub max: u64,
-    /// Why it was not measured (then `repeats` is 0), or what makes its figures doubtful; empty when nothing does.
+    /// For people: why it was not measured (then `repeats` is 0), or what makes its figures doubtful; empty when nothing does.
     pub note: String,
+    /// By working set, the smallest first; the figures above are those of the last one. Empty in recordings of older agents.
+    pub points: Vec<CeilingPoint>,
 }
 
 impl Ceiling {
@@ -88,5 +161,15 @@ impl Ceiling {
     #[must_use]
     pub const fn measured(&self) -> bool {
         self.repeats > 0
+    }
+
+    /// What makes its figures doubtful: by the codes of the agent, or by the note of one that knows no codes.
+    #[must_use]
+    pub fn doubts(&self) -> &[Doubt] {
+        match self.points.last() {
+            Some(largest) => &largest.doubts,
+            None if self.note.is_empty() || !self.measured() => &[],
+            None => &[Doubt::Noted],
+        }
     }
 }

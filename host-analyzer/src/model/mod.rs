@@ -41,7 +41,7 @@ pub use accelerator::{
 };
 pub use blueprint::{Blueprint, Tensor};
 pub use capture::{ALWAYS, Capture, CaptureOption, Ends};
-pub use ceiling::{Ceiling, CeilingKind, CeilingUnit};
+pub use ceiling::{Ceiling, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt};
 pub use controller::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
 pub use counter::{Absence, Counter, Counts};
 pub use direct::{DirectTotals, NotDirect, OperatorProbes, Why};

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{SCHEMA, words};
 use crate::analyses::predict::{Bracket, By, Census, LeftOut, Peers, Prediction, Refusal, Speed};
+use crate::analyses::roof::Top;
 
 /// What a person asked for, as a person called it.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,7 @@ struct Document<'a> {
     gap_ns: Option<u64>,
     seen_tokens_per_s: Option<f64>,
     prefill: Option<Range>,
+    read: Option<Top>,
     prompt_tokens: Option<u64>,
     types: Vec<TypeRow<'a>>,
     parts: Option<Parts>,
@@ -147,6 +149,7 @@ pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<(
             document.threads = Some(bracket.threads as u64);
             document.decode = Some(borders(bracket.decode_ns));
             document.prefill = bracket.prefill_ns.map(borders);
+            document.read = Some(bracket.read);
         }
         Answer::Refused(_) => {}
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use host_analyzer::model::{CeilingKind, Model};
+use host_analyzer::model::{CeilingKind, Doubt, Model};
 use serde_json::Value;
 
 use crate::links::Served;
@@ -20,13 +20,6 @@ fn summary(dir: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(dir.join("profile/summary.json")).unwrap()).unwrap()
 }
 
-/// The largest cache of this machine.
-fn last_cache_kb() -> u64 {
-    let caches = std::fs::read_dir("/sys/devices/system/cpu/cpu0/cache").into_iter().flatten().flatten();
-    let sizes = caches.filter_map(|c| std::fs::read_to_string(c.path().join("size")).ok());
-    sizes.filter_map(|s| s.trim().strip_suffix('K')?.parse().ok()).max().unwrap_or(0)
-}
-
 fn check(trace: &Model) {
     assert!(trace.health.perfect(), "{:?}", trace.health);
     assert!(!trace.spans.is_empty(), "the session itself is there");
@@ -36,8 +29,10 @@ fn check(trace: &Model) {
     }
     let read = trace.ceilings.iter().find(|c| c.kind == CeilingKind::Read).unwrap();
     assert!(read.measured() && read.min > 0, "{read:?}");
-    // At most 1 GB is read, which has to be four times the last cache.
-    assert_eq!(read.note.is_empty(), last_cache_kb() * 4 <= 1 << 20, "{read:?}");
+    // Whatever caches this machine has or tells, nothing but its unrest makes figures doubtful.
+    assert!(read.points.len() > 1 && read.points.iter().all(|p| p.min > 0), "{read:?}");
+    let doubts = trace.ceilings.iter().flat_map(|c| &c.points).flat_map(|p| &p.doubts);
+    assert!(doubts.clone().all(|d| *d == Doubt::Unstable), "{:?}", trace.ceilings);
 }
 
 #[test]

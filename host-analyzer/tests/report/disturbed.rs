@@ -118,5 +118,6 @@ fn ceiling(kind: CeilingKind, cpus: Vec<u16>, median: u64, note: &str) -> Ceilin
         min: median - 100,
         max: median + 100,
         note: note.into(),
+        points: Vec::new(),
     }
 }

@@ -10,7 +10,18 @@ use crate::models::graph::{Graph, span};
 
 fn ceiling(kind: CeilingKind, cpus: &[u16], median: u64) -> Ceiling {
     let (core, how, note) = (String::new(), String::new(), String::new());
-    Ceiling { kind, core, cpus: cpus.to_vec(), how, repeats: 5, median, min: median, max: median, note }
+    Ceiling {
+        kind,
+        core,
+        cpus: cpus.to_vec(),
+        how,
+        repeats: 5,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+    }
 }
 
 /// A decode call with one product of 68,000 bytes of weights by two threads, in so many ns, with so long waits.
@@ -63,6 +74,38 @@ fn use_of_the_memory() {
     assert_eq!((decode.tokens, decode.bytes_per_token, decode.bytes_per_s), (1, 68_000.0, 68e6));
     assert_eq!(decode.mbu, Some(0.5));
     m.ceilings.clear();
+    assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
+}
+
+/// The memory's curve has 136 MB/s where a call's 68,000 bytes are: between 34,000 bytes in 0.1 ms and 102,000 in 0.9 ms. Far above, it
+/// has a tenth of that.
+#[test]
+fn the_working_set_of_a_call() {
+    let mut m = product([10_000, 10_000], [0, 0]);
+    let curve = |points: &[(u64, u64)]| {
+        let mut read = ceiling(CeilingKind::Read, &[0, 1], points[points.len() - 1].1);
+        read.points = crate::ceilings::points(points);
+        vec![read]
+    };
+    m.ceilings = curve(&[(34_000, 340_000_000), (102_000, 113_333_333), (1 << 30, 13_600_000)]);
+    let a = Analysis::of(&m);
+    let roof = a.roof.phase(Phase::Decode);
+    let read = roof.read.unwrap();
+    assert_eq!((roof.reads_bytes, read.working_set_bytes, read.beyond), (Some(68_000), Some(68_000), false));
+    assert!(read.per_s.abs_diff(136_000_000) < 10 && read.same_cpus, "{read:?}");
+    assert!((a.roof.decode.unwrap().mbu.unwrap() - 0.5).abs() < 1e-6);
+    // The operator's evidence is against the same figure.
+    let Evidence::Bandwidth { ceiling: against, .. } = a.bound[0].evidence[0] else {
+        panic!("{:?}", a.bound[0])
+    };
+    assert_eq!(against, Some(read.per_s));
+    // A prompt's calls, of which there are none, have no working set.
+    assert_eq!(a.roof.phase(Phase::Prefill).reads_bytes, None);
+    m.ceilings = curve(&[(17_000, 500_000_000), (34_000, 136_000_000)]);
+    let a = Analysis::of(&m);
+    let read = a.roof.phase(Phase::Decode).read.unwrap();
+    assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (136_000_000, Some(34_000), true));
+    m.ceilings[0].points[1].doubts = vec![Doubt::Unstable];
     assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
 }
 

@@ -80,7 +80,18 @@ fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
 
 fn ceiling(kind: CeilingKind, core: &str, cpus: &[u16], median: u64) -> Ceiling {
     let (core, how, note) = (core.to_owned(), "loop".to_owned(), String::new());
-    Ceiling { kind, core, cpus: cpus.to_vec(), how, repeats: 7, median, min: median, max: median, note }
+    Ceiling {
+        kind,
+        core,
+        cpus: cpus.to_vec(),
+        how,
+        repeats: 7,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+    }
 }
 
 /// Read, int8, f32 and barrier of a set of CPUs, in 10⁹ a second and ns.
@@ -141,6 +152,33 @@ fn fewer_threads() {
     );
     assert!(said[1].contains("analyze tune r.pfi --run -- COMMAND"), "{said:?}");
     assert!(said[2].starts_with("27 % of the operators' time"), "{said:?}");
+}
+
+/// A token reads 3000 bytes. The curves have 10 and 15 GB/s there, and a tenth of it in what is larger.
+#[test]
+fn by_the_working_set_of_a_token() {
+    let mut ceilings = alike();
+    for read in ceilings.iter_mut().filter(|c| c.kind == CeilingKind::Read) {
+        // 1500 and 4500 bytes in half the time and in one and a half times the time of 3000 bytes.
+        let rate = read.median;
+        read.points = crate::ceilings::points(&[(1_500, rate), (4_500, rate), (1 << 30, rate / 10)]);
+        read.median = rate / 10;
+    }
+    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), ceilings.clone());
+    let read = p.read.unwrap();
+    assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (15_000_000_000, Some(3_000), false));
+    assert_eq!(p.settings, foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).settings);
+    assert!(!p.cached && (p.memory_share - 200.0 / 748.0).abs() < 1e-9);
+    // Without a curve nothing says which memory a ceiling is of.
+    assert_eq!(foreseen(session([PRODUCT, NORM], &[0, 1]), alike()).read.unwrap().working_set_bytes, None);
+    // Doubtful in the setting that was recorded: it is named.
+    let recorded = ceilings.iter_mut().find(|c| c.kind == CeilingKind::Read && c.cpus.len() == 2).unwrap();
+    recorded.points[0].doubts = vec![Doubt::Unstable];
+    recorded.points[1].doubts = vec![Doubt::Unstable];
+    let mut m = session([PRODUCT, NORM], &[0, 1]);
+    m.ceilings = ceilings;
+    let lacking = Prediction::of(&m, PRACTICAL, WARM_UP).unwrap_err();
+    assert_eq!(lacking, Lacking::Ceiling { kind: CeilingKind::Read, threads: 2 });
 }
 
 /// With a memory that one thread fills, both are the same but for barriers, and one is enough in no case less than all.

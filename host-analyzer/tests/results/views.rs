@@ -302,6 +302,7 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
                 min: 1,
                 max: 1,
                 note: String::new(),
+                points: Vec::new(),
             })
             .into();
         facts(&mut m);

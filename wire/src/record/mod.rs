@@ -58,6 +58,8 @@ pub mod kind {
     pub const FACT: u16 = 0x0c;
     /// [`super::ceiling::Ceiling`].
     pub const CEILING: u16 = 0x0b;
+    /// [`super::ceiling::CeilingPoint`].
+    pub const CEILING_POINT: u16 = 0x18;
     /// [`super::direct::ProbesUsed`].
     pub const PROBES_USED: u16 = 0x0f;
     /// [`super::capture::CaptureOptions`].
@@ -225,6 +227,8 @@ records! {
     Fact = kind::FACT => fact::Fact<'a>,
     /// What the board can do at best.
     Ceiling = kind::CEILING => ceiling::Ceiling<'a>,
+    /// What the board can do at best at one working set.
+    CeilingPoint = kind::CEILING_POINT => ceiling::CeilingPoint<'a>,
     /// How a process's operators are probed.
     ProbesUsed = kind::PROBES_USED => direct::ProbesUsed<'a>,
     /// What is in force of the capture's options.

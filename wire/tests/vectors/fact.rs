@@ -1,7 +1,7 @@
 //! The examples of facts and ceilings.
 
 use profinfer_wire::record::Record;
-use profinfer_wire::record::ceiling::{Ceiling, CeilingKind};
+use profinfer_wire::record::ceiling::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, doubt};
 use profinfer_wire::record::fact::{Fact, FactScope, FactValue};
 
 pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
@@ -35,4 +35,25 @@ pub(super) fn with_records(check: &mut dyn FnMut(&str, &Record<'_>)) {
         note: "interrupted",
     };
     check("ceiling that was not measured", &Record::Ceiling(unmeasured));
+    let point = CeilingPoint {
+        kind: CeilingKind::Read,
+        core: "Cortex-A76",
+        cpus: "4-5",
+        how: "ldp q",
+        working_set_bytes: 33_554_432,
+        repeats: 7,
+        median: 18_400_000_000,
+        min: 18_100_000_000,
+        max: 18_600_000_000,
+        doubts: 0,
+        end: CurveEnd::Cache,
+    };
+    check("ceiling point", &Record::CeilingPoint(point));
+    let doubted = CeilingPoint {
+        working_set_bytes: 262_144,
+        doubts: doubt::UNSTABLE | doubt::ENGINE_RAN,
+        end: CurveEnd::Open,
+        ..point
+    };
+    check("ceiling point with doubts", &Record::CeilingPoint(doubted));
 }

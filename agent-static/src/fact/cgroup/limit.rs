@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+#[cfg(feature = "bench")]
+use super::super::read::{field, number as whole_number};
 use super::find::Group;
 
 /// Version 1 has no word for "no limit" of memory, but the largest number of whole pages.
@@ -82,6 +84,24 @@ fn tightest(group: &Group, name: &str) -> Result<Option<Memory>, String> {
         }
     }
     Ok(tightest)
+}
+
+/// Bytes that the group may still take before it, or a group around it, meets a limit; `None` where no group has one that can be read.
+/// What it has of files and did not use for long is free for it: the kernel drops that first.
+#[cfg(feature = "bench")]
+pub(super) fn memory_left(group: &Group) -> Option<u64> {
+    let (limits, usage, idle): (&[&str], _, _) = match group.version {
+        1 => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file "),
+        _ => (&["memory.max", "memory.high"], "memory.current", "inactive_file "),
+    };
+    let left = |folder: &std::path::PathBuf| {
+        let number = |name: &str| text(folder, name).ok()??.parse::<u64>().ok();
+        let limit = limits.iter().filter_map(|name| number(name)).filter(|l| *l < NO_MEMORY_LIMIT).min()?;
+        let stat = text(folder, "memory.stat").ok().flatten().unwrap_or_default();
+        let idle = field(stat.as_bytes(), idle).and_then(whole_number).unwrap_or(0);
+        Some(limit.saturating_sub(number(usage).unwrap_or(0).saturating_sub(idle)))
+    };
+    group.levels.iter().filter_map(left).min()
 }
 
 /// The CPUs that the group may use: those of the nearest group that says.

@@ -98,6 +98,12 @@ impl Throttling {
     }
 }
 
+/// Bytes that a process may still take within the limits of its control groups; `None` without limits.
+#[cfg(feature = "bench")]
+pub(super) fn memory_left(root: &Path, pid: u32) -> Option<u64> {
+    limit::memory_left(&Groups::of(root, pid).ok()?.of_controller("memory").ok()?)
+}
+
 const NOT_COUNTED: &str = "the control group does not count it: its controller cpu is off";
 
 fn counts(file: &Open, buffer: &mut [u8]) -> Result<[Option<u64>; 3], String> {

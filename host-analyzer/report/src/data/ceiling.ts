@@ -2,6 +2,16 @@
 
 import type { Maybe, Num, Str } from "./summary.ts";
 
+/** A reading curve's point. */
+export interface CurvePoint {
+  working_set_bytes: Num;
+  repeats: Num;
+  median: Num;
+  min: Num;
+  max: Num;
+  doubts: Maybe<string[]>;
+}
+
 export interface Ceiling {
   /** `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`. */
   kind: Str;
@@ -16,4 +26,10 @@ export interface Ceiling {
   min: Num;
   max: Num;
   note: Str;
+  /** Of the figures above; null for what reads no memory. */
+  working_set_bytes?: Num;
+  doubts?: Maybe<string[]>;
+  /** `cache`, `memory`, `time` or `open`: why the curve has no larger working set. */
+  end?: Str;
+  points?: Maybe<CurvePoint[]>;
 }

@@ -202,6 +202,10 @@ export interface Bound {
 export interface Top {
   per_s: number;
   same_cpus: boolean;
+  /** Of reading memory, the bytes that the rate is of. */
+  working_set_bytes?: Num;
+  /** A call reads more than was measured. */
+  beyond?: Maybe<boolean>;
 }
 
 /** What a phase ran on, and what that can do at best. */
@@ -209,6 +213,7 @@ export interface Roof {
   phase: Str;
   threads: Num;
   cpus: Maybe<number[]>;
+  reads_bytes?: Num;
   read: Maybe<Top>;
   int8: Maybe<Top>;
   f32: Maybe<Top>;

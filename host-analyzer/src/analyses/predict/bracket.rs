@@ -2,6 +2,7 @@
 
 use super::census::Census;
 use crate::analyses::ceiling::Ceilings;
+use crate::analyses::roof::Top;
 use crate::model::CeilingKind;
 
 /// Which part of the read ceiling decode reaches: quantized kernels that unpack slowly on a small core, to floats on a fast one.
@@ -15,8 +16,8 @@ pub const PREFILL_SHARE: (f64, f64) = (0.05, 0.7);
 pub struct Bracket {
     /// Threads of the ceilings.
     pub threads: usize,
-    /// Reading memory, bytes a second.
-    pub read_per_s: u64,
+    /// Reading memory, of as many bytes as a token of the model reads.
+    pub read: Top,
     /// Time of a decode token at best and at worst, ns.
     pub decode_ns: (f64, f64),
     /// Time of a token of a prompt at best and at worst, ns; `None` without a ceiling of 8-bit products.
@@ -28,11 +29,12 @@ impl Bracket {
     #[must_use]
     pub fn of(census: &Census, ceilings: &Ceilings, threads: Option<usize>) -> Option<Self> {
         let counts = ceilings.all.iter().map(|c| c.threads).filter(|n| threads.is_none_or(|t| t == *n));
-        let on = |kind, threads| ceilings.on(kind, threads, &[]).map(|f| f.value);
+        let streamed = census.streamed_bytes();
+        let on = |kind, threads| ceilings.on(kind, threads, &[], Some(streamed)).map(Top::from);
         let best = counts
             .filter_map(|n| Some((on(CeilingKind::Read, n)?, n)))
-            .max_by_key(|(v, n)| (*v, std::cmp::Reverse(*n)));
-        let (read_per_s, threads) = best?;
+            .max_by_key(|(top, n)| (top.per_s, std::cmp::Reverse(*n)));
+        let (read, threads) = best?;
         let range = |work: f64, per_s: u64, share: (f64, f64)| {
             let ns = work * 1e9 / per_s.max(1) as f64;
             (ns / share.1, ns / share.0)
@@ -40,10 +42,10 @@ impl Bracket {
         let elements: u64 = census.matrices.iter().map(|m| m.elements).sum();
         Some(Self {
             threads,
-            read_per_s,
-            decode_ns: range(census.streamed_bytes() as f64, read_per_s, DECODE_SHARE),
+            read,
+            decode_ns: range(streamed as f64, read.per_s, DECODE_SHARE),
             prefill_ns: on(CeilingKind::Int8, threads)
-                .map(|int8| range(2.0 * elements as f64, int8, PREFILL_SHARE)),
+                .map(|int8| range(2.0 * elements as f64, int8.per_s, PREFILL_SHARE)),
         })
     }
 }

@@ -89,7 +89,8 @@ impl Run {
         run.prefill = (!chosen.is_empty()).then(|| node::measured(model, &executions, &works, &chosen, &[]));
         run.prefill = run.prefill.filter(|p| !p.nodes.is_empty());
         let ceilings = Ceilings::of(model);
-        let top = |kind| ceilings.on(kind, run.threads as usize, &[]).map(|f| f.value);
+        let reads = Some(run.streamed_bytes() as u64).filter(|bytes| *bytes > 0);
+        let top = |kind| ceilings.on(kind, run.threads as usize, &[], reads).map(|f| f.value);
         (run.read_per_s, run.int8_per_s) = (top(CeilingKind::Read), top(CeilingKind::Int8));
         run
     }

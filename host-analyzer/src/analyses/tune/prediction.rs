@@ -12,6 +12,7 @@
 use super::makeup::{Lacking, Makeup, Share};
 use super::speeds::{Speed, Speeds};
 use crate::analyses::ceiling::{Ceilings, Fit};
+use crate::analyses::roof::Top;
 use crate::model::{CeilingKind, Model};
 
 /// Rows of a piece of a product with a single token.
@@ -94,6 +95,8 @@ pub struct Prediction {
     pub cached: bool,
     /// Part of the operators' time that their bytes take at the read ceiling; 0 with weights in a cache.
     pub memory_share: f64,
+    /// The read ceiling of the setting that was recorded, for the bytes that a token reads.
+    pub read: Option<Top>,
     /// The settings, few threads first.
     pub settings: Vec<Foreseen>,
     /// The fewest threads that are in every case within what matters of the best; `None` where the cases differ.
@@ -113,17 +116,19 @@ impl Prediction {
             return Err(Lacking::Ceilings);
         }
         let makeup = Makeup::of(model, warm_up)?;
-        let now = Speeds::of(&ceilings, makeup.threads, &makeup.cpus)?;
-        let mut settings = settings(&ceilings);
+        let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
+        // A token of any setting reads the same bytes, all threads together.
+        let reads = (bytes >= 1.0).then_some(bytes as u64);
+        let now = Speeds::of(&ceilings, makeup.threads, &makeup.cpus, reads)?;
+        let mut settings = settings(&ceilings, reads);
         if settings.len() < 2 {
             return Err(Lacking::Settings);
         }
         settings.sort_by_key(|(s, _, then)| (then.threads, s.clone()));
         let work: f64 = makeup.operators.iter().map(|o| o.ns).sum();
-        let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
         let memory_ns = bytes * 1e9 / now.speed(CeilingKind::Read).together;
         let cached = memory_ns > work * CACHED;
-        let on = ceilings.on(CeilingKind::Read, makeup.threads as usize, &makeup.cpus);
+        let on = ceilings.on(CeilingKind::Read, makeup.threads as usize, &makeup.cpus, reads);
         let recorded = on.map(|f| sorted(&f.ceiling.cpus)).unwrap_or_default();
         let token = Token { makeup: &makeup, now: &now, recorded: &recorded, cached };
 
@@ -147,22 +152,23 @@ impl Prediction {
         let least = |i: &usize| (found[*i].threads, found[*i].token_ns.round() as u64);
         let choice = (0..found.len()).filter(|i| found[*i].sure).min_by_key(least);
         let memory_share = if cached || work <= 0.0 { 0.0 } else { (memory_ns / work).min(1.0) };
-        Ok(Self { cached, memory_share, settings: found, choice, practical, makeup })
+        let read = on.map(Top::from);
+        Ok(Self { cached, memory_share, read, settings: found, choice, practical, makeup })
     }
 }
 
 /// CPUs, core types and speeds of every set of CPUs that all that is needed was measured on, with a thread each.
-fn settings(ceilings: &Ceilings) -> Vec<(Vec<u16>, Option<String>, Speeds)> {
+fn settings(ceilings: &Ceilings, reads: Option<u64>) -> Vec<(Vec<u16>, Option<String>, Speeds)> {
     let mut found: Vec<(Vec<u16>, Option<String>, Speeds)> = Vec::new();
     for c in ceilings.all.iter().filter(|c| c.kind == CeilingKind::Read && c.median.is_some()) {
         let cpus = sorted(&c.cpus);
         let Ok(threads) = u32::try_from(c.threads) else { continue };
-        let own = |kind| ceilings.on(kind, c.threads, &cpus).is_some_and(|f| f.fit == Fit::SameCpus);
+        let own = |kind| ceilings.on(kind, c.threads, &cpus, reads).is_some_and(|f| f.fit == Fit::SameCpus);
         let known = cpus.len() == c.threads && own(CeilingKind::Read) && own(CeilingKind::Int8);
         if !known || found.iter().any(|(other, ..)| *other == cpus) {
             continue;
         }
-        if let Ok(speeds) = Speeds::of(ceilings, threads, &cpus) {
+        if let Ok(speeds) = Speeds::of(ceilings, threads, &cpus, reads) {
             found.push((cpus, c.core.clone(), speeds));
         }
     }

@@ -34,13 +34,18 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Those of so many threads on these CPUs.
+    /// Those of so many threads on these CPUs, when a token reads `reads` bytes.
     ///
     /// # Errors
     /// The ceiling that is missing.
-    pub(super) fn of(ceilings: &Ceilings, threads: u32, cpus: &[u16]) -> Result<Self, Lacking> {
+    pub(super) fn of(
+        ceilings: &Ceilings,
+        threads: u32,
+        cpus: &[u16],
+        reads: Option<u64>,
+    ) -> Result<Self, Lacking> {
         let lacking = |kind| Lacking::Ceiling { kind, threads };
-        let of = KINDS.map(|kind| speed(ceilings, kind, threads, cpus));
+        let of = KINDS.map(|kind| speed(ceilings, kind, threads, cpus, reads));
         for (kind, speed) in KINDS.iter().zip(&of).take(3) {
             if speed.is_none() {
                 return Err(lacking(*kind));
@@ -49,7 +54,7 @@ impl Speeds {
         let barrier = match threads {
             0 | 1 => 0,
             n => {
-                let on = ceilings.on(CeilingKind::Barrier, n as usize, cpus);
+                let on = ceilings.on(CeilingKind::Barrier, n as usize, cpus, None);
                 on.ok_or_else(|| lacking(CeilingKind::Barrier))?.value
             }
         };
@@ -64,9 +69,15 @@ impl Speeds {
     }
 }
 
-fn speed(ceilings: &Ceilings, kind: CeilingKind, threads: u32, cpus: &[u16]) -> Option<Speed> {
-    let together = ceilings.on(kind, threads as usize, cpus)?.value as f64;
-    let one = |cpu: &u16| ceilings.on(kind, 1, &[*cpu]).filter(|f| f.fit != Fit::AsMany);
+fn speed(
+    ceilings: &Ceilings,
+    kind: CeilingKind,
+    threads: u32,
+    cpus: &[u16],
+    reads: Option<u64>,
+) -> Option<Speed> {
+    let together = ceilings.on(kind, threads as usize, cpus, reads)?.value as f64;
+    let one = |cpu: &u16| ceilings.on(kind, 1, &[*cpu], reads).filter(|f| f.fit != Fit::AsMany);
     // A thread alone that was not measured on such a core is taken for an equal share.
     let equal = together / f64::from(threads);
     let alone: Vec<f64> = cpus.iter().map(|cpu| one(cpu).map_or(equal, |f| f.value as f64)).collect();

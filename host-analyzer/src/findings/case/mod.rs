@@ -10,6 +10,7 @@ mod threads;
 
 use self::threads::Use;
 use super::Missing;
+use super::evidence::{Evidence, Place, Value};
 use super::gain::Mean;
 use crate::analyses::Analysis;
 use crate::analyses::budget::{self, Class, TokenBudget};
@@ -120,6 +121,19 @@ impl<'a> Case<'a> {
     /// Mean time of a decode token, ns.
     pub(in crate::findings) fn token_ns(&self) -> u64 {
         self.headline.token_ns.unwrap_or(0)
+    }
+
+    /// The read ceiling that the decode tokens are compared with, and the working set that it is of; nothing where the agent
+    /// measured no curve.
+    pub(in crate::findings) fn read_ceiling(&self) -> Vec<Evidence> {
+        let read = self.analysis.roof.phase(Phase::Decode).read;
+        let known = read.and_then(|top| Some((top.per_s, top.working_set_bytes?)));
+        known.map_or_else(Vec::new, |(per_s, bytes)| {
+            vec![
+                Evidence::new("read_ceiling", Value::BytesPerSecond(per_s as f64), Place::Roofline),
+                Evidence::new("working_set", Value::Bytes(bytes), Place::Roofline),
+            ]
+        })
     }
 
     /// The operators of some decode tokens are not known.

@@ -38,6 +38,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         Evidence::new("read_rate", Value::BytesPerSecond(decode.bytes_per_s), Place::Roofline),
         Evidence::new("bytes_per_token", Value::Bytes(decode.bytes_per_token as u64), Place::Roofline),
     ];
+    evidence.extend(case.read_ceiling());
     let bits = case.bits_per_weight();
     if let Some(bits) = bits {
         evidence.push(Evidence::new("bits_per_weight", Value::Mean(bits), Place::Weights));

@@ -43,10 +43,11 @@ fn judge(case: &Case<'_>) -> Verdict {
     let all: u64 = decode().map(|(op, _)| op.wall_ns).sum();
     let compute: u64 = decode().filter(|(_, b)| b.by == Kind::Compute).map(|(op, _)| op.wall_ns).sum();
     let share = compute as f64 / all.max(1) as f64;
-    let evidence = vec![
+    let mut evidence = vec![
         Evidence::new("bound_by_arithmetic", Value::Share(share), Place::Operators),
         Evidence::new("memory_bandwidth_used", Value::Share(mbu), Place::Roofline),
     ];
+    evidence.extend(case.read_ceiling());
     if mbu >= USED || share < MOST {
         return Verdict::RuledOut(evidence);
     }

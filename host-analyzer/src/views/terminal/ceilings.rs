@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{Colour, Sheet, cut, table, wrapped, write_table};
 use crate::analyses::ceiling::{Ceiling, Ceilings};
+use crate::model::Doubt;
 use crate::views::words::{self, one_line};
 
 /// Rows shown; the others are in summary.json.
@@ -23,13 +24,14 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
         .filter(|(i, c)| shown(*i, c, &ceilings.all))
         .map(|(_, c)| c)
         .collect();
-    let mut t = table(&["ceiling", "cores", "threads", "median", "min", "max", "by"]);
+    let mut t = table(&["ceiling", "cores", "threads", "memory", "median", "min", "max", "by"]);
     for c in rows.iter().take(SHOWN) {
         let say = |value: Option<u64>| value.map_or("–".to_owned(), |v| words::ceiling(v, c.unit));
         t.add_row([
             c.kind.name().to_owned(),
             cut(&one_line(c.core.as_deref().unwrap_or("–")), CORE),
             c.threads.to_string(),
+            c.working_set_bytes.map_or("–".to_owned(), words::size),
             say(c.median),
             say(c.min),
             say(c.max),
@@ -40,16 +42,26 @@ pub(super) fn write(ceilings: &Ceilings, out: &mut Sheet<'_>) -> io::Result<()> 
     if let n @ 1.. = ceilings.all.len().saturating_sub(rows.len().min(SHOWN)) {
         writeln!(out, "and {n} others")?;
     }
-    let mut notes: Vec<&str> =
-        ceilings.all.iter().map(|c| c.note.as_str()).filter(|n| !n.is_empty()).collect();
+    let mut notes: Vec<String> = ceilings.all.iter().flat_map(notes).collect();
     notes.sort_unstable();
     notes.dedup();
     for note in notes.iter().take(3) {
-        for part in wrapped(&format!("ceilings: {}", one_line(note)), out.width()) {
+        for part in wrapped(&format!("ceilings: {note}"), out.width()) {
             writeln!(out, "{}", Colour::Dim.paint(&part))?;
         }
     }
     Ok(())
+}
+
+/// What the agent wrote, and what its codes mean.
+fn notes(c: &Ceiling) -> Vec<String> {
+    let of_points = c.points.iter().flat_map(|p| &p.doubts);
+    let codes = c.doubts.iter().chain(of_points).filter(|d| **d != Doubt::Noted);
+    let codes = codes.map(|d| words::doubt(*d).to_owned());
+    match c.doubts.is_empty() || c.doubts.contains(&Doubt::Noted) {
+        true if !c.note.is_empty() => codes.chain([one_line(&c.note)]).collect(),
+        _ => codes.collect(),
+    }
 }
 
 fn shown(index: usize, c: &Ceiling, all: &[Ceiling]) -> bool {

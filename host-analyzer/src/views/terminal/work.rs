@@ -5,9 +5,9 @@ use std::io;
 use super::style::{Sheet, percent};
 use crate::analyses::module::{Module, Sum};
 use crate::analyses::phase::Phase;
-use crate::analyses::roof::{Roofs, Utilisation};
+use crate::analyses::roof::{Roof, Roofs, Utilisation};
 use crate::analyses::work::Accuracy;
-use crate::views::words::size;
+use crate::views::words::{read_from, size};
 
 /// Modules with less of the time are not shown; all are in summary.json.
 const LEAST: f64 = 0.005;
@@ -15,28 +15,27 @@ const LEAST: f64 = 0.005;
 const MOST: usize = 5;
 
 pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::Result<()> {
-    let lines = [
-        roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode).threads)),
-        by_module(modules),
-    ];
+    let lines =
+        [roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode))), by_module(modules)];
     for line in lines.into_iter().flatten() {
         out.say(&line)?;
     }
     Ok(())
 }
 
-/// `decode reads 120 MiB a token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads (MBU)`.
-fn utilisation(d: &Utilisation, threads: u32) -> String {
+/// `decode reads 120 MiB a token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads from 120 MiB (MBU)`.
+fn utilisation(d: &Utilisation, roof: &Roof) -> String {
     let bytes = size(d.bytes_per_token as u64);
     let bytes = match d.accuracy {
         Accuracy::Counted => bytes,
         Accuracy::AtMost => format!("at most {bytes}"),
         Accuracy::Estimated => format!("about {bytes}"),
     };
-    let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+    let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
+    let from = roof.read.as_ref().map(read_from).unwrap_or_default();
     let part = d.mbu.map_or_else(
         || format!("the memory's ceiling for {threads} is not known"),
-        |mbu| format!("{} of what this memory delivers to {threads} (MBU)", percent(mbu)),
+        |mbu| format!("{} of what this memory delivers to {threads}{from} (MBU)", percent(mbu)),
     );
     format!("decode reads {bytes} a token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
 }

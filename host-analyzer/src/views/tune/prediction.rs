@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::words;
+use crate::analyses::roof::Top;
 use crate::analyses::tune::{Foreseen, Prediction, Share};
 
 #[derive(Serialize)]
@@ -11,6 +12,7 @@ pub(super) struct Document<'a> {
     plausible: Vec<String>,
     cached: bool,
     memory_share: f64,
+    read: Option<Top>,
     recorded: Recorded<'a>,
     settings: Vec<Row<'a>>,
 }
@@ -63,6 +65,7 @@ pub(super) fn document(prediction: &Prediction) -> Document<'_> {
         plausible: settings.iter().filter(|s| s.plausible).map(words::tune::name).collect(),
         cached: prediction.cached,
         memory_share: prediction.memory_share,
+        read: prediction.read,
         recorded: Recorded {
             tokens: m.tokens,
             threads: m.threads,

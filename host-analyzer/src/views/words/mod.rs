@@ -17,6 +17,8 @@ pub mod watch;
 
 use crate::analyses::gauge::Note;
 use crate::analyses::phase::Phase;
+use crate::analyses::roof::Top;
+use crate::model::Doubt;
 
 pub use crate::views::foreign::one_line;
 
@@ -70,6 +72,27 @@ pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} B"),
         _ => scaled(bytes as f64, 1_024.0, &SIZES),
+    }
+}
+
+/// Which memory a read ceiling is of, to stand after it: ` from 120 MiB`; empty where there is no curve.
+#[must_use]
+pub fn read_from(top: &Top) -> String {
+    match (top.working_set_bytes, top.beyond) {
+        (None, _) => String::new(),
+        (Some(bytes), false) => format!(" from {}", size(bytes)),
+        (Some(bytes), true) => format!(" from {}, the most that was measured", size(bytes)),
+    }
+}
+
+/// What makes a ceiling doubtful.
+#[must_use]
+pub const fn doubt(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::Unstable => "the repetitions differ too much; measure again on a quiet machine",
+        Doubt::EngineRan => "an engine ran during the measurement; measure before it starts",
+        Doubt::Noted => "the agent noted a doubt",
+        Doubt::Unknown => "a newer agent had a doubt that this version does not know",
     }
 }
 

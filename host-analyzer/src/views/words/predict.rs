@@ -1,6 +1,6 @@
 //! What a prediction says, for people.
 
-use super::{duration, one_line, quantity, size};
+use super::{duration, one_line, quantity, read_from, size};
 use crate::analyses::predict::{
     Bracket, By, CLOCKS, Census, DECODE_SHARE, Interval, NoCensus, Prediction, Refusal, Speed,
 };
@@ -90,7 +90,7 @@ fn recurrent(census: &Census) -> Option<String> {
 fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
     let per_s = |ns: f64| speed(1e9 / ns.max(1.0));
     let mut all = vec![format!(
-        "Decode: between {} and {} tokens/s on {}. This is a bracket: a token reads {}, and decode reaches {:.0} to {:.0} % of the bandwidth, \
+        "Decode: between {} and {} tokens/s on {}. This is a bracket: a token reads {}, and decode reaches {:.0} to {:.0} % of the bandwidth{}, \
          as types and processors have it. A recording of any model on the board gives a figure.",
         per_s(bracket.decode_ns.1),
         per_s(bracket.decode_ns.0),
@@ -98,6 +98,7 @@ fn bracket(census: &Census, bracket: &Bracket) -> Vec<String> {
         size(census.streamed_bytes()),
         DECODE_SHARE.0 * 100.0,
         DECODE_SHARE.1 * 100.0,
+        read_from(&bracket.read),
     )];
     if let Some((low, high)) = bracket.prefill_ns {
         all.push(format!("Prompts: between {} and {} tokens/s, likewise.", per_s(high), per_s(low)));

@@ -20,7 +20,18 @@ pub(super) fn weights(m: &mut Model, bytes: u64, memory: Memory) {
 pub(super) fn ceiling(m: &mut Model, kind: CeilingKind, median: u64) {
     let (core, how, note) = (String::new(), String::new(), String::new());
     let cpus = vec![0, 1];
-    m.ceilings.push(Ceiling { kind, core, cpus, how, repeats: 5, median, min: median, max: median, note });
+    m.ceilings.push(Ceiling {
+        kind,
+        core,
+        cpus,
+        how,
+        repeats: 5,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+    });
 }
 
 const GIB: u64 = 1 << 30;
@@ -118,6 +129,17 @@ fn bandwidth_and_kernels() {
     let Some(Value::Share(mbu)) = evidence(&full, "bandwidth", "memory_bandwidth_used") else { panic!() };
     assert!((mbu - 0.9).abs() < 1e-6, "{mbu}");
     assert_eq!(answer(&full, "kernels"), RuledOut);
+    assert_eq!(evidence(&full, "bandwidth", "working_set"), None, "no curve was measured");
+    // By the curve: as fast where a token's bytes are, and ten times as fast, or as slow, elsewhere.
+    for (below, above) in [(460_000_000_000, 46_000_000_000), (46_222_222_222, 4_000_000_000)] {
+        let mut curve = with(above, 1_000_000_000_000);
+        curve.ceilings[0].points =
+            crate::ceilings::points(&[(8_320, below), (16_640, 46_222_222_222), (1 << 30, above)]);
+        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(59, 118), RuledOut));
+        assert_eq!(evidence(&curve, "bandwidth", "working_set"), Some(Value::Bytes(16_640)));
+        let ceiling = Some(Value::BytesPerSecond(46_222_222_222.0));
+        assert_eq!(evidence(&curve, "bandwidth", "read_ceiling"), ceiling);
+    }
     // The product does 8192 operations in 100 ns, 82 a nanosecond.
     let slow = with(1_000_000_000_000, 90_000_000_000);
     assert_eq!((answer(&slow, "bandwidth"), answer(&slow, "kernels")), (RuledOut, Found(0, 130)));

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use host_analyzer::analyses::predict::{Census, Refusal};
+use host_analyzer::analyses::ceiling::Ceilings;
+use host_analyzer::analyses::predict::{Bracket, Census, Refusal};
+use host_analyzer::model::{Ceiling, CeilingKind, Model};
 use host_analyzer::views::predict::{Answer, Names, json};
 use host_analyzer::views::terminal;
 use serde_json::Value;
@@ -39,6 +41,7 @@ fn the_schema_page_lists_exactly_the_keys_of_predictions() {
         .collect();
     let mut written = BTreeSet::new();
     keys(&document(&predicted(), &Names::default()), &mut written);
+    keys(&document(&bracketed(), &Names::default()), &mut written);
     // Only runs with prompts have these; the borders of a bracket have the same fields.
     assert_eq!(written, listed);
 }
@@ -78,12 +81,8 @@ fn hostile_names_stay_where_they_are() {
     }
 }
 
-/// A bracket holds what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are reached.
-#[test]
-fn a_bracket_from_ceilings() {
-    use host_analyzer::analyses::ceiling::Ceilings;
-    use host_analyzer::analyses::predict::Bracket;
-    use host_analyzer::model::{Ceiling, CeilingKind, Model};
+/// 8 GB/s on one thread, 12 on two.
+fn board() -> Model {
     let ceiling = |kind, cpus: &[u16], median| Ceiling {
         kind,
         core: String::new(),
@@ -94,17 +93,31 @@ fn a_bracket_from_ceilings() {
         min: median,
         max: median,
         note: String::new(),
+        points: Vec::new(),
     };
     let ceilings = vec![
         ceiling(CeilingKind::Read, &[0], 8_000_000_000),
         ceiling(CeilingKind::Read, &[0, 1], 12_000_000_000),
         ceiling(CeilingKind::Int8, &[0, 1], 100_000_000_000),
     ];
-    let model = Model { ceilings, ..Model::default() };
+    Model { ceilings, ..Model::default() }
+}
+
+fn bracketed() -> Answer {
+    let made = Made { layers: 2, embd: 64, dtype: Q8 };
+    let census = Census::of(&made.file().read().unwrap(), 1).unwrap();
+    let bracket = Bracket::of(&census, &Ceilings::of(&board()), None).unwrap();
+    Answer::Bracket(Box::new((census, bracket)))
+}
+
+/// A bracket holds what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are reached.
+#[test]
+fn a_bracket_from_ceilings() {
+    let model = board();
     let made = Made { layers: 2, embd: 64, dtype: Q8 };
     let census = Census::of(&made.file().read().unwrap(), 1).unwrap();
     let bracket = Bracket::of(&census, &Ceilings::of(&model), None).unwrap();
-    assert_eq!((bracket.threads, bracket.read_per_s), (2, 12_000_000_000));
+    assert_eq!((bracket.threads, bracket.read.per_s), (2, 12_000_000_000));
     let bytes = census.streamed_bytes() as f64;
     assert!(
         (bracket.decode_ns.0 - bytes / 12.0 / 0.95).abs() < 1e-6
@@ -117,8 +130,21 @@ fn a_bracket_from_ceilings() {
         (prefill.0 - operations / 100.0 / 0.7).abs() < 1e-6
             && (prefill.1 - operations / 100.0 / 0.05).abs() < 1e-6
     );
-    assert_eq!(Bracket::of(&census, &Ceilings::of(&model), Some(1)).unwrap().read_per_s, 8_000_000_000);
+    assert_eq!(Bracket::of(&census, &Ceilings::of(&model), Some(1)).unwrap().read.per_s, 8_000_000_000);
     assert!(Bracket::of(&census, &Ceilings::of(&model), Some(3)).is_none());
+    // By the bytes that a token of this model reads: twice as fast in a cache.
+    let mut cached = Model { ceilings: model.ceilings.clone(), ..Model::default() };
+    for read in cached.ceilings.iter_mut().filter(|c| c.kind == CeilingKind::Read) {
+        let rate = read.median;
+        read.points = crate::ceilings::points(&[(census.streamed_bytes(), 2 * rate), (1 << 30, rate)]);
+    }
+    let bracket = Bracket::of(&census, &Ceilings::of(&cached), None).unwrap();
+    assert_eq!(
+        (bracket.read.per_s, bracket.read.working_set_bytes),
+        (24_000_000_000, Some(census.streamed_bytes()))
+    );
+    assert!((bracket.decode_ns.0 - bytes / 24.0 / 0.95).abs() < 1e-6);
     let file = document(&Answer::Bracket(Box::new((census, bracket))), &Names::default());
     assert_eq!((&file["code"], &file["decode"]["interval"]), (&"bracket".into(), &"ceilings".into()));
+    assert_eq!(&file["read"]["per_s"], &serde_json::Value::from(24_000_000_000_u64));
 }

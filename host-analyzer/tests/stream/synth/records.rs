@@ -191,6 +191,12 @@ pub(crate) fn ceiling(kind: u64, core: &str, cpus: &str, how: &str, figures: [u6
     of(0x0b, figures.into_iter().fold(f, Fields::uint).text(note))
 }
 
+/// Figures are working set, repeats, median, least, most, doubts; `end` is the number of its enum.
+pub(crate) fn ceiling_point(kind: u64, cpus: &str, how: &str, figures: [u64; 6], end: u64) -> Record {
+    let f = Fields::default().uint(kind).text("Cortex-A76").text(cpus).text(how);
+    of(0x18, figures.into_iter().fold(f, Fields::uint).uint(end))
+}
+
 pub(crate) fn clock(at: u64) -> Record {
     of(0x70, Fields::default().uint(at).uint(at + 5).uint(at + 1_700_000_000_000_000_000))
 }

@@ -4,7 +4,7 @@ use super::super::one_line;
 use super::{cpus, figure};
 use crate::analyses::compare::DISTURBED;
 use crate::analyses::tune::{Foreseen, Lacking, Prediction};
-use crate::views::words::duration;
+use crate::views::words::{duration, read_from};
 
 /// What a recording lacks for a prediction, and what to do.
 #[must_use]
@@ -83,8 +83,9 @@ pub fn foreseen(prediction: &Prediction, source: Option<&str>) -> Vec<String> {
     said.push(match (prediction.cached, prediction.memory_share) {
         (true, _) => "The weights are read faster than memory can be: they lie in a cache, and the arithmetic is what scales.".to_owned(),
         (false, share) => format!(
-            "{:.0} % of the operators' time is what their weights and KV cache take at the read ceiling; the rest scales with the arithmetic.",
-            share * 100.0
+            "{:.0} % of the operators' time is what their weights and KV cache take at the read ceiling{}; the rest scales with the arithmetic.",
+            share * 100.0,
+            prediction.read.as_ref().map(read_from).unwrap_or_default(),
         ),
     });
     let taken = prediction.makeup.taken_ns / prediction.makeup.token_ns.max(1.0);
