@@ -21,10 +21,13 @@ use crate::views::words;
 
 type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
+/// As a [`View`], of what it holds.
+type Writer = dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync;
+
 /// A file and what writes it.
 struct File {
     name: String,
-    view: Box<dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync>,
+    view: Box<Writer>,
 }
 
 /// Those that take longest come first, so that no core waits long for the last one.

@@ -141,7 +141,7 @@ fn unpacked(mut file: &[u8]) -> Vec<u8> {
         let len = varint(&mut file);
         let mut packet = file.split_off(..len).unwrap();
         if packet.starts_with(&[0x92, 0x03]) {
-            packet.split_off(..2);
+            let _ = packet.split_off(..2);
             varint(&mut packet);
             std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(packet), &mut all).unwrap();
         } else {

@@ -103,7 +103,8 @@ fn points_arrive() {
     ];
     let m = model(&all);
     assert_eq!(damage(&m), []);
-    let of = |c: &Ceiling| -> Vec<(u64, u32, [u64; 3], Vec<Doubt>, CurveEnd)> {
+    type Row = (u64, u32, [u64; 3], Vec<Doubt>, CurveEnd);
+    let of = |c: &Ceiling| -> Vec<Row> {
         let row = |p: &host_analyzer::model::CeilingPoint| {
             (p.working_set_bytes, p.repeats, [p.min, p.median, p.max], p.doubts.clone(), p.end)
         };

@@ -164,7 +164,7 @@ impl Deflate {
         self.put(end);
         // Up to the next byte.
         self.put(Codes { bits: 0, len: (8 - self.used) % 8 });
-        let adler = (self.weighted % 65_521) << 16 | self.sum % 65_521;
+        let adler = ((self.weighted % 65_521) << 16) | (self.sum % 65_521);
         self.put(Codes { bits: u64::from((adler as u32).swap_bytes()), len: 32 });
         self.len = 0;
         &self.out[..self.at]
@@ -316,7 +316,7 @@ mod tests {
             let mut block = Block::default();
             block.set(&text);
             deflate.block(&mut block, &[]);
-            let gap: Vec<u8> = (0..distance - 50).map(|i: u32| (i * i >> 3) as u8).collect();
+            let gap: Vec<u8> = (0..distance - 50).map(|i: u32| ((i * i) >> 3) as u8).collect();
             literals(&mut deflate, &gap);
             deflate.block(&mut block, &[]);
             let stream = deflate.finish().to_vec();
