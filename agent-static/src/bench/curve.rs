@@ -241,9 +241,7 @@ mod tests {
         // Of 8 MB most repetitions are disturbed the first time; of 1 MB each time.
         fn rate(bytes: u64, before: u32) -> Vec<u64> {
             match (bytes / MIB, before) {
-                (8, 0) | (1, _) => {
-                    vec![10, 10, 10, 10, 20, 20, 20].iter().map(|r| r * 1_000_000_000).collect()
-                }
+                (8, 0) | (1, _) => [10, 10, 10, 10, 20, 20, 20].iter().map(|r| r * 1_000_000_000).collect(),
                 _ => steady(20_000_000_000),
             }
         }

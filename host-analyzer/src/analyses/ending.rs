@@ -50,6 +50,8 @@ pub enum EndingCode {
     CutShort,
     /// The engine ran and computed nothing.
     NothingComputed,
+    /// No level of the engine was asked for: measured ceilings, or the scheduler alone.
+    NotAsked,
 }
 
 /// How that is to be shown.
@@ -125,11 +127,17 @@ pub struct Memory {
 }
 
 impl Ending {
+    /// Nothing was traced, although it was asked for.
+    #[must_use]
+    pub const fn in_vain(&self) -> bool {
+        !self.traced && !matches!(self.code, EndingCode::NotAsked)
+    }
+
     /// The end of the session in `model`.
     #[must_use]
     pub fn of(model: &Model) -> Self {
         let mut ending = Self { traced: traced(model), ..Self::default() };
-        ending.code = code(model, ending.traced);
+        ending.code = if asked(model) { code(model, ending.traced) } else { EndingCode::NotAsked };
         ending.state = state(ending.code, ending.traced);
         ending.fill(model);
         ending
@@ -203,6 +211,12 @@ fn traced(model: &Model) -> bool {
     !model.decodes.is_empty() || graphs() && !cut()
 }
 
+/// A level of the engine was asked for. Not known where the session's own record did not arrive.
+fn asked(model: &Model) -> bool {
+    let session = &model.session;
+    session.agent.is_empty() || session.levels.iter().any(|level| *level != Level::Sched)
+}
+
 fn code(model: &Model, traced: bool) -> EndingCode {
     let has = |kind| rows(model, kind).next().is_some();
     let failed = failure(model);
@@ -251,7 +265,7 @@ fn code(model: &Model, traced: bool) -> EndingCode {
 
 const fn state(code: EndingCode, traced: bool) -> EndingState {
     match code {
-        EndingCode::Computed => EndingState::Good,
+        EndingCode::Computed | EndingCode::NotAsked => EndingState::Good,
         EndingCode::EngineEnded | EndingCode::NothingComputed | EndingCode::NoProcess => EndingState::Nothing,
         // What was traced before is whole.
         _ if traced => EndingState::Nothing,

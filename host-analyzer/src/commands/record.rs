@@ -185,7 +185,7 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
             "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
         );
     }
-    Ok(if analysis.ending.traced { 0 } else { NOTHING_TRACED })
+    Ok(if analysis.ending.in_vain() { NOTHING_TRACED } else { 0 })
 }
 
 /// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.

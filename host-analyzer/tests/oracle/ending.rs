@@ -277,7 +277,7 @@ fn archive(path: &Path, library: &[u8]) {
     let crc = crc32(library);
     let size = u32::try_from(library.len()).unwrap();
     let common = |extra: usize| -> Vec<u8> {
-        let mut head = vec![0u8; 10];
+        let mut head = [0u8; 10];
         head[..2].copy_from_slice(&20u16.to_le_bytes());
         [&head[..], &crc.to_le_bytes(), &size.to_le_bytes(), &size.to_le_bytes()]
             .concat()

@@ -75,8 +75,11 @@ fn waits_from_a_microsecond_on_are_shown() {
     assert_eq!(lengths, [1_000, 1_001]);
 }
 
+/// The parts, and the slices of each and of the undivided file.
+type Parts = (Vec<Part>, Vec<Vec<Value>>, Vec<Value>);
+
 /// Slices of each part, as the reader sees them.
-fn read_parts(model: &Model, at_most: u64) -> Option<(Vec<Part>, Vec<Vec<Value>>, Vec<Value>)> {
+fn read_parts(model: &Model, at_most: u64) -> Option<Parts> {
     let python = python()?;
     let files = Files::write(model);
     let analysis = Analysis::of(model);

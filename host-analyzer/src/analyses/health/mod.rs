@@ -39,7 +39,7 @@ pub fn health(
 fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     let mut found = Vec::new();
     // Those two are remarks of their own.
-    if !matches!(ending.code, EndingCode::Computed | EndingCode::Refused) {
+    if !matches!(ending.code, EndingCode::Computed | EndingCode::NotAsked | EndingCode::Refused) {
         found.push(Remark::Ending(Box::new(ending.clone())));
     }
     let totals = &model.health;

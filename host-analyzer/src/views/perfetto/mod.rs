@@ -24,7 +24,7 @@ use self::intern::Interner;
 use self::message::TracePacket;
 use self::packet::{Bundle, Forms};
 use self::part::is_left_out;
-use self::sequence::ArgumentNames;
+use self::template::ArgumentNames;
 use self::template::Template;
 use super::timeline::buffer::Buffer;
 use super::timeline::label;

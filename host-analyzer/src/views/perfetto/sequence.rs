@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use super::File;
 use super::descriptor::{Parent, describe};
-use super::intern::{Entry, Interner, Kind};
 use super::message::{
     CLOCK_INCREMENTAL, CLOCK_MONOTONIC, Clock, ClockSnapshot, EventType, INCREMENTAL_STATE_CLEARED,
     TracePacket, TracePacketDefaults, TrackDescriptor, TrackEventDefaults,
@@ -17,7 +16,7 @@ use super::part::is_left_out;
 use super::template::Template;
 use crate::analyses::track::{Edge, Slice, Track};
 use crate::model::SpanId;
-use crate::views::timeline::label::{self, CPU, Label, MIGRATED};
+use crate::views::timeline::label::{self, Label};
 
 /// `TrackEvent { type: TYPE_SLICE_END }`.
 const SLICE_END: [u8; 2] = [9 << 3, EventType::SliceEnd as u8];
@@ -151,20 +150,5 @@ impl Sequence {
     #[inline]
     pub(super) const fn delta(&mut self, at: u64) -> u64 {
         at - std::mem::replace(&mut self.now_ns, at)
-    }
-}
-
-/// Names of the arguments that differ between executions of the same node.
-pub(super) struct ArgumentNames {
-    pub(super) cpu: (u64, Entry),
-    pub(super) migrated: (u64, Entry),
-}
-
-impl ArgumentNames {
-    pub(super) fn new(texts: &mut Interner) -> Self {
-        Self {
-            cpu: texts.intern(Kind::ArgumentName, CPU),
-            migrated: texts.intern(Kind::ArgumentName, MIGRATED),
-        }
     }
 }

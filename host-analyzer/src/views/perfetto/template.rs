@@ -5,11 +5,25 @@ use prost::Message;
 use super::intern::{Entry, Interner, Kind};
 use super::message::{DebugAnnotation, EventType, TrackEvent};
 use super::packet::{Bundle, Forms, annotate_bool, annotate_uint};
-use super::sequence::ArgumentNames;
-use crate::views::timeline::label::{Label, Value};
+use crate::views::timeline::label::{CPU, Label, MIGRATED, Value};
 
 /// What differs between executions of the same node: sequence, CPU, and whether the thread has migrated.
 type Of = (u32, Option<u16>, bool);
+
+/// Names of the arguments that differ between executions of the same node.
+pub(super) struct ArgumentNames {
+    pub(super) cpu: (u64, Entry),
+    pub(super) migrated: (u64, Entry),
+}
+
+impl ArgumentNames {
+    pub(super) fn new(texts: &mut Interner) -> Self {
+        Self {
+            cpu: texts.intern(Kind::ArgumentName, CPU),
+            migrated: texts.intern(Kind::ArgumentName, MIGRATED),
+        }
+    }
+}
 
 /// An encoded `TrackEvent`, and the texts that it refers to.
 pub(super) struct Template {

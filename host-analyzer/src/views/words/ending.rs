@@ -8,7 +8,7 @@ use crate::analyses::ending::{Ending, EndingCode, Memory};
 pub fn sentence(e: &Ending) -> Option<String> {
     let who = who(e);
     Some(match e.code {
-        EndingCode::Computed => return None,
+        EndingCode::Computed | EndingCode::NotAsked => return None,
         EndingCode::EngineFailed => failed(e, &who),
         EndingCode::EngineEnded => format!(
             "No token was generated: {who} ended before its first token. Its exit status is unknown or 0. Let the agent start it \
