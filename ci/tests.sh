@@ -2,7 +2,7 @@
 # What the steps of scripts/test.sh share, so that each of them can be run alone as well. Sourced, after scripts/lib.sh.
 
 # shellcheck disable=SC2034  # for those who source this
-TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8)
+TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 deep-q8)
 
 # The tests and what they run, `analyze` and the agent, are built at once and for the whole workspace: cargo chooses the features
 # of dependencies by what it is told to build, so that `-p one-crate` would compile most of them a second time. The agent of the

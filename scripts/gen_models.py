@@ -18,6 +18,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as T
 
+import gen_mamba
 from gen_vocab import add_bpe_vocab, add_spm_vocab
 
 
@@ -70,6 +71,9 @@ MODELS = {
                        tied=True, embd_gain=0.06),
     "narrow-f32": Model("llama, 48 narrow layers, F32: as many operators a second as an engine can run",
                         layers=48, embd=64, ff=64, heads=2, kv_heads=1, vocab=512, weights=T.F32),
+    "deep-q8": Model("llama, 320 narrow layers, Q8_0: more nodes in a graph than the agent reads",
+                     layers=320, embd=64, ff=64, heads=2, kv_heads=1, vocab=512),
+    "mamba-q8": Model("mamba, 6 layers, Q8_0", arch="mamba", layers=6, ff=0, heads=0, kv_heads=0),
     "spec-target": Model("llama, 12 layers: the target of speculative decoding",
                          layers=12, quiet_from=2, quiet_gain=0.01, **SPEC),
     "spec-draft": Model("llama, 2 layers: its draft", layers=2, **SPEC),
@@ -165,8 +169,9 @@ def write_header(w, name, m, head_dim):
     w.add_head_count(m.heads)
     w.add_head_count_kv(m.kv_heads)
     w.add_layer_norm_rms_eps(1e-5)
-    w.add_rope_dimension_count(head_dim)
-    w.add_rope_freq_base(10000.0)
+    if m.heads:
+        w.add_rope_dimension_count(head_dim)
+        w.add_rope_freq_base(10000.0)
     w.add_vocab_size(m.vocab)
     w.add_file_type(7)
     if m.head_dim:
@@ -182,6 +187,8 @@ def write_header(w, name, m, head_dim):
         w.add_attn_logit_softcapping(50.0)
         w.add_final_logit_softcapping(30.0)
         w.add_sliding_window(128)
+    if m.arch == "mamba":
+        gen_mamba.write_header(w, m)
     (add_bpe_vocab if m.arch.startswith("qwen2") else add_spm_vocab)(w, m.vocab)
 
 
@@ -191,6 +198,8 @@ def write_layer(g, i, head_dim):
     gain = m.quiet_gain if m.quiet_from is not None and i >= m.quiet_from else 1.0
     # A layer's weights depend on (seed, layer) alone: models of one seed share their first layers.
     g.rng = np.random.default_rng(m.seed * 1000 + i)
+    if m.arch == "mamba":
+        return gen_mamba.write_layer(g, i)
     g.ones(p + "attn_norm.weight", m.embd)
     g.ones(p + "ffn_norm.weight", m.embd)
     widths = {"q": m.heads * head_dim, "k": m.kv_heads * head_dim, "v": m.kv_heads * head_dim}
@@ -225,7 +234,7 @@ def build(path, name, weights=None):
     if weights:
         m = replace(m, weights=T[weights], down=None, output=None)
     g = Writer(path, m)
-    head_dim = m.head_dim or m.embd // m.heads
+    head_dim = m.head_dim or (m.embd // m.heads if m.heads else None)
     write_header(g.w, name, m, head_dim)
     output = m.output if m.output is not None else m.weights
     g.matrix("token_embd.weight", m.embd, m.vocab, output, gain=m.embd_gain * np.sqrt(m.embd))

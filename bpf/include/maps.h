@@ -316,7 +316,7 @@ volatile __u64 stopped = 0;
  * From Linux 6.13 on (x86-64; arm64 later) a function of a program for uprobes or tracepoints that uses 49 bytes or more gets its stack
  * per CPU. Programs on uprobes can be preempted: two tasks on one CPU then write into one stack, which has crashed kernels. So what does
  * not fit into 48 bytes lies in the state of the thread, and long functions are cut by __noinline: the limit counts per function.
- * Held by agent-static/build.rs for this object, and by agent-static/tests/stack for what a kernel makes of it. */
+ * Held by agent-static/build.rs for this object, and by agent-static/src/bpf/verified.rs for what the verifier finds. */
 #define STACK_MAX 48
 
 static __noinline __u64 pid_tgid(void)

@@ -9,14 +9,15 @@
 #   --tokens N       tokens that each engine generates (default: 16)
 #   --model NAME     of scripts/model.sh (default: dense-q8)
 #   --put FILE       copy this file to /tmp of each guest; may be given again
-#   --extra COMMAND  run this in each guest first; its exit status is that of the case `extra`
+#   --extra COMMAND  run this in each guest first; its exit status is that of the case `extra` (default: profinfer-agent doctor,
+#                    which fails where the machine code of a loaded program has a stack per CPU)
 #   --keep DIR       leave what was brought back there, and results.jsonl with a line for each case
 #
 # CASE is KIND-N: N engines of 8 threads at once, traced at all levels with counters of page faults and the scheduler level.
 # KIND is multi (uprobe_multi), perf (a perf event for each probe) or direct (--probes direct).
 # Default: multi-1 multi-2 multi-3 perf-1 perf-3 direct-1 direct-3
 #
-# From 6.13 on (arm64: from 6.18 on) the kernel gives functions of a uprobe program that use more than 48 bytes of stack a private stack per CPU,
+# From 6.13 on (arm64: from 6.17 on) the kernel gives functions of a uprobe program that use more than 48 bytes of stack a private stack per CPU,
 # and these programs can be preempted: two of them then share a frame. A case fails by any line of the kernel that reports damage, by any
 # span that is missing or damaged, and by tokens that differ from those of the untraced run; see preempt.py. A guest whose kernel
 # reported something is booted again for the next case. The host's kernel is not concerned: QEMU emulates the processor.
@@ -25,7 +26,7 @@ set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/board/common.sh"
-arch=x86-64 kernels=() modes=() minutes=2 tokens=16 model=dense-q8 put=() extra='' cases=()
+arch=x86-64 kernels=() modes=() minutes=2 tokens=16 model=dense-q8 put=() extra='profinfer-agent doctor' cases=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) usage_from_head "$0"; exit ;;

@@ -49,7 +49,23 @@ fn has_private_stack(code: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_private_stack;
+    use std::collections::BTreeSet;
+
+    use super::{has_private_stack, with_private_stack};
+    use crate::sys::private_stack::{DEEP_PROGRAM, deep_program};
+
+    /// On a kernel with such stacks, a loaded program that must have one is found: what finds none in ours could find one.
+    #[test]
+    fn a_deep_program_is_found() {
+        let Some(_loaded) = deep_program() else {
+            return profinfer_skip::skip("this kernel has no private stacks, or refuses BPF programs");
+        };
+        let name = BTreeSet::from([DEEP_PROGRAM.to_owned()]);
+        match with_private_stack(&name) {
+            None => profinfer_skip::skip("this kernel shows no machine code"),
+            found => assert_eq!(found, Some(vec![DEEP_PROGRAM.to_owned()])),
+        }
+    }
 
     #[test]
     #[cfg(target_arch = "x86_64")]

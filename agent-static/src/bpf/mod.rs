@@ -183,7 +183,16 @@ impl<'s> Bpf<'s> {
 
 /// Refuses loaded programs of which this kernel may have put a function's stack where other tasks write.
 fn stacks_fit(object: &Object) -> Result<()> {
-    let deep: Vec<String> = object.progs().filter_map(|p| too_deep(&p)).collect();
+    refuse_deep(object.progs().map(|p| (p.name().to_string_lossy().into_owned(), depths(&p))))
+}
+
+/// Refuses programs of these names and depths of functions, bytes, if one is too deep.
+fn refuse_deep(programs: impl Iterator<Item = (String, Vec<u32>)>) -> Result<()> {
+    let deepest = programs.filter_map(|(name, depths)| Some((name, depths.into_iter().max()?)));
+    let deep: Vec<String> = deepest
+        .filter(|(_, bytes)| *bytes > stack::STACK_MAX)
+        .map(|(name, bytes)| format!("{name} uses {bytes}"))
+        .collect();
     if deep.is_empty() {
         return Ok(());
     }
@@ -197,12 +206,6 @@ fn stacks_fit(object: &Object) -> Result<()> {
         ),
         "nothing was attached. Report it: this build of the agent is wrong for kernels from 6.13 on",
     ))
-}
-
-/// The deepest function of a program, in words, if it is too deep.
-fn too_deep(program: &Program<'_>) -> Option<String> {
-    let deepest = depths(program).into_iter().max()?;
-    (deepest > stack::STACK_MAX).then(|| format!("{} uses {deepest}", program.name().to_string_lossy()))
 }
 
 /// Bytes of stack that each function of a program uses.

@@ -7,7 +7,7 @@ use libbpf_rs::{MapType, ProgramType};
 
 use profinfer_wire::record::control::level;
 
-use super::{Row, options};
+use super::{Row, Verdict, options};
 use crate::bpf::stack::STACK_MAX;
 use crate::bpf::{Bpf, Storage, jit};
 use crate::capture::Programs;
@@ -58,10 +58,12 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
         Err(e) => rows.push(Row::no("BPF programs", format!("{}; {}", e.answer, e.help))),
         Ok(bpf) => {
             rows.push(Row::yes("BPF programs", "loaded and accepted by the verifier"));
-            rows.push(stacks(&bpf));
+            let stacks = stacks(&bpf);
+            let safe = stacks.verdict != Verdict::No;
+            rows.push(stacks);
             let cost = calibrate::probe_cost(&bpf);
             let kind = if bpf.multi() { "by links for many places (uprobe_multi)" } else { "by perf events" };
-            works = cost.is_some();
+            works = safe && cost.is_some();
             rows.push(match cost {
                 Some(c) => Row::yes(
                     "probes",

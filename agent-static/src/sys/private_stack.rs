@@ -4,9 +4,19 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use libbpf_sys as bpf;
 
-/// Tried with a program whose two functions use 800 bytes together: without such stacks the verifier takes 512 at most.
+/// Tried with a program that only such a kernel accepts.
 #[must_use]
 pub fn private_stacks() -> bool {
+    deep_program().is_some()
+}
+
+/// Name of the program that is tried.
+pub const DEEP_PROGRAM: &str = "private_stack";
+
+/// Loads a program whose two functions use 800 bytes of stack together: without stacks per CPU the verifier takes 512 at most. It is
+/// attached to nothing.
+#[must_use]
+pub fn deep_program() -> Option<OwnedFd> {
     const HALF: i16 = -400;
     // `*(u64 *)(r10 - 400) = 0; call +2; r0 = 0; exit`, and the called function does the same without the call.
     let store = bpf::bpf_insn {
@@ -37,6 +47,5 @@ pub fn private_stacks() -> bool {
         )
     };
     // SAFETY: The call above returned this descriptor to us alone.
-    let loaded = (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) });
-    loaded.is_some()
+    (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
 }

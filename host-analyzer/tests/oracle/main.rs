@@ -50,6 +50,7 @@ mod predict;
 mod privacy;
 mod privileges;
 mod promise;
+mod reasons;
 mod restart;
 mod sched;
 mod serve;

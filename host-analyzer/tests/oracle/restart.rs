@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use host_analyzer::model::{Model, ThreadId};
+use host_analyzer::model::{EndingKind, EndingRow, Model, ThreadId};
 
 use crate::attach::{wait, wait_for};
 use crate::engine_list::{Call, Listed, parse};
@@ -188,6 +188,31 @@ fn killed_and_begins_again(name: &'static str, options: &[&str]) -> Option<Model
     assert!(decodes_of(&trace, killed.id()).len() > 3);
     assert_eq!(trace.session.processes.len(), 4, "{:#?}", trace.session.processes);
     Some(trace)
+}
+
+/// Two of them begin while the agent lets another go.
+#[test]
+fn three_engines_begin_at_once() {
+    let Some((parts, bin, _)) = parts_and_engines() else { return };
+    let place = Place::new(&parts, "three-at-once");
+    place.install(&bin, How::Moved);
+    let agent = place.agent(&parts, &["--name", place.name, "--restarts"]);
+    let begun = Instant::now();
+    let engines = [(); 3].map(|()| place.command(&["-n", "3", "--list"]).spawn().unwrap());
+    assert!(begun.elapsed() < Duration::from_millis(100), "at once");
+    let lists = engines.map(|engine| {
+        let pid = engine.id();
+        let output = engine.wait_with_output().unwrap();
+        (pid, parse(&String::from_utf8(output.stdout).unwrap()))
+    });
+    let trace = interrupted(agent, &place);
+    for (pid, calls) in &lists {
+        check(&trace, *pid, calls);
+    }
+    whole(&trace);
+    let late = |e: &EndingRow| e.kind == EndingKind::Late;
+    assert!(!trace.endings.iter().any(late), "{:?}", trace.endings);
+    assert_eq!(trace.session.processes.len(), 3, "{:#?}", trace.session.processes);
 }
 
 fn another_version_at_the_same_path(name: &'static str, how: How) {

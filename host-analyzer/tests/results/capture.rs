@@ -223,7 +223,7 @@ fn switches_and_steps_are_tracks_of_the_timelines() {
     let step = json["traceEvents"].as_array().unwrap().iter().find(|e| e["name"] == "duty 10 %").unwrap();
     assert_eq!(step["args"]["reason"], "4.20 tok/s, below 5.00");
     // The page and Perfetto's file have the same words.
-    let packed = bytes(perfetto::perfetto, &m);
+    let packed = crate::sched::unpacked(&bytes(perfetto::perfetto, &m));
     let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
     assert!(
         ["operator probes", "controller", "duty 30 %", "6.10 tok/s, above 5.00"]

@@ -124,7 +124,7 @@ fn pieces_make_up_the_stretches_and_the_timelines_show_them() {
 }
 
 /// A file in Perfetto's format with its bundles of packets (field 50 of a packet, which is all of it) unpacked.
-fn unpacked(mut file: &[u8]) -> Vec<u8> {
+pub(crate) fn unpacked(mut file: &[u8]) -> Vec<u8> {
     fn varint(bytes: &mut &[u8]) -> usize {
         let (mut value, mut shift) = (0, 0);
         loop {

@@ -250,16 +250,17 @@ fn the_schema_page_lists_exactly_the_keys_that_are_written() {
         m.facts
             .rows
             .insert(0, Fact { at_ns: 0, scope: FactScope::Process(7), name, value: FactValue::Number(1) });
-        m.endings.push(EndingRow {
+        // And another process that was met late.
+        m.endings.extend([EndingKind::CallOpen, EndingKind::Late].map(|kind| EndingRow {
             at_ns,
-            kind: EndingKind::CallOpen,
+            kind,
             pid: 7,
             other: 0,
             status: None,
             signal: None,
             since_ns: 0,
             text: String::new(),
-        });
+        }));
         let spans = m.spans.len();
         m.spans.counts = Counts {
             names: vec!["CPU_CYCLES".to_owned()],

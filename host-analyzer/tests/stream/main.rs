@@ -19,6 +19,7 @@ mod order;
 mod partial;
 mod parts;
 mod real;
+mod reasons;
 mod received;
 mod sched;
 mod synth;

@@ -8,9 +8,13 @@ use crate::synth::records::{self, Record};
 
 /// The model of a stream with these records between its first and its last one.
 pub(crate) fn model(middle: &[Record]) -> Model {
-    let mut all = vec![records::session(1_000)];
-    all.extend(middle.iter().cloned());
-    all.push(records::end(9_000, 0, all.len() as u32));
+    let end = records::end(9_000, 0, middle.len() as u32 + 1);
+    without_end(&[middle, &[end]].concat())
+}
+
+/// The same without the last one.
+pub(crate) fn without_end(middle: &[Record]) -> Model {
+    let all = [&[records::session(1_000)], middle].concat();
     let mut bytes = hello(1);
     for (seq, (kind, payload)) in (0..).zip(&all) {
         bytes.extend(frame(*kind, seq, payload));

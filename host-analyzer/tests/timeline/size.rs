@@ -46,7 +46,7 @@ fn slower(model: &mut Model, times: u64) {
     spans.wait_ns.iter_mut().for_each(|ns| *ns *= times as u32);
 }
 
-/// With 30 layers the same node comes again in the window of the compression, with 200 it does not.
+/// With 30 layers the same node comes again within the 32 KiB that the compression looks back, with 200 it does not.
 #[test]
 fn a_span_takes_30_bytes_at_most_if_every_wait_is_shown() {
     for layers in [30, 200] {

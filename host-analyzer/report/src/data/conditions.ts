@@ -20,6 +20,8 @@ export interface Rise {
 
 export interface SystemFacts {
   kernel_options: Maybe<string[]>;
+  preemption: Str;
+  private_stacks: Maybe<boolean>;
   page_size_bytes: Num;
   numa_nodes: Num;
   hugepages_policy: Str;

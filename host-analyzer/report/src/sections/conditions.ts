@@ -46,6 +46,8 @@ function systemPanel(s: Maybe<SystemFacts>): Child {
     ["Page size", known(s.page_size_bytes, bytes)],
     ["NUMA nodes", known(s.numa_nodes, count)],
     ["Hypervisor", s.hypervisor === "not named" ? "one that does not name itself" : words(s.hypervisor)],
+    ["Preemption", words(s.preemption)],
+    ["BPF stacks per CPU", s.private_stacks == null ? null : s.private_stacks ? "yes; the agent's programs use none" : "no"],
     ["Kernel options", list(s.kernel_options).join(" ") || null],
     ["CPU features", list(s.cpu_features).join(" ") || null],
   ]);

@@ -100,7 +100,7 @@ function axes(scale: Scale): Child[] {
 }
 
 /** Which memory the rate is of: the bytes that a call reads, or the most that was measured. */
-function from(read: Roof["read"]): string {
+function measuredAt(read: Roof["read"]): string {
   return read?.working_set_bytes == null ? "" : ` from ${bytes(read.working_set_bytes)}${read.beyond ? ", the most that was measured" : ""}`;
 }
 
@@ -121,7 +121,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
       lines.push(s("line", { class: "roof memory", x1, y1, x2, y2, data: { key: "read", value: band } }));
       const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
       const [x, y] = [x1 + (x2 - x1) * 0.08, y1 + (y2 - y1) * 0.08 - 7];
-      lines.push(s("text", { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` }, `memory, ${bandText(band)}${from(roof?.read)}`));
+      lines.push(s("text", { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` }, `memory, ${bandText(band)}${measuredAt(roof?.read)}`));
     }
   }
   const kinds: [string, number | null | undefined][] = [["int8", roof?.int8?.per_s], ["f16", roof?.f16?.per_s], ["f32", roof?.f32?.per_s]];

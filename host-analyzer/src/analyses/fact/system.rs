@@ -11,6 +11,10 @@ use crate::model::FactScope;
 pub struct System {
     /// Options of the kernel's command line that matter here, for example `numa=fake=8`.
     pub kernel_options: Reading<Vec<String>>,
+    /// Where the kernel lets a task be preempted: `none`, `voluntary`, `lazy`, `full` or `rt`.
+    pub preemption: Reading<String>,
+    /// The kernel gives functions of BPF programs stacks per CPU, where they use more than 48 bytes.
+    pub private_stacks: Reading<bool>,
     /// Size of a page, bytes.
     pub page_size_bytes: Reading<u64>,
     /// NUMA nodes.
@@ -45,6 +49,8 @@ impl System {
         let scope = FactScope::System;
         Self {
             kernel_options: table.words(scope, "kernel.cmdline"),
+            preemption: table.text(scope, "kernel.preemption"),
+            private_stacks: table.number(scope, "kernel.private_stacks").map(|n| n != 0),
             page_size_bytes: table.number(scope, "page.size"),
             numa_nodes: table.number(scope, "numa.nodes"),
             hugepages_policy: table.text(scope, "hugepages.policy"),

@@ -54,7 +54,8 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
     let nothing = [
         (Level::Token, model.decodes.is_empty()),
         (Level::Graph, model.graph_calls.is_empty()),
-        (Level::Op, model.spans.is_empty()),
+        // Those that were lost did run.
+        (Level::Op, model.spans.is_empty() && model.health.ledger.is_none_or(|l| l.span_ends == 0)),
         (Level::Expert, routed && model.experts.is_empty()),
         (Level::Sched, model.sched.states.is_empty()),
     ];

@@ -2,9 +2,8 @@
 //!
 //! Stage: view. From: the `track` analysis. To: a protobuf `Trace` of track events. Promises: the same tracks and
 //! slices as `timeline.json`, without the shortest waits, which are counted; times are ns of the session's monotonic clock; texts are
-//! sent once per track. Packets are compressed by what is known of them.
+//! sent once per track. Packets are compressed.
 
-mod deflate;
 mod descriptor;
 mod gauge;
 mod intern;
@@ -24,8 +23,7 @@ use self::intern::Interner;
 use self::message::TracePacket;
 use self::packet::{Bundle, Forms};
 use self::part::is_left_out;
-use self::template::ArgumentNames;
-use self::template::Template;
+use self::template::{ArgumentNames, Template};
 use super::timeline::buffer::Buffer;
 use super::timeline::label;
 use super::timeline::metadata;

@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::deflate::{Block, Deflate};
 use super::message::{COMPRESSED_PACKETS, NEEDS_INCREMENTAL_STATE, TRACE_PACKET};
 
 const VARINT: u32 = 0;
@@ -36,7 +35,7 @@ const ANNOTATION_UINT: u8 = key(3, VARINT);
 const TIMES: [(usize, u64); 3] = [(2, 1 << 14), (3, 1 << 21), (10, u64::MAX)];
 
 /// A bundle is compressed when it has so many bytes: Perfetto wants less than 512 KiB.
-const BUNDLE: u32 = 440 * 1024;
+const BUNDLE: usize = 440 * 1024;
 
 /// Appends a base-128 varint.
 #[inline]
@@ -58,17 +57,15 @@ pub(super) fn field(bytes: &mut Vec<u8>, key: u8, content: &[u8]) {
 
 /// A slice's beginning or end but for its time, for each length of it. It is made when it is needed.
 #[derive(Default)]
-pub(super) struct Forms<Of>([(Option<Of>, Block); 3]);
+pub(super) struct Forms<Of>([(Option<Of>, Vec<u8>); 3]);
 
 /// Packets of one sequence after the other, on their way to the file.
 #[derive(Default)]
 pub(super) struct Bundle {
-    deflate: Deflate,
-    /// Packets that define texts. They go before the others, compressed for themselves: they are few, and nothing is known of their bytes.
-    texts: Vec<u8>,
+    packets: Vec<u8>,
     /// Kept only for their memory.
     event: Vec<u8>,
-    packet: Vec<u8>,
+    stream: Vec<u8>,
 }
 
 impl Bundle {
@@ -85,12 +82,11 @@ impl Bundle {
     ) {
         let form = usize::from(delta >= TIMES[0].1) + usize::from(delta >= TIMES[1].1);
         let len = TIMES[form].0;
-        let (made_for, block) = &mut forms[form];
+        let (made_for, packet) = &mut forms[form];
         if made_for.as_ref() != Some(&of) {
             self.event.clear();
             make(&mut self.event);
-            without_time(sequence, &self.event, len, &mut self.packet);
-            block.set(&self.packet);
+            without_time(sequence, &self.event, len, packet);
             *made_for = Some(of);
         }
         let mut time = [0; 10];
@@ -100,7 +96,8 @@ impl Bundle {
             rest >>= 7;
         }
         time[len - 1] &= 0x7F;
-        self.deflate.block(block, &time[..len]);
+        self.packets.extend_from_slice(packet);
+        self.packets.extend_from_slice(&time[..len]);
     }
 
     /// Adds a packet with an encoded `InternedData`, if it is not empty.
@@ -113,13 +110,13 @@ impl Bundle {
         content.clear();
         common(sequence, content);
         field(content, INTERNED_DATA, interned);
-        field(&mut self.texts, PACKET, content);
+        field(&mut self.packets, PACKET, content);
     }
 
     /// There is enough for the file.
     #[inline]
     pub(super) const fn is_full(&self) -> bool {
-        self.deflate.len() >= BUNDLE || self.texts.len() >= BUNDLE as usize
+        self.packets.len() >= BUNDLE
     }
 
     /// Appends all that was added to the bytes of the file.
@@ -127,15 +124,15 @@ impl Bundle {
     /// # Errors
     /// None: what is written to is memory.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
-        if !self.texts.is_empty() {
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(&self.texts)?;
-            self.texts.clear();
-            compressed_packets(&encoder.finish()?, out);
+        if self.packets.is_empty() {
+            return Ok(());
         }
-        if self.deflate.len() > 0 {
-            compressed_packets(self.deflate.finish(), out);
-        }
+        let mut encoder = ZlibEncoder::new(std::mem::take(&mut self.stream), Compression::fast());
+        encoder.write_all(&self.packets)?;
+        self.stream = encoder.finish()?;
+        compressed_packets(&self.stream, out);
+        self.packets.clear();
+        self.stream.clear();
         Ok(())
     }
 }

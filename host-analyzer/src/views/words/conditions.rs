@@ -65,6 +65,9 @@ fn memory(system: &System) -> Vec<String> {
     if let Some(policy) = system.hugepages_policy.value() {
         parts.push(format!("huge pages {policy}"));
     }
+    if let Some(model) = system.preemption.value() {
+        parts.push(format!("preemption {model}"));
+    }
     if let Some(options) = system.kernel_options.value().filter(|o| !o.is_empty()) {
         parts.push(format!("kernel started with {}", options.join(" ")));
     }

@@ -8,9 +8,14 @@ use crate::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy,
 #[must_use]
 pub fn headline(h: &Headline) -> String {
     let Some(speed) = h.tokens_per_s else { return "Decode: no token was generated.".to_owned() };
-    let threads = if h.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", h.threads) };
+    let threads = match h.threads {
+        // No operator was traced.
+        0 => String::new(),
+        1 => " on 1 thread".to_owned(),
+        n => format!(" on {n} threads"),
+    };
     let with = if h.drafted { " with a draft model" } else { "" };
-    let mut text = format!("Decode: {speed:.2} tok/s{with} on {threads}");
+    let mut text = format!("Decode: {speed:.2} tok/s{with}{threads}");
     if let Some(ns) = h.token_ns {
         text += &format!(", {} a token", duration(ns));
     }
