@@ -5,6 +5,8 @@
 #                     turn: the agent by levels, starts only, duty cycle, direct probes; the paper's way and bpftrace beside it.
 #                     MODEL: smollm2 (default) or big-1b-q4km, …; the other options: ci/bench/overhead.py --help
 #   hits [MODEL] [--engine E] …   the same by counting, where windows are too noisy: hits a token, time of their programs, the agent's CPU
+#   agents OLD [MODEL] [--engine E] …   another agent (OLD, a file) beside the present one, in turn on one engine: slowdown, time of programs, pair of
+#                     probes, and the ratio of each pair; the other options: ci/bench/agents.py --help
 #   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
 #   analyser [SPANS]  so many spans (ten million) through the analyser, on one core: speed and memory; analyses and views one by one; the same
@@ -50,9 +52,16 @@ on() {
 	case ${1:-} in '' | --*) ;; *) model=$1 && shift ;; esac
 	if [ "${1:-}" = --engine ]; then engine=$2 && shift 2; fi
 	say "$program: $engine, $model"
-	python3 "ci/bench/$program.py" --agent "$agent" --engine "$(scripts/engine.sh "$engine")" --model "$(scripts/model.sh "$model")" "$@"
+	case $program in agents) ;; *) set -- --agent "$agent" "$@" ;; esac
+	python3 "ci/bench/$program.py" --engine "$(scripts/engine.sh "$engine")" --model "$(scripts/model.sh "$model")" "$@"
 }
 
+agents() {
+	local old=$1
+	shift
+	cargo build -q --locked --release -p host-analyzer --bin analyze
+	on agents "$@" --a "$old" --b "$agent" --analyze "$CARGO_TARGET_DIR/release/analyze"
+}
 overhead() { on overhead "$@" --tracer "$built/tracer" --json "$built/figures.jsonl"; }
 
 parts() {
@@ -95,6 +104,7 @@ analyser() {
 
 case $what in
 overhead) need_pkgs bpftrace && build_agent && build_tracers && overhead "$@" ;;
+agents) [ -x "${1:-}" ] || die "agents needs the file of another agent"; build_agent && agents "$@" ;;
 hits) build_agent && on hits "$@" ;;
 parts) build_tracers && parts ;;
 rate) build_agent && rate "$@" ;;

@@ -3,7 +3,8 @@
 #
 #   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no soak, no other engines, no emulated boards,
 #             no supply chain
-#   --all     also the steps that take long: tracing in emulated guests whose current kernels preempt (ci/board/preempt.sh)
+#   --all     also the steps that take long: the BPF programs by each clang (ci/clangs.sh), and tracing in emulated guests whose current kernels
+#             preempt (ci/board/preempt.sh)
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
 # the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
@@ -153,6 +154,7 @@ long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
 long_step "push, counters, serial" boards_side_by_side
+all_step "other clangs" ci/clangs.sh
 all_step "preemption (x86-64)" ci/board/preempt.sh
 all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64
 long_step "fleet: S3, Spark" ci/fleet/test.sh
@@ -162,7 +164,7 @@ echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
 [ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -n "$all" ] || echo "left out without --all: preemption in emulated guests"
+[ -n "$all" ] || echo "left out without --all: other clangs, preemption in emulated guests"
 [ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, fleets beyond one machine, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
