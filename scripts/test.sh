@@ -120,6 +120,7 @@ boards_side_by_side() {
 	pid=$!
 	ci/board/counters.sh || result=1
 	ci/board/serial.sh || result=1
+	ci/board/memory.sh || result=1
 	wait "$pid" || result=1
 	cat "$dir/push.log"
 	return "$result"
@@ -153,7 +154,7 @@ long_step "backends" ci/engines/backends.sh
 long_step "other GGML programs" ci/engines/others.sh
 long_step "kernels (board)" ci/board/matrix.sh
 long_step "engines (board)" ci/board/engines.sh
-long_step "push, counters, serial" boards_side_by_side
+long_step "push, serial, memory" boards_side_by_side
 all_step "other clangs" ci/clangs.sh
 all_step "preemption (x86-64)" ci/board/preempt.sh
 all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64

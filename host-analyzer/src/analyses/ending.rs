@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model};
+use crate::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model, Probe};
 
 /// Lines of an engine's output that are kept.
 const LINES: usize = 5;
@@ -90,6 +90,8 @@ pub struct Ending {
     pub waited_for: Option<String>,
     /// The process's id in its own PID namespace.
     pub inside_pid: Option<u32>,
+    /// Where no probe was attached: how many were tried. None was where no part of an engine was found.
+    pub tried: Option<u64>,
     /// The archive that code is mapped out of.
     pub file: Option<String>,
     /// Children that have the same engine and are not traced.
@@ -170,6 +172,10 @@ impl Ending {
             EndingCode::NoProcess => {
                 self.pid = None;
                 self.waited_for = row(EndingKind::NoProcess).map(text);
+            }
+            EndingCode::NoProbe => {
+                let of_process = |p: &&Probe| Some(p.pid) == self.pid;
+                self.tried = Some(model.session.probes.iter().filter(of_process).count() as u64);
             }
             EndingCode::PidNamespace => self.inside_pid = about.map(|row| row.other),
             EndingCode::PackedLibrary => self.file = about.map(text),
@@ -307,8 +313,10 @@ fn memory(model: &Model, row: &EndingRow) -> Option<Memory> {
     };
     let pressed =
         memory.stalled_ns.is_some_and(|ns| ns.saturating_mul(100) >= open_ns(row).saturating_mul(PRESSED));
-    let limited = memory.high_bytes.is_some() || memory.limit_bytes.is_some();
+    // Who passed a limit has one, whatever was read when the session began.
     let passed = memory.high_events.is_some_and(|n| n > 0);
-    memory.is_reason = limited && (pressed || passed || full(memory.high_bytes) || full(memory.limit_bytes));
+    let limited = memory.high_bytes.is_some() || memory.limit_bytes.is_some();
+    let at_limit = full(memory.high_bytes) || full(memory.limit_bytes);
+    memory.is_reason = passed || limited && (pressed || at_limit);
     Some(memory)
 }

@@ -183,6 +183,7 @@ fn a_program_without_an_engine() {
     let ending = session.ending(NOTHING_TRACED);
     assert_eq!((ending.code, ending.state), (EndingCode::NoProbe, EndingState::Bad));
     assert!(ending.pid.is_some());
+    assert_eq!(ending.tried, Some(0), "there was nothing to probe");
 }
 
 #[test]

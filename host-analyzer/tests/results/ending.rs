@@ -80,7 +80,11 @@ fn recordings_without_rows_tell_what_their_tables_do() {
         change(&mut m);
         ending(&m).code
     };
-    assert_eq!(changed(&|m| m.session.probes[0].attached = false), EndingCode::NoProbe);
+    let refused = |m: &mut Model| m.session.probes[0].attached = false;
+    assert_eq!(changed(&refused), EndingCode::NoProbe);
+    let mut m = silent();
+    refused(&mut m);
+    assert_eq!(ending(&m).tried, Some(1));
     assert_eq!(changed(&|m| m.health.end = None), EndingCode::CutShort);
     assert_eq!(changed(&|m| m.health.refused = Some("no".into())), EndingCode::Refused);
     let nobody = |m: &mut Model| {
@@ -90,6 +94,20 @@ fn recordings_without_rows_tell_what_their_tables_do() {
     assert_eq!(changed(&nobody), EndingCode::NoProcess);
     let stopped = |m: &mut Model| m.health.end.as_mut().unwrap().reason = EndReason::HostStopped;
     assert_eq!(changed(&stopped), EndingCode::NothingComputed);
+    // Nothing of the engine was asked for, so nothing is missing.
+    let asked = |levels: &[Level]| {
+        let mut m = silent();
+        (m.session.agent, m.session.levels) = ("0.1.0".into(), levels.to_vec());
+        ending(&m)
+    };
+    for levels in [&[][..], &[Level::Sched]] {
+        let e = asked(levels);
+        assert_eq!(
+            (e.code, e.state, e.traced, e.in_vain()),
+            (EndingCode::NotAsked, EndingState::Good, false, false)
+        );
+    }
+    assert!(asked(&[Level::Token, Level::Sched]).in_vain());
     let whole = ending(&small::model());
     assert_eq!((whole.code, whole.state, whole.traced), (EndingCode::Computed, EndingState::Good, true));
 }

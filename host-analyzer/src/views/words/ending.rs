@@ -22,6 +22,10 @@ pub fn sentence(e: &Ending) -> Option<String> {
             None => "No engine process appeared while the agent waited. Check the name that it waits for"
                 .to_owned(),
         },
+        EndingCode::NoProbe if e.tried == Some(0) => format!(
+            "Nothing was recorded: no part of llama.cpp or another GGML engine was found in what {who} maps. Check that it is the \
+             engine; `profinfer-agent engine PID` examines a process"
+        ),
         EndingCode::NoProbe => format!(
             "No probe was attached to {who}, so nothing was recorded. The probes below state the reason; `profinfer-agent engine PID` \
              examines a process"
