@@ -36,6 +36,11 @@ fn model(
     if let Some(asked) = asked.filter(|_| version.contains("PREEMPT_DYNAMIC")) {
         return Some(asked.to_owned());
     }
+    // Kernels that cannot choose at boot have one word of their model in their version.
+    let word = |wanted: &str| version.split_whitespace().any(|word| word == wanted);
+    if let Some((_, name)) = [("PREEMPT", "full"), ("PREEMPT_LAZY", "lazy")].iter().find(|(w, _)| word(w)) {
+        return Some((*name).to_owned());
+    }
     const MODELS: [(&str, &str); 4] = [
         ("CONFIG_PREEMPT_NONE", "none"),
         ("CONFIG_PREEMPT_VOLUNTARY", "voluntary"),
@@ -63,7 +68,9 @@ mod tests {
         assert_eq!(of(dynamic, Some("none voluntary (full) lazy\n"), "preempt=none", built), is("full"));
         assert_eq!(of(dynamic, None, "quiet preempt=none", built), is("none"));
         assert_eq!(of(dynamic, None, "quiet", built), is("lazy"));
-        assert_eq!(of("#1 SMP PREEMPT", None, "preempt=none", "CONFIG_PREEMPT=y\n"), is("full"));
+        // One that cannot choose says it without any file, whatever was asked.
+        assert_eq!(of("#1 SMP PREEMPT Debian 7.2", None, "preempt=none", ""), is("full"));
+        assert_eq!(of("#1 SMP PREEMPT_LAZY", None, "", ""), is("lazy"));
         assert_eq!(of("#1 SMP PREEMPT_RT", Some("(full)"), "", built), is("rt"));
         assert_eq!(of("#1 SMP", None, "", "CONFIG_SMP=y\n"), None);
     }
