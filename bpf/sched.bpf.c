@@ -129,7 +129,7 @@ static __noinline void sched_seen(__u64 id)
 	__u64 now = bpf_ktime_get_ns();
 	struct event_wake *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
 
-	/* What is lost by it is said of no time: of a thread that is not known yet nothing is. */
+	/* Its loss needs no gap: nothing is recorded of a thread that is not known yet. */
 	if (!e)
 		return;
 	head(&e->head, EVENT_SEEN, id, bpf_get_smp_processor_id());

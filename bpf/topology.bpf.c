@@ -13,7 +13,7 @@
  *
  * Global functions of scalars: the verifier looks at such a function once and not again at every
  * call, so that loops over thousands of nodes pass on Linux 5.10, which has no bpf_loop, and so that loading takes
- * milliseconds on a board: loops within loops, each in a function of its own.
+ * milliseconds on a board: nested loops, each in a separate function.
  */
 #include "include/maps.h"
 
@@ -199,7 +199,7 @@ static __noinline int send_mark(struct thread *t, __u32 kind)
 	return 1;
 }
 
-/* Sends the topology of walk_topology; walk_failed says whether it is whole. */
+/* Sends the topology with the key walk_topology; walk_failed is set if it is incomplete. */
 static __noinline int send_structure(struct thread *t)
 {
 	t->walk_i = 0;

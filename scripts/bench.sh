@@ -5,8 +5,8 @@
 #                     turn: the agent by levels, starts only, duty cycle, direct probes; the paper's way and bpftrace beside it.
 #                     MODEL: smollm2 (default) or big-1b-q4km, …; the other options: ci/bench/overhead.py --help
 #   hits [MODEL] [--engine E] …   the same by counting, where windows are too noisy: hits a token, time of their programs, the agent's CPU
-#   agents OLD [MODEL] [--engine E] …   another agent (OLD, a file) beside the present one, in turn on one engine: slowdown, time of programs, pair of
-#                     probes, and the ratio of each pair; the other options: ci/bench/agents.py --help
+#   agents OLD [MODEL] [--engine E] …   the agent in the file OLD and the present one, interleaved on one engine: slowdown, time of programs, pair
+#                     of probes, and the ratio of each pair; the other options: ci/bench/agents.py --help
 #   parts             what a pair of probes takes from a thread, part by part, on one thread and on all CPUs
 #   rate [ENGINE]     operators a second on all CPUs, and how many of them were lost
 #   analyser [SPANS]  so many spans (ten million) through the analyser, on one core: speed and memory; analyses and views one by one; the same

@@ -179,7 +179,7 @@ fn remove_if_empty(path: &Path) {
     }
 }
 
-/// Exit status where nothing was traced and no program that the agent started says otherwise.
+/// Exit status if nothing was traced and no program that the agent started failed.
 const NOTHING_TRACED: i32 = 3;
 
 /// The agent's exit status is that of the program that it started.

@@ -68,7 +68,7 @@ fn run(analyze: &Path, recording: &Path, folder: &Path) -> Result<()> {
             let help = "put `analyze` beside this program or into PATH, or name it with --analyze";
             Diagnostic::new(format!("starting {}", analyze.display()), e, help)
         })?;
-    // Its summary tells that nothing was traced.
+    // Its summary shows that nothing was traced.
     if output.status.success() || output.status.code() == Some(NOTHING_TRACED) {
         return Ok(());
     }

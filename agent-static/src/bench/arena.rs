@@ -13,7 +13,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Memory of `bytes`, or less when `enough` says so while it is filled: a slow board would take minutes for much of it.
+    /// Maps and fills `bytes`, or less if `enough` returns true before: a slow board would need minutes.
     ///
     /// # Errors
     /// When there is not even memory for a test.
@@ -26,7 +26,7 @@ impl Arena {
         })?;
         while blocks.len() < all && (blocks.is_empty() || !enough()) {
             let from = blocks.len();
-            // Written, so that each page has memory of its own: pages that were only read would all be the same zeros.
+            // Written, because the kernel maps all pages that were only read to one page of zeros.
             blocks.extend((from..all.min(from + STEP)).map(|i| block(i as u64)));
         }
         Ok(Self { blocks })
@@ -38,7 +38,7 @@ impl Arena {
         (self.blocks.len() * BLOCK_BYTES) as u64
     }
 
-    /// Equal parts for so many threads, of `bytes` together as far as there are, a block each at least.
+    /// One equal part per thread, of at least one block; together `bytes`, if the arena has that much.
     pub(super) fn parts(&mut self, threads: usize, bytes: u64) -> Vec<&mut [Block]> {
         let wanted = usize::try_from(bytes / BLOCK_BYTES as u64).unwrap_or(usize::MAX);
         let each = wanted.min(self.blocks.len()) / threads.max(1);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Bytes of the last-level caches of these CPUs together, a cache that several of them share once; `None` where the kernel tells none.
+/// Bytes of the last-level caches of these CPUs together, a cache that several of them share once; `None` where the kernel reports none.
 /// `sysfs` is `/sys`.
 #[must_use]
 pub(super) fn last_bytes(sysfs: &Path, cpus: &[u32]) -> Option<u64> {
     let of = |cpu: &u32| of_cpu(*cpu, &sysfs.join(format!("devices/system/cpu/cpu{cpu}/cache")));
     let caches: BTreeMap<(u32, String), u64> = cpus.iter().filter_map(of).collect();
-    // A core without a cache of its own that is told, beside others with one, has none that is larger than theirs.
+    // A core whose cache the kernel does not report has none that is larger than those of the reported cores.
     (!caches.is_empty()).then(|| caches.values().fold(0u64, |sum, bytes| sum.saturating_add(*bytes)))
 }
 

@@ -29,7 +29,7 @@ pub struct Ceiling {
 }
 
 impl Ceiling {
-    /// From the values of the repetitions; without values, `note` says why. `bytes` is the working set, 0 for what reads no memory.
+    /// From the values of the repetitions; without values, `note` has the reason. `bytes` is the working set, 0 for what reads no memory.
     #[must_use]
     pub fn new(
         kind: CeilingKind,

@@ -1,8 +1,8 @@
 //! The reading curve: how fast memory comes to the cores, by how much of it they go through again and again.
 //!
 //! An engine reads the weights of a model once per token, so what a cache still has of them depends on their size. One size
-//! answers one model only, and no size is certain to be larger than every cache: some kernels tell no cache, and some
-//! machines tell caches of hundreds of megabytes.
+//! answers one model only, and no size is certain to be larger than every cache: some kernels report no cache, and some
+//! machines report caches of hundreds of megabytes.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// The curve ends at this many times the last-level cache: what is read again has left the cache.
 const CACHES: u64 = 4;
-/// The least that a last-level cache counts as, bytes. Phones and boards have caches between cores and memory that no kernel tells.
+/// The least that a last-level cache counts as, bytes. Phones and boards have caches between cores and memory that no kernel reports.
 const LEAST_CACHE: u64 = 8 << 20;
 /// The smallest working set: inside the second cache of every core that has one.
 const LEAST_BYTES: u64 = 256 << 10;
@@ -67,7 +67,7 @@ pub(super) fn ladder(top: u64, length: Duration, windows: u32) -> Vec<u64> {
     chosen
 }
 
-/// Whether these repetitions tell nothing. Whatever disturbs a repetition makes it slower. So a few slow ones are harmless, but
+/// Whether these repetitions vary too much to give a figure. Whatever disturbs a repetition makes it slower. So a few slow ones are harmless, but
 /// where the best is half as fast again as the median, most were disturbed.
 #[must_use]
 pub(super) const fn unstable(s: Spread) -> bool {
@@ -87,7 +87,7 @@ pub(super) fn climb(
     measure: &mut dyn FnMut(u64) -> Result<Vec<u64>>,
 ) -> Result<Vec<Point>> {
     let mut points: Vec<Point> = Vec::new();
-    // How long the repetitions of a point take, beside going through its working set once.
+    // Time of the repetitions of a point, in addition to one pass over its working set.
     let mut windows = Duration::ZERO;
     let lasts = |bytes: u64, rate: u64, windows: Duration| {
         windows + Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64)
@@ -224,7 +224,7 @@ mod tests {
         assert!(took < LENGTH + Duration::from_millis(20), "{took:?}");
     }
 
-    /// An emulated board, which reads 300 MB/s and tells no caches, stops in time.
+    /// An emulated board, which reads 300 MB/s and reports no caches, stops in time.
     #[test]
     fn a_slow_machine_ends_in_time() {
         let (points, took) = Machine::new(|_, _| steady(300_000_000)).climb(None, 2048 * MIB);

@@ -37,12 +37,12 @@ use ceiling::{Ceiling, CeilingKind};
 pub use curve::Point;
 use schedule::{Job, Schedule, Work};
 
-/// How long all measurements together take if nobody says otherwise. Filling memory ([`FILLING`]) and going through it once
+/// Time of all measurements together, unless `--budget` is given. Filling memory ([`FILLING`]) and going through it once
 /// before it is measured ([`curve::OVERTIME`]) bring a run to half as long again at most.
 pub const BUDGET: Duration = Duration::from_secs(10);
 /// What a budget may be.
 const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(600);
-/// The part of the budget that filling memory may take beside it, 1 of so many. A slow board measures in what it filled until then.
+/// Filling memory may take this fraction of the budget in addition: 1/N. A slow board measures in what it filled until then.
 const FILLING: u32 = 5;
 
 /// What to measure.

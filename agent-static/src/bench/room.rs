@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::fact;
 
-/// The part of the available memory that is taken at most: 1 of so many. The other half stays for what runs already, since a
+/// Largest fraction of the available memory that is used: 1/N. The other half stays for what runs already, since a
 /// board that swaps, or kills an engine, was harmed by the measurement.
 const SHARE: u64 = 2;
 /// Most memory for all threads together, bytes: four times the largest last-level cache that was seen (480 MB, of a Sapphire
 /// Rapids machine). Filling it takes a second or two.
 const MOST_BYTES: u64 = 2 << 30;
-/// What is taken where the kernel does not tell how much is available.
+/// Bytes used if the kernel does not report how much is available.
 const UNTOLD_BYTES: u64 = 64 << 20;
 
 /// Bytes that may be taken. `root` is `/`, `pid` the agent's.
@@ -22,7 +22,7 @@ pub(super) fn bytes(root: &Path, pid: u32) -> u64 {
     least.map_or(UNTOLD_BYTES, |bytes| bytes / SHARE).min(MOST_BYTES)
 }
 
-/// `MemAvailable` of /proc/meminfo, bytes; `None` where the kernel does not tell.
+/// `MemAvailable` of /proc/meminfo, bytes; `None` if the kernel does not report it.
 fn available(root: &Path) -> Option<u64> {
     let text = fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;

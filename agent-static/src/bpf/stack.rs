@@ -79,7 +79,7 @@ pub fn depth(function: &[Insn]) -> u32 {
     lowest.unsigned_abs()
 }
 
-/// The functions of a loaded program: its own instructions, and behind them those of the functions that it calls.
+/// The functions of a loaded program: the main program first, then the functions that it calls.
 #[must_use]
 pub fn functions(program: &[Insn]) -> Vec<&[Insn]> {
     let calls = program.iter().enumerate().filter(|(_, i)| i.code == CALL && i.src == PSEUDO_CALL);

@@ -82,7 +82,7 @@ fn verified(c: Constants) -> Vec<(String, Vec<u32>)> {
         let programs = log.split("prog '").skip(1);
         let depths = |text: &str| {
             let line = text.lines().find_map(|l| l.trim().strip_prefix("stack depth "))?;
-            // Newer kernels write more behind it.
+            // Newer kernels append more fields.
             let sum = line.split_whitespace().next()?;
             Some(sum.split('+').map(|n| n.parse().unwrap()).collect())
         };

@@ -19,7 +19,7 @@ pub(crate) fn preemption(root: &Path) -> Result<String, String> {
         .ok_or_else(|| "the kernel shows neither debugfs nor its configuration".to_owned())
 }
 
-/// By what the kernel says: of itself, of the model that is in force, at its start, of its configuration.
+/// From the version string, debugfs, the command line and the configuration, in this order.
 fn model(
     version: &str,
     chosen: Option<&str>,
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(of(dynamic, Some("none voluntary (full) lazy\n"), "preempt=none", built), is("full"));
         assert_eq!(of(dynamic, None, "quiet preempt=none", built), is("none"));
         assert_eq!(of(dynamic, None, "quiet", built), is("lazy"));
-        // One that cannot choose says it without any file, whatever was asked.
+        // A kernel without PREEMPT_DYNAMIC ignores `preempt=` and has its model in the version.
         assert_eq!(of("#1 SMP PREEMPT Debian 7.2", None, "preempt=none", ""), is("full"));
         assert_eq!(of("#1 SMP PREEMPT_LAZY", None, "", ""), is("lazy"));
         assert_eq!(of("#1 SMP PREEMPT_RT", Some("(full)"), "", built), is("rt"));

@@ -108,7 +108,7 @@ struct Counts {
     /// Of these: of graphs with more nodes than are walked, and of graphs that could not be read.
     too_large: u64,
     unreadable: u64,
-    /// Of these: what the record says of nodes and times cannot be.
+    /// Of these: records with impossible nodes or times.
     damaged: u64,
     /// In graph calls that were running when the session ended.
     edge: u64,
@@ -242,7 +242,7 @@ impl Lower {
         }
     }
 
-    /// Says why spans are in the sums of [`Self::loss`] where one sum has several reasons.
+    /// Sends the reasons of those sums of [`Self::loss`] that have several.
     pub fn emit_loss_reasons(&mut self, at_ns: u64, kernel: &Totals, weight: Weight) {
         let reasons = LossReasons {
             at_ns,

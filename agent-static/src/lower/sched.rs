@@ -102,7 +102,7 @@ impl Lower {
         self.push_event(e.at_ns, Happened::Switch { cpu: cpu(e.cpu), prev, left, next });
     }
 
-    /// A probe found a thread of which the tracepoints told nothing yet: as if it came to its CPU from itself.
+    /// A probe ran on a thread that no tracepoint has reported yet: the thread is on this CPU now.
     pub(super) fn seen(&mut self, head: &Head, at_ns: u64) {
         if self.sched.is_none() || self.located(head.tgid, head.tid) {
             return;

@@ -126,7 +126,7 @@ pub(super) fn capture(
         let lower = &mut drain.borrow_mut().lower;
         if let Err(e) = tracer.begin(target, stderr, lower) {
             endings.look(&tracer, lower);
-            // Where more is known than that there is no engine, the recording tells it.
+            // The recording has the reason if more is known than that there is no engine.
             unprobed = Some(endings.diagnostic().ok_or(e)?);
         }
     }

@@ -1,7 +1,7 @@
 //! Passes an engine's standard error on, unchanged, and keeps its last bytes.
 //!
 //! ```text
-//! engine ─ pipe ─▶ a process of its own ─▶ the standard error that the agent was started with
+//! engine ─ pipe ─▶ a separate process ─▶ the standard error that the agent was started with
 //!                  └─ at the engine's end: its last bytes ─ pipe ─▶ agent
 //! ```
 //! A process, not a thread of the agent: when the agent dies, the engine's next line would meet a pipe without a reader, which kills
@@ -25,7 +25,7 @@ use super::privilege::{self, Sets};
 
 /// Bytes that are kept.
 pub const KEPT: usize = 4096;
-/// How long the agent waits for them when the engine has ended. A process that the engine left behind may hold its standard error open.
+/// How long the agent waits for them when the engine has ended. A surviving child of the engine may keep standard error open.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The last bytes of an engine's standard error, once it has ended.
@@ -68,7 +68,7 @@ pub fn begin() -> nix::Result<(OwnedFd, Tail)> {
             WaitStatus::Exited(_, 0) => Ok((to, Tail(tail))),
             _ => Err(Errno::EAGAIN),
         },
-        // Twice, so that nobody who waits for children of the agent is told of it.
+        // Forked twice, so that no waitpid(2) of the agent returns this process.
         // SAFETY: As above.
         ForkResult::Child => match unsafe { fork() } {
             Ok(ForkResult::Child) => {

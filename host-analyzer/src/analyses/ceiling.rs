@@ -177,7 +177,7 @@ impl Ceilings {
 }
 
 impl Ceiling {
-    /// Its median for so many bytes, and where on the curve that is; `None` where it is doubtful or was not measured.
+    /// Its median for this many bytes, and where on the curve that is; `None` where it is doubtful or was not measured.
     fn figure(&self, reads: Option<u64>) -> Option<(u64, Option<At>)> {
         let Some(largest) = self.points.last() else {
             return self.doubts.is_empty().then_some((self.median?, None));
@@ -214,7 +214,7 @@ fn between(from: &Point, to: &Point, bytes: u64) -> u64 {
 }
 
 fn ceiling(c: &model::Ceiling) -> Ceiling {
-    // What reads no memory has one point, which says no more than the figures.
+    // Ceilings that read no memory have one point, equal to the figures.
     let curve: &[CeilingPoint] = match c.points.first() {
         Some(point) if point.working_set_bytes > 0 => &c.points,
         _ => &[],

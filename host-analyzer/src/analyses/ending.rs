@@ -11,7 +11,7 @@ use crate::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level
 const LINES: usize = 5;
 /// Longest text of a row that is kept, characters: it comes from the stream.
 const TEXT: usize = 1500;
-/// A call that has run longer than this, and this many times as long as the longest one that returned, is said not to have returned.
+/// A call counts as unreturned if it has run longer than this, and [`OPEN_TIMES`] as long as the longest one that returned.
 const OPEN_NS: u64 = 5_000_000_000;
 const OPEN_TIMES: u64 = 10;
 /// Signals by which people and systems end a program that works: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
@@ -124,14 +124,14 @@ pub struct Memory {
     pub high_events: Option<u64>,
     /// How long no task of the group ran for want of memory in the session, ns.
     pub stalled_ns: Option<u64>,
-    /// That is why the call did not return, as far as these figures tell.
+    /// The figures show that this is why the call did not return.
     pub is_reason: bool,
 }
 
 impl Ending {
-    /// Nothing was traced, although it was asked for.
+    /// Nothing was traced, although a level of the engine was requested.
     #[must_use]
-    pub const fn in_vain(&self) -> bool {
+    pub const fn nothing_traced(&self) -> bool {
         !self.traced && !matches!(self.code, EndingCode::NotAsked)
     }
 

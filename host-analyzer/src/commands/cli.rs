@@ -272,7 +272,7 @@ pub(super) struct Record {
     /// for standard input. Several are the pieces of one recording (--rotate), a folder holds them
     #[arg(value_name = "SOURCE")]
     pub(super) sources: Vec<String>,
-    /// Of a recording with several engines, report this process only. Without it each gets a folder of its own in the output folder
+    /// Report only this process of a recording with several engines. Without it, each process gets a folder in the output folder
     #[arg(long, value_name = "PID")]
     pub(super) pid: Option<u32>,
     /// Folder to write to

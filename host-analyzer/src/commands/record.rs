@@ -145,7 +145,7 @@ pub(super) fn one_engine(paths: &[PathBuf]) -> Result<Model> {
     ))
 }
 
-/// One complete result for each engine, in a folder of its own.
+/// One complete result for each engine, in a separate folder.
 fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -> Result<u8> {
     if !options.only.is_empty() {
         let answer = format!("the recording has several engines: {}", named(model, engines));
@@ -153,7 +153,7 @@ fn each(model: &Model, engines: &[u32], options: &Record, out: &mut dyn Write) -
     }
     write::remove_views(&options.out)?;
     let mut status = 0;
-    let _ = writeln!(out, "{} engines computed: each has a result of its own", engines.len());
+    let _ = writeln!(out, "{} engines ran; each has a separate result", engines.len());
     for pid in engines {
         let one = model.only(*pid);
         let process = one.session.processes.last();
@@ -185,7 +185,7 @@ fn report(model: &Model, options: &Record, folder: &Path, out: &mut dyn Write) -
             "{name} was left out for its size: timeline.pftrace has the same, --timeline-json writes it"
         );
     }
-    Ok(if analysis.ending.in_vain() { NOTHING_TRACED } else { 0 })
+    Ok(if analysis.ending.nothing_traced() { NOTHING_TRACED } else { 0 })
 }
 
 /// A larger recording in pieces is not joined behind its capture, because its tables take some twenty times its size in memory.

@@ -83,7 +83,7 @@ pub(super) struct Extra<'a> {
     pub(super) part: u64,
 }
 
-/// Removes views of an earlier recording: they would stand beside folders of this one's engines.
+/// Removes views of an earlier recording: they would be next to folders of this one's engines.
 pub(super) fn remove_views(out: &Path) -> Result<()> {
     folder(out)?;
     let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
@@ -168,7 +168,7 @@ fn is_part(name: &str) -> bool {
     name == PERFETTO || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Removes files of an earlier recording that would stand beside the views of this one.
+/// Removes files of an earlier recording that would be next to the views of this one.
 fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> Result<()> {
     let unwritable = |e| Diagnostic::unwritable(out.display(), e);
     for entry in fs::read_dir(out).map_err(unwritable)? {

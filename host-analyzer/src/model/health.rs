@@ -150,7 +150,7 @@ pub struct Health {
     pub ledger: Option<Ledger>,
     /// Latest totals of what options and filters left out; `None` when nothing was asked to be.
     pub capture: Option<CaptureLedger>,
-    /// Latest reasons of losses that have one sum with others; `None` from agents that do not tell them apart.
+    /// Latest reasons of losses that have one sum with others; `None` from agents that do not distinguish them.
     pub reasons: Option<ReasonLedger>,
     /// Nested calls read.
     pub nested_received: u64,

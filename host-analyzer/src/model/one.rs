@@ -259,7 +259,7 @@ fn parts(p: &Parts, ids: &[Option<u32>]) -> Parts {
     }
 }
 
-/// The states of its threads. Turns stay: they tell who had the CPUs, whoever wanted them.
+/// The states of its threads. Turns stay: they show who had the CPUs.
 fn sched(s: &Sched, of_it: &impl Fn(&ThreadId) -> bool) -> Sched {
     let states = &s.states;
     let keep: Vec<bool> = states.thread.iter().map(of_it).collect();

@@ -103,11 +103,11 @@ fn recordings_without_rows_tell_what_their_tables_do() {
     for levels in [&[][..], &[Level::Sched]] {
         let e = asked(levels);
         assert_eq!(
-            (e.code, e.state, e.traced, e.in_vain()),
+            (e.code, e.state, e.traced, e.nothing_traced()),
             (EndingCode::NotAsked, EndingState::Good, false, false)
         );
     }
-    assert!(asked(&[Level::Token, Level::Sched]).in_vain());
+    assert!(asked(&[Level::Token, Level::Sched]).nothing_traced());
     let whole = ending(&small::model());
     assert_eq!((whole.code, whole.state, whole.traced), (EndingCode::Computed, EndingState::Good, true));
 }

@@ -60,7 +60,7 @@ pub enum CurveEnd {
 
 /// Bits of [`CeilingPoint::doubts`].
 pub mod doubt {
-    /// The repetitions differ so much that the median is no figure of the machine.
+    /// The repetitions vary too much for a usable median.
     pub const UNSTABLE: u32 = 1;
     /// An engine ran during the measurement.
     pub const ENGINE_RAN: u32 = 2;

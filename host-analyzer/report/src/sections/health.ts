@@ -55,7 +55,7 @@ function damageList(damaged: Damage[]): Child {
   return h("div", {}, h("h4", {}, "Damaged on the way"), h("dl", { class: "pairs" }, ...rows));
 }
 
-/** The title says what matters most: that nothing was traced, or what was lost. */
+/** The title: nothing was traced, or what was lost. */
 function heading(kind: Tone, ending: Maybe<Ending>): string {
   if (ending?.traced === false) {
     return TITLE.nothing;

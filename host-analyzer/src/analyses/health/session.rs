@@ -32,7 +32,7 @@ pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     found.extend(some.map(|(reason, n)| Remark::Uncounted { reason, n, all }));
 }
 
-/// `traced`: where nothing was, one remark says it for all levels.
+/// `traced`: if nothing was, one remark covers all levels.
 pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
     let asked = &model.session.levels;
     // Without a session record nothing is known of the levels.

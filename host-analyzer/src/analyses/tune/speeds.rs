@@ -34,7 +34,7 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Those of so many threads on these CPUs, when a token reads `reads` bytes.
+    /// Those of this many threads on these CPUs, if a token reads `reads` bytes.
     ///
     /// # Errors
     /// The ceiling that is missing.

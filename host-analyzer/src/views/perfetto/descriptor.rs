@@ -54,7 +54,7 @@ fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
     }))
 }
 
-/// The waits that are not in the file, as an event beside the health's and as attributes.
+/// The waits that are not in the file, as an event next to the health's and as attributes.
 pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
     let numbers = [
         ("waits_left_out", file.left_out.waits),
@@ -140,7 +140,7 @@ fn clocks(file: &File<'_>) -> TracePacket {
     let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
     let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
     if session.start_ns != 0 && session.start_unix_ns != 0 {
-        // The origin of a file can be before the start of the session, and that of a part is behind it.
+        // The origin of a file can be before the start of the session, and that of a part after it.
         let unix = session.start_unix_ns.checked_add(file.origin_ns);
         let unix = unix.and_then(|ns| ns.checked_sub(session.start_ns));
         clocks.extend(unix.map(|ns| clock(CLOCK_REALTIME, ns)));

@@ -46,7 +46,7 @@ pub fn perfetto(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
     part(model, analysis, Part::WHOLE, out)
 }
 
-/// Writes a part of the timeline, which is a file of its own.
+/// Writes a part of the timeline as a separate file.
 ///
 /// # Errors
 /// Those of `out`.
@@ -154,7 +154,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Writes a packet that is not made by hand, behind those that are.
+    /// Writes a packet that prost encodes, after those that were laid out by hand.
     fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
         self.bundle.finish(&mut self.out.bytes)?;
         packet::field(&mut self.out.bytes, packet::PACKET, &packet.encode_to_vec());

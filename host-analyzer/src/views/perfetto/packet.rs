@@ -1,7 +1,7 @@
 //! Packets of slices, laid out by hand: a recording has millions of them.
 //!
 //! What `prost` reads of the bytes is the [`super::message::TracePacket`] that was meant; a test holds the two together. The time
-//! comes last and takes one of three lengths, so that all before it is the same for every slice that says the same.
+//! comes last and takes one of three lengths, so that everything before it is identical for all slices of a node.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ const ANNOTATION_UINT: u8 = key(3, VARINT);
 /// Bytes of the time, from which on it takes the next of them.
 const TIMES: [(usize, u64); 3] = [(2, 1 << 14), (3, 1 << 21), (10, u64::MAX)];
 
-/// A bundle is compressed when it has so many bytes: Perfetto wants less than 512 KiB.
+/// Bytes from which on a bundle is compressed and written: Perfetto wants less than 512 KiB.
 const BUNDLE: usize = 440 * 1024;
 
 /// Appends a base-128 varint.

@@ -87,7 +87,7 @@ pub fn parts(model: &Model, analysis: &Analysis, slices: u64) -> Vec<Part> {
     bounds.map(|((from_ns, to_ns), number)| Part { number, of, from_ns: *from_ns, to_ns }).collect()
 }
 
-/// Bytes that the files of the whole recording will take, about.
+/// Estimated size of the files of the complete recording, bytes.
 #[must_use]
 pub fn bytes(model: &Model, analysis: &Analysis) -> u64 {
     let spans = model.spans.len() as u64;

@@ -1,6 +1,6 @@
 //! The packets of one track.
 //!
-//! Every track is a packet sequence of its own: its times can then be differences to the packet before, and its
+//! Every track is a separate packet sequence: its times can then be differences to the packet before, and its
 //! track is a default.
 
 use std::io;
@@ -61,7 +61,7 @@ fn slice_begins(writer: &mut Sequence, file: &mut File<'_>, slice: Slice, start:
     }
 }
 
-/// Begins a track of its own below `parent`, and its sequence.
+/// Begins a track below `parent`, and its sequence.
 pub(super) fn begin_track(
     file: &mut File<'_>,
     name: &str,
@@ -119,7 +119,7 @@ impl Sequence {
         Ok(Self { id, now_ns: file.origin_ns })
     }
 
-    /// Begins a slice that says what no other one says.
+    /// Begins a slice whose label is unique.
     pub(super) fn once(&mut self, file: &mut File<'_>, label: &Label, start: u64) {
         let mut template = Template::new(&mut file.texts, label, &[]);
         let delta = self.delta(start);

@@ -27,7 +27,7 @@ impl ArgumentNames {
 
 /// An encoded `TrackEvent`, and the texts that it refers to.
 pub(super) struct Template {
-    /// What stands behind the arguments that differ between executions. These come first, because templates that follow each other then
+    /// What follows the arguments that differ between executions. These come first, because templates that follow each other then
     /// often begin with the same bytes.
     track_event: Vec<u8>,
     needs: Vec<Entry>,

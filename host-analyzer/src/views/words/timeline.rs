@@ -9,7 +9,7 @@ pub fn size(parts: &[Part], bytes: u64) -> String {
     let megabytes = count((bytes / 1_000_000).max(1));
     match parts {
         [first, .., last] => format!(
-            "{} to {}: about {megabytes} MB in {} parts by time, each for a viewer of its own; --timeline-slices sets their size",
+            "{} to {}: about {megabytes} MB in {} parts by time, each to be opened separately; --timeline-slices sets their size",
             first.name(),
             last.name(),
             parts.len()
