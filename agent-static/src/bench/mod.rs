@@ -37,8 +37,8 @@ use ceiling::{Ceiling, CeilingKind};
 pub use curve::Point;
 use schedule::{Job, Schedule, Work};
 
-/// Time of all measurements together, unless `--budget` is given. Filling memory ([`FILLING`]) and going through it once
-/// before it is measured ([`curve::OVERTIME`]) bring a run to half as long again at most.
+/// Time of all measurements together, unless `--budget` is given. Filling memory and going through it once
+/// before it is measured bring a run to half as long again at most.
 pub const BUDGET: Duration = Duration::from_secs(10);
 /// What a budget may be.
 const BUDGETS: std::ops::RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(600);
