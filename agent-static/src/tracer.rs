@@ -21,6 +21,7 @@ use crate::lower::{EngineFacts, Lower};
 use crate::operators::{self, Operators, Wish};
 use crate::outcome::{Outcome, level_bit};
 use crate::proc_file::text_of_process;
+use crate::ring::TASK_COMM;
 use crate::sys::direct::thread::{Exit, Told, poll, told};
 use crate::sys::spawn::{Spawned, spawn};
 use crate::sys::tee::Tail;
@@ -61,6 +62,23 @@ pub struct Late {
     pub begun_ns: u64,
     /// When its probes were in place, ns.
     pub met_ns: u64,
+}
+
+/// A process that began a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Executed {
+    /// Which.
+    pub pid: u32,
+    /// When, ns.
+    pub at_ns: u64,
+    /// The program's short name, as the kernel keeps it: at most 15 bytes, then zeros.
+    pub comm: [u8; TASK_COMM],
+}
+
+impl Executed {
+    fn name(&self) -> String {
+        String::from_utf8_lossy(self.comm.split(|b| *b == 0).next().unwrap_or_default()).into_owned()
+    }
 }
 
 /// A name, and what says that a program began.
@@ -214,17 +232,22 @@ impl<'b, 's> Tracer<'b, 's> {
         self.watch.active()
     }
 
-    /// Handles what watched processes did, and new ones of the name that is waited for: `executed` are the processes that
-    /// began a new program, and when.
+    /// Handles new processes of the name that is waited for (`executed`: processes that began a program), and one stop of a watched
+    /// process. True if there was a stop: the next one may wait already.
     ///
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
-    pub fn step(&mut self, executed: &mut Vec<(u32, u64)>, lower: &mut Lower) -> Result<()> {
-        // New ones first: they run, while those that are watched stand still and can wait.
-        for (pid, at_ns) in executed.drain(..) {
-            self.executed(pid, at_ns, lower)?;
+    pub fn step(&mut self, executed: &mut Vec<Executed>, lower: &mut Lower) -> Result<bool> {
+        // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the caller looks for new ones after each.
+        let mut begun = false;
+        for e in executed.drain(..) {
+            begun |= self.executed(&e)?;
         }
-        while let Some(stop) = self.watch.poll() {
+        if begun {
+            self.drop_what_is_gone(lower);
+        }
+        let stop = self.watch.poll();
+        if let Some(stop) = stop {
             let result = self.stopped(stop, lower);
             if let Stop::Called(tid) = stop {
                 lower.resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
@@ -232,35 +255,50 @@ impl<'b, 's> Tracer<'b, 's> {
             self.watch.resume(stop);
             result?;
         }
-        self.reap()
+        self.reap()?;
+        Ok(stop.is_some())
     }
 
-    /// A process began a new program.
-    fn executed(&mut self, pid: u32, at_ns: u64, lower: &mut Lower) -> Result<()> {
-        let wanted = self.waiting_for.as_ref().is_some_and(|w| process::has_name(pid, &w.name));
+    /// A process began a new program. True if it is watched from now on.
+    fn executed(&mut self, e: &Executed) -> Result<bool> {
+        let Some(waiting) = &self.waiting_for else { return Ok(false) };
+        let (pid, at_ns) = (e.pid, e.at_ns);
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
-        if !wanted || self.processes.iter().any(known) {
-            return Ok(());
+        if self.processes.iter().any(known) {
+            return Ok(false);
         }
-        // It runs already: every microsecond counts, so stop first and look at it then. When it is gone
-        // again there is nothing to trace.
+        if !process::has_name(pid, &waiting.name) {
+            // It may have ended before the agent came to it.
+            if !process::alive(pid) && process::matches(&e.name(), &waiting.name) {
+                self.note_late(pid, at_ns);
+            }
+            return Ok(false);
+        }
+        // It runs already: every microsecond counts, so stop first and look at it then.
         self.begin_process(pid, true)?;
         if let Some(traced) = self.processes.last_mut() {
             traced.executed_ns = Some(at_ns);
         }
         if let Err(e) = self.watch.freeze(pid) {
-            self.processes.retain(|p| p.attached.pid != pid);
             log(&format!("{e}\n  waiting for others of that name"));
         }
-        // While it stands still, what takes milliseconds: it may be the next run of one that has ended, or of one whose
-        // files were overwritten.
+        let watched = self.watch.knows(pid.cast_signed());
+        if !watched {
+            self.processes.retain(|p| p.attached.pid != pid);
+            self.note_late(pid, at_ns);
+        }
+        Ok(watched)
+    }
+
+    /// A new process may be the next run of one that has ended, or of one whose files were overwritten. It stands still meanwhile, because this
+    /// takes milliseconds.
+    fn drop_what_is_gone(&mut self, lower: &mut Lower) {
         self.look_alive();
         for traced in &mut self.processes {
             for outcome in traced.attached.drop_overwritten() {
                 emit_probe(traced.attached.pid, &outcome, lower);
             }
         }
-        Ok(())
     }
 
     fn stopped(&mut self, stop: Stop, lower: &mut Lower) -> Result<()> {
@@ -314,9 +352,13 @@ impl<'b, 's> Tracer<'b, 's> {
     /// A process that was waited for and has all parts of an engine when the agent looks at it first may have computed already.
     fn note_if_late(&mut self, pid: u32) {
         let traced = self.processes.iter().find(|p| p.attached.pid == pid && p.attached.complete());
-        if let Some(begun_ns) = traced.and_then(|t| t.executed_ns)
-            && self.late.len() < LATE_KEPT
-        {
+        if let Some(begun_ns) = traced.and_then(|t| t.executed_ns) {
+            self.note_late(pid, begun_ns);
+        }
+    }
+
+    fn note_late(&mut self, pid: u32, begun_ns: u64) {
+        if self.late.len() < LATE_KEPT {
             self.late.push(Late { pid, begun_ns, met_ns: clock::monotonic_ns() });
         }
     }

@@ -233,8 +233,8 @@ pub struct Interrupt {
 /// One record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A process began a new program at that time.
-    Exec(Head, u64),
+    /// A process began a new program at that time, with that short name.
+    Exec(Head, u64, [u8; TASK_COMM]),
     /// A held process reached its first token or graph.
     Hold(Head),
     /// A token call began or, with `end_ns`, ended.

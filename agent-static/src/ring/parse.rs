@@ -202,7 +202,11 @@ impl<'a> Event<'a> {
     pub fn parse(b: &'a [u8]) -> Option<Self> {
         let head = head(b)?;
         Some(match kind(b)? {
-            event_kind::EVENT_EXEC => Self::Exec(head, field!(View::new(b)?, event_process.at_ns)?),
+            event_kind::EVENT_EXEC => {
+                let b = View::new(b)?;
+                let comm = name(field_bytes!(b, event_process.comm)?)?;
+                Self::Exec(head, field!(b, event_process.at_ns)?, comm)
+            }
             event_kind::EVENT_HOLD => Self::Hold(head),
             event_kind::EVENT_DECODE_START | event_kind::EVENT_DECODE_END => Self::Decode(decode(head, b)?),
             event_kind::EVENT_GRAPH_START | event_kind::EVENT_GRAPH_END => Self::Graph(graph(head, b)?),

@@ -32,7 +32,7 @@ macro_rules! record {
 #[test]
 fn every_kind_is_read_by_its_fields() {
     let exec = record!(EVENT_EXEC event_process { at_ns: 1 });
-    assert_eq!(Event::parse(&exec), Some(Event::Exec(HEAD, 1)));
+    assert_eq!(Event::parse(&exec), Some(Event::Exec(HEAD, 1, [0; TASK_COMM])));
     let hold = record!(EVENT_HOLD event_process { at_ns: 1 });
     assert_eq!(Event::parse(&hold), Some(Event::Hold(HEAD)));
     let decode = record!(EVENT_DECODE_END event_decode { start_ns: 1, end_ns: 2, context: 3, n_tokens: -1, status: -5 });

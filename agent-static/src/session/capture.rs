@@ -171,13 +171,13 @@ pub(super) fn capture(
         let Drain { lower, executed, forgotten } = &mut *drain.borrow_mut();
         lower.drain_direct();
         place(&mut placements, lower);
-        tracer.step(executed, lower)?;
+        let stopped = tracer.step(executed, lower)?;
         while let Some(pid) = tracer.newly_reported() {
             facts.process(pid, &mut lower.emit);
         }
         endings.look(&tracer, lower);
         sleep = next_sleep(sleep, lower.emit.frames() != before, tracer.watching());
-        if more {
+        if more || stopped {
             sleep = Duration::ZERO;
         }
         sleep = direct_pace.next(lower.direct_used()).map_or(sleep, |most| sleep.min(most));

@@ -2,14 +2,15 @@
 
 use crate::lower::Lower;
 use crate::ring::{Event, Op};
+use crate::tracer::Executed;
 
 /// What drained events became.
 #[derive(Debug)]
 pub(super) struct Drain {
     /// What the engine computes.
     pub(super) lower: Lower,
-    /// Processes that began a new program, and when: for the tracer.
-    pub(super) executed: Vec<(u32, u64)>,
+    /// Processes that began a new program: for the tracer.
+    pub(super) executed: Vec<Executed>,
     /// Topologies that `lower` forgot: for the kernel side.
     pub(super) forgotten: Vec<u64>,
 }
@@ -30,7 +31,9 @@ impl Drain {
 
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Exec(head, at_ns) => self.executed.push((head.tgid, *at_ns)),
+            Event::Exec(head, at_ns, comm) => {
+                self.executed.push(Executed { pid: head.tgid, at_ns: *at_ns, comm: *comm });
+            }
             // Its wake-up is all that matters: the watch sees the stop itself.
             Event::Hold(_) => {}
             computed => self.lower.event(computed, &mut self.forgotten),

@@ -160,7 +160,8 @@ fn first_line(path: String) -> String {
 }
 
 /// The kernel keeps 15 bytes of a process name, so of a longer wanted name the first 15 bytes are compared.
-fn matches(name: &str, wanted: &str) -> bool {
+#[must_use]
+pub fn matches(name: &str, wanted: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == wanted || (name.len() == 15 && wanted.starts_with(name)),
