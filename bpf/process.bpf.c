@@ -2,18 +2,30 @@
 /* New programs, for an agent that waits for an engine by name; library loads of watched processes; and the end of threads. */
 #include "include/maps.h"
 
-/* Only attached while the agent waits. The kernel has set the new name before this tracepoint. */
-SEC("raw_tp/sched_process_exec")
-int process_exec(UNUSED void *ctx)
+/* The same events for the thread that stops new processes at once (agent-static/src/target/catch.rs). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024); /* a page at least, whatever its size */
+} executions SEC(".maps");
+
+static __always_inline void send_exec(void *ring)
 {
-	struct event_process *p = bpf_ringbuf_reserve(&events, sizeof(*p), 0);
+	struct event_process *p = bpf_ringbuf_reserve(ring, sizeof(*p), 0);
 
 	if (!p)
-		return 0;
+		return;
 	head(&p->head, EVENT_EXEC, pid_tgid(), 0);
 	p->at_ns = bpf_ktime_get_ns();
 	bpf_get_current_comm(p->comm, sizeof(p->comm));
 	bpf_ringbuf_submit(p, BPF_RB_FORCE_WAKEUP);
+}
+
+/* Only attached while the agent waits. The kernel has set the new name before this tracepoint. */
+SEC("raw_tp/sched_process_exec")
+int process_exec(UNUSED void *ctx)
+{
+	send_exec(&executions);
+	send_exec(&events);
 	return 0;
 }
 

@@ -21,10 +21,10 @@ use crate::lower::{EngineFacts, Lower};
 use crate::operators::{self, Operators, Wish};
 use crate::outcome::{Outcome, level_bit};
 use crate::proc_file::text_of_process;
-use crate::ring::TASK_COMM;
 use crate::sys::direct::thread::{Exit, Told, poll, told};
 use crate::sys::spawn::{Spawned, spawn};
 use crate::sys::tee::Tail;
+use crate::target::catch::{Catch, Executed};
 use crate::target::output;
 use crate::target::process::{self, Target};
 use crate::target::watch::{Stop, Watch};
@@ -64,29 +64,13 @@ pub struct Late {
     pub met_ns: u64,
 }
 
-/// A process that began a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Executed {
-    /// Which.
-    pub pid: u32,
-    /// When, ns.
-    pub at_ns: u64,
-    /// The program's short name, as the kernel keeps it: at most 15 bytes, then zeros.
-    pub comm: [u8; TASK_COMM],
-}
-
-impl Executed {
-    fn name(&self) -> String {
-        String::from_utf8_lossy(self.comm.split(|b| *b == 0).next().unwrap_or_default()).into_owned()
-    }
-}
-
 /// A name, and what says that a program began.
 #[derive(Debug)]
 struct Waiting {
     name: String,
     restarts: bool,
     _link: Link,
+    catch: Option<Catch>,
 }
 
 #[derive(Debug)]
@@ -155,7 +139,8 @@ impl<'b, 's> Tracer<'b, 's> {
             Target::Name { name, restarts } => {
                 // Watch first, look second: nothing that starts in between is missed.
                 let link = self.bpf.attach_exec()?;
-                self.waiting_for = Some(Waiting { name: name.clone(), restarts: *restarts, _link: link });
+                self.waiting_for =
+                    Some(Waiting { name: name.clone(), restarts: *restarts, _link: link, catch: None });
                 for pid in process::find(name) {
                     self.add(pid, lower)?;
                     if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
@@ -181,6 +166,15 @@ impl<'b, 's> Tracer<'b, 's> {
                     Some(Child { pid, command: shown, cmdline, spawned: Some(spawned), exit: None, tail });
                 Ok(())
             }
+        }
+    }
+
+    /// Stops new processes of the name that is waited for from now on, also while this thread is busy. To be called when the agent has given up its
+    /// privileges, which threads inherit.
+    pub fn begin_catch(&mut self) {
+        if let Some(waiting) = &mut self.waiting_for {
+            let executions = self.bpf.executions();
+            waiting.catch = executions.ok().and_then(|map| Catch::begin(map, &waiting.name));
         }
     }
 
@@ -229,17 +223,22 @@ impl<'b, 's> Tracer<'b, 's> {
     /// Some process is watched while it starts.
     #[must_use]
     pub fn watching(&self) -> bool {
-        self.watch.active()
+        self.watch.active() || self.catch().is_some_and(Catch::holds)
     }
 
     /// Handles new processes of the name that is waited for (`executed`: processes that began a program), and one stop of a watched
-    /// process. True if there was a stop: the next one may wait already.
+    /// process. True if there was any: the next one may wait already.
     ///
     /// # Errors
     /// When the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, executed: &mut Vec<Executed>, lower: &mut Lower) -> Result<bool> {
         // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the caller looks for new ones after each.
         let mut begun = false;
+        let any = !executed.is_empty();
+        if let Some(catch) = self.catch() {
+            executed.clear();
+            catch.take(executed);
+        }
         for e in executed.drain(..) {
             begun |= self.executed(&e)?;
         }
@@ -256,29 +255,24 @@ impl<'b, 's> Tracer<'b, 's> {
             result?;
         }
         self.reap()?;
-        Ok(stop.is_some())
+        Ok(any || stop.is_some())
     }
 
     /// A process began a new program. True if it is watched from now on.
     fn executed(&mut self, e: &Executed) -> Result<bool> {
-        let Some(waiting) = &self.waiting_for else { return Ok(false) };
         let (pid, at_ns) = (e.pid, e.at_ns);
+        let wanted = self.waiting_for.as_ref().is_some_and(|w| e.is_named(&w.name));
         let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
-        if self.processes.iter().any(known) {
+        if !wanted || self.processes.iter().any(known) {
+            self.release(pid);
             return Ok(false);
         }
-        if !process::has_name(pid, &waiting.name) {
-            // It may have ended before the agent came to it.
-            if !process::alive(pid) && process::matches(&e.name(), &waiting.name) {
-                self.note_late(pid, at_ns);
-            }
-            return Ok(false);
-        }
-        // It runs already: every microsecond counts, so stop first and look at it then.
         self.begin_process(pid, true)?;
         if let Some(traced) = self.processes.last_mut() {
             traced.executed_ns = Some(at_ns);
         }
+        // From here on it runs: every microsecond counts, so stop first and look at it then.
+        self.release(pid);
         if let Err(e) = self.watch.freeze(pid) {
             log(&format!("{e}\n  waiting for others of that name"));
         }
@@ -288,6 +282,16 @@ impl<'b, 's> Tracer<'b, 's> {
             self.note_late(pid, at_ns);
         }
         Ok(watched)
+    }
+
+    fn catch(&self) -> Option<&Catch> {
+        self.waiting_for.as_ref()?.catch.as_ref()
+    }
+
+    fn release(&self, pid: u32) {
+        if let Some(catch) = self.catch() {
+            catch.release(pid);
+        }
     }
 
     /// A new process may be the next run of one that has ended, or of one whose files were overwritten. It stands still meanwhile, because this

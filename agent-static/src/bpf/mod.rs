@@ -19,7 +19,9 @@ use std::mem::{MaybeUninit, offset_of};
 use std::sync::atomic::Ordering::Relaxed;
 
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, Object, OpenObject, OpenProgramMut, Program, ProgramAttachType};
+use libbpf_rs::{
+    MapCore, MapFlags, MapHandle, Object, OpenObject, OpenProgramMut, Program, ProgramAttachType,
+};
 
 use crate::backend_function::FUNCTIONS;
 use crate::capture::Programs;
@@ -153,6 +155,14 @@ impl<'s> Bpf<'s> {
     #[must_use]
     pub fn events(&self) -> &libbpf_rs::Map<'_> {
         &self.skel.maps.events
+    }
+
+    /// The ring buffer of new programs, for another thread.
+    ///
+    /// # Errors
+    /// What the kernel answered.
+    pub fn executions(&self) -> libbpf_rs::Result<MapHandle> {
+        MapHandle::try_from(&self.skel.maps.executions)
     }
 
     /// Operators have no end probes.

@@ -133,6 +133,7 @@ pub(super) fn capture(
     let mut scheduling = Scheduling::begin();
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
+    tracer.begin_catch();
     // One that starts from now on is seen from its beginning.
     if let Some(name) = tracer.waits_for() {
         log(&format!("waiting for an engine of the name {name}"));

@@ -2,7 +2,7 @@
 
 use crate::lower::Lower;
 use crate::ring::{Event, Op};
-use crate::tracer::Executed;
+use crate::target::catch::Executed;
 
 /// What drained events became.
 #[derive(Debug)]

@@ -17,6 +17,9 @@ pub enum Go {
     Free,
 }
 
+/// Of tracees and children of the calling thread only: other threads of the agent have their own.
+const OWN: libc::c_int = libc::__WALL | libc::WNOHANG | libc::__WNOTHREAD;
+
 /// What waitpid(2) says of one thread, without waiting; `None`: nothing yet.
 ///
 /// # Errors
@@ -24,7 +27,7 @@ pub enum Go {
 pub fn poll(tid: i32) -> io::Result<Option<i32>> {
     let mut status = 0;
     // SAFETY: The kernel writes one int, which outlives the call.
-    match unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL | libc::WNOHANG) } {
+    match unsafe { libc::waitpid(tid, &raw mut status, OWN) } {
         0 => Ok(None),
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(Some(status)),
@@ -38,7 +41,7 @@ pub fn poll(tid: i32) -> io::Result<Option<i32>> {
 pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
     let mut status = 0;
     // SAFETY: As in `poll`.
-    match unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) } {
+    match unsafe { libc::waitpid(-1, &raw mut status, OWN) } {
         0 => Ok(None),
         -1 => Err(io::Error::last_os_error()),
         tid => Ok(Some((tid, status))),

@@ -1,0 +1,191 @@
+//! Stops new processes of a name as soon as they begin their program, while the session's thread is busy with others.
+//!
+//! Examining an engine takes 100 ms and more, in which another one of that name would reach its first token. So a thread reads the kernel's
+//! events of new programs and holds each process of the name by ptrace(2), in a thread for each, because only the thread that
+//! traces a process can let it go. The session's thread takes them over one by one with [`Catch::release`].
+//!
+//! If the agent dies, the kernel lets every tracee run on.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use libbpf_rs::{MapHandle, RingBufferBuilder};
+use nix::sys::ptrace::{self, Options};
+use nix::unistd::Pid;
+
+use super::process;
+use crate::ring::{Event, TASK_COMM};
+use crate::sys::direct::thread::{Go, Told, go, poll, told};
+
+/// Stack of each thread, bytes of address space.
+const STACK: usize = 256 << 10;
+/// Processes that are held at the same time at most: the others run on.
+const MOST: usize = 16;
+/// A process that nobody takes over runs on after this time.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the thread looks whether it is to end.
+const TICK: Duration = Duration::from_millis(200);
+/// How long a process may take to stop.
+const TO_STOP: Duration = Duration::from_millis(500);
+
+/// A process that is held: dropping the sender lets it go, and the thread's end says that it runs.
+type Held = (Sender<()>, JoinHandle<()>);
+
+/// A process that began a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Executed {
+    /// Which.
+    pub pid: u32,
+    /// When, ns.
+    pub at_ns: u64,
+    /// The program's short name, as the kernel keeps it: at most 15 bytes, then zeros.
+    pub comm: [u8; TASK_COMM],
+}
+
+impl Executed {
+    /// It has the name that is waited for, or had it before it ended.
+    #[must_use]
+    pub fn is_named(&self, wanted: &str) -> bool {
+        let comm = self.comm.split(|b| *b == 0).next().unwrap_or_default();
+        process::has_name(self.pid, wanted)
+            || !process::alive(self.pid) && process::matches(&String::from_utf8_lossy(comm), wanted)
+    }
+}
+
+/// What the threads share with the session's.
+#[derive(Debug, Default)]
+struct Shared {
+    held: Mutex<BTreeMap<u32, Held>>,
+    /// Processes of the name that stand still, or could not be stopped.
+    met: Mutex<Vec<Executed>>,
+    ends: AtomicBool,
+}
+
+/// The threads.
+#[derive(Debug)]
+pub struct Catch {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Catch {
+    /// Begins to look for processes with that name in `executions`, the ring buffer of new programs. `None` where there is no thread for it: the
+    /// session's own thread then comes to them when it can.
+    #[must_use]
+    pub fn begin(executions: MapHandle, name: &str) -> Option<Self> {
+        let shared = Arc::new(Shared::default());
+        let (theirs, name) = (Arc::clone(&shared), name.to_owned());
+        let thread = Builder::new().name("catch".to_owned()).stack_size(STACK);
+        let thread = thread.spawn(move || look(&executions, &name, &theirs)).ok()?;
+        Some(Self { shared, thread: Some(thread) })
+    }
+
+    /// Processes of the name that began a program since the last call. Those that could be stopped stand still until [`Self::release`].
+    pub fn take(&self, met: &mut Vec<Executed>) {
+        met.append(&mut locked(&self.shared.met));
+    }
+
+    /// Some process is held.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        !locked(&self.shared.held).is_empty()
+    }
+
+    /// Lets a process go that is held, and returns when it runs.
+    pub fn release(&self, pid: u32) {
+        let held = locked(&self.shared.held).remove(&pid);
+        if let Some((hold, thread)) = held {
+            drop(hold);
+            let _ = thread.join();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Drop for Catch {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let left = std::mem::take(&mut *locked(&self.shared.held));
+        for (hold, thread) in left.into_values() {
+            drop(hold);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Reads the events until the session ends.
+fn look(executions: &MapHandle, name: &str, shared: &Arc<Shared>) {
+    let mut ring = RingBufferBuilder::new();
+    let added = ring.add(executions, |bytes| {
+        if let Some(Event::Exec(head, at_ns, comm)) = Event::parse(bytes) {
+            let executed = Executed { pid: head.tgid, at_ns, comm };
+            if executed.is_named(name) {
+                hold(executed, shared);
+            }
+        }
+        0
+    });
+    if added.is_err() {
+        return;
+    }
+    let Ok(ring) = ring.build() else { return };
+    while !shared.ends.load(Ordering::Relaxed) {
+        let _ = ring.poll(TICK);
+    }
+}
+
+/// Holds a process in a thread for it.
+fn hold(executed: Executed, shared: &Arc<Shared>) {
+    let mut held = locked(&shared.held);
+    held.retain(|_, (_, thread)| !thread.is_finished());
+    if held.len() >= MOST || held.contains_key(&executed.pid) {
+        locked(&shared.met).push(executed);
+        return;
+    }
+    let (sender, receiver) = channel();
+    let theirs = Arc::clone(shared);
+    let thread = Builder::new().name("hold".to_owned()).stack_size(STACK);
+    match thread.spawn(move || stand(executed, &theirs, &receiver)) {
+        Ok(thread) => drop(held.insert(executed.pid, (sender, thread))),
+        Err(_) => locked(&shared.met).push(executed),
+    }
+}
+
+/// Stops the process, reports it to the session's thread, and holds it until the sender is dropped.
+fn stand(executed: Executed, shared: &Shared, until: &Receiver<()>) {
+    let tid = executed.pid.cast_signed();
+    let stopped = stop(tid);
+    locked(&shared.met).push(executed);
+    if let Some(signal) = stopped {
+        let _ = until.recv_timeout(PATIENCE);
+        let _ = go(tid, Go::Free, signal);
+    }
+}
+
+/// The signal that a process has to get when it goes on, 0 for none; `None` if it does not stop: it ended, or has another tracer.
+fn stop(tid: i32) -> Option<i32> {
+    let pid = Pid::from_raw(tid);
+    ptrace::seize(pid, Options::empty()).ok()?;
+    ptrace::interrupt(pid).ok()?;
+    let begun = Instant::now();
+    while begun.elapsed() < TO_STOP {
+        match poll(tid).ok()?.map(told) {
+            // A signal that came first is delivered.
+            Some(Told::Signal(signal)) => return Some(signal),
+            Some(Told::Event { .. }) => return Some(0),
+            Some(Told::Ended(_)) => return None,
+            None => std::thread::sleep(Duration::from_micros(100)),
+        }
+    }
+    None
+}
