@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// How long a process may take to stop.
 const TO_STOP: Duration = Duration::from_millis(500);
 
-/// A process that is held: dropping the sender lets it go, and the thread's end says that it runs.
+/// A process that is held: dropping the sender releases it, and it runs when the thread has ended.
 type Held = (Sender<()>, JoinHandle<()>);
 
 /// A process that began a program.

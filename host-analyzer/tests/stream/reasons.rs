@@ -1,4 +1,4 @@
-//! One total may have several reasons: `LossReasons` tells them apart, and each is counted once.
+//! One total may have several reasons: `LossReasons` distinguishes them, and each is counted once.
 
 use host_analyzer::analyses::Analysis;
 use host_analyzer::analyses::health::{Late, Remark, RingStalls};
