@@ -285,7 +285,7 @@ impl<'b, 's> Tracer<'b, 's> {
     }
 
     fn catch(&self) -> Option<&Catch> {
-        self.waiting_for.as_ref()?.catch.as_ref()
+        self.waiting_for.as_ref()?.catch.as_ref().filter(|catch| catch.works())
     }
 
     fn release(&self, pid: u32) {

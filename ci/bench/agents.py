@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Two agents on one decoding engine, window by window in turn: what each costs, and the ratio of both, pair by pair.
 
-Two quantities, of the same windows: the mean token compared with the untraced windows around it, and the time of the agent's BPF programs
-for a token, by the kernel's counts (kernel.bpf_stats_enabled, which adds two looks at the clock to each run, of both agents alike). Of a third,
-the pair of probes that an agent measures on itself, one figure comes from each session's own recording.
+Each window gives three figures: the mean token, compared with the untraced windows around it; the time of the agent's BPF programs per token,
+from the kernel's counts (kernel.bpf_stats_enabled, which reads the clock twice more per run, for both agents alike); and the pair of probes that the
+agent measured on itself, from the session's recording.
 """
 
 import argparse

@@ -251,3 +251,20 @@ const NO_TENSOR: u8 = {
     assert!(limit::NO_TENSOR.0 <= u8::MAX as u32, "it is told in a byte");
     limit::NO_TENSOR.0 as u8
 };
+
+#[cfg(test)]
+mod tests {
+    use super::{refuse_deep, stack::STACK_MAX};
+
+    #[test]
+    fn programs_with_a_deep_function_are_refused_by_name() {
+        let programs =
+            |deepest| [("op_start".to_owned(), vec![8]), ("op_end".to_owned(), vec![8, deepest, 16])];
+        assert!(refuse_deep(programs(STACK_MAX).into_iter()).is_ok());
+        let refused = refuse_deep(programs(STACK_MAX + 8).into_iter()).map_err(|e| e.answer);
+        assert!(
+            refused.as_ref().is_err_and(|why| why.contains("op_end") && !why.contains("op_start")),
+            "{refused:?}"
+        );
+    }
+}

@@ -89,6 +89,12 @@ impl Catch {
         met.append(&mut locked(&self.shared.met));
     }
 
+    /// The thread runs. It ends at once where it cannot read the events: new processes are the session's own thread's then.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     /// Some process is held.
     #[must_use]
     pub fn holds(&self) -> bool {

@@ -58,7 +58,7 @@ fn a_graph_beyond_the_limit_is_named() {
     assert_eq!(reasons["graph_too_large"], dropped.spans, "{reasons}");
     assert_eq!(analysis.health.spans.kernel, Some(dropped.spans));
     assert!(trace.spans.is_empty());
-    // Nothing says that the engine computed nothing.
+    // No remark claims that the engine computed nothing.
     let unseen = |r: &Remark| matches!(r, Remark::NothingSeen(_));
     assert!(!analysis.health.remarks.iter().any(unseen), "{:?}", analysis.health.remarks);
 }
