@@ -33,7 +33,10 @@ check() {
 }
 locked() {
 	cargo metadata --locked --format-version 1 >"$work/metadata" || return 1
-	[ ! -f fuzz/Cargo.lock ] || cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null || return 1
+	local workspace
+	for workspace in fleet fuzz; do
+		cargo metadata --locked --manifest-path "$workspace/Cargo.toml" --format-version 1 >/dev/null || return 1
+	done
 	python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["packages"]), "crates, each of one version with its checksum")' "$work/metadata"
 }
 # The advisories, where they can be had. Exit status 3: they cannot.
@@ -47,15 +50,20 @@ advisories() {
 	else
 		timeout 120 cargo deny --locked --config "$work/deny.toml" fetch db || return 3
 	fi
-	cargo deny --locked --offline --config "$work/deny.toml" check advisories || return 1
+	local workspace
+	for workspace in . fleet; do
+		cargo deny --manifest-path "$workspace/Cargo.toml" --locked --offline --config "$work/deny.toml" check advisories || return 1
+	done
 	[ -z "$db" ] || echo "advisories ok, as of $(git -C "$db" log -1 --format=%cs)"
 }
 
 check locked locked
-check licences cargo deny --locked --offline check --hide-inclusion-graph licenses
-check bans cargo deny --locked --offline check --hide-inclusion-graph bans
-check sources cargo deny --locked --offline check --hide-inclusion-graph sources
-check vetted cargo vet --locked --no-registry-suggestions
+for workspace in . fleet; do
+	for what in licenses bans sources; do
+		check "$what" cargo deny --manifest-path "$workspace/Cargo.toml" --config deny.toml --locked --offline check --hide-inclusion-graph "$what"
+	done
+	check vetted cargo vet --manifest-path "$workspace/Cargo.toml" --store-path supply-chain --locked --no-registry-suggestions
+done
 check npm python3 "$REPO/ci/supply/npm.py" host-analyzer/report/package-lock.json
 status=0
 advisories >"$work/log" 2>&1 || status=$?

@@ -6,7 +6,7 @@
 #   --sign KEY   sign the checksums by this ssh key (a private key's file, or a public one whose private half an agent holds)
 #
 # Static agents for aarch64 and x86_64, analyze, analyze-fleet, man pages and completions, Debian packages, a CycloneDX list of parts for each
-# program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml and nowhere else.
+# program, the section of CHANGELOG.md, SHA256SUMS and its signature. The version is the one in Cargo.toml; fleet/Cargo.toml has to have the same.
 set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/supply/tools.sh"
@@ -27,6 +27,7 @@ out=$(realpath -m "$out")
 cd "$REPO"
 [ "$profile" = host ] || [ -n "$draft" ] || die "--debug is for drafts" "Add --draft."
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+grep -q "^version = \"$version\"$" fleet/Cargo.toml || die "fleet/Cargo.toml has another version than Cargo.toml, $version" "Write the same into both."
 [ -z "$key" ] || [ -f "$key" ] || die "there is no key '$key'" "ssh-keygen -t ed25519 -f KEY makes one."
 changes_of "$version" "$draft" >/dev/null
 if [ -z "$draft" ] && [ -n "$(git status --porcelain)" ]; then
@@ -46,6 +47,7 @@ mkdir -p "$out"
 say "analyze, man pages and completions"
 # The whole workspace: for a part of it cargo would choose other features of what they share, and compile that again.
 cargo build --locked --profile "$profile" --workspace --bins >&2
+cargo build --locked --profile "$profile" --manifest-path fleet/Cargo.toml >&2
 host=$CARGO_TARGET_DIR/${profile/dev/debug}
 rm -rf "$host/pages"
 "$host/profinfer-pages" "$host/pages"
@@ -57,7 +59,7 @@ for program in analyze analyze-fleet; do
 	cp "$host/pages/$program.cdx.json" "$out/$name.cdx.json"
 done
 deb "$out" host-analyzer --profile "$profile"
-deb "$out" profinfer-fleet --profile "$profile"
+deb "$out" profinfer-fleet --profile "$profile" --manifest-path fleet/Cargo.toml
 tar -C "$host/pages" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$out/pages-$version.tar.gz" man completions
 for arch in aarch64 x86_64; do
 	agent=$(scripts/build-agent.sh --arch "$arch")

@@ -24,11 +24,10 @@ fleet_venv() {
 
 # The programs, built as the tests have them: sets FLEET and ANALYZE.
 fleet_programs() {
-	tests_build || return 1
+	tests_build && cargo build -q --locked --manifest-path "$REPO/fleet/Cargo.toml" || return 1
 	FLEET=$CARGO_TARGET_DIR/debug/analyze-fleet
 	# shellcheck disable=SC2034  # for the caller
 	ANALYZE=$CARGO_TARGET_DIR/debug/analyze
-	[ -x "$FLEET" ] || die "there is no $FLEET" "Build it: cargo build -p profinfer-fleet"
 }
 
 # fleet_of DIR N: a fleet in DIR/fleet of the recordings in the tests, and of N captures made from them.

@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# test.sh      what no cargo test can do of fleets: a bucket of a real server of S3's protocol, and a real cluster of Spark
+# test.sh      everything about fleets, which are a workspace of their own: format, lints, tests, a bucket of a real server of the S3 protocol, and a
+#              real cluster of Spark
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
 esac
+. "$REPO/ci/tests.sh"
+. "$REPO/ci/fleet/common.sh"
+fleet() { cargo "$1" --locked --manifest-path "$REPO/fleet/Cargo.toml" "${@:2}"; }
+cargo fmt --manifest-path "$REPO/fleet/Cargo.toml" --check
+fleet clippy -q --all-targets -- -D warnings
+fleet_programs
+fleet test -q
 "$REPO/ci/fleet/s3.sh"
 "$REPO/ci/fleet/spark.sh"

@@ -1,4 +1,4 @@
-"""sbom.py ARTEFACT FILE TARGET FEATURES PACKAGE [--npm LOCKFILE] [--c LIBBPF_SYS MUSL]
+"""sbom.py ARTEFACT FILE TARGET FEATURES PACKAGE [--workspace FOLDER] [--npm LOCKFILE] [--c LIBBPF_SYS MUSL]
 
 Prints the CycloneDX 1.5 list of all that is in FILE, the artefact of that name: the crates that `cargo tree` resolves for
 exactly this package, target and set of features (the metadata of a workspace name more: it unites the features of all members),
@@ -29,12 +29,12 @@ def component(kind, name, version, licence, purl, sha256=None):
     return out
 
 
-def crates(package, target, features):
+def crates(workspace, package, target, features):
     """The crates that are linked in: component of each, and who needs whom."""
     chosen = ["--no-default-features", "--features", features] if features else []
-    tree = cargo("tree", "--locked", "-p", package, "--target", target, *chosen, "-e", "normal,no-proc-macro",
+    tree = cargo("tree", "--locked", "--manifest-path", f"{workspace}/Cargo.toml", "-p", package, "--target", target, *chosen, "-e", "normal,no-proc-macro",
                  "--prefix", "depth", "--no-dedupe", "-f", " {p}|{l}")
-    with open("Cargo.lock", "rb") as f:
+    with open(f"{workspace}/Cargo.lock", "rb") as f:
         sums = {(p["name"], p["version"]): p.get("checksum") for p in tomllib.load(f)["package"]}
     found, needs, above = {}, {}, []
     for line in tree.splitlines():
@@ -79,10 +79,11 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("artefact", "file", "target", "features", "package"):
         parser.add_argument(name)
+    parser.add_argument("--workspace", default=".")
     parser.add_argument("--npm")
     parser.add_argument("--c", nargs=2)
     args = parser.parse_args()
-    found, needs, root = crates(args.package, args.target, args.features)
+    found, needs, root = crates(args.workspace, args.package, args.target, args.features)
     top = found.pop(root)
     rust = subprocess.run(["rustc", "-V"], check=True, capture_output=True, text=True).stdout.split()[1]
     extra = [component("library", "rust-std", rust, "MIT OR Apache-2.0", f"pkg:generic/rust-std@{rust}")]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# exempt.sh      exempt from vetting every version that is in Cargo.lock and that nobody vetted
+# exempt.sh      exempt from vetting every version that is in Cargo.lock or fleet/Cargo.lock and that nobody vetted
 #
 # For the change of many crates at once. An exemption says "used, and not read by us": look at the difference before you commit it.
 # It asks no network.
@@ -9,13 +9,17 @@ set -eu
 case ${1:-} in -h | --help) usage_from_head "$0"; exit ;; esac
 need_tool cargo-vet
 cd "$REPO"
-{ cargo vet --locked --no-registry-suggestions --output-format json || true; } |
-	python3 -c 'import json, sys
+vet() { cargo vet --manifest-path "$1/Cargo.toml" --store-path supply-chain --locked --no-registry-suggestions "${@:2}"; }
+missing() {
+	{ vet "$1" --output-format json || true; } |
+		python3 -c 'import json, sys
 for f in json.load(sys.stdin).get("failures", []):
     for criteria in f["missing_criteria"]:
-        print(f["name"], f["version"], criteria)' |
+        print(f["name"], f["version"], criteria)'
+}
+{ missing . && missing fleet; } | sort -u |
 	while read -r name version criteria; do
 		say "exempted: $name $version ($criteria)"
 		cargo vet add-exemption "$name" "$version" --criteria "$criteria" --no-suggest </dev/null
 	done
-cargo vet --locked --no-registry-suggestions
+for workspace in . fleet; do vet "$workspace"; done

@@ -51,7 +51,7 @@ pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
     let analyze = Path::new(FLEET).with_file_name("analyze");
     if !analyze.is_file() {
         profinfer_skip::skip(
-            "`analyze` is not built beside analyze-fleet; `cargo test --workspace` builds both",
+            "`analyze` is not built beside analyze-fleet; ci/fleet/test.sh builds both",
         );
         return None;
     }

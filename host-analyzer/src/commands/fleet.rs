@@ -23,7 +23,7 @@ pub(super) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
         return Err(Diagnostic::new(
             format!("looking for {PROGRAM}"),
             "it is neither beside `analyze` nor in PATH",
-            "put both programs of the release into one folder, or build it: cargo build --profile host -p profinfer-fleet",
+            "put both programs of the release into one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
         ));
     };
     let mut command = Command::new(program);
