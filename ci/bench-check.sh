@@ -23,7 +23,7 @@ need_pkgs sysbench mbw gcc libc6-dev util-linux python3
 agent=${PROFINFER_AGENT:-} analyze=${PROFINFER_ANALYZE:-}
 if [ -z "$agent" ] || [ -z "$analyze" ]; then
 	"$REPO/scripts/setup.sh"
-	cargo build -q --locked -p profinfer-agent -p host-analyzer
+	cargo build -q --locked -p profinfer-agent -p analyze
 	agent=$CARGO_TARGET_DIR/debug/profinfer-agent analyze=$CARGO_TARGET_DIR/debug/analyze
 fi
 dir=$(mktemp -d)

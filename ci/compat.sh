@@ -2,7 +2,7 @@
 # compat.sh [--record NAME...]      versions that were given out, with the present one
 #
 #   (default)         the last version's agent with the present `analyze`, and the present agent with the last version's `analyze`, on a real engine
-#                     over a real connection: each must have all that the engine lists (host-analyzer/tests/oracle/compat.rs)
+#                     over a real connection: each must have all that the engine lists (host-analyzer/analyze/tests/oracle/compat.rs)
 #   --record NAME...  make the recordings of these versions (ci/compat/published.tsv) anew, for host-analyzer/tests/data/published: what each version's agent
 #                     recorded, and what the engine listed meanwhile
 #

@@ -23,20 +23,20 @@ get scripts/engine.sh npm:b4600
 get scripts/engine.sh npm:b3889
 get scripts/engine.sh server:xllamacpp
 get scripts/model.sh "${TEST_MODELS[@]}"
-get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12 --kernel 6.1
-# build MACHINE BUILD ...
-build() {
-	if [ "$1" = x86-64 ]; then get scripts/engine.sh "${2#stripped:}"
-	else arm64_files "$2" >/dev/null || note "not fetched: $2 for arm64"; fi
-}
-builds build
-for engine in npm:v0.5.0+vulkan addon:fugood+vulkan debian+blas whisper:debian whisper:pypi diffusion:npm npm:v0.5.0; do
-	get scripts/engine.sh "$engine"
-done
-get scripts/model.sh whisper-tiny
-get ci/fleet/fetch.sh
-get ci/supply/install.sh
 if [ -n "$all" ]; then
+	get scripts/board.sh fetch --kernel 5.10 --kernel 7.2 --kernel 6.12 --kernel 6.1
+	# build MACHINE BUILD ...
+	build() {
+		if [ "$1" = x86-64 ]; then get scripts/engine.sh "${2#stripped:}"
+		else arm64_files "$2" >/dev/null || note "not fetched: $2 for arm64"; fi
+	}
+	builds build
+	for engine in npm:v0.5.0+vulkan addon:fugood+vulkan debian+blas whisper:debian whisper:pypi diffusion:npm npm:v0.5.0; do
+		get scripts/engine.sh "$engine"
+	done
+	get scripts/model.sh whisper-tiny
+	get ci/fleet/fetch.sh
+	get ci/supply/install.sh
 	get scripts/board.sh fetch --arch x86-64
 	BOARD_ENGINE=debian get scripts/board.sh fetch --kernel 7.2
 fi

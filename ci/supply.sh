@@ -64,7 +64,7 @@ for workspace in . fleet; do
 	done
 	check vetted cargo vet --manifest-path "$workspace/Cargo.toml" --store-path supply-chain --locked --no-registry-suggestions
 done
-check npm python3 "$REPO/ci/supply/npm.py" host-analyzer/report/package-lock.json
+check npm python3 "$REPO/ci/supply/npm.py" host-analyzer/views/page/package-lock.json
 status=0
 advisories >"$work/log" 2>&1 || status=$?
 case $status in

@@ -4,12 +4,16 @@
 # shellcheck disable=SC2034  # for those who source this
 TEST_MODELS=(smollm2 dense-q8 dense-f16 dense-f32 dense-q4 dense-q4k moe-qwen60 moe-mixtral8 spec-target spec-draft gemma2-q8 qwen2-q8 mamba-q8 deep-q8)
 
+# cargo of the tests: the build itself finds what clippy warns of, so that nothing is compiled twice. What is released or timed is built without it,
+# since it leaves the optimisations of MIR out (not those of LLVM).
+linting_cargo() { RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings cargo "$@"; }
+
 # The tests and what they run, `analyze` and the agent, are built at once and for the whole workspace: cargo chooses the features
 # of dependencies by what it is told to build, so that `-p one-crate` would compile most of them a second time. The agent of the
 # tests is not optimised as the released one is, which takes minutes for nothing that a test sees; overflows are checked in it.
 # The emulated boards run the released one.
 tests_build() {
-	[ -n "${TESTS_BUILT:-}" ] || cargo test -q --locked --manifest-path "$REPO/Cargo.toml" --workspace --no-run || return 1
+	[ -n "${TESTS_BUILT:-}" ] || linting_cargo test -q --locked --manifest-path "$REPO/Cargo.toml" --workspace --all-targets --no-run || return 1
 	export TESTS_BUILT=1 PROFINFER_AGENT=${PROFINFER_AGENT:-$CARGO_TARGET_DIR/debug/profinfer-agent}
 	# shellcheck disable=SC2034
 	ANALYZE=$CARGO_TARGET_DIR/debug/analyze
@@ -17,7 +21,7 @@ tests_build() {
 
 # tests_of BINARY ARGUMENTS...: tests of tests/BINARY, of whichever crate has it. Those that are named in the arguments run although
 # they are ignored otherwise: a script feeds them.
-tests_of() { (cd "$REPO" && cargo test -q --locked --workspace --test "$1" -- "${@:2}"); }
+tests_of() { (cd "$REPO" && linting_cargo test -q --locked --workspace --test "$1" -- "${@:2}"); }
 
 # cannot_trace NAME: where nothing can be traced here, NAME is skipped
 cannot_trace() {

@@ -59,7 +59,7 @@ on() {
 agents() {
 	local old=$1
 	shift
-	cargo build -q --locked --release -p host-analyzer --bin analyze
+	cargo build -q --locked --release -p analyze --bin analyze
 	on agents "$@" --a "$old" --b "$agent" --analyze "$CARGO_TARGET_DIR/release/analyze"
 }
 overhead() { on overhead "$@" --tracer "$built/tracer" --json "$built/figures.jsonl"; }
@@ -87,7 +87,7 @@ rate() {
 analyser() {
 	local spans=${1:-10000000} examples=$CARGO_TARGET_DIR/host/examples small out
 	small=200000
-	cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_ingest --example bench_views --example bench_all
+	cargo build -q --locked --profile host -p analyze --bin analyze --example bench_ingest --example bench_views --example bench_all
 	say "analyser: $spans spans, one core, from bytes to everything"
 	taskset -c 0 "$examples/bench_all" "$spans"
 	say "analyser: a million spans, one core; bytes to tables, then every analysis and view"

@@ -33,7 +33,7 @@ kept=$REPO/host-analyzer/tests/data/demo.pfi
 
 scripts/setup.sh
 say "building analyze (the first time takes a minute or two)"
-cargo build -q --locked --profile host -p host-analyzer --bin analyze
+cargo build -q --locked --profile host -p analyze --bin analyze
 analyze=$CARGO_TARGET_DIR/host/analyze
 
 why=''

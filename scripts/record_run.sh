@@ -16,7 +16,7 @@ need_agent() {
 need_analyze() {
 	[ -z "$analyze" ] || return 0
 	say "building analyze"
-	(cd "$REPO" && cargo build -q --locked --profile host -p host-analyzer --bin analyze)
+	(cd "$REPO" && cargo build -q --locked --profile host -p analyze --bin analyze)
 	analyze=$CARGO_TARGET_DIR/host/analyze
 }
 

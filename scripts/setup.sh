@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # setup.sh [--tests | --all-tests]      bring in what the build needs; a second when nothing is missing
 #
-#   --tests   also what scripts/test.sh --quick needs: shellcheck, headless Chromium, Python readers
-#   --all-tests   also what the other steps of scripts/test.sh need: compilers for arm64 and for engines, adb, Mesa
+#   --tests   also what scripts/test.sh needs: shellcheck, headless Chromium, Python readers
+#   --all-tests   also what scripts/test.sh --all needs: compilers for arm64 and for engines, adb, Mesa
 #
 # Debian and Ubuntu packages are installed with apt-get (as root, or through sudo). Rust
 # itself is only checked for, unless the distribution packages rustup. Python packages go
@@ -56,14 +56,14 @@ check_clang() {
 
 # What builds the report's page and reads it in the browser, pinned by its lockfile.
 report_packages() {
-	local dir=$CACHE/report lock=$REPO/host-analyzer/report/package-lock.json
+	local dir=$CACHE/report lock=$REPO/host-analyzer/views/page/package-lock.json
 	if [ -d "$dir/node_modules" ] && cmp -s "$lock" "$dir/package-lock.json"; then return; fi
 	say "packages of the report's page (npm)"
 	mkdir -p "$dir"
-	cp "$REPO/host-analyzer/report/package.json" "$dir/"
+	cp "$REPO/host-analyzer/views/page/package.json" "$dir/"
 	(cd "$dir" && cp "$lock" package-lock.json && npm ci --no-audit --no-fund --ignore-scripts --silent >&2) || {
 		rm -rf "$dir"
-		die "npm could not install the packages of host-analyzer/report" "Check the network and 'npm ping', then run this again."
+		die "npm could not install the packages of host-analyzer/views/page" "Check the network and 'npm ping', then run this again."
 	}
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# test.sh [--quick | --all]      set up, check and test everything
+# test.sh [--all | --only PATTERN]      set up, check and test
 #
-#   --quick   format, lints and tests only: no docs, no bare-metal and no static build, no soak, no other engines, no emulated boards,
-#             no supply chain
-#   --all     also the steps that take long: the BPF programs by each clang (ci/clangs.sh), and tracing in emulated guests whose current kernels
-#             preempt (ci/board/preempt.sh)
+#   (no option)      what every change has to pass: format, lints, all tests of the workspace, the static agent
+#   --all            also what a release has to pass: documentation, fleets, every engine, kernel and transport that is promised, recordings of earlier
+#                    versions, soak, fuzzing, other compilers, kernels that preempt, the container build, the supply chain
+#   --only PATTERN   only the tests whose names contain PATTERN, with everything that they need
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with
 # the reason. What the steps need is fetched into the cache meanwhile, by a process beside them.
@@ -26,11 +26,14 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/board/common.sh"
-quick='' all=''
+all='' pattern=''
 case ${1:-} in
 -h | --help) usage_from_head "$0"; exit ;;
---quick) quick=1 ;;
 --all) all=1 ;;
+--only)
+	pattern=${2:-}
+	[ -n "$pattern" ] || die "--only needs a part of a test's name" "scripts/test.sh --only nodes::"
+	;;
 '') ;;
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
@@ -72,10 +75,8 @@ step() {
 	read_cpu
 	summary+=("$(printf '%-22s %6s  %4d s  %5d s' "$name" "$result" $((SECONDS - start)) $((cpu - before)))")
 }
-# With --quick these are left out.
-long_step() { [ -n "$quick" ] || step "$@"; }
 # Only with --all.
-all_step() { [ -z "$all" ] || long_step "$@"; }
+all_step() { [ -z "$all" ] || step "$@"; }
 
 shell_scripts() {
 	local files
@@ -125,48 +126,54 @@ boards_side_by_side() {
 	cat "$dir/push.log"
 	return "$result"
 }
+# tests [PATTERN]
 tests() {
 	if cargo nextest --version >/dev/null 2>&1; then
-		cargo nextest run --locked --workspace --no-fail-fast && cargo test -q --locked --workspace --doc
+		linting_cargo nextest run --locked --workspace --all-targets --no-fail-fast "$@"
 	else
-		cargo test --locked --workspace --no-fail-fast
+		linting_cargo test --locked --workspace --all-targets --no-fail-fast "$@"
 	fi
 }
+doc_tests() { linting_cargo test -q --locked --workspace --doc; }
 
-scripts/setup.sh "--$([ -n "$quick" ] || echo all-)tests"
-if [ -z "$quick" ]; then
-	setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
-	fetching=$!
+if [ -n "$pattern" ]; then
+	scripts/setup.sh --tests
+	engines_and_models
+	tests_build
+	tests "$pattern"
+	exit
 fi
+scripts/setup.sh "--${all:+all-}tests"
+setsid ci/fetch.sh ${all:+--all} >"$CACHE/fetch.log" 2>&1 & # a group of its own, so that it can be ended as a whole
+fetching=$!
 step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check
-step "lints" cargo clippy -q --locked --workspace --all-targets -- -D warnings
-long_step "documentation" docs
-long_step "wire on bare metal" ci/no-std.sh
-step "build of the tests" tests_build
+step "build and lints" tests_build
 step "engines and models" engines_and_models
 step "tests" tests
-long_step "compatibility" ci/compat.sh
-long_step "soak" ci/soak.sh --minutes 2
-long_step "static aarch64 agent" static_agent
-long_step "engines" ci/engines/matrix.sh
-long_step "backends" ci/engines/backends.sh
-long_step "other GGML programs" ci/engines/others.sh
-long_step "kernels (board)" ci/board/matrix.sh
-long_step "engines (board)" ci/board/engines.sh
-long_step "push, serial, memory" boards_side_by_side
+step "examples in documents" doc_tests
+step "static aarch64 agent" static_agent
+all_step "documentation" docs
+all_step "wire on bare metal" ci/no-std.sh
+all_step "compatibility" ci/compat.sh
+all_step "soak" ci/soak.sh --minutes 2
+all_step "engines" ci/engines/matrix.sh
+all_step "backends" ci/engines/backends.sh
+all_step "other GGML programs" ci/engines/others.sh
+all_step "kernels (board)" ci/board/matrix.sh
+all_step "engines (board)" ci/board/engines.sh
+all_step "push, serial, memory" boards_side_by_side
 all_step "other clangs" ci/clangs.sh
 all_step "preemption (x86-64)" ci/board/preempt.sh
 all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64
-long_step "fleet: S3, Spark" ci/fleet/test.sh
-long_step "supply chain" ci/supply.sh
+all_step "fleets" ci/fleet/test.sh
+all_step "supply chain" ci/supply.sh
 
 echo
 printf '%-22s %6s  %6s  %7s\n' step result time "of CPU"
 printf '%s\n' "${summary[@]}"
-[ -n "$quick" ] || sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
-[ -n "$all" ] || echo "left out without --all: other clangs, preemption in emulated guests"
-[ -z "$quick" ] || echo "left out by --quick: documentation, wire on bare metal, soak, static agent, other engines and programs, emulated boards, fleets beyond one machine, supply chain"
+sed -n 's/^==> fetched in/fetching, meanwhile:   /p' "$CACHE/fetch.log"
+[ -n "$all" ] || echo "left out without --all: documentation, bare metal, other engines, kernels and transports, earlier versions, soak, fleets, other compilers, supply chain"
 if [ -z "${PROFINFER_NO_BPF:-}" ]; then echo "BPF: can be used here"; else echo "BPF: cannot be used here ($PROFINFER_NO_BPF), so real traces were not tested"; fi
 sort -u "$PROFINFER_SKIPS" >"$dir/skipped"
 echo "skipped: $(wc -l <"$dir/skipped")$([ "${PROFINFER_REQUIRE:-}" != 1 ] || echo ' (PROFINFER_REQUIRE=1: each is a failure)')"

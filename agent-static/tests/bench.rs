@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use host_analyzer::model::{CeilingKind, CurveEnd, Doubt, Model};
 use profinfer_agent::bench::ceiling::Ceiling;
 use profinfer_agent::bench::{Options, cpus};
 use profinfer_agent::session::ceiling;
 use profinfer_agent::sys::bench::{Numbers, arithmetic};
+use profinfer_trace::model::{CeilingKind, CurveEnd, Doubt, Model};
 use profinfer_wire::record::ceiling::doubt;
 
 fn bench(arguments: &[&str]) -> Output {
@@ -17,7 +17,7 @@ fn bench(arguments: &[&str]) -> Output {
 }
 
 fn read(path: &Path) -> Model {
-    host_analyzer::read(&std::fs::read(path).unwrap()).unwrap()
+    profinfer_trace::read(&std::fs::read(path).unwrap()).unwrap()
 }
 
 fn own() -> Vec<u32> {
@@ -57,7 +57,7 @@ fn a_short_run_measures_everything() {
                 assert!(c.points.iter().all(|p| (p.working_set_bytes > 0) == memory), "{here}");
                 assert!(c.points.is_sorted_by(|a, b| a.working_set_bytes < b.working_set_bytes), "{here}");
                 assert_eq!(last.end != CurveEnd::Open, kind == CeilingKind::Read, "{here}");
-                let only_unstable = |p: &host_analyzer::model::CeilingPoint| {
+                let only_unstable = |p: &profinfer_trace::model::CeilingPoint| {
                     p.doubts.iter().all(|d| *d == Doubt::Unstable && kind == CeilingKind::Read)
                 };
                 assert!(c.points.iter().all(only_unstable), "{here}");

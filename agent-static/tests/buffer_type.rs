@@ -104,7 +104,7 @@ fn a_buffer_that_is_gone_is_what_it_was() {
     lost.fill(0);
     send(2, &lost);
     emit.flush();
-    let buffers = host_analyzer::read(&fs::read(out.path()).unwrap()).unwrap().buffers;
+    let buffers = profinfer_trace::read(&fs::read(out.path()).unwrap()).unwrap().buffers;
     let kinds: Vec<_> = buffers.iter().map(|b| b.kind.as_str()).collect();
     assert_eq!(kinds, ["CPU_REPACK"], "one for both: nothing that is not known was told of the second");
 }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use host_analyzer::model::{self, Model};
 use profinfer_agent::boards::Board;
 use profinfer_agent::clock::monotonic_ns;
 use profinfer_agent::emit::Emitter;
@@ -17,6 +16,7 @@ use profinfer_agent::gauge::Gauges;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
 use profinfer_agent::plan::{GaugeRequest, GaugeSource};
+use profinfer_trace::model::{self, Model};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 const POLICY: &str = "sys/devices/system/cpu/cpufreq";
@@ -60,7 +60,7 @@ fn sampled(gauges: &mut Gauges, out: &Path, while_: &mut dyn FnMut() -> bool) ->
     }
     gauges.sample(&mut emit, true);
     emit.flush();
-    host_analyzer::read(&fs::read(out).unwrap()).unwrap()
+    profinfer_trace::read(&fs::read(out).unwrap()).unwrap()
 }
 
 fn rk3588() -> Vec<GaugeRequest> {
@@ -230,7 +230,7 @@ fn a_pause_is_not_made_up_for() {
     gauges.emit(&mut emit);
     (0..3).for_each(|_| gauges.sample(&mut emit, false));
     emit.flush();
-    let model = host_analyzer::read(&fs::read(dir.path().join("out.pfi")).unwrap()).unwrap();
+    let model = profinfer_trace::read(&fs::read(dir.path().join("out.pfi")).unwrap()).unwrap();
     assert_eq!(model.gauges[0].values, [Some(1_000_000_000)]);
     assert!(gauges.due_in() > Some(Duration::from_millis(500)));
 }

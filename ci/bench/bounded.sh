@@ -12,7 +12,7 @@ cd "$REPO"
 spans=${1:-30000000}
 [ $# = 0 ] || shift
 [ $# -gt 0 ] || set -- 512 256
-cargo build -q --locked --profile host -p host-analyzer --bin analyze --example bench_all
+cargo build -q --locked --profile host -p analyze --bin analyze --example bench_all
 bin=$CARGO_TARGET_DIR/host
 # Not where temporary files may lie in memory.
 dir=$(mktemp -d -p "$CACHE")

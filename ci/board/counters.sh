@@ -2,7 +2,7 @@
 # counters.sh [--kernel N]      hardware counters on the emulated board, whose PMU counts a model of the caches
 #
 # A model whose weights do not fit the caches is run with one thread and with two; what was recorded is compared with
-# what the matrix products must fetch by host-analyzer/tests/oracle/board_counters.rs. Linux 5.10 without BTF by default. On a
+# what the matrix products must fetch by host-analyzer/analyze/tests/oracle/board_counters.rs. Linux 5.10 without BTF by default. On a
 # second board a thread is sent from cores of one type to those of another: it never counts more than its time allows.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"

@@ -10,7 +10,7 @@
 # On each board the static agent records a run of llama.cpp, whose own list of nodes it prints.
 # Then, on this machine: the list is the one that the same release gives on x86-64 for the same
 # model, the trace says what the list says, decode calls and tokens agree, nothing was lost, the
-# scheduler level was recorded, and `analyze` reads it. The last is host-analyzer/tests/oracle/board.rs.
+# scheduler level was recorded, and `analyze` reads it. The last is host-analyzer/analyze/tests/oracle/board.rs.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

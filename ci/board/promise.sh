@@ -8,7 +8,7 @@
 #   bench   no cause, but ceilings with the instructions that the processor has: of a Cortex-A76, and of one with all that QEMU knows
 #
 # Slow CPUs are made by scripts/board/speed-plugin.c; cpufreq and thermal zones, which QEMU does not have, are files mounted over
-# the kernel's. Each cause and its remedy are recorded three times, and host-analyzer/tests/oracle/board_causes.rs
+# the kernel's. Each cause and its remedy are recorded three times, and host-analyzer/analyze/tests/oracle/board_causes.rs
 # judges them as ci/promise.sh does. They compare times, so they take a quiet machine, about five minutes of it. Run by hand.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"

@@ -3,10 +3,10 @@
 #                  backends whose hardware is not here, OpenCL, RKNN and CLBlast, by stand-ins (ci/engines/standin.sh)
 #
 # Real builds compute a part of each graph on another backend, and the CPU the rest. The trace must name each part's backend
-# and have the nodes of the engine's own list in its order (host-analyzer/tests/oracle/backends.rs), every kernel in the log of
+# and have the nodes of the engine's own list in its order (host-analyzer/analyze/tests/oracle/backends.rs), every kernel in the log of
 # Vulkan's performance logger must have its node (backends_profile.rs), and the calls that the
-# stand-ins count themselves (host-analyzer/tests/oracle/standin.rs). A delay that is planted in a backend, or between two token calls,
-# must appear in its class of the budget (host-analyzer/tests/oracle/planted).
+# stand-ins count themselves (host-analyzer/analyze/tests/oracle/standin.rs). A delay that is planted in a backend, or between two token calls,
+# must appear in its class of the budget (host-analyzer/analyze/tests/oracle/planted).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

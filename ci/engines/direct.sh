@@ -3,7 +3,7 @@
 #
 # COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi and list.txt.
 # Two probes cannot sit at one place at once, so one recording follows the other. What is in them is held against the list and
-# against each other by host-analyzer/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
+# against each other by host-analyzer/analyze/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
 set -eu
 agent=$1 dir=$2
 shift 2

@@ -8,7 +8,7 @@
 #
 # Each build runs here, unmodified, under the agent, with a dense and an MoE model, prefill and decode, on two threads.
 # Then the trace must say what the engine's own list says: every node with its name, type, dimensions and sources;
-# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/tests/oracle/engines.rs). Another
+# tokens; threads; the experts that routers chose, against those that the engine's callback reads; nothing lost (host-analyzer/analyze/tests/oracle/engines.rs). Another
 # process of the build repeats the calls while it is recorded with direct probes and then with uprobes: both say what the list says, and the same ran
 # (engines_direct.rs; with the MoE model in --full only). How each level is found must be what
 # builds.tsv says. Builds for arm64 are examined only: ci/board/engines.sh runs them, and

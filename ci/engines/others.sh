@@ -3,7 +3,7 @@
 #
 # Real, unmodified builds run under the agent: whisper.cpp with a real model, stable-diffusion.cpp with an ESRGAN of random
 # weights. The trace must say what GGML's own accessors say of every graph, what whisper itself says of its times, and what
-# follows from the models' files; and that there is no token level (host-analyzer/tests/oracle/{whisper,diffusion}.rs).
+# follows from the models' files; and that there is no token level (host-analyzer/analyze/tests/oracle/{whisper,diffusion}.rs).
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/tests.sh"

@@ -17,7 +17,7 @@ cd "$REPO"
 fleet_python
 if [ -z "${FLEET:-}" ]; then
 	say "building analyze and analyze-fleet"
-	cargo build -q --locked --profile host -p host-analyzer
+	cargo build -q --locked --profile host -p analyze
 	cargo build -q --locked --profile host --manifest-path fleet/Cargo.toml
 	FLEET=$CARGO_TARGET_DIR/host/analyze-fleet ANALYZE=$CARGO_TARGET_DIR/host/analyze
 fi

@@ -60,11 +60,11 @@ fresh; sed -i '/^\[\[exemptions.goblin\]\]/,/^$/s/^version = .*/version = "0.0.1
 refused "an unvetted version" 'goblin:[0-9.]+ missing'
 fresh; sed -i 's/^crc = .*/crc = "=3.0.0"/' Cargo.toml
 refused "another version" 'lock file .* needs to be updated|cannot update the lock file'
-fresh; sed -i '/"node_modules\/uplot"/,/}/s/"license": "MIT"/"license": "AGPL-3.0-only"/' host-analyzer/report/package-lock.json
+fresh; sed -i '/"node_modules\/uplot"/,/}/s/"license": "MIT"/"license": "AGPL-3.0-only"/' host-analyzer/views/page/package-lock.json
 refused "an npm licence" 'uplot: licence AGPL-3.0-only'
-fresh; sed -i '/"node_modules\/uplot"/,/}/s|"version"|"resolved": "https://example.org/uplot.tgz",\n      "version"|' host-analyzer/report/package-lock.json
+fresh; sed -i '/"node_modules\/uplot"/,/}/s|"version"|"resolved": "https://example.org/uplot.tgz",\n      "version"|' host-analyzer/views/page/package-lock.json
 refused "an npm package" 'uplot: comes from https://example.org'
-fresh; sed -i 's/"uplot": "1/"uplot": "^1/' host-analyzer/report/package-lock.json
+fresh; sed -i 's/"uplot": "1/"uplot": "^1/' host-analyzer/views/page/package-lock.json
 refused "an npm range" 'uplot: .* is a range'
 echo "refusals: 9 planted, $failed not refused"
 [ "$failed" = 0 ]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use host_analyzer::model::FactScope;
+use profinfer_trace::model::FactScope;
 
 use crate::tree::{PID, Tree, all, of_process};
 

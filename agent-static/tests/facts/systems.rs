@@ -1,4 +1,4 @@
-use host_analyzer::model::FactScope;
+use profinfer_trace::model::FactScope;
 
 use crate::tree::{Tree, all, of_system};
 

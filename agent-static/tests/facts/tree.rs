@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use host_analyzer::model::{FactScope, FactValue, Model};
 use profinfer_agent::emit::Emitter;
 use profinfer_agent::fact::Facts;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
+use profinfer_trace::model::{FactScope, FactValue, Model};
 
 pub(crate) const PID: u32 = 42;
 
@@ -59,7 +59,7 @@ impl Tree {
         facts.end(&mut computing, &mut emit);
         emit.flush();
         let bytes = fs::read(out).unwrap();
-        (host_analyzer::read(&bytes).unwrap(), bytes)
+        (profinfer_trace::read(&bytes).unwrap(), bytes)
     }
 
     /// What the host reads when a process is met and nothing changes.

@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 
-use host_analyzer::model::{Model, ThreadId};
 use profinfer_agent::bpf::{NestedTotals, Totals};
 use profinfer_agent::emit::Emitter;
 use profinfer_agent::link::Output;
@@ -11,6 +10,7 @@ use profinfer_agent::link::output::{Kind, Weight};
 use profinfer_agent::lower::{EngineFacts, Lower};
 use profinfer_agent::plan;
 use profinfer_agent::ring::{Decode, Event, Graph, Head, Nested, Op, Tensor};
+use profinfer_trace::model::{Model, ThreadId};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::layer;
 use profinfer_wire::record::loss::{End, EndReason};
@@ -161,7 +161,7 @@ impl Run {
         };
         lower.emit.emit(&Record::End(end), Weight::Essential);
         lower.emit.flush();
-        let model = host_analyzer::read(&link.0.lock().unwrap().0).unwrap();
+        let model = profinfer_trace::read(&link.0.lock().unwrap().0).unwrap();
         assert!(model.health.ledger.is_some_and(|l| l.balances()), "{:?}", model.health);
         assert!(model.health.nested.is_none_or(|l| l.balances()), "{:?}", model.health);
         assert!(model.health.parts.is_none_or(|l| l.balances()), "{:?}", model.health);

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use host_analyzer::analyses::Analysis;
-use host_analyzer::decode::{Damage, DamageKind, Decoder, Found, OpenError};
-use host_analyzer::ingest::Ingest;
-use host_analyzer::views;
+use profinfer_analysis::Analysis;
+use profinfer_trace::decode::{Damage, DamageKind, Decoder, Found, OpenError};
+use profinfer_trace::ingest::Ingest;
+use profinfer_views as views;
 use profinfer_wire::frame::MAX_PAYLOAD;
 
 use crate::session::Sent;

@@ -1,6 +1,6 @@
 //! Profiles of accelerators' backends: any file is one or none, and what is read of one can be counted.
 
-use host_analyzer::ingest::accelerator::{MOST_KINDS, MOST_ROWS, pair, read};
+use profinfer_trace::ingest::accelerator::{MOST_KINDS, MOST_ROWS, pair, read};
 
 /// The bytes of one file.
 pub fn accelerator(bytes: &[u8]) {

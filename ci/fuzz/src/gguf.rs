@@ -3,8 +3,8 @@
 //! Checked: every file gives a blueprint or an error that says something; every tensor's bytes are in the file; a census of it is an answer and
 //! reads no more than is there for each token.
 
-use host_analyzer::analyses::predict::Census;
-use host_analyzer::gguf;
+use profinfer_analysis::predict::Census;
+use profinfer_trace::gguf;
 
 /// Largest file that the claimed length stands for.
 const LENGTH: u64 = 1 << 40;

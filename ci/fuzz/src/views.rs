@@ -5,9 +5,10 @@
 
 use std::io::{self, Write};
 
-use host_analyzer::analyses::Analysis;
-use host_analyzer::model::Model;
-use host_analyzer::{read, views as all};
+use profinfer_analysis::Analysis;
+use profinfer_trace::model::Model;
+use profinfer_trace::read;
+use profinfer_views as all;
 use profinfer_wire::WIRE_VERSION;
 use profinfer_wire::hello::Hello;
 

@@ -1,0 +1,264 @@
+//! Why the last arriver at a barrier was late.
+
+use super::arrival::Meeting;
+use super::class::{Class, Parts, Stretch};
+use super::habit::{Habits, HabitsOf};
+use super::off_cpu::{OffCpu, Scheduler};
+use profinfer_trace::model::{Ends, Model, ThreadId};
+
+/// Why the last arriver of one operator was late.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Late<const SCHED: bool> {
+    pub(super) shares: Shares<MOST>,
+    /// Several threads had something to do: each could take a part.
+    pub(super) shared: bool,
+    /// Classes of a late start although it ran, and of a difference in work itself.
+    pub(super) ran: Class,
+    pub(super) uneven: Class,
+}
+
+/// What each cause has in the lateness of a last arriver, and so in the wait of each thread for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares<const N: usize> {
+    /// How much later it came than the median of the others, ns; 1 for nothing, as it divides.
+    total: u64,
+    /// Time by class of waiting, ns. The sum is how much later it came, if there were others.
+    causes: [(Class, u64); N],
+}
+
+impl<const N: usize> Shares<N> {
+    /// Gives a wait to the causes by their parts, and what rounding leaves, or all if there is no cause, to the largest.
+    #[inline]
+    pub(super) fn give(&self, mut stretch: Stretch<'_>) {
+        let wait = stretch.left();
+        for (class, ns) in self.causes {
+            stretch.give(class, part(wait, ns, self.total));
+        }
+        if stretch.left() > 0 {
+            stretch.rest(self.main());
+        }
+    }
+
+    /// The same of two threads: one waits as long as the other is late, and that one not at all. Which of the two it is nobody foresees,
+    /// so that no branch is taken by it.
+    #[inline]
+    pub(super) fn give_all_or_nothing(&self, parts: &mut Parts, wait: u64) {
+        self.causes.iter().for_each(|(class, ns)| parts.stretch(*ns).give(*class, wait));
+    }
+
+    fn main(&self) -> Class {
+        let any = self.causes.iter().filter(|(_, ns)| *ns > 0);
+        any.max_by_key(|(_, ns)| *ns).map_or(Class::WaitUneven, |(class, _)| *class)
+    }
+}
+
+/// Causes of one operator.
+const MOST: usize = 7;
+
+/// Causes with their times, ns, as long as any lateness is left.
+struct Push {
+    causes: [(Class, u64); MOST],
+    at: usize,
+    left: u64,
+}
+
+impl Push {
+    #[inline]
+    fn push(&mut self, class: Class, ns: u64) {
+        let ns = ns.min(self.left);
+        self.causes[self.at] = (class, ns);
+        self.at += 1;
+        self.left -= ns;
+    }
+}
+
+impl<const SCHED: bool> Late<SCHED> {
+    /// Why the last arriver at a meeting was late.
+    #[inline(always)]
+    pub(super) fn of(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
+        let total = m.release.saturating_sub(m.others_end);
+        let (ran, uneven) = causes.classes(habits, m);
+        let shared = m.threads > 1 && !causes.one_thread(m);
+        let mut push = Push { causes: [(Class::WaitUneven, 0); MOST], at: 0, left: total };
+        if shared {
+            causes.tell(m, (ran, uneven), &mut push);
+        } else if m.threads > 1 {
+            push.push(Class::WaitOneThread, u64::MAX);
+        }
+        let shares = Shares { total: total.max(1), causes: push.causes };
+        Self { shares, shared, ran, uneven }
+    }
+
+    /// Without the scheduler there are no more than two causes.
+    #[inline]
+    pub(super) const fn two(&self) -> Shares<2> {
+        let Shares { total, causes: [first, second, ..] } = self.shares;
+        Shares { total, causes: [first, second] }
+    }
+}
+
+/// `wait * ns / total`, rounded down; `ns` is at most `total`. Most have one cause or wait for all of the lateness: they need no division.
+#[inline]
+fn part(wait: u64, ns: u64, total: u64) -> u64 {
+    if ns == total {
+        return wait;
+    }
+    if wait == total || wait == 0 {
+        return ns.min(wait);
+    }
+    // Nearly all fit, and a division of 128 bits takes ten times as long.
+    match wait.checked_mul(ns) {
+        Some(product) => product / total,
+        None => {
+            let part = u128::from(wait) * u128::from(ns) / u128::from(total);
+            u64::try_from(part).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+/// What the causes are told from. With `SCHED` the scheduler level has rows; without, nothing is looked up, and the time without a
+/// CPU is nothing when the program is compiled.
+#[derive(Debug)]
+pub(super) struct Causes<'a, const SCHED: bool> {
+    pub(super) model: &'a Model,
+    pub(super) scheduler: &'a Scheduler<'a>,
+    pub(super) habits: &'a Habits,
+    /// Speed of each CPU in any unit, where it is known.
+    pub(super) speeds: &'a [u64],
+    /// What the probes add to the time of an operator that does nothing, ns.
+    pub(super) inside: u64,
+    /// What lies between two operators that were captured: others that were not, if a filter left any out.
+    pub(super) between: Class,
+}
+
+/// Work of a thread that has nothing to do in an operator, where the probes' cost is not known, ns.
+const NOTHING_NS: u64 = 1000;
+
+impl<const SCHED: bool> Causes<'_, SCHED> {
+    /// The ends of operators were captured, so that work and wait are apart.
+    pub(super) fn ends(&self) -> bool {
+        self.model.capture.ends == Ends::Both
+    }
+
+    /// What a thread did in a graph of which it has no operators.
+    pub(super) fn unseen(&self) -> Class {
+        if self.model.capture.operators_left_out() { Class::NotTraced } else { Class::Unknown }
+    }
+
+    /// Time without a CPU of `thread` from `from` to `to`.
+    #[inline]
+    pub(super) fn off_cpu(&self, thread: ThreadId, from: u64, to: u64) -> OffCpu {
+        if SCHED { self.scheduler.off_cpu(thread, from, to) } else { OffCpu::default() }
+    }
+
+    /// The same of the thread of a span.
+    #[inline]
+    pub(super) fn off_cpu_of(&self, span: usize, from: u64, to: u64) -> OffCpu {
+        if SCHED { self.off_cpu(self.model.spans.thread[span], from, to) } else { OffCpu::default() }
+    }
+
+    /// Gives to the classes of a thread without a CPU what they claim; its own sleep is of the class `sleep`.
+    #[inline]
+    pub(super) fn give(&self, stretch: &mut Stretch<'_>, off: OffCpu, sleep: Class) {
+        if SCHED {
+            stretch.give_all(off.claims_of(sleep));
+        }
+    }
+
+    /// Time of interrupts on the CPU of a span from `from` to `to`, ns.
+    #[inline]
+    pub(super) fn interrupts_of(&self, span: usize, from: u64, to: u64) -> u64 {
+        if SCHED { self.scheduler.interrupts(self.model.spans.cpu[span], from, to) } else { 0 }
+    }
+
+    /// Only one thread had something to do.
+    #[inline]
+    fn one_thread(&self, m: &Meeting) -> bool {
+        let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };
+        if m.threads < 2 || m.others_work > nothing {
+            return false;
+        }
+        // What delayed it is no work that the others lack.
+        let delayed = self.last_off_cpu(m).1.total().saturating_add(self.last_interrupts(m));
+        let work = self.model.spans.work_ns[m.last].saturating_sub(delayed);
+        work > m.others_work.saturating_mul(2)
+    }
+
+    /// Time without a CPU of the last arriver, before it began and while it worked.
+    #[inline]
+    pub(super) fn last_off_cpu(&self, m: &Meeting) -> (OffCpu, OffCpu) {
+        if !SCHED {
+            return Default::default();
+        }
+        let start = self.model.spans.start_ns[m.last];
+        let off = |from, to| self.off_cpu_of(m.last, from, to);
+        (off(m.others_start.min(start), start), off(start, m.release))
+    }
+
+    /// Time of interrupts on the last arriver's CPU while it worked, ns.
+    #[inline]
+    pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
+        if SCHED { self.interrupts_of(m.last, self.model.spans.start_ns[m.last], m.release) } else { 0 }
+    }
+
+    /// How much later than the others the last arriver began, beside what others or a quota took from it: asleep, and although it ran. Then
+    /// it took longer for the way from the barrier before.
+    #[inline]
+    pub(super) fn began_late(&self, m: &Meeting, ran: Class, before: OffCpu) -> [(Class, u64); 2] {
+        let began = self.model.spans.start_ns[m.last].saturating_sub(m.others_start);
+        let asleep = before.waking.saturating_add(before.sleeping);
+        [(Class::WaitStartedLate, asleep), (ran, began.saturating_sub(before.total()))]
+    }
+
+    /// Why the last of several arrivers was late.
+    #[inline]
+    fn tell(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push) {
+        let (before, inside) = self.last_off_cpu(m);
+        let [asleep, began] = self.began_late(m, ran, before);
+        if SCHED {
+            late.push(Class::WaitPreempted, before.preempted.saturating_add(inside.preempted));
+            late.push(Class::WaitThrottled, before.throttled.saturating_add(inside.throttled));
+            late.push(Class::WaitBlocked, before.blocked.saturating_add(inside.asleep()));
+            late.push(Class::WaitInterrupted, self.last_interrupts(m));
+            late.push(asleep.0, asleep.1);
+        }
+        late.push(began.0, began.1);
+        late.push(uneven, u64::MAX);
+    }
+
+    /// The classes of a late start although it ran, and of a difference in work itself.
+    #[inline]
+    fn classes(&self, habits: HabitsOf<'_>, m: &Meeting) -> (Class, Class) {
+        if self.slower_core(m) {
+            return (Class::WaitSlowerCore, Class::WaitSlowerCore);
+        }
+        let uneven = if habits.is_habit(m.node) { Class::WaitMoreRows } else { Class::WaitUneven };
+        (Class::WaitStartedLate, uneven)
+    }
+
+    /// The last arriver is on a slower core than the thread that waits for it longest.
+    #[inline]
+    fn slower_core(&self, m: &Meeting) -> bool {
+        let spans = &self.model.spans;
+        let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i]?)).copied().filter(|s| *s > 0);
+        !self.speeds.is_empty() && speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::part;
+
+    #[test]
+    fn parts_without_a_division_are_those_with_one() {
+        let numbers = [0, 1, 2, 3, 7, 1000, 1001, u64::MAX - 1, u64::MAX];
+        for total in numbers.into_iter().filter(|total| *total > 0) {
+            for ns in numbers.into_iter().filter(|ns| *ns <= total) {
+                for wait in numbers {
+                    let divided = u128::from(wait) * u128::from(ns) / u128::from(total);
+                    assert_eq!(u128::from(part(wait, ns, total)), divided, "{wait} {ns} {total}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Which ceiling holds for an engine that ran on certain CPUs.
+//!
+//! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`], which answers questions. Promises: what was not measured,
+//! or with another number of threads, fits nothing; nor does what is doubtful; a ceiling of other CPUs than asked for says so.
+//!
+//! Reading is a curve over the working set. An engine reads the same bytes for each token, so the point of as many bytes is its
+//! ceiling. Between two points the time of going through the bytes once is interpolated, so that each byte more costs the same:
+//! near the size of a cache two neighbours differ by a factor of two, and the nearest larger one would show as much as twice the
+//! use. Below the smallest and above the largest point, these hold. An unstable point is left out, and the curve goes from its
+//! one neighbour to the other; of two unstable ones side by side there is no answer.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use profinfer_trace::model::{self, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt, Model};
+
+/// One ceiling, as the views show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ceiling {
+    /// What was measured: `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`.
+    #[serde(serialize_with = "kind_name")]
+    pub kind: CeilingKind,
+    /// `bytes_per_s`, `ops_per_s` or `ns`.
+    pub unit: &'static str,
+    /// Core types of the CPUs; `None` when not known.
+    pub core: Option<String>,
+    /// Number of threads, each on one of the CPUs.
+    pub threads: usize,
+    /// The CPUs.
+    pub cpus: Vec<u16>,
+    /// What the measuring loop used.
+    pub how: String,
+    /// Repetitions, 0 if it was not measured.
+    pub repeats: u32,
+    /// Median of the repetitions; this and the next two are `None` when it was not measured.
+    pub median: Option<u64>,
+    /// Least.
+    pub min: Option<u64>,
+    /// Most.
+    pub max: Option<u64>,
+    /// For people: why it was not measured, or what makes it doubtful; empty when nothing does.
+    pub note: String,
+    /// The working set of these figures; `None` for kinds that read no memory, and in recordings of older agents.
+    pub working_set_bytes: Option<u64>,
+    /// What makes these figures doubtful.
+    #[serde(serialize_with = "doubt_names")]
+    pub doubts: Vec<Doubt>,
+    /// Why the curve has no larger working set; `None` for what is no curve.
+    #[serde(serialize_with = "end_name")]
+    pub end: Option<CurveEnd>,
+    /// Of a curve, its points, the smallest working set first; the last one has the figures above.
+    pub points: Vec<Point>,
+}
+
+/// A point of a curve, as the views show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Point {
+    /// Bytes that all threads together went through again and again.
+    pub working_set_bytes: u64,
+    /// Repetitions.
+    pub repeats: u32,
+    /// Median of the repetitions.
+    pub median: u64,
+    /// Least.
+    pub min: u64,
+    /// Most.
+    pub max: u64,
+    /// What makes it doubtful.
+    #[serde(serialize_with = "doubt_names")]
+    pub doubts: Vec<Doubt>,
+}
+
+/// All ceilings, in the agent's order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Ceilings {
+    /// The ceilings.
+    pub all: Vec<Ceiling>,
+    /// Core type of each CPU, where a ceiling on CPUs of a single type tells it.
+    #[serde(skip)]
+    cores: BTreeMap<u16, String>,
+}
+
+/// How well a ceiling fits the CPUs that were asked for, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It was measured on these very CPUs.
+    SameCpus,
+    /// On as many CPUs of the same core types.
+    SameCores,
+    /// On as many others.
+    AsMany,
+}
+
+/// A ceiling for certain CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fitting<'a> {
+    /// The ceiling.
+    pub ceiling: &'a Ceiling,
+    /// Its median, in the unit of its kind, at the working set; not 0.
+    pub value: u64,
+    /// How well it fits.
+    pub fit: Fit,
+    /// Where on its curve; `None` where there is no curve.
+    pub at: Option<At>,
+}
+
+/// A place on a reading curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At {
+    /// The working set that the figure is of.
+    pub working_set_bytes: u64,
+    /// More bytes are read than were measured: the figure is that of the largest working set.
+    pub beyond: bool,
+}
+
+impl Ceilings {
+    /// The ceilings of a model.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        let mut cores = BTreeMap::new();
+        for c in model.ceilings.iter().filter(|c| !c.core.is_empty() && !c.core.contains('+')) {
+            for cpu in &c.cpus {
+                cores.entry(*cpu).or_insert_with(|| c.core.clone());
+            }
+        }
+        Self { all: model.ceilings.iter().map(ceiling).collect(), cores }
+    }
+
+    /// The ceiling of a kind for so many threads on these CPUs, which may be more than there are threads: on the same CPUs, else on as
+    /// many of the same core types, else on those that have most of these CPUs among them. Of several ways to compute, the fastest. One
+    /// of another number of threads fits nothing, nor does one whose figures are doubtful. `reads` is how many bytes all threads together
+    /// read again and again; without it, more than any cache holds.
+    #[must_use]
+    pub fn on(
+        &self,
+        kind: CeilingKind,
+        threads: usize,
+        cpus: &[u16],
+        reads: Option<u64>,
+    ) -> Option<Fitting<'_>> {
+        let mut cpus = cpus.to_vec();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let cores = self.cores_of(&cpus);
+        let fit = |c: &Ceiling| {
+            if c.cpus.len() == cpus.len() && c.cpus.iter().all(|cpu| cpus.contains(cpu)) {
+                Fit::SameCpus
+            } else if cores.is_some() && cores == self.cores_of(&c.cpus) {
+                Fit::SameCores
+            } else {
+                Fit::AsMany
+            }
+        };
+        let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
+        let higher = kind.unit() != CeilingUnit::Nanoseconds;
+        // One without any CPU was measured nowhere.
+        let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0;
+        let measured = self.all.iter().filter(fits).filter_map(|c| Some((c, c.figure(reads)?)));
+        let known = measured.filter(|(_, (value, _))| *value > 0);
+        known.map(|(ceiling, (value, at))| Fitting { ceiling, value, fit: fit(ceiling), at }).min_by_key(
+            |f| {
+                let value = if higher { u64::MAX - f.value } else { f.value };
+                (f.fit, std::cmp::Reverse(shared(f.ceiling)), value)
+            },
+        )
+    }
+
+    /// Core type of each of these CPUs, in order of types; `None` when one is not known.
+    fn cores_of(&self, cpus: &[u16]) -> Option<Vec<&str>> {
+        let mut cores: Vec<&str> =
+            cpus.iter().map(|cpu| self.cores.get(cpu).map(String::as_str)).collect::<Option<_>>()?;
+        cores.sort_unstable();
+        Some(cores)
+    }
+}
+
+impl Ceiling {
+    /// Its median for this many bytes, and where on the curve that is; `None` where it is doubtful or was not measured.
+    fn figure(&self, reads: Option<u64>) -> Option<(u64, Option<At>)> {
+        let Some(largest) = self.points.last() else {
+            return self.doubts.is_empty().then_some((self.median?, None));
+        };
+        let at = |point: &Point, beyond| {
+            let at = At { working_set_bytes: point.working_set_bytes, beyond };
+            point.doubts.is_empty().then_some((point.median, Some(at)))
+        };
+        let Some(bytes) = reads.filter(|bytes| *bytes <= largest.working_set_bytes) else {
+            return at(largest, reads.is_some());
+        };
+        let above = self.points.partition_point(|p| p.working_set_bytes < bytes);
+        let stable = |i: usize| self.points.get(i).filter(|p| p.doubts.is_empty());
+        let Some(below) = above.checked_sub(1) else { return at(&self.points[0], false) };
+        if let Some(same) = stable(above).filter(|p| p.working_set_bytes == bytes) {
+            return at(same, false);
+        }
+        let pair = |below: Option<usize>, above| Some((stable(below?)?, stable(above)?));
+        let around = pair(Some(below), above)
+            .or_else(|| pair(below.checked_sub(1), above))
+            .or_else(|| pair(Some(below), above + 1));
+        let (from, to) = around?;
+        Some((between(from, to, bytes), Some(At { working_set_bytes: bytes, beyond: false })))
+    }
+}
+
+/// The rate at which `bytes` are read that are between two working sets: the time of reading them all once is on the line between the
+/// times of these two.
+fn between(from: &Point, to: &Point, bytes: u64) -> u64 {
+    let time = |p: &Point| p.working_set_bytes as f64 / p.median.max(1) as f64;
+    let part =
+        (bytes - from.working_set_bytes) as f64 / (to.working_set_bytes - from.working_set_bytes) as f64;
+    (bytes as f64 / (time(from) + part * (time(to) - time(from)))).round() as u64
+}
+
+fn ceiling(c: &model::Ceiling) -> Ceiling {
+    // Ceilings that read no memory have one point, equal to the figures.
+    let curve: &[CeilingPoint] = match c.points.first() {
+        Some(point) if point.working_set_bytes > 0 => &c.points,
+        _ => &[],
+    };
+    let figure = |value: u64| c.measured().then_some(value);
+    Ceiling {
+        kind: c.kind,
+        unit: match c.kind.unit() {
+            CeilingUnit::BytesPerSecond => "bytes_per_s",
+            CeilingUnit::OpsPerSecond => "ops_per_s",
+            CeilingUnit::Nanoseconds => "ns",
+        },
+        core: Some(c.core.clone()).filter(|core| !core.is_empty()),
+        threads: c.cpus.len(),
+        cpus: c.cpus.clone(),
+        how: c.how.clone(),
+        repeats: c.repeats,
+        median: figure(c.median),
+        min: figure(c.min),
+        max: figure(c.max),
+        note: c.note.clone(),
+        working_set_bytes: curve.last().map(|p| p.working_set_bytes),
+        doubts: c.doubts().to_vec(),
+        end: curve.last().map(|p| p.end),
+        points: curve.iter().map(point).collect(),
+    }
+}
+
+fn point(p: &CeilingPoint) -> Point {
+    Point {
+        working_set_bytes: p.working_set_bytes,
+        repeats: p.repeats,
+        median: p.median,
+        min: p.min,
+        max: p.max,
+        doubts: p.doubts.clone(),
+    }
+}
+
+fn doubt_names<S: Serializer>(doubts: &[Doubt], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(doubts.iter().map(|d| d.name()))
+}
+
+fn end_name<S: Serializer>(end: &Option<CurveEnd>, to: S) -> Result<S::Ok, S::Error> {
+    end.map(CurveEnd::name).serialize(to)
+}
+
+fn kind_name<S: Serializer>(kind: &CeilingKind, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(kind.name())
+}

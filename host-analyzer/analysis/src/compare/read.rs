@@ -1,0 +1,250 @@
+//! What one recording tells of a run's work and surroundings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::surroundings::{Surroundings, Thing, Value};
+use crate::fact::Conditions;
+use crate::gauge::gauges;
+use crate::phase::Phases;
+use crate::{ceiling, engine, weight};
+use profinfer_trace::model::{
+    DecodeId, Ends, Layer, Memory, Model, Node, NodeIdx, OperatorProbes, Role, TopologyId, Traced,
+};
+
+/// The surroundings of the run whose token calls are `calls`, all of process `pid`.
+pub(super) fn surroundings(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Surroundings {
+    let mut found = Surroundings::default();
+    let graphs = Graphs::of(model, calls);
+    found.set(Thing::Weights, graphs.weights(model));
+    found.set(Thing::Experts, graphs.experts(model));
+    found.set(Thing::KvCache, graphs.kv_cache(model));
+    found.set(Thing::Operators, graphs.operators(model));
+    found.set(Thing::Backends, Value::texts(graphs.backends));
+    found.set(Thing::Draft, Value::text(if phases.pairs.is_empty() { "none" } else { "draft" }));
+    found.set(Thing::Capture, capture(model));
+    of_process(model, pid, &mut found);
+    found.set(Thing::Threads, threads(model, phases, calls));
+    let cells = calls.iter().filter_map(|i| phases.contexts[*i].n_kv).max();
+    found.set(Thing::Cells, Value::number(cells.map(|n| n as f64)));
+    let prompt = calls.first().and_then(|i| phases.contexts[*i].n_past);
+    found.set(Thing::Prompt, Value::number(prompt.map(f64::from)));
+    of_machine(model, &mut found);
+    conditions(model, phases, pid, &mut found);
+    measured(model, phases, &mut found);
+    found
+}
+
+/// The graphs that the compared calls computed.
+struct Graphs {
+    topologies: BTreeSet<TopologyId>,
+    /// How often each was computed by a backend.
+    computed: BTreeMap<TopologyId, u64>,
+    backends: BTreeSet<String>,
+    /// Of every graph all tensors arrived.
+    complete: bool,
+}
+
+impl Graphs {
+    fn of(model: &Model, calls: &[usize]) -> Self {
+        let chosen: BTreeSet<usize> = calls.iter().copied().collect();
+        let graphs = &model.graph_calls;
+        let mut found = Self {
+            topologies: BTreeSet::new(),
+            computed: BTreeMap::new(),
+            backends: BTreeSet::new(),
+            complete: true,
+        };
+        for i in 0..graphs.len() {
+            let within = matches!(graphs.decode[i], Some(DecodeId(d)) if chosen.contains(&(d as usize)));
+            if !within {
+                continue;
+            }
+            if graphs.layer[i] == Layer::Backend {
+                found.backends.insert(model.texts.get(graphs.backend[i]).to_owned());
+            }
+            let Some(topology) = graphs.topology[i] else { continue };
+            found.complete &= model.topologies.get(topology).complete;
+            found.topologies.insert(topology);
+            if graphs.layer[i] == Layer::Backend {
+                *found.computed.entry(topology).or_default() += 1;
+            }
+        }
+        found.complete &= !found.topologies.is_empty();
+        found
+    }
+
+    fn nodes<'m>(&'m self, model: &'m Model) -> impl Iterator<Item = &'m Node> + 'm {
+        self.topologies.iter().flat_map(|t| &model.topologies.get(*t).nodes)
+    }
+
+    /// Whether a weight is there once or twice, for example repacked, is a matter of the build.
+    fn weights(&self, model: &Model) -> Value {
+        let weights = self.nodes(model).filter(|n| n.role == Role::Weight);
+        let text = |n: &Node| {
+            let [a, b, c, d] = n.ne;
+            format!("{} {} {a}×{b}×{c}×{d}", model.texts.get(n.name), model.texts.get(n.dtype))
+        };
+        if self.complete { Value::texts(weights.map(text)) } else { Value::Unknown }
+    }
+
+    /// The ids of the experts that a matrix product by experts reads have a row for each token.
+    fn experts(&self, model: &Model) -> Value {
+        let mut used = BTreeSet::new();
+        for topology in self.topologies.iter().map(|t| model.topologies.get(*t)) {
+            for node in (0..topology.n_nodes).map(|i| topology.node(NodeIdx(i))) {
+                let ids = node.src.iter().find(|(slot, _)| *slot == 2).map(|(_, ids)| topology.node(*ids));
+                if model.texts.get(node.op) == "MUL_MAT_ID" {
+                    used.extend(ids.map(|ids| ids.ne[0].to_string()));
+                }
+            }
+        }
+        match (self.complete, used.is_empty()) {
+            (false, _) => Value::Unknown,
+            (true, true) => Value::text("none"),
+            (true, false) => Value::texts(used),
+        }
+    }
+
+    fn kv_cache(&self, model: &Model) -> Value {
+        let caches = self.nodes(model).filter(|n| n.role == Role::Cache);
+        Value::texts(caches.map(|n| model.texts.get(n.dtype).to_owned()))
+    }
+
+    /// Of the graph that was computed most often. What computes nothing (views) is an operator too: engines differ by it.
+    fn operators(&self, model: &Model) -> Value {
+        let most = self.computed.iter().max_by_key(|(id, n)| (**n, std::cmp::Reverse(**id)));
+        let Some(topology) = most.map(|(id, _)| model.topologies.get(*id)).filter(|t| t.complete) else {
+            return Value::Unknown;
+        };
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for node in &topology.nodes[..topology.n_nodes as usize] {
+            *counts.entry(model.texts.get(node.desc)).or_default() += 1;
+        }
+        Value::texts(counts.into_iter().map(|(op, n)| format!("{n} {op}")))
+    }
+}
+
+/// Levels and probes, as far as they decide what a token is slowed down by.
+fn capture(model: &Model) -> Value {
+    let levels = model.session.levels.iter().map(|l| format!("level {}", l.name()));
+    let ends = match model.capture.ends {
+        Ends::Both => "both ends of operators",
+        Ends::None => "starts of operators",
+    };
+    let duty = format!("{} of 1000 token calls", model.capture.duty_permille);
+    let direct = |p: &OperatorProbes| p.refused.is_none();
+    let probes =
+        if model.health.operator_probes.iter().any(direct) { "direct probes" } else { "probes by traps" };
+    let counters =
+        model.session.counters.iter().filter(|c| c.attached).map(|c| format!("counter {}", c.name));
+    let filters = model.capture.in_force().map(|f| format!("filter on {:?}", f.on));
+    if model.session.levels.is_empty() {
+        return Value::Unknown;
+    }
+    let fixed = [ends.to_owned(), duty, probes.to_owned()];
+    Value::texts(levels.chain(fixed).chain(counters).chain(filters))
+}
+
+fn of_process(model: &Model, pid: u32, found: &mut Surroundings) {
+    let session = &model.session;
+    let process = session.processes.iter().find(|p| p.pid == pid);
+    let engine = engine::engines(model).into_iter().find(|e| e.pid == pid);
+    found.set(Thing::EngineVersion, Value::text(process.map_or("", |p| &p.engine_version)));
+    found.set(Thing::Command, Value::text(process.map_or("", |p| &p.command)));
+    let of_process = session.libraries.iter().filter(|l| l.pid == pid);
+    let builds = of_process.filter(|l| !l.build_id.is_empty());
+    let file = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    found.set(Thing::EngineBuild, Value::texts(builds.map(|l| format!("{} {}", file(&l.path), l.build_id))));
+    let variant = engine.and_then(|e| e.cpu_variant.or_else(|| e.cpu_library.map(|path| file(&path))));
+    found.set(Thing::CpuVariant, Value::text(&variant.unwrap_or_default()));
+    let mapped = model.buffers.iter().filter(|b| b.pid == pid && b.memory == Memory::File);
+    found.set(Thing::ModelFile, Value::texts(mapped.map(|b| file(&b.path)).filter(|f| !f.is_empty())));
+    let weights = weight::weights(model).into_iter().filter(|w| w.pid == pid);
+    let buffers = weights
+        .flat_map(|w| w.buffers)
+        .map(|b| format!("{} ({})", b.buffer.as_deref().unwrap_or("unknown buffer"), b.memory.name()));
+    found.set(Thing::Buffers, Value::texts(buffers));
+}
+
+/// Most threads that computed one token call that was traced whole.
+fn threads(model: &Model, phases: &Phases, calls: &[usize]) -> Value {
+    let whole: BTreeSet<usize> =
+        calls.iter().copied().filter(|i| phases.tracing.decodes[*i] == Traced::Whole).collect();
+    let mut most = None;
+    for (call, rows) in model.spans.by_call() {
+        let decode = model.graph_calls.decode[call.0 as usize];
+        if decode.is_some_and(|d| whole.contains(&(d.0 as usize))) {
+            most = most.max(Some(model.spans.by_thread(rows).count()));
+        }
+    }
+    Value::number(most.map(|n| n as f64))
+}
+
+fn of_machine(model: &Model, found: &mut Surroundings) {
+    let session = &model.session;
+    found.set(Thing::Board, Value::text(&session.board));
+    found.set(Thing::Cpu, Value::text(&session.cpu_model));
+    found.set(Thing::Cpus, Value::number((session.cpus > 0).then(|| f64::from(session.cpus))));
+    found.set(Thing::Kernel, Value::text(&session.kernel));
+    found.set(Thing::Agent, Value::text(&session.agent));
+    let whole = if model.health.perfect() { "nothing lost" } else { "something lost" };
+    found.set(Thing::Losses, Value::text(whole));
+}
+
+fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings) {
+    let conditions = Conditions::of(model, phases);
+    let list = |cpus: &[u16]| cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
+    if let Some(process) = conditions.process(pid) {
+        let own = process.affinity.value().map(|cpus| format!("CPUs {}", list(cpus)));
+        let of_process = |tid: u32| model.threads.iter().any(|(_, t)| t.tid == tid && t.pid == pid);
+        let of_threads = conditions.threads.iter().filter(|t| of_process(t.tid));
+        let of_threads =
+            of_threads.filter_map(|t| t.affinity.value().map(|cpus| format!("CPUs {}", list(cpus))));
+        found.set(Thing::Affinity, Value::texts(own.into_iter().chain(of_threads)));
+        let variables = process.environment.iter().map(|v| match v.value.value() {
+            Some(value) => format!("{}={value}", v.name),
+            None => format!("{} (value not recorded)", v.name),
+        });
+        let environment = match process.variables.value() {
+            Some(0) => Value::text("none"),
+            Some(_) => Value::texts(variables),
+            None => Value::Unknown,
+        };
+        found.set(Thing::Environment, environment);
+        let quota = process.cgroup.quota.value().map(|limit| match limit.get() {
+            Some(quota) => format!("{} of 1000 of a CPU", quota.milli_cpus),
+            None => "none".to_owned(),
+        });
+        found.set(Thing::Quota, Value::texts(quota));
+    }
+    let of_cpus = |of: &dyn Fn(&crate::fact::system::Cpu) -> Option<String>| {
+        Value::texts(conditions.cpus.iter().filter_map(of))
+    };
+    found.set(Thing::Governor, of_cpus(&|c| c.governor.value().cloned()));
+    let limit =
+        |c: &crate::fact::system::Cpu| Some(format!("CPU {}: {}", c.cpu, c.frequency_limit_hz.value()?.min));
+    found.set(Thing::ClockLimit, of_cpus(&limit));
+    let policy = conditions.system.hugepages_policy.value();
+    found.set(Thing::HugePages, Value::text(policy.map_or("", String::as_str)));
+}
+
+/// What was measured in the session: clocks and temperatures in decode, ceilings, probes.
+fn measured(model: &Model, phases: &Phases, found: &mut Surroundings) {
+    for gauge in gauges(model, phases) {
+        let thing = match gauge.kind {
+            "frequency" => Thing::Clock,
+            "temperature" => Thing::Temperature,
+            _ => continue,
+        };
+        // Between two samples a second there may be no token: then what was known over the session.
+        let figures = gauge.decode.or(gauge.whole);
+        found.set_of(thing, &gauge.name, Value::number(figures.map(|f| f.mean)));
+    }
+    for ceiling in ceiling::Ceilings::of(model).all {
+        let cpus = ceiling.cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
+        let which = format!("{} on CPUs {cpus} by {}", ceiling.kind.name(), ceiling.how);
+        found.set_of(Thing::Ceiling, &which, Value::number(ceiling.median.map(|m| m as f64)));
+    }
+    let pair = model.health.probe_cost.map(|c| c.pair_ns as f64);
+    found.set(Thing::ProbeCost, Value::number(pair));
+}

@@ -1,0 +1,150 @@
+//! What the change of a token is made of. The rows of each level sum to the change to the nanosecond.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rank;
+use super::run::{Leaf, Run};
+use super::select::Selection;
+use super::verdict::RUNS_FOR_RANKS;
+use crate::budget::Class;
+
+/// Of the rows that stand, at most this share may be there by chance.
+pub const FALSE_SHARE: f64 = 0.05;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// What it sums up.
+    pub level: Level,
+    /// Class of the budget.
+    pub class: Class,
+    /// Operator; empty in rows of classes, and for what no operator did.
+    pub op: String,
+    /// Tensors; empty in rows of classes and operators.
+    pub tensor: String,
+    /// Time of a token of each side, ns.
+    pub side_ns: [i64; 2],
+    /// Exact probability of such a difference or a larger one if nothing differs, at most; `None` with fewer than four runs on a side.
+    pub p: Option<f64>,
+    /// It stands when all rows of its level are looked at together.
+    pub stands: Option<bool>,
+}
+
+/// What a row sums up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A class of the budget.
+    Class,
+    /// Operators of one type within a class.
+    Operator,
+    /// Tensors of one name within those.
+    Tensor,
+}
+
+impl Level {
+    /// All levels.
+    pub const ALL: [Self; 3] = [Self::Class, Self::Operator, Self::Tensor];
+
+    /// Its code.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Class => "class",
+            Self::Operator => "operator",
+            Self::Tensor => "tensor",
+        }
+    }
+
+    /// The leaf's row at this level.
+    fn key(self, leaf: &Leaf) -> Leaf {
+        let mut key = leaf.clone();
+        if self < Self::Tensor {
+            key.tensor.clear();
+        }
+        if self < Self::Operator {
+            key.op.clear();
+        }
+        key
+    }
+}
+
+impl Row {
+    /// By how much it is longer on side B, ns.
+    #[must_use]
+    pub const fn change_ns(&self) -> i64 {
+        self.side_ns[1].saturating_sub(self.side_ns[0])
+    }
+}
+
+/// Time of each leaf in a token of each run, ns.
+struct Means {
+    leaves: BTreeSet<Leaf>,
+    runs: [Vec<BTreeMap<Leaf, f64>>; 2],
+}
+
+/// The rows, level by level, the largest change first.
+#[must_use]
+pub(super) fn rows(sides: [&[Run]; 2], selection: &Selection) -> Vec<Row> {
+    let runs = sides.map(|runs| runs.iter().map(|run| means(run, selection)).collect::<Vec<_>>());
+    let leaves = runs.iter().flatten().flat_map(|run| run.keys().cloned()).collect();
+    let means = Means { leaves, runs };
+    let whole = [0, 1].map(|side| means.whole(side));
+    let mut all: Vec<Row> = Level::ALL.into_iter().flat_map(|level| means.rows(level, &whole)).collect();
+    all.sort_by_key(|row| (row.level, std::cmp::Reverse(row.change_ns().unsigned_abs())));
+    all
+}
+
+fn means(run: &Run, selection: &Selection) -> BTreeMap<Leaf, f64> {
+    let (mut sums, mut n) = (vec![0_i64; run.leaves.len()], 0_u32);
+    for token in selection.tokens(run) {
+        n += 1;
+        for (leaf, ns) in &token.parts {
+            sums[*leaf as usize] = sums[*leaf as usize].saturating_add(*ns);
+        }
+    }
+    let of = |(leaf, sum): (&Leaf, i64)| (leaf.clone(), sum as f64 / f64::from(n.max(1)));
+    run.leaves.iter().zip(sums).filter(|(_, sum)| *sum != 0).map(of).collect()
+}
+
+impl Means {
+    /// Time of each leaf in a token of one side, in whole ns that sum to the rounded time of the token: each is the difference of two
+    /// rounded sums, so that what one loses by rounding the next has.
+    fn whole(&self, side: usize) -> BTreeMap<&Leaf, i64> {
+        let runs = &self.runs[side];
+        let (mut sum, mut before) = (0.0, 0_i64);
+        let mut whole = BTreeMap::new();
+        for leaf in &self.leaves {
+            let of_runs: f64 = runs.iter().filter_map(|run| run.get(leaf)).sum();
+            sum += of_runs / runs.len().max(1) as f64;
+            let rounded = sum.round() as i64;
+            whole.insert(leaf, rounded - before);
+            before = rounded;
+        }
+        whole
+    }
+
+    fn rows(&self, level: Level, whole: &[BTreeMap<&Leaf, i64>; 2]) -> Vec<Row> {
+        let mut of_key: BTreeMap<Leaf, Vec<&Leaf>> = BTreeMap::new();
+        for leaf in &self.leaves {
+            of_key.entry(level.key(leaf)).or_default().push(leaf);
+        }
+        let [a, b] = self.runs.each_ref().map(Vec::len);
+        let ranks = (a.min(b) >= RUNS_FOR_RANKS).then(|| rank::distribution(a, b));
+        let mut rows: Vec<Row> = of_key
+            .into_iter()
+            .map(|(key, leaves)| {
+                let of_run =
+                    |run: &BTreeMap<Leaf, f64>| leaves.iter().filter_map(|l| run.get(*l)).sum::<f64>();
+                let [a, b] = [0, 1].map(|side| self.runs[side].iter().map(of_run).collect::<Vec<_>>());
+                let side_ns = [0, 1].map(|side: usize| leaves.iter().map(|l| whole[side][*l]).sum());
+                let p = ranks.as_ref().map(|u| rank::p_of(u, &a, &b));
+                Row { level, class: key.class, op: key.op, tensor: key.tensor, side_ns, p, stands: None }
+            })
+            .collect();
+        let p: Option<Vec<f64>> = rows.iter().map(|row| row.p).collect();
+        for (row, stands) in rows.iter_mut().zip(p.iter().flat_map(|p| rank::stand(p, FALSE_SHARE))) {
+            row.stands = Some(stands);
+        }
+        rows
+    }
+}

@@ -1,0 +1,32 @@
+//! What the board's sensors said while tokens were decoded.
+
+use super::Case;
+use profinfer_trace::model::{Gauge, GaugeKind};
+
+impl Case<'_> {
+    /// Mean of all gauges of a kind from one time to another, ns from the start of the session.
+    pub(in crate::findings) fn gauge_mean(&self, kind: GaugeKind, from: u64, to: u64) -> Option<f64> {
+        let start = self.model.session.start_ns;
+        let time = (start.saturating_add(from), start.saturating_add(to));
+        mean(self.model.gauges.iter().filter(|g| g.kind == kind), time)
+    }
+
+    /// Mean clock of the CPUs while tokens were decoded, Hz; `None` where no such sensor was read. The sensors of the CPUs are called
+    /// so in the profiles.
+    pub(in crate::findings) fn decode_clock(&self) -> Option<f64> {
+        let cpu = |g: &&Gauge| g.kind == GaugeKind::Frequency && g.source.contains("/cpufreq/");
+        mean(self.model.gauges.iter().filter(cpu), self.decode_time())
+    }
+}
+
+/// Mean of the values that gauges had from one time to another, ns of the session's clock; `None` of none.
+fn mean<'a>(gauges: impl Iterator<Item = &'a Gauge>, (from, to): (u64, u64)) -> Option<f64> {
+    let (mut sum, mut n) = (0.0, 0_u64);
+    for (at, value) in gauges.flat_map(|g| g.at_ns.iter().zip(&g.values)) {
+        if let Some(value) = value.filter(|_| (from..=to).contains(at)) {
+            sum += value as f64;
+            n += 1;
+        }
+    }
+    (n > 0).then(|| sum / n as f64)
+}

@@ -1,0 +1,225 @@
+//! What the rules look at: the session's decode tokens, and what is known around them.
+
+use serde::Serialize;
+
+mod conditions;
+mod gauges;
+mod noise;
+mod scheduler;
+mod threads;
+
+use self::threads::Use;
+use super::Missing;
+use super::evidence::{Evidence, Place, Value};
+use super::gain::Mean;
+use crate::Analysis;
+use crate::budget::{self, Class, TokenBudget};
+use crate::duty::Slowdown;
+use crate::percentile::percentile;
+use crate::phase::Phase;
+use profinfer_trace::model::{Ends, FactValue, Model};
+
+/// How fast, and how near to what this board can do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Headline {
+    /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
+    pub tokens: u64,
+    /// There are no such tokens, as a draft always guesses: `token_ns` and `tokens_per_s` are of the tokens that came out of it.
+    pub drafted: bool,
+    /// Mean time of a decode token, sampling included, ns; `None` without one.
+    pub token_ns: Option<u64>,
+    /// The same as tokens per second.
+    pub tokens_per_s: Option<f64>,
+    /// Median time of a decode token, ns.
+    pub median_ns: Option<u64>,
+    /// 95th percentile, ns.
+    pub p95_ns: Option<u64>,
+    /// Prompt tokens per second of prefill calls.
+    pub prefill_tokens_per_s: Option<f64>,
+    /// Threads that computed decode tokens together.
+    pub threads: u64,
+    /// Part of the memory's read ceiling that decode uses, 0 to 1; `None` without a ceiling for so many threads.
+    pub mbu: Option<f64>,
+    /// Part of a decode token that the probes take: without them it is shorter by that. Estimated; of all tokens, traced or not.
+    pub probes_share: f64,
+    /// Slowdown of decode calls by tracing.
+    pub slowdown: Slowdown,
+}
+
+/// Fewest decode tokens of which anything is said.
+pub(in crate::findings) const MIN_TOKENS: u64 = 16;
+
+/// Name of the scheduler level.
+pub(in crate::findings) const SCHED: &str = "sched";
+
+/// A gain below this part of a token is no finding.
+pub(in crate::findings) const WORTH: f64 = 0.02;
+
+/// A session, as the rules see it.
+#[derive(Debug)]
+pub struct Case<'a> {
+    pub(in crate::findings) model: &'a Model,
+    pub(in crate::findings) analysis: &'a Analysis,
+    pub(in crate::findings) headline: Headline,
+    /// Decode tokens without the first.
+    pub(in crate::findings) tokens: Vec<&'a TokenBudget>,
+    /// Those of them whose operators were captured whole: figures of operators are of these.
+    pub(in crate::findings) traced: Vec<&'a TokenBudget>,
+    /// The process that generates most; 0 when there is none.
+    pub(in crate::findings) pid: u32,
+    /// How fast each CPU is, in one unit for all; 0 where it is not known.
+    pub(in crate::findings) speeds: Vec<u64>,
+    /// What the operators of the traced ones used.
+    used: Use,
+}
+
+impl<'a> Case<'a> {
+    pub(in crate::findings) fn of(model: &'a Model, analysis: &'a Analysis) -> Self {
+        let pid = busiest_process(model, analysis);
+        let of_process = |t: &&TokenBudget| {
+            let thread = model.decodes.thread[t.call as usize];
+            t.phase == Phase::Decode && model.threads.get(thread).pid == pid
+        };
+        let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
+        let traced = tokens.iter().copied().filter(|t| t.traced).collect();
+        let headline = headline(analysis, &tokens);
+        let speeds = budget::speeds(model);
+        let used = Use::default();
+        let mut case = Self { model, analysis, headline, tokens, traced, pid, speeds, used };
+        case.used = case.use_of(&case.traced);
+        case.headline.threads = case.threads_at_once();
+        case
+    }
+
+    /// Whether the session has what a rule needs.
+    pub(in crate::findings) fn has(&self, need: &Missing) -> bool {
+        let model = self.model;
+        match *need {
+            Missing::DecodeCalls(n) => self.headline.tokens >= n,
+            // Where every token is traced, too few of them are too few decode calls.
+            Missing::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
+            Missing::Ends => model.capture.ends == Ends::Both,
+            Missing::AllOperators => !model.capture.operators_left_out(),
+            Missing::Cpus => self.cpus_are_known(),
+            Missing::Level(name) => {
+                let sched = name == SCHED && model.sched.recorded;
+                sched || model.session.levels.iter().any(|level| level.name() == name)
+            }
+            Missing::Ceiling(name) => model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0),
+            Missing::Fact(name) => model.texts.find(name).is_some_and(|name| {
+                model.facts.rows.iter().any(|f| f.name == name && !matches!(f.value, FactValue::Absent(_)))
+            }),
+            Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
+            // Rules that need these look themselves.
+            Missing::ContextSteps | Missing::Rounds => true,
+            Missing::Gauge(kind) => {
+                model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
+            }
+        }
+    }
+
+    /// Mean time of a decode token, ns.
+    pub(in crate::findings) fn token_ns(&self) -> u64 {
+        self.headline.token_ns.unwrap_or(0)
+    }
+
+    /// The read ceiling that the decode tokens are compared with, and the working set that it is of; nothing where the agent
+    /// measured no curve.
+    pub(in crate::findings) fn read_ceiling(&self) -> Vec<Evidence> {
+        let read = self.analysis.roof.phase(Phase::Decode).read;
+        let known = read.and_then(|top| Some((top.per_s, top.working_set_bytes?)));
+        known.map_or_else(Vec::new, |(per_s, bytes)| {
+            vec![
+                Evidence::new("read_ceiling", Value::BytesPerSecond(per_s as f64), Place::Roofline),
+                Evidence::new("working_set", Value::Bytes(bytes), Place::Roofline),
+            ]
+        })
+    }
+
+    /// The operators of some decode tokens are not known.
+    fn partial(&self) -> bool {
+        self.traced.len() < self.tokens.len()
+    }
+
+    /// Time of some classes in a decode token, along the last arrivers: of the traced ones, whose bursts are what varies, or of all
+    /// where the classes lie outside of graphs.
+    pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
+        let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
+        if !self.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
+            return Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>());
+        }
+        let bursts = &self.analysis.phases.tracing.bursts;
+        let traced = self.traced.iter().filter_map(|t| Some((bursts[t.call as usize]?, of(t))));
+        Mean::of_bursts(&traced.collect::<Vec<_>>())
+    }
+
+    /// Decode tokens of which operators are known.
+    pub(in crate::findings) fn traced_tokens(&self) -> f64 {
+        self.traced.len().max(1) as f64
+    }
+
+    /// Start and end of the decode tokens, ns of the session's clock.
+    fn decode_time(&self) -> (u64, u64) {
+        let start = self.model.session.start_ns;
+        let from = self.tokens.first().map_or(0, |t| t.start_ns);
+        let to = self.tokens.last().map_or(0, |t| t.start_ns.saturating_add(t.time_ns));
+        (start.saturating_add(from), start.saturating_add(to))
+    }
+
+    /// A time as a part of a decode token, 0 to 1.
+    pub(in crate::findings) fn share(&self, ns: f64) -> f64 {
+        match self.token_ns() {
+            0 => 0.0,
+            token => ns / token as f64,
+        }
+    }
+}
+
+fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
+    let mut sums: Vec<(u32, u64)> = Vec::new();
+    for t in analysis.budget.tokens.iter().filter(|t| t.phase.generates()) {
+        let pid = model.threads.get(model.decodes.thread[t.call as usize]).pid;
+        match sums.iter_mut().find(|(p, _)| *p == pid) {
+            Some((_, ns)) => *ns += t.time_ns,
+            None => sums.push((pid, t.time_ns)),
+        }
+    }
+    sums.into_iter().max_by_key(|(_, ns)| *ns).map_or(0, |(pid, _)| pid)
+}
+
+fn headline(analysis: &Analysis, tokens: &[&TokenBudget]) -> Headline {
+    let n = tokens.len() as u64;
+    let sum: u64 = tokens.iter().map(|t| t.time_ns).fold(0, u64::saturating_add);
+    let mut times: Vec<u64> = tokens.iter().map(|t| t.time_ns).collect();
+    let drafted = drafted_ns(analysis).filter(|_| n == 0);
+    let token_ns = drafted.or(sum.checked_div(n));
+    Headline {
+        tokens: n,
+        drafted: drafted.is_some(),
+        token_ns,
+        tokens_per_s: match drafted {
+            Some(ns) => (ns > 0).then(|| 1e9 / ns as f64),
+            None => (sum > 0).then(|| n as f64 * 1e9 / sum as f64),
+        },
+        median_ns: percentile(&mut times, 50),
+        p95_ns: percentile(&mut times, 95),
+        prefill_tokens_per_s: analysis.token.prefill.tokens_per_s,
+        mbu: analysis.roof.decode.and_then(|d| d.mbu),
+        probes_share: match sum {
+            0 => 0.0,
+            _ => tokens.iter().map(|t| t.wall.get(Class::Probes)).sum::<u64>() as f64 / sum as f64,
+        },
+        slowdown: analysis.cost.slowdown,
+        threads: 0,
+    }
+}
+
+/// Mean time of the tokens that came out of speculative decoding, sampling included, ns.
+pub(in crate::findings) fn drafted_ns(analysis: &Analysis) -> Option<u64> {
+    let row = analysis.speculative.iter().max_by_key(|s| s.rounds)?;
+    let of_target = analysis.token.requests.iter().filter(|r| r.context == row.target);
+    let (n, ns) = of_target.filter_map(|r| Some((r.generated, r.tpot_ns?))).fold((0_u64, 0_u64), |sum, r| {
+        (sum.0.saturating_add(r.0), sum.1.saturating_add(r.0.saturating_mul(r.1)))
+    });
+    ns.checked_div(n)
+}

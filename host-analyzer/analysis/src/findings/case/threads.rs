@@ -1,0 +1,149 @@
+//! Which CPUs the decode threads used.
+
+use super::Case;
+use crate::budget::TokenBudget;
+use crate::phase::Phase;
+use profinfer_trace::model::{DecodeId, GraphCallId, ThreadId};
+
+/// A CPU with less than this part of the work is one where somebody passed by.
+const PART: f64 = 0.02;
+
+impl Case<'_> {
+    /// Spans of traced decode tokens of the process.
+    pub(in crate::findings) fn decode_spans(&self) -> impl Iterator<Item = usize> + '_ {
+        self.spans_of(&self.traced)
+    }
+
+    fn spans_of(&self, tokens: &[&TokenBudget]) -> impl Iterator<Item = usize> + '_ {
+        let calls = &self.model.graph_calls;
+        let mut is_one = vec![false; self.model.decodes.len()];
+        tokens.iter().for_each(|t| is_one[t.call as usize] = true);
+        let spans = &self.model.spans;
+        let of = move |call: GraphCallId| {
+            calls.decode[call.0 as usize].is_some_and(|DecodeId(d)| is_one[d as usize])
+        };
+        (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
+    }
+
+    /// Threads that compute one graph together, at most, of decode tokens or, with a draft, of what verifies it. Some engines make new
+    /// threads for every graph, so all that ever computed are no measure.
+    pub(super) fn threads_at_once(&self) -> u64 {
+        if !self.headline.drafted {
+            return self.used.threads;
+        }
+        let verified =
+            self.analysis.budget.tokens.iter().filter(|t| t.traced && t.phase == Phase::BatchDecode);
+        self.use_of(&verified.collect::<Vec<_>>()).threads
+    }
+
+    /// What the spans of some tokens say of threads and CPUs, in one pass: there are millions of them, and several rules ask.
+    pub(super) fn use_of(&self, tokens: &[&TokenBudget]) -> Use {
+        let spans = &self.model.spans;
+        let mut used = Use::default();
+        let mut moves = Moves::default();
+        let (mut call, mut threads, mut last) = (None, 0, None);
+        for i in self.spans_of(tokens) {
+            let (this, thread) = (spans.graph_call[i], spans.thread[i]);
+            // The spans of a call are in the order of threads.
+            if call.replace(this) != Some(this) {
+                (threads, last) = (0, None);
+                moves.of_burst(self.burst_of(this));
+            }
+            let same_thread = matches!(last, Some((t, _)) if t == thread);
+            threads += u64::from(!same_thread);
+            used.threads = used.threads.max(threads);
+            if thread == self.model.graph_calls.thread[this.0 as usize] {
+                used.operators += u64::from(last != Some((thread, spans.node[i])));
+            }
+            last = Some((thread, spans.node[i]));
+            match spans.cpu[i] {
+                Some(cpu) => {
+                    used.add(cpu, spans.work_ns[i]);
+                    used.moves += u64::from(moves.is_one(thread, cpu));
+                }
+                None => used.unknown = true,
+            }
+        }
+        used
+    }
+
+    /// The CPUs that did decode tokens' work, and how much of it, ns.
+    pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
+        let mut sums = self.used.cpus.clone();
+        let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
+        sums.retain(|(_, ns)| *ns as f64 >= all * PART);
+        sums.sort_unstable();
+        sums
+    }
+
+    /// The recording tells the CPU of all their operators.
+    pub(in crate::findings) const fn cpus_are_known(&self) -> bool {
+        !self.used.unknown
+    }
+
+    /// How often threads changed their CPU in a decode token.
+    pub(in crate::findings) fn moves_per_token(&self) -> f64 {
+        self.used.moves as f64 / self.traced_tokens()
+    }
+
+    /// Operators that a decode token executes.
+    pub(in crate::findings) fn operators_per_token(&self) -> f64 {
+        self.used.operators as f64 / self.traced_tokens()
+    }
+
+    fn burst_of(&self, call: GraphCallId) -> Option<u32> {
+        let DecodeId(decode) = self.model.graph_calls.decode[call.0 as usize]?;
+        self.analysis.phases.tracing.bursts[decode as usize]
+    }
+}
+
+/// What the operators of some tokens used.
+#[derive(Debug, Default)]
+pub(super) struct Use {
+    /// Threads that computed one graph together, at most.
+    threads: u64,
+    /// Work by CPU, ns.
+    cpus: Vec<(u16, u64)>,
+    /// Of some operator the CPU is not known.
+    unknown: bool,
+    /// How often threads changed their CPU.
+    moves: u64,
+    /// Operators of the threads that called the graphs: one for each that was executed.
+    operators: u64,
+}
+
+impl Use {
+    fn add(&mut self, cpu: u16, ns: u64) {
+        match self.cpus.iter_mut().find(|(c, _)| *c == cpu) {
+            Some((_, sum)) => *sum = sum.saturating_add(ns),
+            None => self.cpus.push((cpu, ns)),
+        }
+    }
+}
+
+/// Where each thread was last.
+#[derive(Default)]
+struct Moves {
+    burst: Option<u32>,
+    last: Vec<(ThreadId, u16)>,
+}
+
+impl Moves {
+    /// Where a thread was between two bursts is not known.
+    fn of_burst(&mut self, burst: Option<u32>) {
+        if burst != self.burst {
+            *self = Self { burst, last: Vec::new() };
+        }
+    }
+
+    /// A thread is now on a CPU: whether it came from another one.
+    fn is_one(&mut self, thread: ThreadId, cpu: u16) -> bool {
+        match self.last.iter_mut().find(|(t, _)| *t == thread) {
+            Some((_, at)) => std::mem::replace(at, cpu) != cpu,
+            None => {
+                self.last.push((thread, cpu));
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The memory delivers all that it can.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::budget::Class;
+
+pub(super) const RULE: Rule = Rule {
+    code: "bandwidth",
+    title: "The memory bandwidth is used up",
+    question: "Why not more tokens per second? Why do more threads not help?",
+    condition: "A decode token reads its weights and its KV cache at 85 % or more of the rate that was measured on this board with as many threads.",
+    formula: "Only fewer bytes make it faster. Weights of 4.5 bits (Q4_K, Q4_0) instead of what they have now shrink the bytes of a token by their ratio: 0.5 to 1 of that part of the token. No gain is promised for weights that are that small already.",
+    remedy: "Use a smaller quantization or a smaller model. More threads do not help.",
+    source: "llama.cpp #12966, #26484 (file size times speed is constant on one board: 9.76 to 10.55 GB/s from Q2_K to Q8_0)",
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::AllOperators,
+        Missing::Ceiling("read"),
+    ],
+    judge,
+};
+
+/// From this part of the ceiling on it is used up.
+const FULL: f64 = 0.85;
+/// Bits of a weight that most models bear.
+const SMALL_BITS: f64 = 4.5;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let Some(decode) = case.analysis.roof.decode else {
+        return Verdict::NotEnoughData(vec![Missing::Level("operator")]);
+    };
+    let Some(mbu) = decode.mbu else { return Verdict::NotEnoughData(vec![Missing::Ceiling("read")]) };
+    let mut evidence = vec![
+        Evidence::new("memory_bandwidth_used", Value::Share(mbu), Place::Roofline),
+        Evidence::new("read_rate", Value::BytesPerSecond(decode.bytes_per_s), Place::Roofline),
+        Evidence::new("bytes_per_token", Value::Bytes(decode.bytes_per_token as u64), Place::Roofline),
+    ];
+    evidence.extend(case.read_ceiling());
+    let bits = case.bits_per_weight();
+    if let Some(bits) = bits {
+        evidence.push(Evidence::new("bits_per_weight", Value::Mean(bits), Place::Weights));
+    }
+    if mbu < FULL {
+        return Verdict::RuledOut(evidence);
+    }
+    let smaller = bits.filter(|bits| *bits > SMALL_BITS * 1.1).map(|bits| 1.0 - SMALL_BITS / bits);
+    let work = case.wall(&[Class::Work]);
+    let gain = smaller.map(|part| Gain::of(case.token_ns(), work.low() * part * 0.5, work.high() * part));
+    Verdict::Found(Found { evidence, remedy: Remedy::SmallerWeights, gain, confidence: Confidence::High })
+}

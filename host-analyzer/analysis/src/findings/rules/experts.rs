@@ -1,0 +1,45 @@
+//! A few experts serve most tokens, and memory is short.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::phase::Phase;
+
+pub(super) const RULE: Rule = Rule {
+    code: "experts",
+    title: "Experts are read from disk that could stay",
+    question: "Does it help to keep experts of a model larger than memory?",
+    condition: "The model has experts, it is paged in while tokens are generated, and the quarter of the experts that the first half of the tokens used most serves at least 1.5 times as many uses of the second half as chance would.",
+    formula: "No time is promised: it depends on the storage.",
+    remedy: "Keep the dense part in memory first, then the most used experts (the table of experts names them). With an even router no choice beats the policy of the kernel.",
+    source: "llama.cpp #28545, #26414; BigMoeOnEdge #25",
+    needs: &[],
+    judge,
+};
+
+/// So many times what chance would serve.
+const SKEWED: f64 = 1.5;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let routing =
+        case.analysis.expert.iter().filter(|r| r.phase == Phase::Decode).max_by_key(|r| r.whole.uses);
+    let Some(routing) = routing else { return Verdict::DoesNotApply };
+    let quarter = routing.whole.pins.iter().find(|pin| pin.rule == "n_expert/4");
+    let shares = quarter.and_then(|pin| pin.ahead_share.zip(pin.even_share));
+    let Some((ahead, even)) = shares else {
+        return Verdict::NotEnoughData(vec![Missing::DecodeCalls(MIN_TOKENS)]);
+    };
+    let faults =
+        case.process().and_then(|p| p.major_faults.value()).map_or(0, |rise| rise.decode.unwrap_or(0));
+    let evidence = vec![
+        Evidence::new("served_by_a_quarter", Value::Share(ahead), Place::Experts),
+        Evidence::new("served_by_chance", Value::Share(even), Place::Experts),
+        Evidence::new("never_used", Value::Count(routing.whole.never_used), Place::Experts),
+        Evidence::new("major_faults", Value::Count(faults), Place::Conditions),
+    ];
+    if faults == 0 || ahead < even * SKEWED {
+        return Verdict::RuledOut(evidence);
+    }
+    Verdict::Found(Found { evidence, remedy: Remedy::PinExperts, gain: None, confidence: Confidence::Medium })
+}

@@ -1,0 +1,75 @@
+//! Threads run on cores of different speed, and the fast ones wait.
+
+use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::budget::Class;
+
+pub(super) const RULE: Rule = Rule {
+    code: "mixed_cores",
+    title: "Threads span slow and fast cores",
+    question: "Why did it become slower with more threads, or after an update?",
+    condition: "Decode threads run on CPUs of different capacity (or highest clock), the work takes at least 1.1 times as long on the slow ones, and the threads on fast ones wait for those on slow ones.",
+    formula: "With the fast cores alone the token takes the work of all threads, each weighted with its CPU's speed, divided by the fast threads. The difference to the token, if it is a gain, but at most 0.6 of the class `wait_slower_core`, is the lower end. The upper end is all of the token but the work that the fast cores do already: where rows are handed out as threads ask for them, that is most of it.",
+    remedy: "Give the engine one thread for each fast core and keep it there (-t, --cpu-mask with --cpu-strict, taskset).",
+    source: "llama.cpp #7176 (RK3588: 4 big cores instead of 8 threads), #16164; decode on 4 A76 is 19 to 66 % faster than on 8 cores of an RK3588",
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Cpus,
+    ],
+    judge,
+};
+
+/// Work on a slow core takes at least so many times as long as on a fast one.
+const LONGER: f64 = 1.1;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let used = case.decode_cpus();
+    let speed = |cpu: &u16| case.speeds.get(usize::from(*cpu)).copied().unwrap_or(0);
+    let (slowest, fastest) =
+        (used.iter().map(|(c, _)| speed(c)).min(), used.iter().map(|(c, _)| speed(c)).max());
+    let (Some(slowest), Some(fastest)) = (slowest, fastest) else { return Verdict::DoesNotApply };
+    if fastest == 0 {
+        return Verdict::NotEnoughData(vec![Missing::Fact("cpu.capacity")]);
+    }
+    let fast: Vec<u16> = used.iter().map(|(cpu, _)| *cpu).filter(|cpu| speed(cpu) == fastest).collect();
+    let waits = case.wall(&[Class::WaitSlowerCore]);
+    let evidence = vec![
+        Evidence::new("wait_slower_core_ns_per_token", Value::Nanoseconds(waits.mean as u64), Place::Budget),
+        Evidence::new("fast_cpus", Value::Cpus(fast.clone()), Place::Threads),
+        Evidence::new("cpus", Value::Cpus(used.iter().map(|(cpu, _)| *cpu).collect()), Place::Threads),
+        Evidence::new("slowest_to_fastest", Value::Share(slowest as f64 / fastest as f64), Place::Conditions),
+    ];
+    // Slow by name only, or given less to do: work on the slow cores takes no longer.
+    let mean = |of_fast: bool| {
+        let ns: Vec<u64> =
+            used.iter().filter(|(cpu, _)| (speed(cpu) == fastest) == of_fast).map(|(_, ns)| *ns).collect();
+        ns.iter().sum::<u64>() as f64 / ns.len().max(1) as f64
+    };
+    let uneven = slowest != fastest && mean(false) >= mean(true) * LONGER;
+    if let Some(noisy) = case.noisy(waits, WORTH, &evidence).filter(|_| uneven) {
+        return noisy;
+    }
+    if !uneven || case.share(waits.mean) < WORTH {
+        return Verdict::RuledOut(evidence);
+    }
+    // What all did, at the speed of the fast ones, on these alone.
+    let work = used.iter().map(|(cpu, ns)| *ns as f64 * speed(cpu) as f64 / fastest as f64).sum::<f64>();
+    let now = used.iter().map(|(_, ns)| *ns).max().unwrap_or(0) as f64;
+    let alone = work / fast.len() as f64;
+    let saved = (now - alone).max(0.0) / case.traced_tokens();
+    let low = saved.min(waits.low() * 0.6);
+    // What the fast ones do now they go on doing. It may be nearly all, where rows are handed out as threads ask for them.
+    let least = mean(true) / case.traced_tokens();
+    let gain = Gain::of(case.token_ns(), low, case.token_ns() as f64 - least);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },
+        gain: Some(gain),
+        confidence: Confidence::High,
+    })
+}

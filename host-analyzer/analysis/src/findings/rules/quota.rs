@@ -1,0 +1,61 @@
+//! The control group's CPU quota is used up.
+
+use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::budget::Class;
+use crate::fact::reading::Limit;
+
+pub(super) const RULE: Rule = Rule {
+    code: "quota",
+    title: "The CPU quota is used up",
+    question: "Why is it many times slower in a container?",
+    condition: "The engine's control group has a quota below its threads, and the kernel throttled it during the session.",
+    formula: "The class `throttled` of a decode token, with its 95 % interval: what a quota for all threads would bring. At least 0.7 of the \
+              lower end, at most 1.2 of the upper one.",
+    remedy: "Raise the quota to the number of threads, or give the engine at most as many threads as whole CPUs in the quota.",
+    source: "ollama #17916, #17962; Documentation/scheduler/sched-bwc.rst",
+    needs: &[
+        Missing::DecodeCalls(MIN_TOKENS),
+        Missing::TracedCalls(MIN_TOKENS),
+        Missing::Ends,
+        Missing::AllOperators,
+        Missing::Fact("cgroup.throttled_periods"),
+    ],
+    judge,
+};
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let Some(group) = case.process().map(|p| &p.cgroup) else {
+        return Verdict::NotEnoughData(vec![Missing::Fact("cgroup.throttled_periods")]);
+    };
+    let throttled = group.throttled_periods.value().map_or(0, |n| n.whole);
+    let periods = group.periods.value().map_or(0, |n| n.whole);
+    let mut evidence = vec![
+        Evidence::new("throttled_periods", Value::Count(throttled), Place::Conditions),
+        Evidence::new("periods", Value::Count(periods), Place::Conditions),
+    ];
+    let quota = group.quota.value().and_then(Limit::get).filter(|_| throttled > 0);
+    let Some(milli_cpus) = quota.map(|q| q.milli_cpus) else { return Verdict::RuledOut(evidence) };
+    evidence.insert(0, Evidence::new("quota", Value::MilliCpus(milli_cpus), Place::Conditions));
+    evidence.push(Evidence::new("threads", Value::Count(case.headline.threads), Place::Threads));
+    let lost = case.wall(&[Class::Throttled]);
+    if case.model.sched.recorded {
+        let ns = Value::Nanoseconds(lost.mean as u64);
+        evidence.insert(1, Evidence::new("throttled_ns_per_token", ns, Place::Budget));
+        if let Some(noisy) = case.noisy(lost, WORTH, &evidence) {
+            return noisy;
+        }
+        if case.share(lost.mean) < WORTH {
+            return Verdict::RuledOut(evidence);
+        }
+    }
+    let gain = Gain::of(case.token_ns(), lost.low() * 0.7, lost.high() * 1.2);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) },
+        gain: case.model.sched.recorded.then_some(gain),
+        confidence: Confidence::High,
+    })
+}

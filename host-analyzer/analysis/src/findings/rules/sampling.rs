@@ -1,0 +1,48 @@
+//! Sampling and the application between two token calls take long.
+
+use super::super::case::MIN_TOKENS;
+use super::super::evidence::{Evidence, Place, Value};
+use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
+use super::Remedy;
+use crate::budget::Class;
+
+pub(super) const RULE: Rule = Rule {
+    code: "sampling",
+    title: "Sampling takes long",
+    question: "Evaluation is fast and the whole is slow: where is the rest?",
+    condition: "The time between the end of a token call and the start of the next is at least 5 % of a decode token, and 0.2 ms. No operator runs in it.",
+    formula: "The class `application` of a decode token, with its 95 % interval. At least 0.3 of the lower end, as the application's own work \
+              stays, at most 1.15 of the upper end.",
+    remedy: "Limit the candidates first (--top-k 40), leave out samplers that sort the whole vocabulary, avoid large grammars, and look at \
+             what the application does with each token.",
+    source: "llama.cpp #15223 (--top-k 0: 0.08 to 13 ms a token), #8988, #7554 (grammars)",
+    needs: &[Missing::DecodeCalls(MIN_TOKENS)],
+    judge,
+};
+
+/// From this part of a token on.
+const MUCH: f64 = 0.05;
+/// Less than this is what any application takes, ns.
+const LEAST_NS: f64 = 200_000.0;
+
+fn judge(case: &Case<'_>) -> Verdict {
+    let between = case.wall(&[Class::Application]);
+    let evidence = vec![
+        Evidence::new("application_ns_per_token", Value::Nanoseconds(between.mean as u64), Place::Budget),
+        Evidence::new("application_share", Value::Share(case.share(between.mean)), Place::Budget),
+    ];
+    let much = MUCH.max(case.share(LEAST_NS));
+    if let Some(noisy) = case.noisy(between, much, &evidence) {
+        return noisy;
+    }
+    if case.share(between.mean) < much {
+        return Verdict::RuledOut(evidence);
+    }
+    let gain = Gain::of(case.token_ns(), between.low() * 0.3, between.high() * 1.15);
+    Verdict::Found(Found {
+        evidence,
+        remedy: Remedy::Sampling,
+        gain: Some(gain),
+        confidence: Confidence::Medium,
+    })
+}

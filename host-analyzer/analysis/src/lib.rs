@@ -1,0 +1,211 @@
+//! Results: pure functions of the model.
+//!
+//! Stage: analysis. From: [`profinfer_trace::model`]. To: [`Analysis`], which the views write out; [`findings`] judges by both. Promises: the same model
+//! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
+//! in single passes with dense arrays, and what several results need is computed once.
+
+pub mod accelerator;
+pub mod bound;
+pub mod budget;
+pub mod capture;
+pub mod ceiling;
+pub mod compare;
+mod context;
+pub mod cost;
+pub mod counter;
+pub mod critical_path;
+pub mod dag;
+pub mod duty;
+pub mod empty;
+pub mod ending;
+pub mod engine;
+pub mod excerpt;
+pub mod execution;
+pub mod expert;
+pub mod fact;
+pub mod findings;
+pub mod gauge;
+pub mod graph;
+pub mod group;
+pub mod health;
+pub mod kv;
+pub mod module;
+mod name;
+pub mod nested;
+pub mod op;
+pub mod per_node;
+pub mod percentile;
+pub mod phase;
+pub mod predict;
+mod rate;
+pub mod request;
+pub mod roof;
+pub mod sched;
+pub mod server;
+pub mod session;
+pub mod speculative;
+mod steps;
+mod student;
+pub mod tally;
+pub mod thread;
+pub mod token;
+pub mod tracing;
+pub mod track;
+pub mod tune;
+pub mod weight;
+pub mod work;
+
+use profinfer_trace::model::Model;
+
+/// All results for one session.
+#[derive(Debug, Clone, Default)]
+pub struct Analysis {
+    /// What was lost; every view shows it first.
+    pub health: health::Health,
+    /// How the session ended; where nothing was traced, why.
+    pub ending: ending::Ending,
+    /// Length of the session, ns.
+    pub duration_ns: u64,
+    /// Which engine each process runs.
+    pub engine: Vec<engine::Engine>,
+    /// Where the weights of each context lie.
+    pub weight: Vec<weight::Weights>,
+    /// Phase of every call.
+    pub phases: phase::Phases,
+    /// What of the operators was captured.
+    pub capture: capture::Capture,
+    /// Token level.
+    pub token: token::Token,
+    /// Requests by slot.
+    pub server: server::Server,
+    /// Speculative decoding, by draft and target.
+    pub speculative: Vec<speculative::Speculative>,
+    /// Where every nanosecond of every token went.
+    pub budget: budget::Budget,
+    /// Graph level.
+    pub graph: Vec<graph::Graph>,
+    /// What grows with the context.
+    pub kv: Vec<kv::Kv>,
+    /// Operator level.
+    pub op: op::Op,
+    /// Intervals of the types of operators, by row of `op.types`; empty where every call was traced.
+    pub op_estimate: Vec<duty::types::TypeEstimate>,
+    /// Bytes and operations of every execution.
+    pub work: work::Works,
+    /// What the operators achieved with them.
+    pub achieved: work::Achieved,
+    /// What the board could do at best in each phase.
+    pub roof: roof::Roofs,
+    /// What bounds each operator, by row of `op.operators`.
+    pub bound: Vec<bound::Bound>,
+    /// What modules and layers took.
+    pub module: module::Modules,
+    /// Operators by shape across backends, and what accelerators' own profiles say.
+    pub accelerator: accelerator::Accelerators,
+    /// What operators had functions of backends do.
+    pub nested: Vec<nested::Nested>,
+    /// Experts, of models that have them.
+    pub expert: Vec<expert::Routing>,
+    /// Threads.
+    pub thread: Vec<thread::Thread>,
+    /// Graphs with the times of their nodes.
+    pub dag: Vec<dag::Dag>,
+    /// Tracks of the timeline.
+    pub track: Vec<track::Track>,
+    /// What each type of operator counted.
+    pub counted: Vec<counter::Counted>,
+    /// What the board's sensors said.
+    pub gauge: Vec<gauge::Gauge>,
+    /// What the system and the engine's processes were set to.
+    pub conditions: fact::Conditions,
+    /// What the board can do at best.
+    pub ceiling: ceiling::Ceilings,
+    /// What the kernel's scheduler did with the engine's threads.
+    pub sched: sched::Sched,
+    /// What the measuring cost.
+    pub cost: cost::Cost,
+}
+
+impl Analysis {
+    /// The results for `model`.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        Self::in_two(model, |budget, rest| (budget(), rest()))
+    }
+
+    /// The same in two parts, which `run` may run side by side: the budget, which takes longest of all and needs nothing of the rest but
+    /// phases, and the rest.
+    pub fn in_two(
+        model: &Model,
+        run: impl FnOnce(
+            &(dyn Fn() -> budget::Budget + Sync),
+            &(dyn Fn() -> Self + Sync),
+        ) -> (budget::Budget, Self),
+    ) -> Self {
+        let phases = phase::Phases::of(model);
+        let (budget, rest) =
+            run(&|| budget::Budget::of(model, &phases), &|| Self::but_the_budget(model, &phases));
+        Self { phases, budget, ..rest }
+    }
+
+    fn but_the_budget(model: &Model, phases: &phase::Phases) -> Self {
+        let executions = execution::Executions::of(model);
+        let groups = group::Groups::of(model, phases);
+        let tallies = tally::Tallies::of(model, &groups, &executions);
+        let server = server::Server::of(model, phases);
+        let token = token::Token::of(model, phases, &executions, &server);
+        let cost = cost::Cost::of(model, phases, &executions);
+        let capture = capture::Capture::of(model, &duty::coverage(model, phases));
+        let op = op::Op::of(model, phases, &groups, &executions, &tallies);
+        let work = work::Works::of(model);
+        let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
+        let ceiling = ceiling::Ceilings::of(model);
+        let roof = roof::Roofs::of(model, phases, &executions, &token, &achieved, &ceiling);
+        let counted = bound::Counted::of(model, phases, &op, &groups, &tallies);
+        let disturbed = budget::disturbed(model, &executions, &tallies, &op);
+        let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
+        let places = module::Places::of(model);
+        let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
+        let op_estimate = duty::types::types(model, phases, &op, &executions, &tallies);
+        let kv = kv::kv(model, phases, &executions);
+        let nested = nested::nested_calls(model, phases, &executions);
+        let dag = dag::dags(model, &groups, &executions, &tallies, &places);
+        let accelerator = accelerator::Accelerators::of(model, &groups, &tallies, &work, &achieved);
+        let ending = ending::Ending::of(model);
+        // They are as large as the tracks, which take their place.
+        drop((executions, tallies));
+        Self {
+            op_estimate,
+            health: health::health(model, &ending, &capture, &cost.slowdown, &accelerator.profiles),
+            ending,
+            capture,
+            duration_ns: session::duration_ns(model),
+            engine: engine::engines(model),
+            weight: weight::weights(model),
+            token,
+            server,
+            speculative: speculative::speculative(model, phases),
+            kv,
+            graph: graph::graphs(model),
+            op,
+            work,
+            achieved,
+            roof,
+            bound,
+            module,
+            accelerator,
+            nested,
+            expert: expert::routings(model, phases),
+            thread: thread::threads(model, phases),
+            dag,
+            track: track::tracks(model),
+            counted: counter::counted(model, phases),
+            gauge: gauge::gauges(model, phases),
+            conditions: fact::Conditions::of(model, phases),
+            ceiling,
+            sched: sched::Sched::of(model, phases),
+            cost,
+            ..Self::default()
+        }
+    }
+}

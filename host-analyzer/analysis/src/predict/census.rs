@@ -1,0 +1,198 @@
+//! What a token of a model reads: every weight by the way in which it is used, and the KV cache.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::layer::{of_experts, of_weight};
+use profinfer_trace::model::{Blueprint, Tensor};
+
+/// A matrix that a token is multiplied with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    /// Its tensor's name.
+    pub name: String,
+    /// Element type.
+    pub dtype: String,
+    /// Bytes that a token reads of it: of routed experts as many as are used.
+    pub bytes: u64,
+    /// Elements that it reads.
+    pub elements: u64,
+    /// Rows that it reads: values that the product gives.
+    pub rows: u64,
+    /// It holds experts of which some are used.
+    pub experts: bool,
+}
+
+/// What a token reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Architecture.
+    pub architecture: String,
+    /// Layers.
+    pub layers: u64,
+    /// Matrices, in the file's order.
+    pub matrices: Vec<Matrix>,
+    /// Bytes of vectors: norms, biases. Each is read once.
+    pub vector_bytes: u64,
+    /// Bytes of a row of the embeddings.
+    pub embedding_bytes: u64,
+    /// The output is the matrix of embeddings.
+    pub tied: bool,
+    /// Experts of a layer; 0 of a model without.
+    pub experts: u64,
+    /// How many of them a token uses.
+    pub experts_used: u64,
+    /// Bytes that one cell of the KV cache has over all layers, with elements of two bytes.
+    pub cell_bytes: u64,
+    /// Cells of which that is told.
+    pub cells: u64,
+    /// Bytes of the cache that a token reads with so many cells, as flash attention does; less where layers look at a window only.
+    pub cache_bytes: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Elements of all weights, used by a token or not.
+    pub parameters: u64,
+    /// Layers keep a state that is not counted.
+    pub recurrent: bool,
+}
+
+/// Why no census can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoCensus {
+    /// One of several files of a model.
+    Split(u64),
+    /// It has no embeddings or no layers: not a model that generates text.
+    NoLanguageModel,
+    /// It has experts, and does not say how many a token uses.
+    ExpertsUsed,
+}
+
+const EMBEDDINGS: &str = "token_embd.weight";
+const OUTPUT: &str = "output.weight";
+
+/// Bytes of an element of the cache, unless the engine is told otherwise: f16.
+const CACHE_ELEMENT: u64 = 2;
+
+impl Census {
+    /// What a token of this model reads when its context has so many cells.
+    ///
+    /// # Errors
+    /// When the file does not have all that a token reads, or does not tell how it is used.
+    pub fn of(blueprint: &Blueprint, cells: u64) -> Result<Self, NoCensus> {
+        if blueprint.files() > 1 {
+            return Err(NoCensus::Split(blueprint.files()));
+        }
+        let tensor = |name: &str| blueprint.tensors.iter().find(|t| t.name == name);
+        let embeddings = tensor(EMBEDDINGS).ok_or(NoCensus::NoLanguageModel)?;
+        let tied = tensor(OUTPUT).is_none();
+        let highest = blueprint.tensors.iter().filter_map(|t| of_weight(&t.name).0).max();
+        let in_file = highest.map(|l| l.saturating_add(1)).ok_or(NoCensus::NoLanguageModel)?;
+        // Layers that guess further tokens are in the file, and no token's graph has them.
+        let beside = blueprint.number("nextn_predict_layers").unwrap_or(0);
+        let layers = blueprint.number("block_count").unwrap_or(in_file).min(in_file).saturating_sub(beside);
+        let mut census = Self {
+            architecture: blueprint.architecture.clone(),
+            layers,
+            tied,
+            embedding_bytes: embeddings.bytes / embeddings.ne[1].max(1),
+            file_bytes: blueprint.file_bytes,
+            recurrent: blueprint
+                .tensors
+                .iter()
+                .any(|t| t.name.contains(".ssm_") || t.name.contains(".time_mix_")),
+            ..Self::default()
+        };
+        let has_experts = blueprint.tensors.iter().any(|t| of_experts(&t.name));
+        if has_experts {
+            let of = |key| blueprint.number(key).filter(|n| *n > 0).ok_or(NoCensus::ExpertsUsed);
+            (census.experts, census.experts_used) = (of("expert_count")?, of("expert_used_count")?);
+        }
+        for tensor in &blueprint.tensors {
+            census.parameters = census.parameters.saturating_add(tensor.elements());
+            census.take(tensor);
+        }
+        census.cache(blueprint, cells);
+        Ok(census)
+    }
+
+    fn take(&mut self, tensor: &Tensor) {
+        let (layer, _) = of_weight(&tensor.name);
+        if layer.is_some_and(|l| l >= self.layers) || (tensor.name == EMBEDDINGS && !self.tied) {
+            return;
+        }
+        if tensor.ne[1..] == [1, 1, 1] {
+            self.vector_bytes = self.vector_bytes.saturating_add(tensor.bytes);
+            return;
+        }
+        let experts = of_experts(&tensor.name);
+        let used = |n: u64| if experts { part(n, self.experts_used, self.experts) } else { n };
+        self.matrices.push(Matrix {
+            name: tensor.name.clone(),
+            dtype: tensor.dtype.to_owned(),
+            bytes: used(tensor.bytes),
+            elements: used(tensor.elements()),
+            rows: used(tensor.elements() / tensor.ne[0].max(1)),
+            experts,
+        });
+    }
+
+    /// What the cache holds: keys and values of each layer's heads. Of a window every layer that looks at it is counted as if it looked at all.
+    fn cache(&mut self, blueprint: &Blueprint, cells: u64) {
+        self.cells = cells.max(1);
+        let embd = blueprint.number("embedding_length").unwrap_or(0);
+        // Layers with keys that the file has, not as many as it claims to have: recurrent ones have none.
+        let attends = |t: &Tensor| match of_weight(&t.name) {
+            (Some(layer), name) if name.starts_with("attn_k") || name.starts_with("attn_qkv") => Some(layer),
+            _ => None,
+        };
+        let layers: BTreeSet<u64> = blueprint.tensors.iter().filter_map(attends).collect();
+        for layer in layers.into_iter().filter(|l| *l < self.layers) {
+            let heads = blueprint.of_layer("attention.head_count", layer).unwrap_or(1).max(1);
+            // Latent attention keeps one row of so many elements for keys and values together.
+            let elements = if let Some(rank) = blueprint.number("attention.kv_lora_rank") {
+                rank.saturating_add(blueprint.number("rope.dimension_count").unwrap_or(0))
+            } else {
+                let groups = blueprint.of_layer("attention.head_count_kv", layer).unwrap_or(heads);
+                let length = |key| blueprint.number(key).unwrap_or(embd / heads);
+                let of_head = length("attention.key_length").saturating_add(length("attention.value_length"));
+                groups.saturating_mul(of_head)
+            };
+            self.cell_bytes = self.cell_bytes.saturating_add(elements.saturating_mul(CACHE_ELEMENT));
+        }
+        self.cache_bytes = self.cell_bytes.saturating_mul(self.cells);
+    }
+
+    /// Bytes of all matrices that a token reads.
+    #[must_use]
+    pub fn matrix_bytes(&self) -> u64 {
+        self.matrices.iter().fold(0, |sum, m| sum.saturating_add(m.bytes))
+    }
+
+    /// Bytes of weights that a token reads: matrices, vectors, its row of the embeddings.
+    #[must_use]
+    pub fn weight_bytes(&self) -> u64 {
+        self.matrix_bytes().saturating_add(self.vector_bytes).saturating_add(self.embedding_bytes)
+    }
+
+    /// Bytes that come from memory at every token: weights and cache.
+    #[must_use]
+    pub fn streamed_bytes(&self) -> u64 {
+        self.weight_bytes().saturating_add(self.cache_bytes)
+    }
+
+    /// Bytes of the matrices that a token reads, by type.
+    #[must_use]
+    pub fn by_type(&self) -> BTreeMap<&str, u64> {
+        let mut sums = BTreeMap::new();
+        for m in &self.matrices {
+            let sum: &mut u64 = sums.entry(m.dtype.as_str()).or_default();
+            *sum = sum.saturating_add(m.bytes);
+        }
+        sums
+    }
+}
+
+/// `n × part / whole`, in which the product may be larger than 64 bits.
+fn part(n: u64, part: u64, whole: u64) -> u64 {
+    let part = u128::from(n) * u128::from(part.min(whole)) / u128::from(whole.max(1));
+    u64::try_from(part).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,99 @@
+//! How far a prediction may be off: as far as those of the recordings from each other.
+
+use super::estimate::Estimate;
+use super::rates::Stage;
+use super::run::Run;
+use super::target::Target;
+use crate::student::student;
+
+/// One recording, predicted from the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LeftOut {
+    /// Natural logarithm of measured by predicted time of a decode call; `None` where the others do not suffice.
+    pub decode: Option<f64>,
+    /// The same of a prompt.
+    pub prefill: Option<f64>,
+    /// The same of a decode call by the law of one parameter.
+    pub one_parameter: Option<f64>,
+    /// A type of it is in none of the others.
+    pub unseen: bool,
+}
+
+/// Where an interval is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Predictions of the recordings from each other.
+    LeftOut,
+    /// Too few recordings: a share that is written down.
+    Few,
+}
+
+/// An interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Low end, ns.
+    pub low_ns: f64,
+    /// High end, ns.
+    pub high_ns: f64,
+    /// Where it is from.
+    pub by: By,
+    /// Of how many predictions.
+    pub predictions: usize,
+}
+
+/// Fewest predictions from each other of which an interval is made.
+pub const FEWEST: usize = 3;
+
+/// Half of the interval of fewer recordings, as a share, when all types were seen.
+pub const FEW: f64 = 0.25;
+
+/// The same when one was not.
+pub const UNSEEN: f64 = 0.5;
+
+/// Half of an interval at least: two sessions of the same thing differ by as much.
+const LEAST: f64 = 0.03;
+
+/// Predicts each recording from the others.
+#[must_use]
+pub fn left_out(runs: &[&Run]) -> Vec<LeftOut> {
+    let of = |i: usize| {
+        let others: Vec<&Run> = runs.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, r)| *r).collect();
+        let target = Target::of_run(runs[i]);
+        let estimate = |stage: Stage| {
+            let measured = stage.of(runs[i])?.call_ns;
+            let estimate = Estimate::of(&target, &others, stage)?;
+            let error = (measured / estimate.ns()).ln();
+            Some((error, estimate.has_unseen())).filter(|_| error.is_finite())
+        };
+        let decode = estimate(Stage::Decode);
+        let law = super::peers::one_parameter_ns(target.streamed_bytes, &others);
+        LeftOut {
+            decode: decode.map(|d| d.0),
+            prefill: estimate(Stage::Prefill).map(|d| d.0),
+            one_parameter: law.map(|ns| (runs[i].decode.call_ns / ns).ln()).filter(|e| e.is_finite()),
+            unseen: decode.is_some_and(|d| d.1),
+        }
+    };
+    (0..runs.len()).map(of).collect()
+}
+
+impl Interval {
+    /// Of 95 %: a further model of the kind of the recordings. Where a type was never seen the range of those that were is added.
+    pub(super) fn of(estimate: &Estimate, left_out: &[LeftOut], stage: Stage) -> Self {
+        let unseen = estimate.has_unseen();
+        let error = |l: &LeftOut| if stage == Stage::Decode { l.decode } else { l.prefill };
+        let alike: Vec<f64> = left_out.iter().filter(|l| l.unseen == unseen).filter_map(error).collect();
+        let errors = if alike.len() >= FEWEST { alike } else { left_out.iter().filter_map(error).collect() };
+        let n = errors.len();
+        let (half, by) = if n >= FEWEST {
+            let spread = (errors.iter().map(|e| e * e).sum::<f64>() / n as f64).sqrt();
+            let half = student(n - 1) * spread * (1.0 + 1.0 / n as f64).sqrt();
+            (half.max(LEAST), By::LeftOut)
+        } else {
+            ((1.0 + if unseen { UNSEEN } else { FEW }).ln(), By::Few)
+        };
+        let (low, high) = estimate.bracket_ns();
+        let ns = estimate.ns();
+        Self { low_ns: low.min(ns * (-half).exp()), high_ns: high.max(ns * half.exp()), by, predictions: n }
+    }
+}

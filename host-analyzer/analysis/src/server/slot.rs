@@ -1,0 +1,268 @@
+//! From the parts of batches to the requests of slots.
+//!
+//! A prompt comes in one or several parts, without an output but for the last token. Then each part is a token that came out before, and asks
+//! for the next; with a draft, several tokens that all ask for one. A part that neither goes on with a prompt nor is such a token begins a
+//! request.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::batch::{Batches, Composition};
+use super::request::{Begin, SlotRequest};
+use profinfer_trace::model::Parts;
+
+/// What is needed of a token call.
+pub(super) struct Call {
+    pub(super) row: u32,
+    pub(super) start_ns: u64,
+    pub(super) duration_ns: u64,
+    pub(super) n_tokens: u32,
+}
+
+impl Call {
+    const fn end_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+}
+
+/// A part with a sequence of its own, in numbers that cannot overflow.
+#[derive(Clone, Copy)]
+struct Told {
+    pos: i64,
+    /// First position behind it.
+    next: i64,
+    n: u64,
+    outputs: u64,
+}
+
+impl Told {
+    /// Tokens that all ask for an output: those of an answer do, and one that is a prompt's last.
+    const fn all_ask(self) -> bool {
+        self.outputs == self.n
+    }
+}
+
+/// The sequences of one context.
+#[derive(Default)]
+pub(super) struct Slots {
+    slots: BTreeMap<i32, State>,
+    done: Vec<(i32, Open)>,
+    composition: Composition,
+    not_whole: u64,
+    tells: bool,
+}
+
+/// One sequence.
+#[derive(Default)]
+struct State {
+    open: Option<Open>,
+    /// A call was not told whole since its last part.
+    gap: bool,
+}
+
+/// A request whose calls are still being read.
+struct Open {
+    first_call: u32,
+    start_ns: u64,
+    end_ns: u64,
+    begin: Begin,
+    reused: i64,
+    prompt_tokens: u64,
+    prompt_calls: u64,
+    /// All of its prompt was seen.
+    prompt_whole: bool,
+    /// Time of the calls that computed it.
+    prompt_ns: u64,
+    /// First position behind the prompt, and end of the call with the first output.
+    answered: Option<(i64, u64)>,
+    /// Last part: first position, first behind it.
+    last: (i64, i64),
+    /// End of the call before the last one with an output.
+    before_ns: u64,
+    /// Outputs that were asked for in one call are guesses, of which not all come true.
+    guesses: bool,
+    /// The last part was of the answer.
+    answering: bool,
+}
+
+impl Slots {
+    /// Whether any batch told a sequence.
+    pub(super) const fn tells(&self) -> bool {
+        self.tells
+    }
+
+    /// Takes the next call of the context, with its rows of `parts`.
+    pub(super) fn call(&mut self, call: &Call, parts: &Parts, rows: Range<usize>) {
+        let told: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
+        let end = rows.end.checked_sub(1).filter(|_| !rows.is_empty());
+        let last_token = end.map_or(0, |i| u64::from(parts.first[i]) + u64::from(parts.n[i]));
+        let whole = !rows.is_empty() && told == last_token && [0, told].contains(&u64::from(call.n_tokens));
+        if !whole {
+            self.not_whole += 1;
+            self.slots.values_mut().for_each(|s| s.gap = true);
+        }
+        let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
+        for i in rows {
+            let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
+            self.tells = true;
+            // Which other sequences the tokens belong to is not told: a prompt that several share is nobody's own.
+            if parts.n_seq[i] != 1 {
+                continue;
+            }
+            let n = u64::from(parts.n[i]);
+            // Without a list, the engine gives an output of the batch's last token.
+            let outputs = parts.outputs[i].map_or_else(|| u64::from(whole && Some(i) == end), u64::from);
+            let pos = i64::from(pos);
+            let next = pos + if parts.same[i] { 1 } else { i64::from(parts.n[i]) };
+            let is_prompt = self.part(seq, call, Told { pos, next, n, outputs });
+            *(if is_prompt { &mut prompt } else { &mut answer }) += n;
+            sequences.push(seq);
+        }
+        sequences.sort_unstable();
+        sequences.dedup();
+        if whole && !sequences.is_empty() {
+            let n = u32::try_from(sequences.len()).unwrap_or(u32::MAX);
+            self.composition.add(n, prompt, answer, call.duration_ns);
+        }
+    }
+
+    /// Takes a part; whether it is of a prompt.
+    fn part(&mut self, seq: i32, call: &Call, told: Told) -> bool {
+        let state = self.slots.entry(seq).or_default();
+        let gap = std::mem::take(&mut state.gap);
+        if let Some(open) = &mut state.open
+            && open.goes_on_with(told, gap)
+        {
+            return open.add(call, told, gap);
+        }
+        // After a gap, what came before tells nothing.
+        let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
+        let open = Open::new(call, told, held);
+        let is_prompt = open.begin != Begin::Unseen;
+        if let Some(done) = state.open.replace(open) {
+            self.done.push((seq, done));
+        }
+        is_prompt
+    }
+
+    /// The requests, what the batches were made of, and calls that were not told whole.
+    pub(super) fn close(
+        mut self,
+        pid: u32,
+        context: Option<&String>,
+    ) -> (Vec<SlotRequest>, Vec<Batches>, u64) {
+        let open = self.slots.into_iter().filter_map(|(seq, state)| Some((seq, state.open?)));
+        self.done.extend(open);
+        let requests =
+            self.done.into_iter().map(|(seq, open)| open.close(pid, context.cloned(), seq)).collect();
+        (requests, self.composition.close(), self.not_whole)
+    }
+}
+
+impl Open {
+    /// `held`: positions that the sequence is known to have.
+    fn new(call: &Call, told: Told, held: i64) -> Self {
+        let begin = match (told.all_ask() && told.pos > 0, told.pos < held) {
+            (false, _) => Begin::Prompt,
+            (true, true) if told.n == 1 => Begin::Back,
+            (true, true) => Begin::Prompt,
+            (true, false) => Begin::Unseen,
+        };
+        let unseen = begin == Begin::Unseen;
+        let mut open = Self {
+            first_call: call.row,
+            start_ns: call.start_ns,
+            end_ns: call.end_ns(),
+            begin,
+            reused: told.pos,
+            prompt_tokens: 0,
+            prompt_calls: 0,
+            prompt_whole: !unseen,
+            prompt_ns: 0,
+            // Its first position is that of a token that came out of a call before.
+            answered: unseen.then_some((told.pos, call.end_ns())),
+            last: (told.pos, told.next),
+            before_ns: call.end_ns(),
+            guesses: unseen && told.n > 1,
+            answering: unseen,
+        };
+        if !unseen {
+            open.prompt(call, told);
+        }
+        open
+    }
+
+    /// Whether a part of the sequence belongs to this request.
+    const fn goes_on_with(&self, told: Told, gap: bool) -> bool {
+        let (first, next) = self.last;
+        if self.answered.is_none() {
+            return told.pos == next || gap && told.pos > next;
+        }
+        // Behind guesses that did not come true, positions go back, but never to where the guesses began.
+        let verified = self.answering && self.guesses && told.pos > first && told.pos < next;
+        told.all_ask() && (told.pos == next || verified || gap && told.pos > next)
+    }
+
+    /// Adds a part that goes on; whether it is of the prompt.
+    fn add(&mut self, call: &Call, told: Told, gap: bool) -> bool {
+        let end_before = self.end_ns;
+        self.end_ns = self.end_ns.max(call.end_ns());
+        if self.answered.is_none() {
+            self.prompt_whole &= !gap;
+            self.prompt(call, told);
+            return true;
+        }
+        // Two parts of one call are one step.
+        if end_before < call.end_ns() {
+            self.before_ns = end_before;
+        }
+        self.last = (told.pos, told.next);
+        (self.answering, self.guesses) = (true, told.n > 1);
+        false
+    }
+
+    fn prompt(&mut self, call: &Call, told: Told) {
+        self.prompt_tokens += told.n;
+        self.prompt_calls += 1;
+        self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
+        self.last = (told.pos, told.next);
+        if told.outputs > 0 {
+            self.answered = Some((told.next, call.end_ns()));
+        }
+    }
+
+    fn close(self, pid: u32, context: Option<String>, slot: i32) -> SlotRequest {
+        let seen = self.begin != Begin::Unseen;
+        let ttft_ns = self.answered.filter(|_| seen).map(|(_, end)| end.saturating_sub(self.start_ns));
+        // Of an answer whose beginning was not seen, the first call had an output as well.
+        let outputs = self.answered.map(|(behind, _)| {
+            let steps = if self.answering { (self.last.0 - behind).max(0) + 1 } else { 0 };
+            steps.unsigned_abs() + u64::from(seen)
+        });
+        // How many guesses of the last call came true is not known, so the time ends before it.
+        let (until, outputs_until) = match (self.guesses, outputs) {
+            (true, Some(outputs)) => (self.before_ns, outputs.saturating_sub(1)),
+            (false, Some(outputs)) => (self.end_ns, outputs),
+            (_, None) => (0, 0),
+        };
+        let steps = outputs_until.saturating_sub(1);
+        let passed = self.answered.map_or(0, |(_, first)| until.saturating_sub(first));
+        SlotRequest {
+            index: 0,
+            pid,
+            context,
+            slot,
+            first_call: self.first_call,
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            begin: self.begin,
+            reused: u32::try_from(self.reused).ok().filter(|_| seen),
+            prompt_tokens: (self.prompt_whole && self.answered.is_some()).then_some(self.prompt_tokens),
+            prompt_calls: self.prompt_calls,
+            ttft_ns,
+            waited_ns: ttft_ns.filter(|_| self.prompt_whole).map(|ns| ns.saturating_sub(self.prompt_ns)),
+            output_tokens: outputs,
+            tpot_ns: (steps > 0).then(|| passed.saturating_add(steps / 2) / steps),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The slices of a track, in four bytes each: a recording has two for each span.
+
+use std::ops::Range;
+
+use super::{Slice, TrackKind};
+use profinfer_trace::model::{DecodeId, GraphCallId, SpanId};
+
+/// Slices of one kind of track.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    kind: TrackKind,
+    slices: Vec<Packed>,
+}
+
+/// A slice without its kind: the row in its table. Of a thread's track the row of a span, times two, and one more for the wait behind
+/// it; a session of 2³¹ spans would need 90 GB for its tables first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Packed(u32);
+
+impl Packed {
+    pub(super) const fn decode(DecodeId(row): DecodeId) -> Self {
+        Self(row)
+    }
+
+    pub(super) const fn graph(GraphCallId(row): GraphCallId) -> Self {
+        Self(row)
+    }
+
+    pub(super) const fn work(SpanId(row): SpanId) -> Self {
+        Self(row << 1)
+    }
+
+    pub(super) const fn barrier(SpanId(row): SpanId) -> Self {
+        Self(row << 1 | 1)
+    }
+
+    #[inline]
+    pub(super) const fn slice(self, kind: TrackKind) -> Slice {
+        match (kind, self.0 & 1) {
+            (TrackKind::Token, _) => Slice::Decode(DecodeId(self.0)),
+            (TrackKind::Graph, _) => Slice::Graph(GraphCallId(self.0)),
+            (TrackKind::Thread, 0) => Slice::Work(SpanId(self.0 >> 1)),
+            (TrackKind::Thread, _) => Slice::Barrier(SpanId(self.0 >> 1)),
+        }
+    }
+}
+
+impl Order {
+    pub(super) const fn new(kind: TrackKind, slices: Vec<Packed>) -> Self {
+        Self { kind, slices }
+    }
+
+    /// Number of slices.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// There is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slices.is_empty()
+    }
+
+    /// All slices.
+    pub fn iter(&self) -> impl Iterator<Item = Slice> + '_ {
+        self.range(0..self.len())
+    }
+
+    /// Some of them.
+    pub fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Slice> + '_ {
+        self.slices[range].iter().map(|packed| packed.slice(self.kind))
+    }
+
+    /// How many of the first ones `holds` is true of, which it is of no later one.
+    pub fn partition_point(&self, holds: impl Fn(Slice) -> bool) -> usize {
+        self.slices.partition_point(|packed| holds(packed.slice(self.kind)))
+    }
+}

@@ -1,0 +1,278 @@
+//! Which number of threads and which CPUs to take, foreseen from one recording and the ceilings of the board.
+//!
+//! Stage: analysis. From: a mean token ([`Makeup`]), ceilings. To: [`Prediction`]. Promises: only settings are foreseen that ceilings were
+//! measured of; the setting that was recorded is foreseen as it was; what is not known goes into the interval, as every case of it
+//! ([`Case`]) is computed for all settings alike; it is a prediction and never called a trial.
+//!
+//! The time of an operator is divided into what its bytes take at the read ceiling and the rest, which the arithmetic takes, as a roofline
+//! does (Williams, Waterman and Patterson, "Roofline", CACM 52, 2009). Each part changes with its own ceiling. Rows are divided as ggml
+//! does: each thread takes ceil(rows / threads) of them, and products with weights are handed out in pieces of 64 rows if that makes at
+//! least four for each thread (`ggml_compute_forward_mul_mat`).
+
+use super::makeup::{Lacking, Makeup, Share};
+use super::speeds::{Speed, Speeds};
+use crate::ceiling::{Ceilings, Fit};
+use crate::roof::Top;
+use profinfer_trace::model::{CeilingKind, Model};
+
+/// Rows of a piece of a product with a single token.
+const PIECE: u64 = 64;
+/// Pieces for each thread from which on they are handed out as threads ask for them.
+const PIECES: u64 = 4;
+/// Weights that are read faster than this part of the read ceiling lie in a cache.
+const CACHED: f64 = 1.05;
+/// What is left out of the model, as a share of a token: by so much a setting may be better than foreseen and is still worth a trial.
+pub const UNMODELLED: f64 = 0.10;
+
+/// What bounds the operators that neither ceiling explains alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// Both, as far as the bytes explain the time.
+    Both,
+    /// The arithmetic, until the memory is full.
+    Arithmetic,
+    /// The memory.
+    Memory,
+}
+
+/// How rows come to threads on cores of several types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// As ggml does it.
+    AsGgml,
+    /// Always the same share for each thread.
+    Even,
+    /// Always as threads ask for them.
+    Asked,
+}
+
+/// What is not known, decided one way.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    bound: Bound,
+    rows: Rows,
+    /// How much of the change of the barrier's ceiling the engine's barriers show.
+    barriers: f64,
+    /// What one thread does runs on the slowest of the CPUs.
+    slow: bool,
+    /// Nobody takes the CPUs, as somebody did of those that were recorded.
+    quiet: bool,
+}
+
+/// The case that the curve shows: what is taken to be likely.
+const LIKELY: Case =
+    Case { bound: Bound::Both, rows: Rows::AsGgml, barriers: 1.0, slow: false, quiet: false };
+
+/// A setting, foreseen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Foreseen {
+    /// Threads, each on a CPU of its own.
+    pub threads: u32,
+    /// The CPUs.
+    pub cpus: Vec<u16>,
+    /// Their core types, where they are known.
+    pub core: Option<String>,
+    /// Time of a token without what probes take, ns.
+    pub token_ns: f64,
+    /// Least over all cases, less what tokens of the recording vary by.
+    pub low_ns: f64,
+    /// Most.
+    pub high_ns: f64,
+    /// Ceilings are of the setting that was recorded: as many threads, on the same CPUs or cores of the same types.
+    pub recorded: bool,
+    /// In every case within what matters of the best one.
+    pub sure: bool,
+    /// In some case, and with what is not modelled, it may be: worth a trial.
+    pub plausible: bool,
+}
+
+/// What one recording says of other settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The token that was recorded.
+    pub makeup: Makeup,
+    /// Its weights lie in a cache: they are read faster than memory can.
+    pub cached: bool,
+    /// Part of the operators' time that their bytes take at the read ceiling; 0 with weights in a cache.
+    pub memory_share: f64,
+    /// The read ceiling of the setting that was recorded, for the bytes that a token reads.
+    pub read: Option<Top>,
+    /// The settings, few threads first.
+    pub settings: Vec<Foreseen>,
+    /// The fewest threads that are in every case within what matters of the best; `None` where the cases differ.
+    pub choice: Option<usize>,
+    /// Difference that matters, as a share.
+    pub practical: f64,
+}
+
+impl Prediction {
+    /// What the recording says.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub fn of(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
+        let ceilings = Ceilings::of(model);
+        if ceilings.all.iter().all(|c| c.median.is_none()) {
+            return Err(Lacking::Ceilings);
+        }
+        let makeup = Makeup::of(model, warm_up)?;
+        let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
+        // A token of any setting reads the same bytes, all threads together.
+        let reads = (bytes >= 1.0).then_some(bytes as u64);
+        let now = Speeds::of(&ceilings, makeup.threads, &makeup.cpus, reads)?;
+        let mut settings = settings(&ceilings, reads);
+        if settings.len() < 2 {
+            return Err(Lacking::Settings);
+        }
+        settings.sort_by_key(|(s, _, then)| (then.threads, s.clone()));
+        let work: f64 = makeup.operators.iter().map(|o| o.ns).sum();
+        let memory_ns = bytes * 1e9 / now.speed(CeilingKind::Read).together;
+        let cached = memory_ns > work * CACHED;
+        let on = ceilings.on(CeilingKind::Read, makeup.threads as usize, &makeup.cpus, reads);
+        let recorded = on.map(|f| sorted(&f.ceiling.cpus)).unwrap_or_default();
+        let token = Token { makeup: &makeup, now: &now, recorded: &recorded, cached };
+
+        let mut found: Vec<Foreseen> =
+            settings.iter().map(|(cpus, core, then)| token.foreseen(cpus, core.as_ref(), then)).collect();
+        for case in cases() {
+            let times: Vec<f64> = settings.iter().map(|(_, _, then)| token.ns(then, case)).collect();
+            let best = times.iter().copied().fold(f64::INFINITY, f64::min);
+            for (row, ns) in found.iter_mut().zip(times) {
+                row.low_ns = row.low_ns.min(ns);
+                row.high_ns = row.high_ns.max(ns);
+                row.sure &= ns <= best * (1.0 + practical);
+                row.plausible |= ns <= best * (1.0 + practical + UNMODELLED);
+            }
+        }
+        let varies = makeup.half_ns.unwrap_or(0.0) / makeup.token_ns;
+        for row in &mut found {
+            row.low_ns *= 1.0 - varies;
+            row.high_ns *= 1.0 + varies;
+        }
+        let least = |i: &usize| (found[*i].threads, found[*i].token_ns.round() as u64);
+        let choice = (0..found.len()).filter(|i| found[*i].sure).min_by_key(least);
+        let memory_share = if cached || work <= 0.0 { 0.0 } else { (memory_ns / work).min(1.0) };
+        let read = on.map(Top::from);
+        Ok(Self { cached, memory_share, read, settings: found, choice, practical, makeup })
+    }
+}
+
+/// CPUs, core types and speeds of every set of CPUs that all that is needed was measured on, with a thread each.
+fn settings(ceilings: &Ceilings, reads: Option<u64>) -> Vec<(Vec<u16>, Option<String>, Speeds)> {
+    let mut found: Vec<(Vec<u16>, Option<String>, Speeds)> = Vec::new();
+    for c in ceilings.all.iter().filter(|c| c.kind == CeilingKind::Read && c.median.is_some()) {
+        let cpus = sorted(&c.cpus);
+        let Ok(threads) = u32::try_from(c.threads) else { continue };
+        let own = |kind| ceilings.on(kind, c.threads, &cpus, reads).is_some_and(|f| f.fit == Fit::SameCpus);
+        let known = cpus.len() == c.threads && own(CeilingKind::Read) && own(CeilingKind::Int8);
+        if !known || found.iter().any(|(other, ..)| *other == cpus) {
+            continue;
+        }
+        if let Ok(speeds) = Speeds::of(ceilings, threads, &cpus, reads) {
+            found.push((cpus, c.core.clone(), speeds));
+        }
+    }
+    found
+}
+
+fn sorted(cpus: &[u16]) -> Vec<u16> {
+    let mut cpus = cpus.to_vec();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
+}
+
+fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    for bound in [Bound::Both, Bound::Arithmetic, Bound::Memory] {
+        for rows in [Rows::AsGgml, Rows::Even, Rows::Asked] {
+            for barriers in [0.0, 1.0, 2.0] {
+                for (slow, quiet) in [(false, false), (false, true), (true, false), (true, true)] {
+                    all.push(Case { bound, rows, barriers, slow, quiet });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The recorded token with the speeds that it was recorded with.
+struct Token<'a> {
+    makeup: &'a Makeup,
+    now: &'a Speeds,
+    /// The CPUs whose ceilings stand for the ones that it ran on.
+    recorded: &'a [u16],
+    cached: bool,
+}
+
+impl Token<'_> {
+    fn foreseen(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
+        let token_ns = self.ns(then, LIKELY);
+        Foreseen {
+            threads: then.threads,
+            cpus: cpus.to_vec(),
+            core: core.cloned(),
+            token_ns,
+            low_ns: token_ns,
+            high_ns: token_ns,
+            recorded: self.recorded == cpus,
+            sure: true,
+            plausible: false,
+        }
+    }
+
+    /// Time of a token with another setting in one case, ns.
+    fn ns(&self, then: &Speeds, case: Case) -> f64 {
+        let m = self.makeup;
+        let operators: f64 = m.operators.iter().map(|o| self.operator_ns(o, then, case)).sum();
+        let alone = one(self.now.speed(CeilingKind::F32), case) / one(then.speed(CeilingKind::F32), case);
+        // What the barriers take of the time between operators now: at most all of it.
+        let barrier = self.now.barrier_ns.min(m.between_ns / m.barriers.max(1.0));
+        let later = (barrier + case.barriers * (then.barrier_ns - self.now.barrier_ns)).max(0.0);
+        let between = (m.between_ns - m.barriers * barrier).max(0.0) * alone + m.barriers * later;
+        let waits = if then.threads == 1 { 0.0 } else { m.waits_ns };
+        let taken = if case.quiet { 0.0 } else { m.taken_ns };
+        operators + between + m.serial_ns * alone + waits + taken + m.other_ns
+    }
+
+    fn operator_ns(&self, o: &Share, then: &Speeds, case: Case) -> f64 {
+        let speed = |s: &Speeds, kind| match o.rows {
+            0 | 1 => one(s.speed(kind), case),
+            rows => divided(s, s.speed(kind), rows, o.product, case),
+        };
+        let ratio = |kind| speed(self.now, kind) / speed(then, kind);
+        // The time that the bytes take at the ceiling, of the time that the operator takes.
+        let full = |s: &Speeds| o.bytes * 1e9 / s.speed(CeilingKind::Read).together;
+        let streams = !self.cached && o.ns > 0.0;
+        let used = if streams { full(self.now) / o.ns } else { 0.0 };
+        let memory = match case.bound {
+            Bound::Memory if streams && o.bytes > 0.0 => 1.0,
+            Bound::Arithmetic => 0.0,
+            Bound::Both | Bound::Memory => used.min(1.0),
+        };
+        let ns = o.ns * (memory * ratio(CeilingKind::Read) + (1.0 - memory) * ratio(o.arithmetic));
+        // No faster than the memory is; an operator that is faster now has its bytes in a cache.
+        if streams && used <= 1.0 { ns.max(full(then)) } else { ns }
+    }
+}
+
+/// What one thread does.
+const fn one(speed: Speed, case: Case) -> f64 {
+    if case.slow { speed.slowest } else { speed.fastest }
+}
+
+/// What all threads do of an operator with so many rows.
+fn divided(s: &Speeds, speed: Speed, rows: u64, product: bool, case: Case) -> f64 {
+    let threads = u64::from(s.threads);
+    let pieces = product && rows.div_ceil(PIECE) >= PIECES * threads;
+    let asked = match case.rows {
+        Rows::AsGgml => pieces,
+        Rows::Even => false,
+        Rows::Asked => true,
+    };
+    if asked {
+        return speed.together;
+    }
+    // The thread with most rows has ceil(rows / threads) of them.
+    speed.even * rows as f64 / (rows.div_ceil(threads) * threads) as f64
+}

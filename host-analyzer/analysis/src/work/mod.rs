@@ -1,0 +1,118 @@
+//! Work: bytes read, bytes written and operations of every execution of an operator.
+//!
+//! Stage: analysis. From: topologies, graph calls, selections of experts. To: [`Works`], which answers for one execution, and
+//! [`Done`], the same summed and divided by time. Promises: nothing is measured here, all of it follows from shapes, types, roles and
+//! positions; a number that does not follow from them alone says so by its [`Accuracy`]; a fused operator never has more work than its parts.
+//!
+//! Bytes are the least that the operator has to move: each element of a source once, however many rows, heads or threads use it.
+//! docs/work.md has the formula of each operator with its source.
+
+mod attention;
+mod done;
+mod expert;
+mod formula;
+mod fused;
+mod reader;
+mod sources;
+mod stored;
+
+use serde::Serialize;
+
+pub use done::{Achieved, Done};
+pub use reader::Reader;
+
+use formula::Formula;
+use profinfer_trace::model::Model;
+
+/// How far a number can be believed; the worse one holds for a sum.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Accuracy {
+    /// It follows from shapes, types, positions and selections.
+    #[default]
+    Counted,
+    /// It is at most so much: how many cells a sliding window leaves, or where a batch stands in its context, is not known.
+    AtMost,
+    /// The selections of the experts or the type of a tensor did not arrive, or the operator has no formula of its own.
+    Estimated,
+}
+
+impl Accuracy {
+    /// Name in views.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::AtMost => "at_most",
+            Self::Estimated => "estimated",
+        }
+    }
+}
+
+/// Work of one execution, or of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Work {
+    /// Bytes of weights that are read, as they are stored.
+    pub weight_bytes: u64,
+    /// Bytes of the KV cache, or of another state, that are read.
+    pub cache_bytes: u64,
+    /// Bytes of everything else that is read: activations, masks, positions, indexes.
+    pub activation_bytes: u64,
+    /// Bytes that are written.
+    pub written_bytes: u64,
+    /// Operations; a multiplication and an addition are two.
+    pub operations: u64,
+    /// How far the numbers can be believed.
+    pub accuracy: Accuracy,
+}
+
+impl Work {
+    /// Bytes that are read.
+    #[must_use]
+    pub const fn read_bytes(&self) -> u64 {
+        self.weight_bytes.saturating_add(self.cache_bytes).saturating_add(self.activation_bytes)
+    }
+
+    /// Bytes that are moved, read or written.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.read_bytes().saturating_add(self.written_bytes)
+    }
+
+    /// Bytes that come from memory at every token, because no cache holds a model: weights and KV cache.
+    #[must_use]
+    pub const fn streamed_bytes(&self) -> u64 {
+        self.weight_bytes.saturating_add(self.cache_bytes)
+    }
+
+    /// Adds the work of another execution.
+    pub fn add(&mut self, other: &Self) {
+        self.weight_bytes = self.weight_bytes.saturating_add(other.weight_bytes);
+        self.cache_bytes = self.cache_bytes.saturating_add(other.cache_bytes);
+        self.activation_bytes = self.activation_bytes.saturating_add(other.activation_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+        self.operations = self.operations.saturating_add(other.operations);
+        self.accuracy = self.accuracy.max(other.accuracy);
+    }
+}
+
+/// The work of every execution of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Works {
+    /// By topology, then node.
+    formulas: Vec<Vec<Formula>>,
+    positions: attention::Positions,
+    chosen: expert::Chosen,
+}
+
+impl Works {
+    /// The work of a session.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        Self {
+            formulas: model.topologies.rows.iter().map(|t| formula::formulas(model, t)).collect(),
+            positions: attention::Positions::of(model),
+            chosen: expert::Chosen::of(model),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Roofs, use of the memory, bounds, modules and layers, on graphs in which each figure can be computed by hand.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::bound::{Bound, Confidence, Evidence, Kind};
+use profinfer_analysis::module::Module;
+use profinfer_analysis::phase::Phase;
+use profinfer_trace::model::*;
+
+use crate::models::graph::{Graph, span};
+
+fn ceiling(kind: CeilingKind, cpus: &[u16], median: u64) -> Ceiling {
+    let (core, how, note) = (String::new(), String::new(), String::new());
+    Ceiling {
+        kind,
+        core,
+        cpus: cpus.to_vec(),
+        how,
+        repeats: 5,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+    }
+}
+
+/// A decode call with one product of 68,000 bytes of weights by two threads, in so many ns, with so long waits.
+fn product(work_ns: [u64; 2], wait_ns: [u64; 2]) -> Model {
+    let mut g = Graph::default();
+    let w = g.leaf("blk.3.ffn_up.weight", "q8_0", Role::Weight, [64, 1000, 1, 1]);
+    let x = g.leaf("x", "f32", Role::Input, [64, 1, 1, 1]);
+    let y = g.node("ffn_up-3", "MUL_MAT", [1000, 1, 1, 1], &[w, x]);
+    let mut m = g.called(&[(1, Some(5))]);
+    for thread in [0, 1] {
+        span(&mut m, 0, thread as u32 + 1, [y, y], [100, work_ns[thread], wait_ns[thread]]);
+    }
+    m
+}
+
+fn bound(m: &Model) -> Bound {
+    Analysis::of(m).bound[0].clone()
+}
+
+#[test]
+fn the_ceiling_of_as_many_threads_on_the_same_cpus() {
+    let mut m = product([10_000, 10_000], [0, 0]);
+    assert_eq!(Analysis::of(&m).roof.phase(Phase::Decode).read, None);
+    m.ceilings = vec![
+        ceiling(CeilingKind::Read, &[0], 5),
+        ceiling(CeilingKind::Read, &[4, 5], 30),
+        ceiling(CeilingKind::Int8, &[0, 1], 70),
+        ceiling(CeilingKind::Read, &[0, 1, 2], 90),
+    ];
+    let roof = Analysis::of(&m).roof;
+    let read = roof.phase(Phase::Decode).read.unwrap();
+    assert_eq!((read.per_s, read.same_cpus), (30, false));
+    m.ceilings.push(ceiling(CeilingKind::Read, &[1, 0], 20));
+    let a = Analysis::of(&m);
+    let roof = a.roof.phase(Phase::Decode);
+    assert_eq!((roof.threads, &roof.cpus[..]), (2, &[0, 1][..]));
+    assert_eq!((roof.read.unwrap().per_s, roof.read.unwrap().same_cpus), (20, true));
+    assert_eq!((roof.int8.unwrap().per_s, roof.f32), (70, None));
+    // One that could not be measured is none.
+    m.ceilings[4].note = "no".to_owned();
+    assert_eq!(Analysis::of(&m).roof.phase(Phase::Decode).read.unwrap().per_s, 30);
+}
+
+#[test]
+fn use_of_the_memory() {
+    let mut m = product([10_000, 10_000], [0, 0]);
+    m.ceilings = vec![ceiling(CeilingKind::Read, &[0, 1], 136_000_000)];
+    let decode = Analysis::of(&m).roof.decode.unwrap();
+    // 68,000 bytes in a call of 1 ms are 68 MB/s, half of the ceiling.
+    assert_eq!((decode.tokens, decode.bytes_per_token, decode.bytes_per_s), (1, 68_000.0, 68e6));
+    assert_eq!(decode.mbu, Some(0.5));
+    m.ceilings.clear();
+    assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
+}
+
+/// The memory's curve has 136 MB/s where a call's 68,000 bytes are: between 34,000 bytes in 0.1 ms and 102,000 in 0.9 ms. Far above, it
+/// has a tenth of that.
+#[test]
+fn the_working_set_of_a_call() {
+    let mut m = product([10_000, 10_000], [0, 0]);
+    let curve = |points: &[(u64, u64)]| {
+        let mut read = ceiling(CeilingKind::Read, &[0, 1], points[points.len() - 1].1);
+        read.points = crate::ceilings::points(points);
+        vec![read]
+    };
+    m.ceilings = curve(&[(34_000, 340_000_000), (102_000, 113_333_333), (1 << 30, 13_600_000)]);
+    let a = Analysis::of(&m);
+    let roof = a.roof.phase(Phase::Decode);
+    let read = roof.read.unwrap();
+    assert_eq!((roof.reads_bytes, read.working_set_bytes, read.beyond), (Some(68_000), Some(68_000), false));
+    assert!(read.per_s.abs_diff(136_000_000) < 10 && read.same_cpus, "{read:?}");
+    assert!((a.roof.decode.unwrap().mbu.unwrap() - 0.5).abs() < 1e-6);
+    // The operator's evidence is against the same figure.
+    let Evidence::Bandwidth { ceiling: against, .. } = a.bound[0].evidence[0] else {
+        panic!("{:?}", a.bound[0])
+    };
+    assert_eq!(against, Some(read.per_s));
+    // A prompt's calls, of which there are none, have no working set.
+    assert_eq!(a.roof.phase(Phase::Prefill).reads_bytes, None);
+    m.ceilings = curve(&[(17_000, 500_000_000), (34_000, 136_000_000)]);
+    let a = Analysis::of(&m);
+    let read = a.roof.phase(Phase::Decode).read.unwrap();
+    assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (136_000_000, Some(34_000), true));
+    m.ceilings[0].points[1].doubts = vec![Doubt::Unstable];
+    assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
+}
+
+/// The product moves 68,000 + 256 + 4,000 bytes and does 128,000 operations, in 10 µs: 7.2256 GB/s, 12.8 GOP/s.
+#[test]
+fn memory_or_arithmetic_by_the_nearer_ceiling() {
+    let mut m = product([10_000, 10_000], [0, 0]);
+    let a = Analysis::of(&m);
+    assert_eq!(a.achieved.operators[0].bytes_per_s, Some(72_256.0 * 1e9 / 10_000.0));
+    let bounds = |read: u64, int8: u64, m: &mut Model| {
+        m.ceilings =
+            vec![ceiling(CeilingKind::Read, &[0, 1], read), ceiling(CeilingKind::Int8, &[0, 1], int8)];
+        let b = bound(m);
+        (b.by, b.confidence)
+    };
+    assert_eq!(bounds(8_000_000_000, 100_000_000_000, &mut m), (Kind::Memory, Confidence::High));
+    assert_eq!(bounds(11_000_000_000, 100_000_000_000, &mut m), (Kind::Memory, Confidence::Medium));
+    assert_eq!(bounds(100_000_000_000, 14_000_000_000, &mut m), (Kind::Compute, Confidence::High));
+    // Far from both, and without waits, nothing is claimed.
+    assert_eq!(bounds(100_000_000_000, 100_000_000_000, &mut m), (Kind::Unknown, Confidence::Low));
+    // Faster than the memory: from a cache.
+    assert_eq!(bounds(5_000_000_000, 100_000_000_000, &mut m), (Kind::Unknown, Confidence::Low));
+}
+
+#[test]
+fn threads_that_wait() {
+    let mut m = product([10_000, 2_000], [0, 8_000]);
+    m.ceilings = vec![
+        ceiling(CeilingKind::Read, &[0, 1], 100_000_000_000),
+        ceiling(CeilingKind::Int8, &[0, 1], 100_000_000_000),
+    ];
+    let b = bound(&m);
+    assert_eq!((b.by, b.confidence), (Kind::Synchronisation, Confidence::Medium));
+    assert_eq!(b.evidence[0], Evidence::Waited { wait_ns: 8_000, share: 0.4 });
+}
+
+#[test]
+fn next_to_no_work() {
+    let mut m = product([900, 800], [0, 0]);
+    let cost = |inside_ns| Some(ProbeCost { pairs: 9, pair_ns: 2 * inside_ns, inside_ns });
+    m.health.probe_cost = cost(500);
+    assert_eq!((bound(&m).by, bound(&m).confidence), (Kind::Dispatch, Confidence::Medium));
+    m.health.probe_cost = cost(950);
+    assert_eq!(bound(&m).confidence, Confidence::High);
+    m.health.probe_cost = cost(450);
+    assert_ne!(bound(&m).by, Kind::Dispatch);
+}
+
+/// The median of three executions says that there is no work, but one of them was held up.
+#[test]
+fn one_long_execution_is_no_dispatch() {
+    let mut g = Graph::default();
+    let x = g.leaf("x", "f32", Role::Input, [64, 1, 1, 1]);
+    let y = g.node("y", "SCALE", [64, 1, 1, 1], &[x]);
+    let mut m = g.called(&[(1, Some(5)), (1, Some(6)), (1, Some(7))]);
+    for (call, work_ns) in [(0, 900), (1, 50_000), (2, 900)] {
+        span(&mut m, call, 1, [y, y], [100, work_ns, 0]);
+    }
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 1_000, inside_ns: 500 });
+    assert_ne!(bound(&m).by, Kind::Dispatch);
+}
+
+/// Two operations a byte with nothing measured: probably memory, and said so.
+#[test]
+fn without_ceilings_only_what_can_be_said() {
+    let m = product([10_000, 10_000], [0, 0]);
+    let b = bound(&m);
+    assert_eq!((b.by, b.confidence), (Kind::Memory, Confidence::Low));
+    assert!(matches!(b.evidence[0], Evidence::Intensity { .. }));
+}
+
+#[test]
+fn counters_tell_stalls_refills_and_faults() {
+    let counted = |names: [&str; 4], values: [u64; 4]| {
+        let mut m = product([10_000, 10_000], [0, 0]);
+        m.spans.counts = Counts {
+            names: names.map(str::to_owned).into(),
+            values: values.map(|v| vec![v; 2]).into(),
+            switches: vec![0; 2],
+            why: vec![0; 2],
+        };
+        bound(&m)
+    };
+    let names = ["CPU_CYCLES", "STALL_BACKEND", "L3D_CACHE_REFILL", "major-faults"];
+    // 2 × 400 lines of 64 bytes are 51,200 of the 68,256 that are read.
+    let b = counted(names, [1_000, 700, 400, 0]);
+    assert_eq!((b.by, b.confidence), (Kind::Memory, Confidence::Medium));
+    assert_eq!(b.evidence[0], Evidence::BackendStalls { share: 0.7 });
+    assert_eq!(b.evidence[1], Evidence::Refills { bytes: 51_200, of_read: 51_200.0 / 68_256.0 });
+    // Stalls without refills are not those of memory; what is left is the guess by intensity.
+    let b = counted(names, [1_000, 700, 10, 0]);
+    assert_eq!((b.by, b.confidence), (Kind::Memory, Confidence::Low));
+    // Two faults take 40 µs at least, and the threads worked for 20.
+    let b = counted(names, [1_000, 100, 1, 1]);
+    assert_eq!((b.by, b.confidence), (Kind::Io, Confidence::High));
+    assert_eq!(b.evidence, [Evidence::MajorFaults { faults: 2, share: 1.0 }]);
+}
+
+/// A layer with what has no name of its own, and the head.
+#[test]
+fn modules_and_layers() {
+    let mut g = Graph::default();
+    let table = g.leaf("token_embd.weight", "q8_0", Role::Weight, [64, 100, 1, 1]);
+    let ids = g.leaf("inp_tokens", "i32", Role::Input, [1, 1, 1, 1]);
+    let n = [64, 1, 1, 1];
+    let embd = g.node("embd", "GET_ROWS", n, &[table, ids]);
+    let norm = g.node("norm-0", "RMS_NORM", n, &[embd]);
+    let wq = g.leaf("blk.0.attn_q.weight", "q8_0", Role::Weight, [64, 64, 1, 1]);
+    let q = g.node("node_3", "MUL_MAT", n, &[wq, norm]);
+    let scaled = g.node("node_4", "SCALE", n, &[q]);
+    let ffn_inp = g.node("ffn_inp-0", "ADD", n, &[scaled, embd]);
+    let ffn_norm = g.node("norm-0", "RMS_NORM", n, &[ffn_inp]);
+    let gate = g.leaf("blk.0.ffn_gate_inp.weight", "f32", Role::Weight, [64, 8, 1, 1]);
+    let logits = g.node("ffn_moe_logits-0", "MUL_MAT", [8, 1, 1, 1], &[gate, ffn_norm]);
+    let down = g.leaf("blk.0.ffn_down_exps.weight", "q8_0", Role::Weight, [64, 64, 8, 1]);
+    let top = g.leaf("ids", "i32", Role::Input, [2, 1, 1, 1]);
+    let moe = g.node("ffn_moe_down-0", "MUL_MAT_ID", [64, 2, 1, 1], &[down, ffn_norm, top]);
+    // The network of the expert that always works has usual names.
+    let up = g.leaf("blk.0.ffn_up_shexp.weight", "q8_0", Role::Weight, [64, 64, 1, 1]);
+    let shared = g.node("ffn_up-0", "MUL_MAT", n, &[up, ffn_norm]);
+    let swiglu = g.node("ffn_swiglu-0", "GLU", n, &[shared, shared]);
+    let sum = g.node("node_9", "ADD", n, &[moe, swiglu]);
+    let l_out = g.node("l_out-0", "ADD", n, &[sum, ffn_inp]);
+    let last = g.node("norm", "RMS_NORM", n, &[l_out]);
+    // The embeddings again, as a matrix.
+    let head = g.node("result_output", "MUL_MAT", [100, 1, 1, 1], &[table, last]);
+    let mut m = g.called(&[(1, Some(0))]);
+    let ran = [embd, norm, q, scaled, ffn_inp, ffn_norm, logits, moe, shared, swiglu, sum, l_out, last, head];
+    for (i, node) in ran.iter().enumerate() {
+        span(&mut m, 0, 1, [*node, *node], [1_000 * i as u64, 100 + i as u64, 7]);
+    }
+    let a = Analysis::of(&m);
+    let place = |node: u32| (a.dag[0].nodes[node as usize].module, a.dag[0].nodes[node as usize].layer);
+    for (node, module, layer) in [
+        (embd, Module::Embedding, None),
+        (norm, Module::Norm, Some(0)),
+        (q, Module::Attention, Some(0)),
+        (scaled, Module::Attention, Some(0)),
+        (ffn_inp, Module::Attention, Some(0)),
+        (ffn_norm, Module::Norm, Some(0)),
+        (logits, Module::Router, Some(0)),
+        (moe, Module::Experts, Some(0)),
+        (shared, Module::Experts, Some(0)),
+        (swiglu, Module::Experts, Some(0)),
+        (sum, Module::Experts, Some(0)),
+        (l_out, Module::Experts, Some(0)),
+        (last, Module::Norm, None),
+        (head, Module::Head, None),
+        (ids, Module::Embedding, None),
+    ] {
+        assert_eq!(place(node), (module, layer), "node {node}");
+    }
+    let experts = a.module.modules.iter().find(|s| s.module == Some(Module::Experts)).unwrap();
+    assert_eq!(
+        (experts.executions, experts.wall_ns, experts.wait_ns),
+        (5, 107 + 108 + 109 + 110 + 111, Some(35))
+    );
+    let wall = |rows: &[profinfer_analysis::module::Sum]| rows.iter().map(|s| s.wall_ns).sum::<u64>();
+    assert_eq!(wall(&a.module.modules), a.op.wall_ns[Phase::Decode.index()]);
+    assert_eq!(wall(&a.module.layers), a.op.wall_ns[Phase::Decode.index()]);
+    let layers: Vec<_> = a.module.layers.iter().map(|s| (s.layer, s.executions)).collect();
+    assert_eq!(layers, [(Some(0), 11), (None, 3)]);
+}

@@ -1,0 +1,266 @@
+//! Starts only, filters, the controller, and what probes put into times: what is not known is not told as a number.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::bound::Kind;
+use profinfer_analysis::budget::Class;
+use profinfer_analysis::findings::{Findings, Missing};
+use profinfer_analysis::health::{Remark, Severity};
+use profinfer_analysis::phase::Phase;
+use profinfer_trace::model::*;
+use profinfer_views::{chrome, dag, dot, perfetto, report, terminal};
+use serde_json::Value;
+
+use crate::models::duty;
+use crate::models::planted::{self, TOKENS};
+use crate::views::bytes;
+
+/// The session as starts alone tell it: a span goes on to the thread's next start, the last one to the end of the graph.
+fn without_ends() -> Model {
+    let mut m = planted::tokens(0, 0, 0, false);
+    m.capture.ends = Ends::None;
+    for i in 0..m.spans.len() {
+        m.spans.work_ns[i] += u64::from(m.spans.wait_ns[i]);
+        m.spans.wait_ns[i] = WAIT_UNKNOWN;
+    }
+    m
+}
+
+#[test]
+fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
+    let m = without_ends();
+    let a = Analysis::of(&m);
+    for t in &a.budget.tokens {
+        assert_eq!(t.wall.total(), t.time_ns);
+        // 250 of the graph less 10 before its first operator; 3 of it are the probes.
+        assert_eq!((t.wall.get(Class::WorkAndWait), t.wall.get(Class::BetweenOperators)), (237, 10));
+        assert_eq!((t.wall.get(Class::Work), t.wall.wait()), (0, 0));
+    }
+    let decode = a.budget.phase(Phase::Decode).unwrap();
+    assert_eq!(decode.work.iter().map(|w| w.ns).sum::<u64>(), 237 * TOKENS);
+    for t in &decode.threads {
+        assert_eq!((t.parts.total(), t.parts.get(Class::Work), t.parts.wait()), (t.time_ns, 0, 0));
+    }
+    assert!(
+        a.op.types.iter().all(|t| t.wait_ns.is_none()) && a.op.operators.iter().all(|o| o.wait_ns.is_none())
+    );
+    assert!(a.thread.iter().all(|t| t.wait_ns.is_none() && t.decode_wait_ns.is_none()));
+    assert!(a.module.modules.iter().all(|s| s.wait_ns.is_none()));
+    assert!(a.dag.iter().flat_map(|d| &d.nodes).all(|n| n.wait_ns.is_none()));
+    assert!(a.bound.iter().all(|b| b.by != Kind::Synchronisation));
+    // What needs work apart from wait says so; what does not, does not.
+    let needs_ends = |code: &str, m: &Model| {
+        let f = Findings::of(m, &Analysis::of(m));
+        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::Ends))
+    };
+    for code in ["preempted", "few_threads", "mixed_cores", "passive_wait", "kernels", "paging"] {
+        assert!(needs_ends(code, &m), "{code}");
+        assert!(!needs_ends(code, &planted::tokens(0, 0, 0, false)), "{code}");
+    }
+    assert!(!needs_ends("sampling", &m) && !needs_ends("bandwidth", &m));
+    assert!(a.health.remarks.contains(&Remark::WithoutEnds));
+    let text = String::from_utf8(bytes(terminal::terminal, &m)).unwrap();
+    assert!(text.contains("mean + wait") && text.contains("operators and waits behind them"), "{text}");
+}
+
+/// Only the products were captured.
+fn products() -> Model {
+    let mut m = planted::tokens(0, 0, 0, false);
+    let all = m.spans.len() as u64;
+    let s = &mut m.spans;
+    let kept: Vec<bool> = s.node.iter().map(|n| n.0 == 0).collect();
+    fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
+        let mut rows = kept.iter();
+        column.retain(|_| *rows.next().unwrap());
+    }
+    only(&mut s.graph_call, &kept);
+    only(&mut s.thread, &kept);
+    only(&mut s.last_node, &kept);
+    only(&mut s.start_ns, &kept);
+    only(&mut s.work_ns, &kept);
+    only(&mut s.wait_ns, &kept);
+    only(&mut s.cpu, &kept);
+    only(&mut s.migrated, &kept);
+    only(&mut s.node, &kept);
+    // Another operator was between, so the wait is not known.
+    s.wait_ns.fill(WAIT_UNKNOWN);
+    let (text, place) = ("MUL_MAT".to_owned(), FilterPlace::Kernel);
+    m.capture.filters = vec![Filter { on: FilterOn::Op, text, place, refused: None }];
+    let n = m.spans.len() as u64;
+    m.health.spans_received = n;
+    m.health.ledger = Some(Ledger {
+        span_starts: all,
+        span_ends: all,
+        spans_sent: n,
+        spans_filtered: all - n,
+        ..Ledger::default()
+    });
+    m
+}
+
+#[test]
+fn what_a_filter_left_out_is_neither_lost_nor_0() {
+    let m = products();
+    let a = Analysis::of(&m);
+    assert_eq!((a.health.spans.left_out, a.health.spans.unaccounted), (Some(160), Some(0)));
+    assert!(a.health.remarks.contains(&Remark::LeftOut { spans: 160 }));
+    assert!(a.health.remarks.iter().all(|r| r.severity() != Severity::Loss));
+    // 100 of 250 ns of the graph, not all that was captured.
+    let [product] = a.op.types.as_slice() else { panic!("{:?}", a.op.types) };
+    assert_eq!((product.wall_ns, product.share), (100 * TOKENS, 0.4));
+    assert!((a.module.modules.iter().map(|s| s.share).sum::<f64>() - 0.4).abs() < 1e-12);
+    // A token's time is whole: 250 of the graph, 100 of it the product with its probe; the rest is not known.
+    for t in &a.budget.tokens {
+        assert_eq!(t.wall.total(), t.time_ns);
+        assert_eq!((t.wall.get(Class::Work), t.wall.get(Class::BetweenOperators)), (99, 0));
+        assert_eq!((t.wall.get(Class::NotTraced), t.wall.get(Class::Unknown)), (150, 0));
+    }
+    let decode = a.budget.phase(Phase::Decode).unwrap();
+    assert!(decode.threads.iter().all(|t| t.parts.get(Class::Unknown) == 0 && t.parts.total() == t.time_ns));
+    // Figures of all operators are not told from some.
+    assert!(a.roof.decode.is_none() && a.dag.iter().all(|d| d.path.is_none()));
+    let f = Findings::of(&m, &a);
+    let needs_all = |code: &str| {
+        f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::AllOperators))
+    };
+    assert!(["preempted", "migrations", "bandwidth", "context_growth"].into_iter().all(needs_all));
+    assert!(!needs_all("sampling") && !needs_all("splits"));
+}
+
+/// Every table with shares says what it is of.
+#[test]
+fn tables_with_shares_say_what_the_filters_left_out() {
+    let mut m = planted::tokens(0, 0, 0, false);
+    // However its lines are broken.
+    let said = |m: &Model| {
+        let text = String::from_utf8(bytes(terminal::terminal, m)).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    const NOTE: &str = "only operators on thread first; the rest was left out and is not 0";
+    assert!(!said(&m).contains(NOTE));
+    let (on, text, place) = (FilterOn::Thread, "first".to_owned(), FilterPlace::Kernel);
+    m.capture.filters = vec![Filter { on, text, place, refused: None }];
+    // Below the operators, and below the threads.
+    assert_eq!(said(&m).matches(NOTE).count(), 2, "{}", said(&m));
+}
+
+#[test]
+fn nodes_that_were_left_out_are_marked_in_graphs() {
+    let nodes = |m: &Model| -> Vec<(u32, bool)> {
+        Analysis::of(m).dag[0]
+            .nodes
+            .iter()
+            .map(|n| (n.index, n.not_captured))
+            .filter(|(_, left_out)| *left_out)
+            .collect()
+    };
+    // The two norms; not the view, which is never run, nor leafs. The product behind the first norm is in the norm's kernel, which
+    // is not known when that was left out.
+    assert_eq!(nodes(&products()), [(2, true), (3, true), (4, true)]);
+    assert_eq!(nodes(&planted::tokens(0, 0, 0, false)), []);
+    // No token was traced.
+    let mut m = planted::tokens(0, 0, 0, false);
+    duty::thin(&mut m, &[]);
+    assert_eq!(nodes(&m), [(0, true), (2, true), (3, true), (4, true)]);
+    let json: Value = serde_json::from_slice(&bytes(dag::dag, &products())).unwrap();
+    assert_eq!(json["graphs"][0]["nodes"][4]["not_captured"], true);
+    assert_eq!(json["graphs"][0]["nodes"][4]["wall_ns"], Value::Null);
+    let dot = String::from_utf8(bytes(dot::dot, &products())).unwrap();
+    assert_eq!(dot.matches("not captured").count(), 3, "{dot}");
+}
+
+#[test]
+fn operators_whose_probe_is_more_than_a_tenth_of_them_are_marked() {
+    let mut m = planted::tokens(0, 0, 0, false);
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 6, inside_ns: 3 });
+    let biased = |m: &Model| -> Vec<(String, Option<u64>, bool)> {
+        Analysis::of(m).op.types.iter().map(|t| (t.op.clone(), t.median_ns, t.biased)).collect()
+    };
+    // A product takes 100 ns, a norm 20.
+    let expected = [("MUL_MAT".to_owned(), Some(100), false), ("RMS_NORM".to_owned(), Some(20), true)];
+    assert_eq!(biased(&m), expected);
+    let text = String::from_utf8(bytes(terminal::terminal, &m)).unwrap();
+    assert!(
+        text.contains(
+            "each run looks 3 ns longer by its probes; more than a tenth of the median of RMS_NORM"
+        ),
+        "{text}"
+    );
+    m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 6, inside_ns: 2 });
+    assert!(biased(&m).iter().all(|(.., biased)| !biased));
+}
+
+/// Begin and end of the slices of a track of timeline.json, ns from the file's start, and their names.
+fn slices(json: &Value, track: &str) -> Vec<(u64, u64, String)> {
+    let events = json["traceEvents"].as_array().unwrap();
+    let named = |e: &&Value| e["name"] == "thread_name" && e["args"]["name"] == track;
+    let tid = &events.iter().find(named).unwrap()["tid"];
+    let ns = |e: &Value| (e["ts"].as_f64().unwrap() * 1e3).round() as u64;
+    let of =
+        |ph: &str| -> Vec<&Value> { events.iter().filter(|e| e["ph"] == ph && e["tid"] == *tid).collect() };
+    let name = |e: &Value| e["name"].as_str().unwrap().to_owned();
+    of("B").iter().zip(of("E")).map(|(b, e)| (ns(b), ns(e), name(b))).collect()
+}
+
+#[test]
+fn switches_and_steps_are_tracks_of_the_timelines() {
+    let m = duty::everything();
+    let json: Value = serde_json::from_slice(&bytes(chrome::chrome, &m)).unwrap();
+    // Token i begins at 1000 + 450 i, the session at 500. Put in during token 9, there for 10 and 11, taken out as 12 begins.
+    let start = |token: u64| 500 + 450 * token;
+    let end = start(39) + 400;
+    let slice = |from, to, name: &str| (from, to, name.to_owned());
+    let expected = [
+        slice(start(9) + 1, start(10) - 1, "putting in"),
+        slice(start(10) - 1, start(12), "on"),
+        slice(start(12), start(12) + 1, "taking out"),
+        slice(start(29) + 1, start(30) - 1, "putting in"),
+        slice(start(30) - 1, start(32), "on"),
+        slice(start(32), start(32) + 1, "taking out"),
+    ];
+    assert_eq!(slices(&json, "operator probes"), expected);
+    let expected = [slice(4_500, 14_500, "duty 10 %"), slice(14_500, end, "duty 30 %")];
+    assert_eq!(slices(&json, "controller"), expected);
+    let step = json["traceEvents"].as_array().unwrap().iter().find(|e| e["name"] == "duty 10 %").unwrap();
+    assert_eq!(step["args"]["reason"], "4.20 tok/s, below 5.00");
+    // The page and Perfetto's file have the same words.
+    let packed = crate::sched::unpacked(&bytes(perfetto::perfetto, &m));
+    let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|w| w == text.as_bytes());
+    assert!(
+        ["operator probes", "controller", "duty 30 %", "6.10 tok/s, above 5.00"]
+            .iter()
+            .all(|t| has(&packed, t))
+    );
+    assert!(!bytes(report::report, &m).is_empty());
+    // A recording without switches has no such track.
+    let plain = bytes(perfetto::perfetto, &planted::tokens(0, 0, 0, false));
+    assert!(!has(&plain, "operator probes") && !has(&plain, "controller"));
+}
+
+#[test]
+fn health_lists_what_is_in_force_and_what_is_not() {
+    let a = Analysis::of(&duty::everything());
+    let lines = profinfer_views::words::health::lines(&a.health);
+    for part in [
+        "not in force: --ends none: counters need both ends",
+        "not in force: --requests 3-5: it cannot be seen",
+        "filter: only operators of decode token 1-400; others have no probe",
+        "part: figures of operators are from 4 of 40 decode calls (4 more at the edges of bursts are left out)",
+        "controller: 2 changes of the duty: at 4.50 µs to 10 % from 100 %: 4.20 tok/s, below 5.00; at 14.5 µs to 30 % from \
+         10 %: 6.10 tok/s, above 5.00",
+    ] {
+        assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:#?}");
+    }
+    let plain = Analysis::of(&planted::tokens(0, 0, 0, false));
+    assert!(
+        plain.health.remarks.iter().all(|r| !matches!(r, Remark::PartOfTokens(_) | Remark::Controller(_)))
+    );
+}
+
+#[test]
+fn tables_of_the_terminal_say_how_many_tokens_they_are_from() {
+    let text = String::from_utf8(bytes(terminal::terminal, &duty::everything())).unwrap();
+    assert!(text.contains("from 4 of 40 tokens in 2 bursts; sums are of these, not scaled"), "{text}");
+    assert!(text.contains("95 %"), "{text}");
+    // In operators: 140 of the 400 ns of a traced call.
+    assert!(text.contains("35.0 %"), "{text}");
+}

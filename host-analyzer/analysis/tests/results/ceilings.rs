@@ -1,0 +1,220 @@
+//! Which ceiling fits which CPUs, on a board with four fast and four slow cores.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ceiling::{At, Ceilings, Fit};
+use profinfer_trace::model::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, Doubt};
+use profinfer_views as views;
+
+use crate::models::small;
+
+fn ceiling(
+    kind: CeilingKind,
+    core: &str,
+    cpus: impl IntoIterator<Item = u16>,
+    how: &str,
+    median: u64,
+) -> Ceiling {
+    let (core, how, note) = (core.to_owned(), how.to_owned(), String::new());
+    let cpus = cpus.into_iter().collect();
+    Ceiling { kind, core, cpus, how, repeats: 7, median, min: median, max: median, note, points: Vec::new() }
+}
+
+fn board() -> Vec<Ceiling> {
+    use CeilingKind::{Barrier, Int8, Read};
+    let mut unmeasured = ceiling(Read, "big", 6..7, "ldp q", 99);
+    unmeasured.repeats = 0;
+    vec![
+        ceiling(Read, "big", [4], "ldp q", 12),
+        ceiling(Read, "big", [4, 5], "ldp q", 18),
+        ceiling(Read, "big", 4..8, "ldp q", 20),
+        ceiling(Read, "little", [0], "ldp q", 5),
+        ceiling(Read, "little", 0..4, "ldp q", 11),
+        ceiling(Read, "big+little", 0..8, "ldp q", 19),
+        unmeasured,
+        ceiling(Int8, "big", [4], "sdot", 80),
+        ceiling(Int8, "big", [4], "smmla", 160),
+        ceiling(Barrier, "big", [4, 5], "spinning", 300),
+        ceiling(Barrier, "little", [0, 1], "spinning", 900),
+        ceiling(Barrier, "big", 4..8, "spinning", 500),
+    ]
+}
+
+fn ceilings() -> Ceilings {
+    let mut model = small::model();
+    model.ceilings = board();
+    Analysis::of(&model).ceiling
+}
+
+#[test]
+fn the_same_cpus_then_the_same_cores_then_as_many() {
+    let ceilings = ceilings();
+    let read =
+        |cpus: &[u16]| ceilings.on(CeilingKind::Read, cpus.len(), cpus, None).map(|f| (f.value, f.fit));
+    assert_eq!(read(&[4, 5]), Some((18, Fit::SameCpus)));
+    assert_eq!(read(&[5, 4]), Some((18, Fit::SameCpus)));
+    assert_eq!(read(&[6, 7]), Some((18, Fit::SameCores)));
+    assert_eq!(read(&[6]), Some((12, Fit::SameCores)), "what was not measured on it fits nothing");
+    // Three were not measured, and two slow ones only as they are.
+    assert_eq!(read(&[4, 5, 6]), None);
+    assert_eq!(read(&[1, 2]), Some((18, Fit::AsMany)));
+    assert_eq!(read(&(0..8).collect::<Vec<_>>()), Some((19, Fit::SameCpus)));
+    // CPUs of unknown types: the fastest; of those that have some of these CPUs, these.
+    assert_eq!(read(&[20, 21, 22, 23]), Some((20, Fit::AsMany)));
+    assert_eq!(read(&[1, 2, 3, 20]), Some((11, Fit::AsMany)));
+    // Two threads that were on four CPUs.
+    let moved = ceilings.on(CeilingKind::Read, 2, &[4, 5, 6, 7], None).map(|f| (f.value, f.fit));
+    assert_eq!(moved, Some((18, Fit::AsMany)));
+}
+
+#[test]
+fn the_fastest_way_and_the_shortest_time() {
+    let ceilings = ceilings();
+    let on = |kind, cpus: &[u16]| ceilings.on(kind, cpus.len(), cpus, Some(1 << 20));
+    let int8 = on(CeilingKind::Int8, &[4]).map(|f| (f.value, f.ceiling.how.as_str()));
+    assert_eq!(int8, Some((160, "smmla")));
+    assert_eq!(on(CeilingKind::Barrier, &[6, 7]).map(|f| f.value), Some(300));
+    assert_eq!(on(CeilingKind::Copy, &[4]), None);
+}
+
+#[test]
+fn the_views_show_them() {
+    let mut model = small::model();
+    model.ceilings = board();
+    model.ceilings[0].median = 12_340_000_000;
+    let analysis = Analysis::of(&model);
+    let mut json = Vec::new();
+    views::summary::summary(&model, &analysis, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let rows = json["ceilings"].as_array().unwrap();
+    assert_eq!(rows.len(), board().len());
+    let first = serde_json::json!({
+        "kind": "read", "unit": "bytes_per_s", "core": "big", "threads": 1, "cpus": [4], "how": "ldp q", "repeats": 7,
+        "median": 12_340_000_000_u64, "min": 12, "max": 12, "note": "",
+        "working_set_bytes": null, "doubts": [], "end": null, "points": [],
+    });
+    assert_eq!(rows[0], first);
+    assert_eq!((&rows[6]["repeats"], &rows[6]["median"]), (&0.into(), &serde_json::Value::Null));
+    let mut text = Vec::new();
+    views::terminal::terminal(&model, &analysis, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let row = |words: [&str; 3]| text.lines().any(|l| words.iter().all(|w| l.contains(w)));
+    assert!(row(["read", "big+little", "8"]), "{text}");
+    assert!(row(["int8", "big", "sdot"]) && text.contains("and 6 others"), "{text}");
+    model.ceilings.clear();
+    let mut without = Vec::new();
+    views::terminal::terminal(&model, &Analysis::of(&model), &mut without).unwrap();
+    let without = String::from_utf8(without).unwrap();
+    assert!(!without.contains("sdot") && !without.contains("big+little"), "{without}");
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Points of so many bytes and bytes per second.
+pub(crate) fn points(of: &[(u64, u64)]) -> Vec<CeilingPoint> {
+    let point = |(working_set_bytes, median): &(u64, u64)| CeilingPoint {
+        working_set_bytes: *working_set_bytes,
+        repeats: 7,
+        median: *median,
+        min: median - 1,
+        max: median + 1,
+        doubts: Vec::new(),
+        end: CurveEnd::Open,
+    };
+    of.iter().map(point).collect()
+}
+
+/// A curve of one thread on CPU 4 with points of so many MiB, of which some are doubtful.
+fn curve(of: &[(u64, u64)], doubtful: &[u64], end: CurveEnd) -> Ceiling {
+    let mut points = points(&of.iter().map(|(mib, rate)| (mib * MIB, *rate)).collect::<Vec<_>>());
+    for p in points.iter_mut().filter(|p| doubtful.contains(&(p.working_set_bytes / MIB))) {
+        p.doubts = vec![Doubt::Unstable];
+    }
+    let last = points.last_mut().unwrap();
+    last.end = end;
+    let median = last.median;
+    Ceiling { points, ..ceiling(CeilingKind::Read, "big", [4], "ldp q", median) }
+}
+
+fn on(c: Ceiling, reads: Option<u64>) -> Option<(u64, Option<At>)> {
+    let mut model = small::model();
+    model.ceilings = vec![c];
+    Ceilings::of(&model).on(CeilingKind::Read, 1, &[4], reads).map(|f| (f.value, f.at))
+}
+
+/// 1 MiB at 40 GB/s, 2 at 40, 4 at 20, 8 at 10. Going through 3 MiB once takes the mean of the times of 2 and 4, 52.4 and 209.7 µs.
+const CURVE: [(u64, u64); 4] =
+    [(1, 40_000_000_000), (2, 40_000_000_000), (4, 20_000_000_000), (8, 10_000_000_000)];
+
+#[test]
+fn the_point_of_what_a_token_reads() {
+    let at = |reads: Option<u64>| on(curve(&CURVE, &[], CurveEnd::Cache), reads);
+    let is = |value, working_set_bytes, beyond| Some((value, Some(At { working_set_bytes, beyond })));
+    // Without bytes, memory itself: the largest working set.
+    assert_eq!(at(None), is(10_000_000_000, 8 * MIB, false));
+    assert_eq!(at(Some(1)), is(40_000_000_000, MIB, false));
+    assert_eq!(at(Some(MIB)), is(40_000_000_000, MIB, false));
+    assert_eq!(at(Some(4 * MIB)), is(20_000_000_000, 4 * MIB, false));
+    assert_eq!(at(Some(8 * MIB)), is(10_000_000_000, 8 * MIB, false));
+    assert_eq!(at(Some(8 * MIB + 1)), is(10_000_000_000, 8 * MIB, true));
+    assert_eq!(at(Some(u64::MAX)), is(10_000_000_000, 8 * MIB, true));
+    // Between two points each byte more costs the same: 3 MiB in the mean of both times is 24 GB/s, 6 MiB is 12.
+    assert_eq!(at(Some(3 * MIB)), is(24_000_000_000, 3 * MIB, false));
+    assert_eq!(at(Some(6 * MIB)), is(12_000_000_000, 6 * MIB, false));
+    assert_eq!(at(Some(3 * MIB / 2)).unwrap().0, 40_000_000_000);
+}
+
+#[test]
+fn what_is_unstable_is_left_out_and_never_extrapolated() {
+    let at = |doubtful: &[u64], mib: u64| {
+        on(curve(&CURVE, doubtful, CurveEnd::Cache), Some(mib * MIB)).map(|f| f.0)
+    };
+    // From 2 to 8 MiB without the point between: 4 MiB take 52.4 + (838.9 - 52.4) / 3 µs.
+    assert_eq!(at(&[4], 4), Some(13_333_333_333));
+    assert_eq!(at(&[4], 2), Some(40_000_000_000));
+    assert_eq!(
+        at(&[2], 3),
+        on(curve(&[CURVE[0], CURVE[2]], &[], CurveEnd::Cache), Some(3 * MIB)).map(|f| f.0)
+    );
+    // Both neighbours; the one end, and the other.
+    assert_eq!(at(&[2, 4], 3), None);
+    assert_eq!((at(&[8], 9), at(&[8], 6), at(&[8], 4)), (None, None, Some(20_000_000_000)));
+    assert_eq!((at(&[1], 1), at(&[1], 2)), (None, Some(40_000_000_000)));
+    assert_eq!(on(curve(&CURVE, &[8], CurveEnd::Cache), None), None);
+}
+
+/// Codes decide, and no sentence: a note beside points is for people. An agent that knows no codes has only the note, and is
+/// read as before.
+#[test]
+fn a_note_is_a_doubt_only_where_there_are_no_codes() {
+    let noted = |c: Ceiling| Ceiling { note: "less than 4 times the last cache".to_owned(), ..c };
+    let new = noted(curve(&CURVE, &[], CurveEnd::Memory));
+    assert_eq!((new.doubts(), on(new.clone(), Some(MIB)).map(|f| f.0)), (&[][..], Some(40_000_000_000)));
+    let old = noted(ceiling(CeilingKind::Read, "big", [4], "ldp q", 9));
+    assert_eq!((old.doubts(), on(old.clone(), Some(MIB))), (&[Doubt::Noted][..], None));
+    let fine = ceiling(CeilingKind::Read, "big", [4], "ldp q", 9);
+    assert_eq!((fine.doubts(), on(fine.clone(), Some(MIB))), (&[][..], Some((9, None))));
+}
+
+#[test]
+fn the_views_show_the_curve() {
+    let mut model = small::model();
+    model.ceilings = vec![curve(&CURVE, &[2], CurveEnd::Memory)];
+    let analysis = Analysis::of(&model);
+    let mut json = Vec::new();
+    views::summary::summary(&model, &analysis, &mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let row = &json["ceilings"][0];
+    assert_eq!(
+        (&row["working_set_bytes"], &row["end"], &row["doubts"], &row["median"]),
+        (&(8 * MIB).into(), &"memory".into(), &serde_json::json!([]), &10_000_000_000_u64.into())
+    );
+    let second = serde_json::json!({
+        "working_set_bytes": 2 * MIB, "repeats": 7, "median": 40_000_000_000_u64, "min": 39_999_999_999_u64,
+        "max": 40_000_000_001_u64, "doubts": ["unstable"],
+    });
+    assert_eq!((row["points"].as_array().unwrap().len(), &row["points"][1]), (4, &second));
+    let mut text = Vec::new();
+    views::terminal::terminal(&model, &analysis, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.lines().any(|l| ["read", "8.00 MiB", "10.0 GB/s"].iter().all(|w| l.contains(w))), "{text}");
+}

@@ -1,0 +1,91 @@
+//! compare.json has the keys that its page lists, and no name can leave its place.
+
+use std::collections::BTreeSet;
+
+use profinfer_analysis::compare::{Comparison, Run};
+use profinfer_views::compare::{Names, json};
+use profinfer_views::terminal;
+use serde_json::Value;
+
+use super::{compare, model_of, run_of, runs};
+use crate::keys::keys;
+
+fn document(c: &Comparison, names: &Names) -> Value {
+    let mut bytes = Vec::new();
+    json(c, names, &mut bytes).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[test]
+fn the_schema_page_lists_exactly_the_keys_of_comparisons() {
+    let page = include_str!("../../../../../docs/output-schema.md");
+    let block = page.split("## compare.json").nth(1).unwrap().split("```").nth(1).unwrap();
+    let block = block.strip_prefix("text").unwrap();
+    // Remarks are in brackets, or behind four spaces after the fields.
+    let plain: String = block
+        .split('(')
+        .enumerate()
+        .fold(String::new(), |s, (i, part)| s + if i == 0 { part } else { part.split_once(')').unwrap().1 });
+    let plain = plain.lines().map(|l| l.split("]    ").next().unwrap()).collect::<Vec<_>>().join("\n");
+    let listed: BTreeSet<String> = plain
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|w| w.starts_with(|c: char| c.is_ascii_lowercase()) && *w != "text")
+        .map(str::to_owned)
+        .collect();
+    let mut written = BTreeSet::new();
+    for c in [compare(&[run_of(0)], &[run_of(90)]), compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48]))] {
+        keys(&document(&c, &Names::default()), &mut written);
+    }
+    assert_eq!(written, listed);
+}
+
+#[test]
+fn hostile_names_stay_where_they_are() {
+    const HOSTILE: &str = "\u{1b}[2J</script>\u{202e}\n";
+    let hostile = {
+        let mut m = model_of(1);
+        let name = m.texts.intern(HOSTILE);
+        m.topologies.rows[0].nodes[0].desc = name;
+        m.topologies.rows[0].nodes[0].name = name;
+        m.topologies.rows[0].nodes[5].name = name;
+        m.session.kernel = HOSTILE.to_owned();
+        Run::of(&m)
+    };
+    for different_work in [false, true] {
+        let choices = profinfer_analysis::compare::Choices { different_work, ..Default::default() };
+        let c = Comparison::of(&[run_of(0)], std::slice::from_ref(&hostile), choices);
+        let names = Names {
+            sides: [HOSTILE.to_owned(), HOSTILE.to_owned()],
+            runs: [vec![HOSTILE.to_owned()], vec![HOSTILE.to_owned()]],
+        };
+        let mut text = Vec::new();
+        terminal::compare::compare(&c, &names, 100, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        // Colours are the only escapes.
+        assert!(!text.contains("\u{1b}[2J") && !text.contains('\u{202e}'), "{text:?}");
+        let data = document(&c, &names);
+        assert_eq!(data["sides"][0]["name"], HOSTILE);
+        let mut page = Vec::new();
+        profinfer_views::compare::page(&c, &names, &mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        let element = page.split("id=\"comparison\">").nth(1).unwrap();
+        assert!(!element.split("</script>").next().unwrap().contains('<'));
+        assert!(element.split("</script>").next().unwrap().contains("u003c/script>"));
+    }
+}
+
+/// The tables of the terminal sum up, too: what is shown and all other are together the token's change.
+#[test]
+fn the_terminal_shows_the_sum() {
+    let c = compare(&[run_of(0)], &[run_of(90)]);
+    let mut text = Vec::new();
+    terminal::compare::compare(&c, &Names::default(), 100, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let together: Vec<&str> = text.lines().filter(|l| l.starts_with("together")).collect();
+    assert!(
+        !together.is_empty()
+            && together.iter().all(|l| l.contains("450 ns") && l.contains("540 ns") && l.contains("+90 ns")),
+        "{text}"
+    );
+    assert!(text.contains("B is slower: a token takes 20 % longer"), "{text}");
+}

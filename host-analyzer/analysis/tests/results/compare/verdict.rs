@@ -1,0 +1,195 @@
+//! What may be said.
+
+use profinfer_analysis::compare::{Choices, Code, Comparison, DISTURBED, Method, Note, Run, Thing};
+use profinfer_trace::model::ThreadState;
+use profinfer_views::words::compare as words;
+
+use super::{compare, model_of, run_of, runs};
+use crate::models::planted::{self, Plant, each};
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+/// Four runs a side, made in turn: all differences of pairs are known.
+#[test]
+fn of_four_and_four_the_interval_is_of_ranks() {
+    let c = compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48]));
+    assert_eq!(c.verdict.code, Code::Slower);
+    let (low, high) = c.verdict.interval.unwrap();
+    assert!(near(low, 495.0 / 453.0 - 1.0) && near(high, 498.0 / 450.0 - 1.0), "{low} {high}");
+    let mut ratios: Vec<f64> =
+        (495..499).flat_map(|b| (450..454).map(move |a| f64::from(b) / f64::from(a))).collect();
+    ratios.sort_by(f64::total_cmp);
+    assert!(near(c.verdict.shift.unwrap(), (ratios[7] * ratios[8]).sqrt() - 1.0));
+    assert!(matches!(c.verdict.method, Some(Method::Ranks { coverage }) if near(coverage, 1.0 - 2.0 / 70.0)));
+    // The other way round.
+    let c = compare(&runs(&[45, 46, 47, 48]), &runs(&[0, 1, 2, 3]));
+    assert_eq!(c.verdict.code, Code::Faster);
+    assert!(near(c.verdict.interval.unwrap().0, 450.0 / 498.0 - 1.0));
+}
+
+#[test]
+fn no_difference_is_said_with_its_bound() {
+    let c = compare(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]));
+    assert_eq!(c.verdict.code, Code::NoDifferenceBeyond);
+    let bound = 457.0 / 450.0 - 1.0;
+    assert!(near(c.verdict.bound().unwrap(), bound));
+    assert!(words::verdict(&c).starts_with("No difference beyond ±1.6 %"), "{}", words::verdict(&c));
+    // The same with other words: the interval is beyond what matters and includes nothing.
+    let strict = Choices { practical: 0.01, ..Choices::default() };
+    let c = Comparison::of(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]), strict);
+    assert_eq!(c.verdict.code, Code::Undecided);
+}
+
+/// A single run has no spread of its own: only what exceeds the known one by far is told.
+#[test]
+fn one_and_one_tell_only_what_exceeds_the_spread_by_far() {
+    // 6.7 % is less than sessions of one thing may lie apart.
+    let c = compare(&[run_of(0)], &[run_of(30)]);
+    assert_eq!(c.verdict.code, Code::TooFewRuns);
+    assert!(near(c.verdict.shift.unwrap(), 480.0 / 450.0 - 1.0));
+    // These tokens do not vary, so the interval is the spread's alone.
+    let (low, high) = c.verdict.interval.unwrap();
+    assert!(
+        near(low, 480.0 / 450.0 / 1.078 - 1.0) && near(high, 480.0 / 450.0 * 1.078 - 1.0),
+        "{low} {high}"
+    );
+    // 10 % would be enough for the spread and not for what matters beside it: 1.1 / 1.078 is 1.0204, so this is just enough.
+    assert_eq!(compare(&[run_of(0)], &[run_of(44)]).verdict.code, Code::TooFewRuns);
+    assert_eq!(compare(&[run_of(0)], &[run_of(45)]).verdict.code, Code::Slower);
+    // 1 - 1.078 * 450 / 500 is 3 %.
+    assert_eq!(compare(&[run_of(50)], &[run_of(0)]).verdict.code, Code::Faster);
+    // A board whose spread is known to be smaller.
+    let known = Choices { spread: 0.005, ..Choices::default() };
+    assert_eq!(Comparison::of(&[run_of(0)], &[run_of(30)], known).verdict.code, Code::Slower);
+    assert_eq!(Comparison::of(&[run_of(0)], &[run_of(1)], known).verdict.code, Code::NoDifferenceBeyond);
+}
+
+#[test]
+fn runs_of_one_side_that_lie_far_apart_count_for_the_spread() {
+    let c = compare(&runs(&[0, 90]), &runs(&[100, 102]));
+    assert!(
+        matches!(c.verdict.method, Some(Method::Spread { between, seen: true, .. }) if near(between, 540.0 / 450.0 - 1.0)),
+        "{:?}",
+        c.verdict
+    );
+    assert_eq!(c.verdict.code, Code::TooFewRuns);
+}
+
+/// One token of forty that takes very long moves the mean and not the median.
+#[test]
+fn a_tail_is_said_and_no_single_pair_decides_by_it() {
+    let tail = Run::of(&each(|i| Plant { before: if i == 20 { 20_000 } else { 0 }, ..Plant::default() }));
+    let c = compare(&[run_of(0)], &[tail]);
+    assert_eq!(c.verdict.code, Code::TooFewRuns);
+    let mean = 20_000.0 / 37.0 / 450.0;
+    assert!(
+        c.notes
+            .iter()
+            .any(|n| matches!(n, Note::Tail { mean: m, median } if near(*m, mean) && near(*median, 0.0))),
+        "{:?}",
+        c.notes
+    );
+}
+
+#[test]
+fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
+    let disturbed = Run::of(&planted::disturbed());
+    let c = compare(&[run_of(0)], &[disturbed]);
+    assert_eq!(c.verdict.code, Code::TooFewRuns);
+    assert!(
+        c.notes.iter().any(|n| matches!(n, Note::Disturbed { share, few: true } if *share > DISTURBED)),
+        "{:?}",
+        c.notes
+    );
+    // Many runs decide, and it is said all the same.
+    let many: Vec<Run> = (0..4)
+        .map(|n| {
+            let mut m = planted::disturbed();
+            m.session.start_unix_ns = n;
+            Run::of(&m)
+        })
+        .collect();
+    let c = compare(&runs(&[0, 1, 2, 3]), &many);
+    assert_eq!(c.verdict.code, Code::Slower);
+    assert!(c.notes.iter().any(|n| matches!(n, Note::Disturbed { few: false, .. })), "{:?}", c.notes);
+    let several = |n: u64| {
+        let mut m = planted::tokens(planted::DELAY, 0, n, true);
+        let at = m.decodes.start_ns[20] + 50;
+        planted::state(&mut m, 1, at, planted::DELAY, ThreadState::Preempted);
+        Run::of(&m)
+    };
+    let b: Vec<Run> = (0..4).map(several).collect();
+    assert_eq!(compare(&runs(&[0, 1, 2, 3]), &b).verdict.code, Code::Slower);
+}
+
+/// Two thousand times four and four runs of one thing: at most 5 % are called different, and with the exact 2/70 about 3 %.
+#[test]
+fn of_one_thing_few_are_called_different() {
+    let mut state = 1_u64;
+    let mut next = |spread: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % spread
+    };
+    // Runs differ by up to 40 %, some few by 400 %.
+    let pool: Vec<Run> =
+        (0..200).map(|i| run_of(if i % 17 == 0 { next(1_800) } else { next(180) })).collect();
+    let mut different = 0;
+    for _ in 0..2_000 {
+        let mut chosen: Vec<usize> = Vec::new();
+        while chosen.len() < 8 {
+            let i = next(200) as usize;
+            if !chosen.contains(&i) {
+                chosen.push(i);
+            }
+        }
+        let side = |of: &[usize]| of.iter().map(|i| pool[*i].clone()).collect::<Vec<_>>();
+        let code = compare(&side(&chosen[..4]), &side(&chosen[4..])).verdict.code;
+        different += usize::from(matches!(code, Code::Faster | Code::Slower));
+    }
+    assert!((20..=100).contains(&different), "{different} of 2000");
+}
+
+/// Whatever is said, nobody is told that something is significant.
+#[test]
+fn nothing_is_called_significant() {
+    let all = [
+        compare(&[run_of(0)], &[run_of(30)]),
+        compare(&[run_of(0)], &[run_of(100)]),
+        compare(&runs(&[0, 1, 2, 3]), &runs(&[45, 46, 47, 48])),
+        compare(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7])),
+    ];
+    for c in &all {
+        let mut said = words::verdict(c);
+        c.notes.iter().for_each(|n| said += &words::note(n));
+        assert!(!said.is_empty() && !said.contains("significan"), "{said}");
+    }
+}
+
+#[test]
+fn what_else_a_reader_should_know() {
+    let code = |c: &Comparison| c.notes.iter().map(words::note_code).collect::<Vec<_>>();
+    // All of A before all of B.
+    assert!(code(&compare(&runs(&[0, 1]), &runs(&[2, 3]))).contains(&"not_in_turn"));
+    assert!(!code(&compare(&runs(&[0, 3]), &runs(&[1, 2]))).contains(&"not_in_turn"));
+    assert!(!code(&compare(&[run_of(0)], &[run_of(1)])).contains(&"not_in_turn"));
+    // Of four and four runs no row alone can stand among several; of eight and eight one can.
+    assert!(code(&compare(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]))).contains(&"rows_need_runs"));
+    let (a, b): (Vec<u64>, Vec<u64>) = (0..16).partition(|i| i % 2 == 0);
+    assert!(!code(&compare(&runs(&a), &runs(&b))).contains(&"rows_need_runs"));
+    // A run that is far off.
+    assert!(code(&compare(&runs(&[0, 1, 2, 3]), &runs(&[0, 1, 2, 900]))).contains(&"runs"));
+    // Only a part of the tokens at the same positions, and none.
+    let shifted = |by: u32| {
+        let mut m = model_of(0);
+        m.graph_calls.n_past.iter_mut().flatten().for_each(|n| *n += by);
+        Run::of(&m)
+    };
+    let c = compare(&[run_of(0)], &[shifted(10)]);
+    assert_eq!(c.selection.positions, Some((13, 39)));
+    assert_eq!([0, 1].map(|side: usize| c.sides[side].runs[0].tokens), [27, 27]);
+    let c = compare(&[run_of(0)], &[shifted(100)]);
+    assert_eq!((c.verdict.code, code(&c)), (Code::DifferentWork, vec!["no_common_positions"]));
+    assert!(c.gate.iter().any(|i| i.key.thing == Thing::Prompt && i.found.code() == "different"));
+}

@@ -1,0 +1,159 @@
+//! Threads and CPUs: how many, which, and who else has them.
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_analysis::phase::Phase;
+use profinfer_trace::model::*;
+
+use super::Answer::{Found, NotKnown, RuledOut};
+use super::memory::ceiling;
+use super::{PROCESS, answer, evidence, number, remedy, rises, text};
+use crate::models::planted::{DELAY, TOKENS, state, tokens};
+
+fn allowed(cpus: &str) -> Model {
+    let mut m = tokens(0, 0, 0, false);
+    m.session.cpus = 4;
+    text(&mut m, PROCESS, "affinity", cpus);
+    m
+}
+
+#[test]
+fn more_threads_than_cpus() {
+    let m = allowed("0");
+    // Of 450 ns stay 150 of preparation, 3 of probes, 50 * 39 / 40 of the application (the first token has none of it), and work on
+    // one CPU: 0.5 to 1.15 of 2 * 137. The latter is more than there is.
+    assert_eq!(answer(&m, "too_many_threads"), Found(0, 111));
+    assert_eq!(remedy(&m, "too_many_threads"), Remedy::Threads { threads: 1 });
+    assert_eq!(evidence(&m, "too_many_threads", "cpus"), Some(Value::Cpus(vec![0])));
+    assert_eq!(answer(&allowed("0-1"), "too_many_threads"), RuledOut);
+    // OpenMP binds each thread to a CPU of its own, the first one too, whose mask is the process's.
+    let mut bound = allowed("0");
+    text(&mut bound, FactScope::Thread(101), "affinity", "1");
+    assert_eq!(answer(&bound, "too_many_threads"), RuledOut);
+    // A mask may name more CPUs than are online.
+    let mut offline = allowed("0-1");
+    number(&mut offline, FactScope::Cpu(0), "cpu.online", 1);
+    number(&mut offline, FactScope::Cpu(1), "cpu.online", 0);
+    assert_eq!(answer(&offline, "too_many_threads"), Found(0, 111));
+    let affinity = Missing::Fact("affinity");
+    assert_eq!(answer(&tokens(0, 0, 0, false), "too_many_threads"), NotKnown(vec![affinity]));
+}
+
+#[test]
+fn fewer_threads_than_cpus() {
+    let m = allowed("0-3");
+    // Half of 137 ns of work at most, 0.05 of that at least.
+    assert_eq!(answer(&m, "few_threads"), Found(3, 69));
+    assert_eq!(remedy(&m, "few_threads"), Remedy::Threads { threads: 4 });
+    assert_eq!(answer(&allowed("0-1"), "few_threads"), RuledOut);
+    // CPUs that are slower than those do not count, nor do more than a quota allows.
+    let mut slow = allowed("0-3");
+    for (cpu, capacity) in [(0, 1024), (1, 1024), (2, 500), (3, 500)] {
+        number(&mut slow, FactScope::Cpu(cpu), "cpu.capacity", capacity);
+    }
+    let mut quota = allowed("0-3");
+    number(&mut quota, PROCESS, "cgroup.quota_us", 200_000);
+    number(&mut quota, PROCESS, "cgroup.period_us", 100_000);
+    // 41.6 GB/s are read.
+    let mut full = allowed("0-3");
+    ceiling(&mut full, CeilingKind::Read, 52_000_000_000);
+    assert_eq!([slow, quota, full].map(|m| answer(&m, "few_threads")), [RuledOut, RuledOut, RuledOut]);
+}
+
+/// In each token the worker wants to go on for two microseconds and its CPU is idle.
+fn throttled(periods: u64) -> Model {
+    let mut m = tokens(DELAY, 0, 0, true);
+    let text = Text::default();
+    m.sched.tasks.push(Task { tid: 0, pid: 0, name: text, command: text, cgroup: text });
+    for call in 0..TOKENS as usize {
+        let at = m.decodes.start_ns[call] + 50;
+        state(&mut m, 1, at, DELAY, ThreadState::Preempted);
+        m.sched.turns.cpu.push(1);
+        m.sched.turns.start_ns.push(at);
+        m.sched.turns.duration_ns.push(DELAY);
+        m.sched.turns.task.push(TaskId(0));
+    }
+    number(&mut m, PROCESS, "cgroup.quota_us", 150_000);
+    number(&mut m, PROCESS, "cgroup.period_us", 100_000);
+    rises(&mut m, "cgroup.periods", 20);
+    rises(&mut m, "cgroup.throttled_periods", periods);
+    m
+}
+
+#[test]
+fn a_quota() {
+    let m = throttled(7);
+    assert_eq!(answer(&m, "quota"), Found(1_400, 2_400));
+    assert_eq!(remedy(&m, "quota"), Remedy::Quota { cpus: 2, threads: 1 });
+    assert_eq!(evidence(&m, "quota", "quota"), Some(Value::MilliCpus(1_500)));
+    assert_eq!(evidence(&m, "quota", "throttled_periods"), Some(Value::Count(7)));
+    assert_eq!(evidence(&m, "quota", "throttled_ns_per_token"), Some(Value::Nanoseconds(DELAY)));
+    assert_eq!(answer(&throttled(0), "quota"), RuledOut);
+    // Periods were throttled, but not while tokens were decoded.
+    let mut before = throttled(7);
+    before.sched.states = ThreadStates::default();
+    assert_eq!(answer(&before, "quota"), RuledOut);
+    let fact = Missing::Fact("cgroup.throttled_periods");
+    assert_eq!(answer(&tokens(0, 0, 0, false), "quota"), NotKnown(vec![fact]));
+}
+
+/// The worker has so much more to do, on a CPU of half the speed.
+fn uneven(work: u64, capacity: u64) -> Model {
+    let mut m = tokens(work, 0, 0, true);
+    for (cpu, capacity) in [(0, 1024), (1, capacity)] {
+        number(&mut m, FactScope::Cpu(cpu), "cpu.capacity", capacity);
+    }
+    m
+}
+
+#[test]
+fn cores_of_two_speeds() {
+    let m = uneven(400, 512);
+    // The slow one takes 540 ns and the fast one 140. Half of 400 is what even cores would save; on the fast one alone both take
+    // 140 + 540 / 2 = 410, which is 130 less, of which 0.6 of the waiting, 120, is believed. At most all of the token's 850 is
+    // gained but the 140 that the fast one works already.
+    assert_eq!(answer(&m, "mixed_cores"), Found(120, 710));
+    assert_eq!(remedy(&m, "mixed_cores"), Remedy::Pin { threads: 1, cpus: vec![0] });
+    assert_eq!(evidence(&m, "mixed_cores", "slowest_to_fastest"), Some(Value::Share(0.5)));
+    assert_eq!(evidence(&m, "mixed_cores", "wait_slower_core_ns_per_token"), Some(Value::Nanoseconds(200)));
+    let others = [uneven(400, 1024), uneven(10, 512)];
+    assert_eq!(others.map(|m| answer(&m, "mixed_cores")), [RuledOut, RuledOut]);
+    let capacity = Missing::Fact("cpu.capacity");
+    assert_eq!(answer(&tokens(0, 0, 0, false), "mixed_cores"), NotKnown(vec![capacity]));
+}
+
+#[test]
+fn threads_that_wander() {
+    let mut m = tokens(0, 0, 0, false);
+    assert_eq!(answer(&m, "migrations"), RuledOut);
+    // The worker is on another CPU in each token: 38 moves in 39 tokens.
+    for i in 0..m.spans.len() {
+        if m.spans.thread[i] == ThreadId(1) {
+            m.spans.cpu[i] = Some(1 + (i / 6 % 2) as u16);
+        }
+    }
+    assert_eq!((answer(&m, "migrations"), remedy(&m, "migrations")), (Found(0, 0), Remedy::PinThreads));
+    assert_eq!(evidence(&m, "migrations", "moves_per_token"), Some(Value::Mean(38.0 / 39.0)));
+    assert_eq!(evidence(&m, "migrations", "cpus"), Some(Value::Cpus(vec![0, 1, 2])));
+}
+
+/// Direct probes on engines with musl or bionic tell no CPU: then nothing is said of CPUs, neither that threads wander nor that they do not.
+#[test]
+fn cpus_that_are_not_known() {
+    let mut m = tokens(0, 0, 0, false);
+    assert_eq!(answer(&m, "migrations"), RuledOut);
+    // One of all is enough: it may have been anywhere.
+    let i = m.spans.len() / 2;
+    m.spans.cpu[i] = None;
+    let moved = |m: &Model| Analysis::of(m).thread.iter().map(|t| t.migrated).collect::<Vec<_>>();
+    assert_eq!(moved(&m).iter().filter(|moved| moved.is_none()).count(), 1);
+    m.spans.cpu.fill(None);
+    assert!(moved(&m).iter().zip(&Analysis::of(&m).thread).all(|(moved, t)| moved.is_none() || t.spans == 0));
+    for code in ["migrations", "mixed_cores", "clock_limit"] {
+        let NotKnown(missing) = answer(&m, code) else { panic!("{code}: {:?}", answer(&m, code)) };
+        assert!(missing.contains(&Missing::Cpus), "{code}: {missing:?}");
+    }
+    let roofs = Analysis::of(&m).roof;
+    let roof = roofs.phase(Phase::Decode);
+    assert!(roof.cpus.is_empty() && roof.threads > 0);
+}

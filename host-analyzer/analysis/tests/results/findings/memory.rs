@@ -1,0 +1,174 @@
+//! Memory: its bandwidth, pages, copies, and experts that do not fit.
+
+use profinfer_analysis::findings::{Missing, Remedy, Value};
+use profinfer_trace::model::*;
+
+use super::Answer::{Found, NotKnown, RuledOut, Silent};
+use super::{PROCESS, answer, evidence, number, remedy, rises};
+use crate::models::planted::{DELAY, TOKENS, state, tokens};
+use crate::models::routed::{self, Routed};
+use crate::models::small::PID;
+
+/// All weights of the engine's own in one buffer, the matrix with so many bytes.
+pub(super) fn weights(m: &mut Model, bytes: u64, memory: Memory) {
+    m.buffers.push(Buffer { pid: PID, kind: "CPU_REPACK".to_owned(), memory, path: String::new() });
+    let nodes = &mut m.topologies.rows[0].nodes;
+    nodes[5].bytes = bytes;
+    nodes.iter_mut().filter(|n| n.role == Role::Weight).for_each(|n| n.buffer = Some(BufferId(0)));
+}
+
+pub(super) fn ceiling(m: &mut Model, kind: CeilingKind, median: u64) {
+    let (core, how, note) = (String::new(), String::new(), String::new());
+    let cpus = vec![0, 1];
+    m.ceilings.push(Ceiling {
+        kind,
+        core,
+        cpus,
+        how,
+        repeats: 5,
+        median,
+        min: median,
+        max: median,
+        note,
+        points: Vec::new(),
+    });
+}
+
+const GIB: u64 = 1 << 30;
+
+/// A GiB of own weights of which so much is in huge pages, and six spans a token with so many walks each.
+fn walks(bytes: u64, huge: u64, per_span: u64) -> Model {
+    let mut m = tokens(0, 0, 0, false);
+    weights(&mut m, bytes, Memory::Anonymous);
+    number(&mut m, PROCESS, "huge.anonymous", huge);
+    let n = m.spans.len();
+    let c = &mut m.spans.counts;
+    (c.names, c.values) = (vec!["DTLB_WALK".to_owned()], vec![vec![per_span; n]]);
+    (c.switches, c.why) = (vec![0; n], vec![0; n]);
+    m
+}
+
+#[test]
+fn small_pages() {
+    // A token reads 2^30 bytes and some, so 131072 walks and some are one for every 8 KiB.
+    let m = walks(GIB, 0, 30_000);
+    assert_eq!((answer(&m, "huge_pages"), remedy(&m, "huge_pages")), (Found(0, 54), Remedy::HugePages));
+    assert_eq!(evidence(&m, "huge_pages", "page_walks_per_token"), Some(Value::Mean(180_000.0)));
+    // The vector has a buffer too.
+    assert_eq!(evidence(&m, "huge_pages", "own_weights"), Some(Value::Bytes(GIB + 256)));
+    let others = [walks(GIB, 0, 21_000), walks(GIB, GIB / 8, 30_000), walks(GIB / 4, 0, 30_000)];
+    assert_eq!(others.map(|m| answer(&m, "huge_pages")), [RuledOut, RuledOut, RuledOut]);
+    let mut mapped = walks(GIB, 0, 30_000);
+    mapped.buffers[0].memory = Memory::File;
+    assert_eq!(answer(&mapped, "huge_pages"), RuledOut);
+    let counter = Missing::Counter("DTLB_WALK");
+    assert_eq!(answer(&tokens(0, 0, 0, false), "huge_pages"), NotKnown(vec![counter]));
+}
+
+#[test]
+fn two_copies() {
+    let with = |own: u64, mapped: u64, available: u64| {
+        let mut m = tokens(0, 0, 0, false);
+        weights(&mut m, own, Memory::Anonymous);
+        number(&mut m, PROCESS, "rss.file", mapped);
+        number(&mut m, FactScope::System, "memory.available", available);
+        number(&mut m, FactScope::System, "memory.total", 4 * GIB);
+        m
+    };
+    let m = with(GIB, GIB / 2 + 200, GIB);
+    assert_eq!(answer(&m, "double_copy"), Found(0, 0));
+    assert_eq!(remedy(&m, "double_copy"), Remedy::OneCopy { bytes: GIB / 2 + 200 });
+    assert_eq!(evidence(&m, "double_copy", "memory_available"), Some(Value::Bytes(GIB)));
+    let others = [with(GIB, GIB / 4, GIB / 2), with(GIB, GIB, 2 * GIB)];
+    assert_eq!(others.map(|m| answer(&m, "double_copy")), [RuledOut, RuledOut]);
+    let facts = [Missing::Fact("memory.available"), Missing::Fact("rss.file")];
+    assert_eq!(answer(&tokens(0, 0, 0, false), "double_copy"), NotKnown(facts.to_vec()));
+}
+
+/// In each token the worker sleeps for two microseconds, so that it takes 2450 ns.
+fn paged(faults: u64, state_of: ThreadState) -> Model {
+    let mut m = tokens(DELAY, 0, 0, true);
+    for call in 0..TOKENS as usize {
+        let at = m.decodes.start_ns[call] + 50;
+        state(&mut m, 1, at, DELAY, state_of);
+    }
+    rises(&mut m, "faults.major", faults);
+    m
+}
+
+#[test]
+fn pages_from_disk() {
+    let m = paged(76, ThreadState::Blocked);
+    // At least 0.4 of the time asleep, at most that and all work.
+    assert_eq!(answer(&m, "paging"), Found(800, 2_137));
+    // Twice a token, by the readings of which 38 tokens lie between.
+    let Some(Value::Mean(faults)) = evidence(&m, "paging", "major_faults_per_token") else { panic!() };
+    assert!((faults - 2.0).abs() < 1e-6, "{faults}");
+    assert_eq!(evidence(&m, "paging", "blocked_ns_per_token"), Some(Value::Nanoseconds(DELAY)));
+    // Faults that cost nothing, and sleep without faults.
+    let others = [paged(76, ThreadState::Running), paged(3, ThreadState::Blocked)];
+    assert_eq!(others.map(|m| answer(&m, "paging")), [RuledOut, RuledOut]);
+    let fact = Missing::Fact("faults.major");
+    assert_eq!(answer(&tokens(0, 0, 0, false), "paging"), NotKnown(vec![fact]));
+}
+
+#[test]
+fn bandwidth_and_kernels() {
+    // A call of 400 ns reads 16384 and 256 bytes of weights: 41.6 GB/s.
+    let with = |read: u64, int8: u64| {
+        let mut m = tokens(0, 0, 0, false);
+        ceiling(&mut m, CeilingKind::Read, read);
+        ceiling(&mut m, CeilingKind::Int8, int8);
+        m
+    };
+    let full = with(46_222_222_222, 1_000_000_000_000);
+    // Weights of 4.5 instead of 32 bits: at most 27.5/32 of 137 ns of work, at least half of that.
+    assert_eq!(answer(&full, "bandwidth"), Found(59, 118));
+    assert_eq!(evidence(&full, "bandwidth", "bits_per_weight"), Some(Value::Mean(32.0)));
+    assert_eq!(evidence(&full, "bandwidth", "bytes_per_token"), Some(Value::Bytes(16_640)));
+    let Some(Value::Share(mbu)) = evidence(&full, "bandwidth", "memory_bandwidth_used") else { panic!() };
+    assert!((mbu - 0.9).abs() < 1e-6, "{mbu}");
+    assert_eq!(answer(&full, "kernels"), RuledOut);
+    assert_eq!(evidence(&full, "bandwidth", "working_set"), None, "no curve was measured");
+    // By the curve: as fast where a token's bytes are, and ten times as fast, or as slow, elsewhere.
+    for (below, above) in [(460_000_000_000, 46_000_000_000), (46_222_222_222, 4_000_000_000)] {
+        let mut curve = with(above, 1_000_000_000_000);
+        curve.ceilings[0].points =
+            crate::ceilings::points(&[(8_320, below), (16_640, 46_222_222_222), (1 << 30, above)]);
+        assert_eq!((answer(&curve, "bandwidth"), answer(&curve, "kernels")), (Found(59, 118), RuledOut));
+        assert_eq!(evidence(&curve, "bandwidth", "working_set"), Some(Value::Bytes(16_640)));
+        let ceiling = Some(Value::BytesPerSecond(46_222_222_222.0));
+        assert_eq!(evidence(&curve, "bandwidth", "read_ceiling"), ceiling);
+    }
+    // The product does 8192 operations in 100 ns, 82 a nanosecond.
+    let slow = with(1_000_000_000_000, 90_000_000_000);
+    assert_eq!((answer(&slow, "bandwidth"), answer(&slow, "kernels")), (RuledOut, Found(0, 130)));
+    // 100 of 140 ns are the product's.
+    assert_eq!(evidence(&slow, "kernels", "bound_by_arithmetic"), Some(Value::Share(100.0 / 140.0)));
+    assert_eq!(answer(&with(1_000_000_000_000, 1_000_000_000_000), "kernels"), RuledOut);
+    let ceilings = [Missing::Ceiling("read"), Missing::Ceiling("int8")];
+    assert_eq!(answer(&tokens(0, 0, 0, false), "kernels"), NotKnown(ceilings.to_vec()));
+}
+
+#[test]
+fn experts_from_disk() {
+    let spec = Routed { layers: 1, n_expert: 8, n_used: 1, expert_bytes: [64, 32, 7] };
+    let with = |faults: u64, of_token: fn(u32) -> u32| {
+        let mut m = routed::session();
+        (0..40).for_each(|token| {
+            routed::call(&mut m, &spec, routed::CONTEXT, &vec![vec![vec![of_token(token)]]]);
+        });
+        rises(&mut m, "faults.major", faults);
+        m
+    };
+    // Three of four tokens use the same two experts of eight.
+    let m = with(9, |token| if token % 4 == 3 { token % 8 } else { token % 2 });
+    assert_eq!((answer(&m, "experts"), remedy(&m, "experts")), (Found(0, 0), Remedy::PinExperts));
+    let said = ["served_by_a_quarter", "served_by_chance"].map(|key| evidence(&m, "experts", key));
+    assert_eq!(said, [0.75, 0.25].map(|share| Some(Value::Share(share))));
+    assert_eq!(evidence(&m, "experts", "major_faults"), Some(Value::Count(9)));
+    assert_eq!(evidence(&m, "experts", "never_used"), Some(Value::Count(4)));
+    let others = [with(0, |token| token % 2), with(9, |token| token % 8)];
+    assert_eq!(others.map(|m| answer(&m, "experts")), [RuledOut, RuledOut]);
+    assert_eq!(answer(&tokens(0, 0, 0, false), "experts"), Silent);
+}

@@ -1,0 +1,74 @@
+//! Prompts that are read again, and contexts that grow.
+
+use profinfer_analysis::findings::{Gains, Missing, Remedy, Value};
+use profinfer_trace::model::Model;
+
+use super::Answer::{Found, NotKnown, RuledOut, Silent};
+use super::{answer, evidence, findings, remedy};
+use crate::models::calls::{Call, call, model};
+
+const A: u64 = 0x5000;
+
+/// Prompts of these lengths at these positions, each answered with four tokens.
+fn conversation(prompts: &[(u32, u32)]) -> Model {
+    let mut calls = Vec::new();
+    for (length, past) in prompts {
+        calls.push(call(A, *length, &[1], *past));
+        calls.extend((0..4).map(|i| call(A, 1, &[1], past + length + i)));
+    }
+    model(&calls, true)
+}
+
+#[test]
+fn a_prompt_that_is_read_again() {
+    // A prompt takes 100 ns. Of the second 24 tokens of 30 were there, of the third 34 of 40: 80 and 85 ns, 82 in the mean.
+    let m = conversation(&[(20, 0), (30, 0), (40, 0)]);
+    assert_eq!((answer(&m, "prefix"), remedy(&m, "prefix")), (Found(41, 90), Remedy::CachePrompt));
+    assert_eq!(evidence(&m, "prefix", "requests_from_the_beginning"), Some(Value::Count(2)));
+    assert_eq!(evidence(&m, "prefix", "tokens_read_again"), Some(Value::Count(24 + 34)));
+    let f = findings(&m);
+    assert_eq!(
+        f.found.iter().find(|f| f.rule.code == "prefix").unwrap().found.gain.unwrap().of,
+        Gains::Request
+    );
+    // Only what is new is read; other prompts are shorter than what was there; one repetition is none; too short.
+    let others = [
+        &[(20, 0), (6, 24), (6, 34)][..],
+        &[(40, 0), (30, 0), (20, 0)],
+        &[(20, 0), (30, 0)],
+        &[(8, 0), (12, 0), (14, 0)],
+    ];
+    assert_eq!(others.map(|p| answer(&conversation(p), "prefix")), [RuledOut, RuledOut, RuledOut, RuledOut]);
+    assert_eq!(answer(&conversation(&[(20, 0)]), "prefix"), Silent);
+}
+
+/// Ten tokens for each of three steps of the cache; attention takes so many ns for 256 cells, all else of a call 130 ns.
+fn grown(per_step: u64) -> Model {
+    let mut calls = vec![call(A, 250, &[1], 0)];
+    for step in 1..=3 {
+        for _ in 0..10 {
+            let work = [100 + step * per_step, 30];
+            let (n_past, n_kv) = (249 + calls.len() as u32, step * 256);
+            calls.push(Call { n_kv, work, length: 140 + step * per_step, ..call(A, 1, &[1], n_past) });
+        }
+    }
+    model(&calls, true)
+}
+
+#[test]
+fn a_context_that_takes_its_share() {
+    let m = grown(256);
+    // A nanosecond a cell, 512 cells in the mean: half of them, 0.8 to 1.2.
+    let Found(low, high) = answer(&m, "context_growth") else { panic!() };
+    // 204.8 and 307.2, and the slopes' own interval.
+    assert!((204..=205).contains(&low) && (307..=308).contains(&high), "{low} to {high}");
+    assert_eq!(remedy(&m, "context_growth"), Remedy::ShorterContext { cells: 256 });
+    assert_eq!(evidence(&m, "context_growth", "cells"), Some(Value::Count(512)));
+    assert_eq!(evidence(&m, "context_growth", "ns_per_1000_cells"), Some(Value::Nanoseconds(1_000)));
+    assert_eq!([grown(5), grown(0)].map(|m| answer(&m, "context_growth")), [RuledOut, RuledOut]);
+    let steps = Missing::ContextSteps;
+    assert_eq!(
+        answer(&crate::models::planted::tokens(0, 0, 0, false), "context_growth"),
+        NotKnown(vec![steps])
+    );
+}

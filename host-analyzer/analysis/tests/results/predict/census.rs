@@ -1,0 +1,88 @@
+//! What a token reads, computed by hand.
+
+use profinfer_analysis::predict::Census;
+
+use super::file::File;
+
+/// Two layers of width 64: queries of 4 heads, keys and values of 2, in F16; norms; Q8_0 elsewhere. 680 bytes of embeddings are 68 a row.
+fn dense() -> File {
+    let mut file = File::new("llama")
+        .number("llama.block_count", 2)
+        .number("llama.embedding_length", 64)
+        .number("llama.attention.head_count", 4)
+        .number("llama.attention.head_count_kv", 2)
+        .tensor("token_embd.weight", &[64, 10], 8, 680)
+        .tensor("output_norm.weight", &[64], 0, 256);
+    for layer in ["blk.0", "blk.1"] {
+        file = file
+            .tensor(&format!("{layer}.attn_norm.weight"), &[64], 0, 256)
+            .tensor(&format!("{layer}.attn_q.weight"), &[64, 64], 1, 8_192)
+            .tensor(&format!("{layer}.attn_k.weight"), &[64, 32], 1, 4_096)
+            .tensor(&format!("{layer}.ffn_up.weight"), &[64, 128], 8, 8_704);
+    }
+    file
+}
+
+fn of(file: &File, cells: u64) -> Census {
+    Census::of(&file.read().unwrap(), cells).unwrap()
+}
+
+#[test]
+fn embeddings_are_a_matrix_only_where_they_are_the_output() {
+    let tied = of(&dense(), 1);
+    assert!(tied.tied);
+    assert_eq!(
+        tied.by_type().into_iter().collect::<Vec<_>>(),
+        [("f16", 2 * 12_288), ("q8_0", 2 * 8_704 + 680)]
+    );
+    assert_eq!((tied.vector_bytes, tied.embedding_bytes), (3 * 256, 68));
+    assert_eq!(tied.weight_bytes(), 2 * 12_288 + 2 * 8_704 + 680 + 768 + 68);
+    let own = of(&dense().tensor("output.weight", &[64, 10], 8, 680), 1);
+    assert!(!own.tied);
+    assert_eq!(own.weight_bytes(), tied.weight_bytes());
+    assert_eq!((own.layers, own.parameters), (2, tied.parameters + 640));
+}
+
+/// Two heads of 16 elements of two bytes, for keys and values, in two layers.
+#[test]
+fn the_cache_of_grouped_heads() {
+    let census = of(&dense(), 257);
+    assert_eq!((census.cell_bytes, census.cells, census.cache_bytes), (256, 257, 257 * 256));
+    let longer = dense().number("llama.attention.key_length", 32);
+    assert_eq!(of(&longer, 1).cell_bytes, 2 * 2 * (32 + 16) * 2);
+    // Latent attention: one row for keys and values, and the rotated part.
+    let latent = dense().number("llama.attention.kv_lora_rank", 24).number("llama.rope.dimension_count", 8);
+    assert_eq!(of(&latent, 1).cell_bytes, 2 * 32 * 2);
+}
+
+/// Two of eight routed experts, the shared one whole.
+#[test]
+fn experts_by_how_many_are_used() {
+    let moe = File::new("qwen2moe")
+        .number("qwen2moe.expert_count", 8)
+        .number("qwen2moe.expert_used_count", 2)
+        .tensor("token_embd.weight", &[64, 10], 8, 680)
+        .tensor("output.weight", &[64, 10], 8, 680)
+        .tensor("blk.0.ffn_up_exps.weight", &[64, 32, 8], 8, 17_408)
+        .tensor("blk.0.ffn_up_shexp.weight", &[64, 32], 8, 2_176)
+        .tensor("blk.0.ffn_gate_inp.weight", &[64, 8], 0, 2_048);
+    let census = of(&moe, 1);
+    let bytes: Vec<u64> = census.matrices.iter().map(|m| m.bytes).collect();
+    assert_eq!(bytes, [680, 17_408 / 4, 2_176, 2_048]);
+    assert_eq!((census.matrices[1].elements, census.matrices[1].experts), (64 * 32 * 2, true));
+    assert_eq!((census.experts, census.experts_used, census.parameters), (8, 2, 640 * 2 + 64 * 32 * 9 + 512));
+    // Before 2024-04 each expert had a tensor of its own: a quarter of each.
+    let old = File::new("llama")
+        .number("llama.expert_count", 8)
+        .number("llama.expert_used_count", 2)
+        .tensor("token_embd.weight", &[64, 10], 8, 680)
+        .tensor("blk.0.ffn_up.0.weight", &[64, 32], 8, 2_176);
+    assert_eq!(of(&old, 1).matrices[1].bytes, 544);
+}
+
+/// Layers that guess further tokens are in the file, and no token's graph has them.
+#[test]
+fn layers_beside_the_graph() {
+    let census = of(&dense().number("llama.nextn_predict_layers", 1), 1);
+    assert_eq!((census.layers, census.by_type()["f16"], census.vector_bytes), (1, 12_288, 2 * 256));
+}

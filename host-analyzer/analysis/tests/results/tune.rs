@@ -1,0 +1,127 @@
+//! Settings that were tried: which to take, of models whose tokens are known to the nanosecond.
+
+use profinfer_analysis::compare::Choices;
+use profinfer_analysis::tune::{PRACTICAL, Setting, Standing, Trial, Tuning};
+use profinfer_trace::model::{Gauge, GaugeKind, GaugeUnit, Level, Model};
+use profinfer_views as views;
+use profinfer_views::words::tune as words;
+use serde_json::Value;
+
+use crate::models::planted::{Plant, each};
+
+/// A run of tokens of 450 ns and `more`.
+fn model(more: u64, began: u64) -> Model {
+    let mut m = each(|_| Plant { before: more, ..Plant::default() });
+    m.session.start_unix_ns = began;
+    m
+}
+
+/// A setting of so many threads, its runs with so much more.
+fn setting(threads: u32, more: [u64; 4]) -> Setting {
+    let trials =
+        more.iter().zip(0..).map(|(m, i)| Trial::of(&model(*m, i * 100 + u64::from(threads)))).collect();
+    Setting { name: format!("t{threads}"), threads: Some(threads), cpus: None, trials }
+}
+
+fn choices() -> Choices {
+    Choices { practical: PRACTICAL, ..Choices::default() }
+}
+
+fn standings(tuning: &Tuning) -> Vec<Standing> {
+    tuning.tried.iter().map(|t| t.as_ref().unwrap().standing).collect()
+}
+
+/// Tokens of 450 to 453 ns with four threads. Three threads take 1 % more at most 2 %, two take a tenth more.
+#[test]
+fn the_fewest_threads_that_are_as_fast() {
+    let settings = [
+        setting(2, [45, 46, 47, 48]),
+        setting(3, [3, 4, 5, 6]),
+        setting(4, [0, 1, 2, 3]),
+        setting(8, [2, 3, 4, 5]),
+    ];
+    let tuning = Tuning::of(&settings, choices());
+    assert_eq!(standings(&tuning), [Standing::Slower, Standing::AsFast, Standing::Fastest, Standing::AsFast]);
+    assert_eq!((tuning.fastest, tuning.choice, &tuning.open[..]), (Some(2), Some(1), &[][..]));
+    let three = tuning.tried[1].as_ref().unwrap();
+    // The lower of the two in the middle of 453, 454, 455, 456.
+    assert_eq!(three.token_ns, 454);
+    let (low, high) = three.interval.unwrap();
+    assert!((low - 0.0).abs() < 1e-9 && (high - 6.0 / 450.0).abs() < 1e-9, "{low} {high}");
+    let said = words::advice(&tuning, &settings);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("Take t3: 2202643 tokens/s, within 3.0 % of the fastest (t4, "), "{said:?}");
+}
+
+/// Runs that lie so far apart tell nothing of two threads: they are named, and not recommended.
+#[test]
+fn what_is_not_decided_is_said() {
+    let settings = [setting(2, [2, 40, 3, 42]), setting(4, [0, 1, 2, 3])];
+    let tuning = Tuning::of(&settings, choices());
+    assert_eq!(standings(&tuning), [Standing::Undecided, Standing::Fastest]);
+    assert_eq!((tuning.choice, &tuning.open[..]), (Some(1), &[0][..]));
+    assert!(words::advice(&tuning, &settings)[1].starts_with("Whether t2 would do as well is not decided"));
+    // With one run each the spread between sessions is more than what matters.
+    let single = settings.map(|s| Setting { trials: s.trials[..1].to_vec(), ..s });
+    assert_eq!(standings(&Tuning::of(&single, choices())), [Standing::Undecided, Standing::Fastest]);
+}
+
+#[test]
+fn other_work_is_not_recommended() {
+    let of_duty = |threads: u32, duty_permille: u16, more: u64| {
+        let trial = |i: u64| {
+            let mut m = model(more, i * 10 + u64::from(threads));
+            m.session.levels = vec![Level::Token];
+            m.capture.duty_permille = duty_permille;
+            Trial::of(&m)
+        };
+        let trials = (0..4).map(trial).collect();
+        Setting { name: format!("t{threads}"), threads: Some(threads), cpus: None, trials }
+    };
+    let settings = [of_duty(1, 500, 0), of_duty(4, 1000, 1)];
+    let tuning = Tuning::of(&settings, choices());
+    assert_eq!(tuning.fastest, Some(0));
+    assert_eq!(standings(&tuning), [Standing::Fastest, Standing::OtherWork]);
+    assert!(words::advice(&tuning, &settings)[1].starts_with("t4 did other work"));
+    assert!(Tuning::of(&[Setting::default()], choices()).choice.is_none());
+}
+
+/// A sensor that says 2 W all the time: 2 W · 450 ns is 0.9 µJ. Two sensors may be parts of each other.
+#[test]
+fn energy_of_a_token() {
+    let gauge = |name: &str, kind, unit, value: i64| Gauge {
+        name: name.to_owned(),
+        kind,
+        unit,
+        source: String::new(),
+        period_ns: 1000,
+        attached: true,
+        note: String::new(),
+        at_ns: (0..200).map(|i| i * 1000).collect(),
+        values: vec![Some(value); 200],
+    };
+    let with = |power: usize| {
+        let mut m = model(0, 0);
+        for i in 0..power {
+            m.gauges.push(gauge(&format!("rail {i}"), GaugeKind::Power, GaugeUnit::Microwatts, 2_000_000));
+        }
+        m.gauges.push(gauge("CPU", GaugeKind::Frequency, GaugeUnit::Hertz, 1_800_000_000));
+        let trials = vec![Trial::of(&m)];
+        Setting { name: format!("t{power}"), threads: Some(4), cpus: Some("4-7".to_owned()), trials }
+    };
+    let settings = [with(1), with(2)];
+    let tuning = Tuning::of(&settings, choices());
+    let mut bytes = Vec::new();
+    views::tune::json(None, Some((&tuning, &settings)), &mut bytes).unwrap();
+    let json: Value = serde_json::from_slice(&bytes).unwrap();
+    let row = &json["settings"][0];
+    assert!((row["joules_per_token"].as_f64().unwrap() - 9e-7).abs() < 1e-12, "{row:#}");
+    assert_eq!(row["power"][0]["mean"], 2.0);
+    assert_eq!(row["clocks"][0]["mean"], 1.8e9);
+    assert_eq!((&row["cpus"], &row["threads"]), (&"4-7".into(), &4.into()));
+    assert_eq!(json["settings"][1]["joules_per_token"], Value::Null);
+    let mut shown = Vec::new();
+    views::terminal::tune::tune(&tuning, &settings, 120, &mut shown).unwrap();
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("CPU 1800 MHz") && shown.contains("rail 0 2.00 W"), "{shown}");
+}

@@ -1,0 +1,245 @@
+//! Bytes and operations of single operators, computed here by hand from the numbers in each test.
+
+use profinfer_analysis::work::{Accuracy, Work, Works};
+use profinfer_trace::model::*;
+use proptest::prelude::*;
+
+use crate::models::graph::Graph;
+
+fn one(m: &Model, call: u32, node: u32) -> Work {
+    several(m, call, node, node)
+}
+
+fn several(m: &Model, call: u32, first: u32, last: u32) -> Work {
+    Works::of(m).execution(m, GraphCallId(call), NodeIdx(first), NodeIdx(last))
+}
+
+/// Weights, cache, activations, written, operations.
+fn numbers(w: Work) -> [u64; 5] {
+    [w.weight_bytes, w.cache_bytes, w.activation_bytes, w.written_bytes, w.operations]
+}
+
+#[test]
+fn a_product_reads_all_of_its_weights() {
+    let mut g = Graph::default();
+    let w = g.leaf("w", "q8_0", Role::Weight, [64, 96, 1, 1]);
+    let x = g.leaf("x", "f32", Role::Input, [64, 5, 1, 1]);
+    let y = g.node("y", "MUL_MAT", [96, 5, 1, 1], &[w, x]);
+    let v = g.view("RESHAPE", [96, 5, 1, 1], y);
+    let m = g.called(&[(5, Some(0))]);
+    // 96 rows of two blocks of 34 bytes; 64 columns for each of 96 × 5 elements.
+    let want = [96 * 68, 0, 64 * 5 * 4, 96 * 5 * 4, 2 * 64 * 96 * 5];
+    assert_eq!((numbers(one(&m, 0, y)), one(&m, 0, y).accuracy), (want, Accuracy::Counted));
+    assert_eq!(one(&m, 0, v), Work::default());
+    assert_eq!(one(&m, 0, w), Work::default());
+}
+
+/// Each of two heads of keys serves four of queries, and is read once.
+#[test]
+fn a_product_over_heads_reads_each_key_once() {
+    let mut g = Graph::default();
+    let cache = g.leaf("cache_k_l0", "f16", Role::Cache, [32, 512, 1, 1]);
+    let k = g.view("VIEW", [16, 2, 256, 1], cache);
+    let k = g.view("PERMUTE", [16, 256, 2, 1], k);
+    let q = g.leaf("q", "f32", Role::Input, [16, 3, 8, 1]);
+    let kq = g.node("kq-0", "MUL_MAT", [256, 3, 8, 1], &[k, q]);
+    let m = g.called(&[(3, Some(7))]);
+    let want = [0, 16 * 256 * 2 * 2, 16 * 3 * 8 * 4, 256 * 3 * 8 * 4, 2 * 16 * 256 * 3 * 8];
+    assert_eq!(numbers(one(&m, 0, kq)), want);
+}
+
+#[test]
+fn rows_are_read_and_written_alone() {
+    let mut g = Graph::default();
+    let table = g.leaf("token_embd.weight", "q8_0", Role::Weight, [64, 1000, 1, 1]);
+    let ids = g.leaf("ids", "i32", Role::Input, [3, 1, 1, 1]);
+    let x = g.node("embd", "GET_ROWS", [64, 3, 1, 1], &[table, ids]);
+    let cache = g.leaf("cache_k_l0", "f16", Role::Cache, [64, 512, 1, 1]);
+    let at = g.leaf("at", "i64", Role::Input, [3, 1, 1, 1]);
+    let put = g.view("SET_ROWS", [64, 512, 1, 1], cache);
+    let cont = g.node("c", "CONT", [64, 3, 1, 1], &[x]);
+    let mut m = g.called(&[(3, Some(0))]);
+    m.topologies.rows[0].nodes[put as usize].src =
+        vec![(0, NodeIdx(x)), (1, NodeIdx(at)), (2, NodeIdx(cache))];
+    assert_eq!(numbers(one(&m, 0, x)), [3 * 68, 0, 3 * 4, 3 * 64 * 4, 0]);
+    assert_eq!(numbers(one(&m, 0, put)), [0, 0, 3 * 64 * 4 + 3 * 8, 3 * 64 * 2, 0]);
+    assert_eq!(numbers(one(&m, 0, cont)), [0, 0, 3 * 64 * 4, 3 * 64 * 4, 0]);
+}
+
+/// Keys of 16 and values of 8 in two heads, queries in four, over a view of 256 cells.
+fn attention(n_tokens: u64, masks: usize, calls: &[(u32, Option<u32>)]) -> (Model, u32) {
+    let mut g = Graph::default();
+    let mut last = 0;
+    for layer in 0..masks.max(1) {
+        let k = g.leaf("cache_k", "f16", Role::Cache, [32, 512, 1, 1]);
+        let k = g.view("VIEW", [16, 256, 2, 1], k);
+        let v = g.leaf("cache_v", "f16", Role::Cache, [16, 512, 1, 1]);
+        let v = g.view("VIEW", [8, 256, 2, 1], v);
+        let q = g.leaf("q", "f32", Role::Input, [16, n_tokens, 4, 1]);
+        // As older engines do, the mask has more rows than there are queries.
+        let mask = g.leaf("mask", "f16", Role::Input, [256, n_tokens + 60, 1, 1]);
+        let src = [q, k, v, mask];
+        let src = if masks == 0 { &src[..3] } else { &src };
+        last = g.node(&format!("fa-{layer}"), "FLASH_ATTN_EXT", [8, 4, n_tokens, 1], src);
+    }
+    (g.called(calls), last)
+}
+
+#[test]
+fn flash_attention_reads_the_cells_that_are_attended() {
+    let (m, fa) = attention(1, 1, &[(1, Some(99)), (1, Some(255)), (1, Some(300)), (1, None)]);
+    let cell = 2 * (16 + 8) * 2;
+    let want = |cells: u64| [0, cells * cell, 16 * 4 * 4 + 256 * 2, 8 * 4 * 4, cells * 4 * 2 * (16 + 8)];
+    assert_eq!((numbers(one(&m, 0, fa)), one(&m, 0, fa).accuracy), (want(100), Accuracy::Counted));
+    assert_eq!(numbers(one(&m, 1, fa)), want(256));
+    // Never more than there are, and all where nothing is known.
+    assert_eq!(numbers(one(&m, 2, fa)), want(256));
+    assert_eq!((numbers(one(&m, 3, fa)), one(&m, 3, fa).accuracy), (want(256), Accuracy::AtMost));
+}
+
+#[test]
+fn each_query_attends_up_to_itself() {
+    let (m, fa) = attention(5, 1, &[(5, Some(10)), (5, Some(253))]);
+    let operations = |cells: u64| cells * 4 * 2 * (16 + 8);
+    let w = one(&m, 0, fa);
+    assert_eq!((w.cache_bytes, w.operations), (15 * 2 * (16 + 8) * 2, operations(11 + 12 + 13 + 14 + 15)));
+    assert_eq!(w.activation_bytes, 16 * 5 * 4 * 4 + 256 * 5 * 2);
+    let w = one(&m, 1, fa);
+    assert_eq!(w.operations, operations(254 + 255 + 256 + 256 + 256));
+}
+
+#[test]
+fn without_a_mask_all_cells_are_attended() {
+    let (m, fa) = attention(2, 0, &[(2, Some(10))]);
+    let w = one(&m, 0, fa);
+    assert_eq!((w.cache_bytes, w.operations), (256 * 2 * 24 * 2, 2 * 256 * 4 * 2 * 24));
+    assert_eq!(w.accuracy, Accuracy::Counted);
+}
+
+/// Two masks in one graph: one of them is that of a sliding window, whose size nobody tells.
+#[test]
+fn a_sliding_window_leaves_at_most_so_much() {
+    let (m, fa) = attention(1, 2, &[(1, Some(99))]);
+    assert_eq!((one(&m, 0, fa).accuracy, one(&m, 0, fa).cache_bytes), (Accuracy::AtMost, 100 * 2 * 24 * 2));
+}
+
+/// Eight experts of 64 × 32, of which two work for each of three tokens.
+fn experts(chosen: &[u32]) -> (Model, u32) {
+    let mut g = Graph::default();
+    let w = g.leaf("blk.0.ffn_up_exps.weight", "q8_0", Role::Weight, [64, 32, 8, 1]);
+    let x = g.leaf("x", "f32", Role::Input, [64, 1, 3, 1]);
+    let ids = g.leaf("ids", "i32", Role::Input, [2, 3, 1, 1]);
+    let y = g.node("ffn_moe_up-0", "MUL_MAT_ID", [32, 2, 3, 1], &[w, x, ids]);
+    let mut m = g.called(&[(3, Some(0))]);
+    for (i, expert) in (0..).zip(chosen) {
+        m.experts.graph_call.push(GraphCallId(0));
+        m.experts.node.push(NodeIdx(y));
+        m.experts.token.push(i / 2);
+        m.experts.rank.push(i % 2);
+        m.experts.expert.push(*expert);
+    }
+    (m, y)
+}
+
+#[test]
+fn experts_are_read_once_each() {
+    let (m, y) = experts(&[1, 5, 5, 1, 7, 1]);
+    let others = [64 * 3 * 4 + 6 * 4, 32 * 6 * 4, 2 * 64 * 32 * 6];
+    let w = one(&m, 0, y);
+    assert_eq!(numbers(w), [3 * 32 * 68, 0, others[0], others[1], others[2]]);
+    assert_eq!(w.accuracy, Accuracy::Counted);
+    // A selection that came in part, or not at all, is none: at most six of the eight.
+    for some in [&[1, 5, 5][..], &[]] {
+        let (m, y) = experts(some);
+        let w = one(&m, 0, y);
+        assert_eq!(numbers(w), [6 * 32 * 68, 0, others[0], others[1], others[2]]);
+        assert_eq!(w.accuracy, Accuracy::Estimated);
+    }
+}
+
+#[test]
+fn repacked_weights_count_as_they_are_stored() {
+    for (kind, dtype, bytes, accuracy) in [
+        ("CPU_REPACK", "q8_0", 96 * 2 * 34, Accuracy::Counted),
+        ("AMX", "q8_0", 96 * 2 * 38, Accuracy::Counted),
+        ("AMX", "f16", 96 * 64 * 2, Accuracy::Counted),
+        ("CPU_KLEIDIAI", "q8_0", 96 * 2 * 34, Accuracy::Estimated),
+        // Nothing could be read of it: it may be one of those.
+        ("", "q8_0", 96 * 2 * 34, Accuracy::Estimated),
+    ] {
+        let mut g = Graph::default();
+        let w = g.leaf("w", dtype, Role::Weight, [64, 96, 1, 1]);
+        g.place(w, kind);
+        let x = g.leaf("x", "f32", Role::Input, [64, 1, 1, 1]);
+        let y = g.node("y", "MUL_MAT", [96, 1, 1, 1], &[w, x]);
+        let m = g.called(&[(1, Some(0))]);
+        assert_eq!((one(&m, 0, y).weight_bytes, one(&m, 0, y).accuracy), (bytes, accuracy), "{kind} {dtype}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_estimated() {
+    let mut g = Graph::default();
+    let x = g.leaf("x", "f32", Role::Input, [64, 2, 1, 1]);
+    let y = g.node("y", "SOLVE_TRI", [64, 2, 1, 1], &[x]);
+    let z = g.node("z", "MUL", [64, 2, 1, 1], &[x, x]);
+    let q = g.leaf("q", "f32", Role::Input, [64, 2, 1, 1]);
+    g.forget_bytes(q);
+    let n = g.node("n", "ADD", [64, 2, 1, 1], &[x, q]);
+    let m = g.called(&[(2, Some(0))]);
+    assert_eq!(
+        (numbers(one(&m, 0, y)), one(&m, 0, y).accuracy),
+        ([0, 0, 512, 512, 128], Accuracy::Estimated)
+    );
+    // The same source twice is read once.
+    assert_eq!((numbers(one(&m, 0, z)), one(&m, 0, z).accuracy), ([0, 0, 512, 512, 128], Accuracy::Counted));
+    assert_eq!(one(&m, 0, n).accuracy, Accuracy::Estimated);
+}
+
+#[test]
+fn a_fused_operator_keeps_what_is_between_its_parts() {
+    let mut g = Graph::default();
+    let x = g.leaf("x", "f32", Role::Input, [64, 2, 1, 1]);
+    let w = g.leaf("w", "f32", Role::Weight, [64, 1, 1, 1]);
+    let norm = g.node("norm-0", "RMS_NORM", [64, 2, 1, 1], &[x]);
+    let shown = g.view("RESHAPE", [64, 2, 1, 1], norm);
+    let mul = g.node("attn_norm-0", "MUL", [64, 2, 1, 1], &[shown, w]);
+    let m = g.called(&[(2, Some(0))]);
+    assert_eq!(numbers(one(&m, 0, norm)), [0, 0, 512, 512, 3 * 128]);
+    assert_eq!(numbers(one(&m, 0, mul)), [256, 0, 512, 512, 128]);
+    assert_eq!(numbers(several(&m, 0, norm, mul)), [256, 0, 512, 512, 4 * 128]);
+}
+
+proptest! {
+    /// Of any chain of operators, whoever reads whom.
+    #[test]
+    fn fused_is_never_more_than_its_parts(
+        ops in prop::collection::vec((0_usize..7, any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..12),
+        n_past in 0_u32..500,
+    ) {
+        const OPS: [&str; 7] = ["ADD", "RMS_NORM", "MUL", "RESHAPE", "MUL_MAT", "GET_ROWS", "FLASH_ATTN_EXT"];
+        let mut g = Graph::default();
+        let ne = [32, 32, 1, 1];
+        let mut tensors = vec![g.leaf("x", "f32", Role::Input, ne), g.leaf("w", "q8_0", Role::Weight, ne)];
+        let first = tensors.len() as u32;
+        for (op, a, b) in ops {
+            let (a, b) = (*a.get(&tensors), *b.get(&tensors));
+            let node = match OPS[op] {
+                "RESHAPE" => g.view("RESHAPE", ne, a),
+                "FLASH_ATTN_EXT" => g.node("n", OPS[op], ne, &[a, b, a]),
+                "RMS_NORM" => g.node("n", OPS[op], ne, &[a]),
+                _ => g.node("n", OPS[op], ne, &[a, b]),
+            };
+            tensors.push(node);
+        }
+        let last = *tensors.last().unwrap();
+        let m = g.called(&[(32, Some(n_past))]);
+        let whole = several(&m, 0, first, last);
+        let mut parts = Work::default();
+        (first..=last).for_each(|n| parts.add(&one(&m, 0, n)));
+        prop_assert_eq!(whole.operations, parts.operations);
+        prop_assert_eq!(whole.weight_bytes, parts.weight_bytes);
+        prop_assert!(whole.read_bytes() <= parts.read_bytes());
+        prop_assert!(whole.written_bytes <= parts.written_bytes);
+    }
+}

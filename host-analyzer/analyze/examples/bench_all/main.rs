@@ -1,0 +1,146 @@
+//! Prints what a session takes from bytes to everything that is always written: million spans a second of each step, and bytes of
+//! memory a span, on one core.
+//!
+//! `taskset -c 1 cargo run --release --example bench_all [SPANS [FILE] | RECORDING]`; ten million spans if nothing is said. With a file, the
+//! session that is made is only written there, to be read by others.
+
+mod stream;
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use profinfer_analysis::Analysis;
+use profinfer_scratch::Allocator;
+use profinfer_trace::decode::{Decoder, OpenError};
+use profinfer_trace::ingest::Ingest;
+use profinfer_trace::model::Model;
+use profinfer_trace::test_support::tables as synthetic;
+use profinfer_views as views;
+
+/// That of `analyze`.
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+/// Bytes that a file or socket hands over at once.
+const PIECE: usize = 1 << 16;
+/// Each step is run so often, and the shortest time counts.
+const RUNS: usize = 3;
+
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// What `analyze` always writes.
+const VIEWS: [(&str, View); 9] = [
+    ("ops.parquet", views::tables::ops_parquet),
+    ("timeline.pftrace", views::perfetto::perfetto),
+    ("report.html", views::report::report),
+    ("summary.json", views::summary::summary),
+    ("dag.json", views::dag::dag),
+    ("dag.dot", views::dot::dot),
+    ("tokens.parquet", views::tables::tokens_parquet),
+    ("experts.parquet", views::tables::experts_parquet),
+    ("threads.parquet", views::tables::threads_parquet),
+];
+
+/// Counts the bytes, so that the writers are measured and not the disk.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the kernel says of this process's memory, bytes: `VmRSS` now, `VmHWM` at most since [`forget_most`].
+fn resident(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+fn forget_most() {
+    // Without it, the most is that of the whole process.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The shortest time, the most memory beyond what was there, and a result.
+fn measure<T>(mut f: impl FnMut() -> T) -> (Duration, u64, T) {
+    let before = resident("VmRSS");
+    forget_most();
+    let mut once = || {
+        let start = Instant::now();
+        let result = f();
+        (start.elapsed(), result)
+    };
+    let (mut shortest, mut last) = once();
+    let most = resident("VmHWM").saturating_sub(before);
+    for _ in 1..RUNS {
+        drop(last);
+        let (time, result) = once();
+        shortest = shortest.min(time);
+        last = result;
+    }
+    (shortest, most, last)
+}
+
+fn ingest(bytes: &[u8]) -> Result<Model, OpenError> {
+    let (mut decoder, mut ingest) = (Decoder::new(), Ingest::new());
+    bytes.chunks(PIECE).try_for_each(|piece| decoder.feed(piece, &mut |found| ingest.found(&found)))?;
+    decoder.finish(&mut |found| ingest.found(&found))?;
+    Ok(ingest.finish())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let wanted = arguments.next().unwrap_or_else(|| "10000000".to_owned());
+    let bytes = match wanted.parse::<u32>() {
+        // 16 layers of 13 operators that run, 2 threads.
+        Ok(spans) => {
+            let tokens = spans / (16 * 13 * 2);
+            stream::bytes(&synthetic::model(&synthetic::Spec { layers: 16, tokens, ..Default::default() }))
+        }
+        Err(_) => std::fs::read(&wanted)?,
+    };
+    if let Some(file) = arguments.next() {
+        return Ok(std::fs::write(file, &bytes)?);
+    }
+    let empty = resident("VmRSS");
+    let (ingested, tables_most, model) = measure(|| ingest(&bytes));
+    let model = model?;
+    let spans = model.spans.len() as f64;
+    println!("{} bytes of stream, {spans} spans in {} token calls", bytes.len(), model.decodes.len());
+    println!("{:22}{:>10}{:>16}", "", "ms/million", "million spans/s");
+    let print = |name: &str, time: Duration| {
+        let seconds = time.as_secs_f64();
+        println!("{name:22}{:10.1}{:16.2}", seconds * 1e9 / spans, spans / seconds / 1e6);
+    };
+    print("= bytes to tables", ingested);
+    let tables = resident("VmRSS").saturating_sub(empty);
+    let (analysed, analyses_most, analysis) = measure(|| Analysis::of(&model));
+    print("= all analyses", analysed);
+    let with_results = resident("VmRSS").saturating_sub(empty);
+    let (mut written, mut views_most) = (Duration::ZERO, 0_u64);
+    for (name, view) in VIEWS {
+        let (time, most, done) = measure(|| {
+            let mut count = Count(0);
+            view(&model, &analysis, &mut count).map(|()| count.0)
+        });
+        done?;
+        print(name, time);
+        written += time;
+        views_most = views_most.max(most);
+    }
+    print("= default views", written);
+    print("= everything", ingested + analysed + written);
+    let print = |name: &str, bytes: u64| println!("{name:38}{:8.1} bytes a span", bytes as f64 / spans);
+    print("tables", tables);
+    print("most while they are made", tables_most);
+    print("most while they are analysed", tables + analyses_most);
+    print("most while views are written", with_results + views_most);
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Prints what analyses and views take for a session of about a million spans.
+//!
+//! `taskset -c 1 cargo run --release --example bench_views [SPANS]`
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use profinfer_analysis::Analysis;
+use profinfer_analysis::capture::Capture;
+use profinfer_analysis::duty::Slowdown;
+use profinfer_analysis::ending::Ending;
+use profinfer_analysis::{
+    bound, budget, ceiling, cost, counter, dag, duty, execution, expert, fact, gauge, graph, group, health,
+    kv, module, nested, op, phase, roof, sched, server, session, speculative, tally, thread, token, track,
+    weight, work,
+};
+use profinfer_trace::model::Model;
+use profinfer_trace::test_support::tables::{self as synthetic, Spec};
+use profinfer_views::{chrome, dag as dag_view, dot, perfetto, report, summary, tables, terminal};
+
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+const VIEWS: [(&str, View); 14] = [
+    ("summary.json", summary::summary),
+    ("dag.json", dag_view::dag),
+    ("dag.dot", dot::dot),
+    ("terminal", terminal::terminal),
+    ("timeline.json", chrome::chrome),
+    ("timeline.pftrace", perfetto::perfetto),
+    ("report.html", report::report),
+    ("ops.parquet", tables::ops_parquet),
+    ("tokens.parquet", tables::tokens_parquet),
+    ("experts.parquet", tables::experts_parquet),
+    ("threads.parquet", tables::threads_parquet),
+    ("ops.csv (--csv)", tables::ops_csv),
+    ("tokens.csv (--csv)", tables::tokens_csv),
+    ("threads.csv (--csv)", tables::threads_csv),
+];
+
+/// The shortest of five runs, and the last result.
+fn best<T>(mut f: impl FnMut() -> T) -> (Duration, T) {
+    let mut run = || {
+        let start = Instant::now();
+        let result = f();
+        (start.elapsed(), result)
+    };
+    let (mut shortest, mut last) = run();
+    for _ in 0..4 {
+        let (time, result) = run();
+        shortest = shortest.min(time);
+        last = result;
+    }
+    (shortest, last)
+}
+
+fn print(name: &str, time: Duration, note: &str) {
+    println!("{name:22}{:9.2} ms  {note}", time.as_secs_f64() * 1e3);
+}
+
+fn main() -> io::Result<()> {
+    let wanted: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
+    // 16 layers of 13 operators that run, 2 threads.
+    let tokens = u32::try_from(wanted / (16 * 13 * 2)).unwrap_or(u32::MAX);
+    let model = synthetic::model(&Spec { layers: 16, tokens, ..Spec::default() });
+    println!("{} spans in {} token calls", model.spans.len(), model.decodes.len());
+
+    let (time, phases) = best(|| phase::Phases::of(&model));
+    print("phases", time, "");
+    let (time, executions) = best(|| execution::Executions::of(&model));
+    print("executions", time, &format!("{} rows", executions.len()));
+    let (time, groups) = best(|| group::Groups::of(&model, &phases));
+    print("groups", time, "");
+    let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
+    print("tallies", time, "");
+    print("capture", best(|| Capture::of(&model, &duty::coverage(&model, &phases))).0, "");
+    let (time, ending) = best(|| Ending::of(&model));
+    print("ending", time, "");
+    let (capture, slowdown) = (Capture::default(), Slowdown::default());
+    print("health", best(|| health::health(&model, &ending, &capture, &slowdown, &[])).0, "");
+    print("session", best(|| session::duration_ns(&model)).0, "");
+    let (time, slots) = best(|| server::Server::of(&model, &phases));
+    print("server", time, "");
+    print("token", best(|| token::Token::of(&model, &phases, &executions, &slots)).0, "");
+    print("graph", best(|| graph::graphs(&model)).0, "");
+    let (time, op) = best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies));
+    print("op", time, "");
+    print("thread", best(|| thread::threads(&model, &phases)).0, "");
+    let places = module::Places::of(&model);
+    print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");
+    print("track", best(|| track::tracks(&model)).0, "");
+    let (time, works) = best(|| work::Works::of(&model));
+    print("work", time, "");
+    let (time, achieved) = best(|| work::Achieved::of(&model, &works, &op, &executions, &tallies));
+    print("achieved", time, "");
+    let (time, cost) = best(|| cost::Cost::of(&model, &phases, &executions));
+    print("cost", time, "");
+    let token = token::Token::of(&model, &phases, &executions, &slots);
+    let ceilings = ceiling::Ceilings::of(&model);
+    let (time, roofs) = best(|| roof::Roofs::of(&model, &phases, &executions, &token, &achieved, &ceilings));
+    print("roof", time, "");
+    let (time, counted) = best(|| bound::Counted::of(&model, &phases, &op, &groups, &tallies));
+    print("bound, counted", time, "");
+    let (time, disturbed) = best(|| budget::disturbed(&model, &executions, &tallies, &op));
+    print("disturbed", time, "");
+    print("bound", best(|| bound::bounds(&op, &achieved, &roofs, &counted, &disturbed, &cost)).0, "");
+    print("module", best(|| module::Modules::of(&model, &groups, &tallies, &op, &achieved, &places)).0, "");
+    print("op_estimate", best(|| duty::types::types(&model, &phases, &op, &executions, &tallies)).0, "");
+    print("weight", best(|| weight::weights(&model)).0, "");
+    print("speculative", best(|| speculative::speculative(&model, &phases)).0, "");
+    print("budget", best(|| budget::Budget::of(&model, &phases)).0, "");
+    print("kv", best(|| kv::kv(&model, &phases, &executions)).0, "");
+    print("nested", best(|| nested::nested_calls(&model, &phases, &executions)).0, "");
+    print("expert", best(|| expert::routings(&model, &phases)).0, "");
+    print("counter", best(|| counter::counted(&model, &phases)).0, "");
+    print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
+    print("facts", best(|| fact::Conditions::of(&model, &phases)).0, "");
+    print("sched", best(|| sched::Sched::of(&model, &phases)).0, "");
+    let (time, analysis) = best(|| Analysis::of(&model));
+    print("= all analyses", time, "");
+
+    let mut all = Duration::ZERO;
+    for (name, view) in VIEWS {
+        let (time, bytes) = best(|| {
+            let mut bytes = Vec::new();
+            view(&model, &analysis, &mut bytes).map(|()| bytes)
+        });
+        print(name, time, &format!("{} bytes", bytes?.len()));
+        if !name.contains("--csv") {
+            all += time;
+        }
+    }
+    print("= all views but csv", all, "");
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! All results, on two cores if there are as many.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use profinfer_analysis::Analysis;
+use profinfer_trace::model::Model;
+
+/// The results for `model`.
+pub(super) fn analyse(model: &Model) -> Analysis {
+    Analysis::in_two(model, |budget, rest| {
+        thread::scope(|scope| {
+            let budget = scope.spawn(budget);
+            let rest = rest();
+            (budget.join().unwrap_or_else(|panic| resume_unwind(panic)), rest)
+        })
+    })
+}

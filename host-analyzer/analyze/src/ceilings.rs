@@ -1,0 +1,58 @@
+//! Ceilings from a file instead of the stream.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::cli::Record;
+use super::{Diagnostic, Result};
+use profinfer_trace::model::{Ceiling, Model};
+
+/// Ceilings of a file.
+#[derive(Clone)]
+pub(super) struct Measured {
+    name: String,
+    cpu_model: String,
+    pub(super) ceilings: Vec<Ceiling>,
+}
+
+/// Reads a recording for its ceilings, with the function that reads recordings.
+pub(super) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Model>) -> Result<Measured> {
+    const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
+    let name = path.display().to_string();
+    let mut file = File::open(path).map_err(|e| Diagnostic::new(format!("opening {name}"), e, HELP))?;
+    let model = model(&name, &mut file)?;
+    if !model.ceilings.iter().any(Ceiling::measured) {
+        return Err(Diagnostic::new(format!("looking for ceilings in {name}"), "it has none", HELP));
+    }
+    Ok(Measured { name, cpu_model: model.session.cpu_model, ceilings: model.ceilings })
+}
+
+/// Puts the ceilings of the file into the model, and tells what a person has to know of them.
+pub(super) fn settle(model: &mut Model, measured: Option<Measured>, options: &Record) -> Vec<String> {
+    let mut said = Vec::new();
+    if let Some(measured) = measured {
+        said = replace(model, measured);
+    } else if options.bench && model.ceilings.is_empty() {
+        said.push(
+            "ceilings: the agent measured none: it is older than --bench, or was built without the feature `bench`"
+                .to_owned(),
+        );
+    }
+    said
+}
+
+/// Takes the ceilings of the file instead of those of the stream, and tells what a person has to know of them.
+pub(super) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
+    let Measured { name, cpu_model, ceilings } = measured;
+    let mut said = Vec::new();
+    if !model.ceilings.is_empty() {
+        said.push(format!("ceilings: those of {name} are used, not those of the stream"));
+    }
+    let here = &model.session.cpu_model;
+    if !cpu_model.is_empty() && !here.is_empty() && cpu_model != *here {
+        said.push(format!("ceilings: {name} was measured on `{cpu_model}`, and the session ran on `{here}`"));
+    }
+    model.ceilings = ceilings;
+    said
+}

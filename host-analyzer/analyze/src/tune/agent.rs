@@ -1,0 +1,159 @@
+//! One run of an engine's command under the agent, on this machine or on another one behind a prefix like `ssh root@BOARD`.
+//!
+//! A host names nothing that is run over the link (ARCHITECTURE.md), so a board is reached as a person does it: by a shell there.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+
+use super::candidate::Candidate;
+use super::{Diagnostic, Result};
+use crate::cli::Trials;
+use profinfer_views::words::one_line;
+
+/// Lines of what a failed run wrote that are shown.
+const LINES: usize = 5;
+
+/// Where and how runs are recorded.
+pub(super) struct Recorder<'a> {
+    trials: &'a Trials,
+    agent: PathBuf,
+    /// The engine's command, for a shell.
+    command: String,
+}
+
+impl<'a> Recorder<'a> {
+    /// Of the engine's command as its words were given.
+    pub(super) fn new(trials: &'a Trials, words: &[String]) -> Self {
+        let mut command = match words {
+            [line] => line.clone(),
+            _ => words.iter().map(|w| quoted(w)).collect::<Vec<_>>().join(" "),
+        };
+        if !command.contains("{threads}") {
+            command.push_str(" -t {threads}");
+        }
+        Self { trials, agent: trials.agent.clone().unwrap_or_else(beside), command }
+    }
+
+    /// Number of CPUs there.
+    pub(super) fn cpus(&self) -> Result<u32> {
+        let help = "give --threads 1,2,4";
+        if self.trials.on.is_none() {
+            let here = std::thread::available_parallelism();
+            let here = here.map_err(|e| Diagnostic::new("counting the CPUs", e, help))?;
+            return Ok(here.get().try_into().unwrap_or(u32::MAX));
+        }
+        let output = self.there("nproc").output();
+        let output = output.map_err(|e| Diagnostic::new(format!("running `{}`", self.prefix()), e, help))?;
+        let told = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
+        told.ok_or_else(|| {
+            let said = one_line(&last_lines(&String::from_utf8_lossy(&output.stderr)));
+            Diagnostic::new(format!("counting the CPUs with `{} nproc`", self.prefix()), said, help)
+        })
+    }
+
+    /// The command of a setting.
+    pub(super) fn command(&self, candidate: &Candidate) -> String {
+        let bound = candidate.cpus.mask().map_or_else(String::new, |mask| format!("taskset {mask} "));
+        bound + &self.command.replace("{threads}", &candidate.threads.to_string())
+    }
+
+    /// Records one run of a setting. What the agent and the engine say goes to a log beside the recording.
+    pub(super) fn record(&self, candidate: &Candidate, file: &Path) -> Result<()> {
+        let command = self.command(candidate);
+        let log = file.with_extension("log");
+        let create = |path: &Path| File::create(path).map_err(|e| Diagnostic::unwritable(path.display(), e));
+        let said = create(&log)?;
+        let also = said.try_clone().map_err(|e| Diagnostic::unwritable(log.display(), e))?;
+        let mut run = match &self.trials.on {
+            None => {
+                let mut run = Command::new(&self.agent);
+                run.args(["record", "--levels", &self.trials.levels, "--out"]).arg(file);
+                run.args(["--", "sh", "-c", &format!("exec {command}")]).stdout(also);
+                run
+            }
+            Some(_) => {
+                let mut run = self.there(&self.script(&command));
+                run.stdout(create(file)?);
+                run
+            }
+        };
+        let status = run.stdin(Stdio::null()).stderr(said).status().map_err(|e| self.not_started(e))?;
+        if status.success() {
+            return Ok(());
+        }
+        let text =
+            fs::read(&log).map_or_else(|_| String::new(), |b| String::from_utf8_lossy(&b).into_owned());
+        let lines = last_lines(&text);
+        let answer = if lines.is_empty() { status.to_string() } else { format!("{status}\n{lines}") };
+        let help = format!("run the command by itself; all that it said is in {}", log.display());
+        Err(Diagnostic::new(format!("recording a run of `{}`", one_line(&command)), answer, help))
+    }
+
+    /// The recording goes into a file there first: a slow link must not slow the engine down.
+    fn script(&self, command: &str) -> String {
+        let (agent, levels) = (quoted(&self.agent.to_string_lossy()), quoted(&self.trials.levels));
+        let run = quoted(&format!("exec {command}"));
+        let file = format!("/tmp/profinfer-run.{}.pfi", process::id());
+        format!(
+            "{agent} record --levels {levels} --out {file} -- sh -c {run} >&2 </dev/null && cat {file}; s=$?; rm -f {file}; exit $s"
+        )
+    }
+
+    fn prefix(&self) -> &str {
+        self.trials.on.as_deref().unwrap_or_default()
+    }
+
+    /// A shell command on the other machine.
+    fn there(&self, script: &str) -> Command {
+        let mut words = self.prefix().split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).arg(script).stdin(Stdio::null());
+        command
+    }
+
+    fn not_started(&self, e: io::Error) -> Diagnostic {
+        match &self.trials.on {
+            Some(prefix) => Diagnostic::new(
+                format!("running `{prefix}`"),
+                e,
+                "give --on a program that runs a command elsewhere, like 'ssh root@BOARD'",
+            ),
+            None => Diagnostic::new(
+                format!("starting {}", self.agent.display()),
+                e,
+                "name the agent with --agent; scripts/build-agent.sh builds it",
+            ),
+        }
+    }
+}
+
+/// The agent in the folder of this program, else by the PATH.
+fn beside() -> PathBuf {
+    const NAME: &str = "profinfer-agent";
+    let own = std::env::current_exe().ok().map(|exe| exe.with_file_name(NAME));
+    own.filter(|path| path.exists()).unwrap_or_else(|| NAME.into())
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The last lines that are not empty.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().filter(|l| !l.trim().is_empty()).map(one_line).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell() {
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(last_lines("a\n\n b\u{1b}[1m\nc\nd\ne\nf\n").lines().count(), LINES);
+    }
+}

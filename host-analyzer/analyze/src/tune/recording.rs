@@ -1,0 +1,31 @@
+//! A recording of the engine, and what is foreseen from it.
+
+use std::path::Path;
+
+use super::{Diagnostic, Result, ceilings, folder, record, runs};
+use crate::cli::Tune;
+use profinfer_analysis::tune::Prediction;
+use profinfer_views::words;
+
+/// A file, or a folder with the pieces of one recording; a folder of folders is a series.
+pub(super) fn is_one(source: &Path) -> Result<bool> {
+    if !source.is_dir() {
+        return Ok(true);
+    }
+    let is_piece = runs::of(source).is_ok_and(|found| found.len() == 1 && found[0] == *source);
+    Ok(is_piece && folder::folders(source)?.is_empty())
+}
+
+/// What a recording says of other settings.
+pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
+    let mut model = record::one_engine(&[source.to_owned()])?;
+    if let Some(path) = &options.ceilings {
+        for line in ceilings::replace(&mut model, ceilings::read(path, &record::read)?) {
+            eprintln!("{line}");
+        }
+    }
+    Prediction::of(&model, options.practical.0, options.warm_up).map_err(|lacking| {
+        let (answer, help) = words::tune::lacking(&lacking);
+        Diagnostic::new(format!("foreseeing other settings from {}", source.display()), answer, help)
+    })
+}

@@ -1,0 +1,245 @@
+//! The files of the output folder: one table from name to view.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::onlooker::Onlooker;
+use super::progress::Progress;
+use super::{Diagnostic, Result};
+use profinfer_analysis::Analysis;
+use profinfer_trace::model::Model;
+use profinfer_views as views;
+use profinfer_views::words;
+
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// As a [`View`], of what it holds.
+type Writer = dyn Fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()> + Sync;
+
+/// A file and what writes it.
+struct File {
+    name: String,
+    view: Box<Writer>,
+}
+
+/// Those that take longest come first, so that no core waits long for the last one.
+const VIEWS: [(&str, View); 9] = [
+    ("ops.parquet", views::tables::ops_parquet),
+    (PERFETTO, views::perfetto::perfetto),
+    ("report.html", views::report::report),
+    ("summary.json", views::summary::summary),
+    ("dag.json", views::dag::dag),
+    ("dag.dot", views::dot::dot),
+    ("tokens.parquet", views::tables::tokens_parquet),
+    ("experts.parquet", views::tables::experts_parquet),
+    ("threads.parquet", views::tables::threads_parquet),
+];
+
+const CSV: [(&str, View); 4] = [
+    ("ops.csv", views::tables::ops_csv),
+    ("tokens.csv", views::tables::tokens_csv),
+    ("experts.csv", views::tables::experts_csv),
+    ("threads.csv", views::tables::threads_csv),
+];
+
+/// In parts if it is large.
+const PERFETTO: &str = "timeline.pftrace";
+
+const CHROME: (&str, View) = ("timeline.json", views::chrome::chrome);
+const CHROME_GZ: (&str, View) = ("timeline.json.gz", chrome_gz);
+
+/// Operator spans up to which `timeline.json` is written unasked. It takes some 375 bytes for each.
+const CHROME_UP_TO: usize = 200_000;
+
+/// Bytes of Perfetto's timeline from which on its size is printed before it is written.
+const ANNOUNCED: u64 = 100_000_000;
+
+/// How often is looked whether all views are written.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Names of the views that are always written, unless only some are asked for.
+pub(super) fn names() -> [&'static str; 9] {
+    VIEWS.map(|(name, _)| name)
+}
+
+/// What is written beside the views that are always.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extra<'a> {
+    /// If not empty, only these of the views, and nothing beside them.
+    pub(super) only: &'a [String],
+    /// The tables as CSV.
+    pub(super) csv: bool,
+    /// The timeline as JSON, of however many spans.
+    pub(super) chrome: bool,
+    /// Slices in one part of Perfetto's timeline at most.
+    pub(super) part: u64,
+}
+
+/// Removes views of an earlier recording: they would be next to folders of this one's engines.
+pub(super) fn remove_views(out: &Path) -> Result<()> {
+    folder(out)?;
+    let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
+    remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
+}
+
+/// Name of the folder of one engine: `12345-llama-cli`. The process chose its name.
+pub(super) fn folder_name(pid: u32, name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = name.chars().take(40).map(plain).collect();
+    format!("{pid}-{name}")
+}
+
+/// Makes the folder.
+pub(super) fn folder(out: &Path) -> Result<()> {
+    fs::create_dir_all(out).map_err(|e| {
+        Diagnostic::new(format!("making the folder {}", out.display()), e, "choose another place with --out")
+    })
+}
+
+/// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
+pub(super) fn views(
+    model: &Model,
+    analysis: &Analysis,
+    out: &Path,
+    extra: Extra<'_>,
+) -> Result<Option<&'static str>> {
+    folder(out)?;
+    let mut progress = Progress::new("writing");
+    if !extra.only.is_empty() {
+        let wanted = VIEWS.into_iter().filter(|(name, _)| extra.only.iter().any(|only| only == name));
+        let files = files(model, analysis, wanted, extra.part);
+        write_all(&files, model, analysis, out, &mut progress)?;
+        remove_others(out, |name| is_part(name) && extra.only.iter().any(|only| only == PERFETTO), &files)?;
+        progress.done();
+        return Ok(None);
+    }
+    let chrome = match extra.chrome {
+        _ if model.spans.len() <= CHROME_UP_TO => Some(CHROME),
+        true => Some(CHROME_GZ),
+        false => None,
+    };
+    let csv = if extra.csv { &CSV[..] } else { &[] };
+    let wanted = chrome.iter().chain(csv).chain(&VIEWS).copied();
+    let files = files(model, analysis, wanted, extra.part);
+    write_all(&files, model, analysis, out, &mut progress)?;
+    let chromes = [CHROME.0, CHROME_GZ.0];
+    remove_others(out, |name| is_part(name) || chromes.contains(&name), &files)?;
+    progress.done();
+    Ok(chrome.is_none().then_some(CHROME.0))
+}
+
+/// The files of some views: one each, but of Perfetto's timeline as many as a viewer needs. A large one is announced.
+fn files(
+    model: &Model,
+    analysis: &Analysis,
+    wanted: impl Iterator<Item = (&'static str, View)>,
+    part: u64,
+) -> Vec<File> {
+    let mut files = Vec::new();
+    for (name, view) in wanted {
+        if name != PERFETTO {
+            files.push(File { name: name.to_owned(), view: Box::new(view) });
+            continue;
+        }
+        let parts = views::perfetto::parts(model, analysis, part);
+        let bytes = views::perfetto::bytes(model, analysis);
+        if bytes >= ANNOUNCED || parts.len() > 1 {
+            let _ = writeln!(io::stderr(), "{}", words::timeline::size(&parts, bytes));
+        }
+        files.extend(parts.into_iter().map(|part| File {
+            name: part.name(),
+            view: Box::new(move |model, analysis, out| views::perfetto::part(model, analysis, part, out)),
+        }));
+    }
+    files
+}
+
+/// It is a file of Perfetto's timeline: all of it or a part.
+fn is_part(name: &str) -> bool {
+    let number = name.strip_prefix("timeline-").and_then(|rest| rest.strip_suffix(".pftrace"));
+    name == PERFETTO || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Removes files of an earlier recording that would be next to the views of this one.
+fn remove_others(out: &Path, ours: impl Fn(&str) -> bool, written: &[File]) -> Result<()> {
+    let unwritable = |e| Diagnostic::unwritable(out.display(), e);
+    for entry in fs::read_dir(out).map_err(unwritable)? {
+        let entry = entry.map_err(unwritable)?;
+        let name = entry.file_name();
+        let stale = name.to_str().is_some_and(|name| ours(name) && written.iter().all(|f| f.name != name));
+        if stale {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(|e| Diagnostic::unwritable(path.display(), e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes views on as many threads as there are cores: none needs another one. After an error no further one is begun.
+fn write_all(
+    files: &[File],
+    model: &Model,
+    analysis: &Analysis,
+    out: &Path,
+    progress: &mut Progress,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let (begun, heard) = channel();
+    let one = || {
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // Who listens stays until all are done.
+            let _ = begun.send(file.name.as_str());
+            let path = out.join(&file.name);
+            if let Err(e) = write(&path, file, model, analysis) {
+                next.store(files.len(), Ordering::Relaxed);
+                return Err(Diagnostic::unwritable(path.display(), e));
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(one)).collect();
+        while !threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+            if let Ok(name) = heard.recv_timeout(LOOK) {
+                progress.say(name);
+            }
+        }
+        threads
+            .into_iter()
+            .try_for_each(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// `timeline.json`, compressed, as its viewers open it too.
+fn chrome_gz(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = GzEncoder::new(out, Compression::fast());
+    views::chrome::chrome(model, analysis, &mut out)?;
+    out.finish().map(drop)
+}
+
+/// Writes under another name first, so that a reader never sees half a file.
+fn write(path: &Path, File { view, .. }: &File, model: &Model, analysis: &Analysis) -> io::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".part");
+    let result = fs::File::create(&partial).and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        view(model, analysis, &mut out)?;
+        out.flush()
+    });
+    match result {
+        Ok(()) => fs::rename(&partial, path),
+        Err(e) => {
+            let _ = fs::remove_file(&partial);
+            Err(e)
+        }
+    }
+}

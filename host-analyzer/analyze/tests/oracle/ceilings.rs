@@ -1,0 +1,93 @@
+//! Ceilings over the whole way: measured before a real session, by a recording agent and for a host, and taken from a file.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use profinfer_trace::model::{CeilingKind, Doubt, Model};
+use serde_json::Value;
+
+use crate::links::Served;
+use crate::support::{engine, model, parts, read, record};
+
+fn analyze(dir: &Path, arguments: &[&str]) -> Output {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_analyze")).args(arguments).current_dir(dir).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn summary(dir: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(dir.join("profile/summary.json")).unwrap()).unwrap()
+}
+
+fn check(trace: &Model) {
+    assert!(trace.health.perfect(), "{:?}", trace.health);
+    assert!(!trace.spans.is_empty(), "the session itself is there");
+    for kind in CeilingKind::ALL {
+        let several = trace.session.cpus > 1 || kind != CeilingKind::Barrier;
+        assert!(trace.ceilings.iter().any(|c| c.kind == kind) || !several, "{kind:?}");
+    }
+    let read = trace.ceilings.iter().find(|c| c.kind == CeilingKind::Read).unwrap();
+    assert!(read.measured() && read.min > 0, "{read:?}");
+    // Whatever caches this machine has or tells, nothing but its unrest makes figures doubtful.
+    assert!(read.points.len() > 1 && read.points.iter().all(|p| p.min > 0), "{read:?}");
+    let doubts = trace.ceilings.iter().flat_map(|c| &c.points).flat_map(|p| &p.doubts);
+    assert!(doubts.clone().all(|d| *d == Doubt::Unstable), "{:?}", trace.ceilings);
+}
+
+#[test]
+fn a_recording_has_them_and_a_host_asks_for_them() {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let (driver, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let (trace, output) = record(&parts, &["--bench"], &[driver.to_str().unwrap(), "-m", &gguf, "-n", "2"]);
+    check(&trace);
+    // The memory that was measured is not the session's.
+    assert!(trace.health.end.as_ref().unwrap().agent_rss_bytes < 64 << 20, "{:?}", trace.health.end);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("measuring the ceilings") && !said.contains("compete"), "{said}");
+
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut served) = Served::start(&parts, dir.path(), "tcp:127.0.0.1:0", &["-n", "2"]) else { return };
+    let address = format!("tcp:127.0.0.1:{}", served.port());
+    let output = analyze(dir.path(), &["--bench", &address]);
+    served.agent.wait().unwrap();
+    let asked = read(&dir.path().join("profile/recording.pfi"));
+    check(&asked);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("GB/s"));
+    let rows = summary(dir.path())["ceilings"].as_array().unwrap().len();
+    assert_eq!(rows, asked.ceilings.len());
+}
+
+#[test]
+fn a_file_wins_over_the_stream() {
+    let Some(parts) = parts() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("board.pfi");
+    let bench = |out: &Path| {
+        let status = Command::new(&parts.agent)
+            .args(["bench", "--threads", "1", "--budget", "0.2", "--out"])
+            .arg(out)
+            .output()
+            .unwrap();
+        assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+        read(out).ceilings
+    };
+    let first = bench(&out);
+    let other = dir.path().join("other.pfi");
+    let second = bench(&other);
+    assert_ne!(first, second, "two measurements are never equal");
+    let shown = |output: &Output| {
+        let rows = summary(dir.path())["ceilings"].as_array().unwrap().clone();
+        let medians: Vec<u64> = rows.iter().filter_map(|r| r["median"].as_u64()).collect();
+        (medians, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let medians = |ceilings: &[profinfer_trace::model::Ceiling]| {
+        ceilings.iter().filter(|c| c.measured()).map(|c| c.median).collect::<Vec<_>>()
+    };
+    let (got, said) = shown(&analyze(dir.path(), &["board.pfi"]));
+    assert_eq!((got, said.contains("ceilings:")), (medians(&first), false));
+    let (got, said) = shown(&analyze(dir.path(), &["--ceilings", "other.pfi", "board.pfi"]));
+    assert_eq!(got, medians(&second));
+    assert!(said.contains("those of other.pfi are used, not those of the stream"), "{said}");
+}

@@ -1,0 +1,115 @@
+//! The duty cycle on a real engine: what was captured is whole, what was not has nothing, and the switches say which is which.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use profinfer_trace::model::{GraphCallId, Model, Traced};
+
+use crate::engine_list::parse;
+use crate::nodes::{backend_calls, check_spans, list};
+use crate::support::{engine, model, parts, read, record, started};
+
+/// By the switches.
+pub(crate) fn traced(trace: &Model, decode: usize) -> Traced {
+    let d = &trace.decodes;
+    let pid = trace.threads.get(d.thread[decode]).pid;
+    trace.duty.traced(pid, d.start_ns[decode], d.start_ns[decode] + d.duration_ns[decode])
+}
+
+/// Number of spans of a graph call.
+pub(crate) fn spans_of(trace: &Model, call: GraphCallId) -> usize {
+    let calls = &trace.spans.graph_call;
+    calls.partition_point(|c| *c <= call) - calls.partition_point(|c| *c < call)
+}
+
+/// Median time from the end of a decode call to the end of the next, ns.
+pub(crate) fn token_ns(trace: &Model) -> u64 {
+    let d = &trace.decodes;
+    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
+    let mut all: Vec<u64> = (2..d.len()).map(|i| end(i) - end(i - 1)).collect();
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+/// Waits until the recording, as far as it is written, shows enough.
+pub(crate) fn until(out: &Path, longest: Duration, enough: impl Fn(&Model) -> bool) {
+    let begun = Instant::now();
+    while !profinfer_trace::read(&std::fs::read(out).unwrap()).is_ok_and(|model| enough(&model)) {
+        if begun.elapsed() > longest {
+            println!("not enough after {longest:?}");
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn bursts_are_whole_and_pauses_are_empty() {
+    bursts(&[]);
+}
+
+#[test]
+fn bursts_of_direct_probes_are_whole_and_pauses_are_empty() {
+    bursts(&["--probes", "direct"]);
+}
+
+fn bursts(probes: &[&str]) {
+    let Some(parts) = parts() else { return };
+    let Some(bin) = engine("PROFINFER_ENGINE_DIR") else { return };
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
+    let nodes = nodes.to_str().unwrap();
+    let levels = ["--levels", "token,graph,op"];
+    // One thread: where others compute too, threads that spin for each other take a second for a token.
+    let short = [nodes, "-m", &gguf, "-t", "1", "-p", "5", "-n", "3", "-c", "512", "--list"];
+    let (_, output) = record(&parts, &levels, &short);
+    let listed = parse(&String::from_utf8_lossy(&output.stdout));
+    // The context stays in its first cells, so that all prompts are alike and all tokens.
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("trace.pfi");
+    let mut agent = Command::new(&parts.agent);
+    agent.arg("record").args(levels).args(probes).args([
+        "--duty",
+        "30%",
+        "--out",
+        out.to_str().unwrap(),
+        "--",
+        nodes,
+    ]);
+    agent.args(["-m", &gguf, "-t", "1", "-p", "5", "-n", "100", "-r", "100000", "-c", "512", "--fresh"]);
+    let (mut agent, pid) = started(&mut agent, &out, 4_000);
+    let bursts = |m: &Model| m.duty.switches.iter().filter(|s| s.on).count() >= 4;
+    until(&out, Duration::from_secs(100), bursts);
+    Command::new("kill").arg(pid.to_string()).status().unwrap();
+    agent.wait().unwrap();
+    let trace = read(&out);
+    let ledger = trace.health.capture.expect("what was left out is counted");
+    println!("{ledger:#?}");
+    assert!(trace.health.ledger.is_some_and(|l| l.balances() && l.dropped() == 0));
+    assert_eq!((trace.capture.duty_permille, trace.capture.refused.len()), (300, 0));
+    assert!(trace.duty.switched(), "{:?}", trace.duty);
+    let mut seen = [0_usize; 3];
+    // The last call did not end.
+    for i in 0..trace.decodes.len() {
+        let graphs = backend_calls(&trace, i);
+        assert!(!graphs.is_empty(), "graph level is always on: call {i}");
+        let kind = traced(&trace, i);
+        seen[kind as usize] += 1;
+        for graph in &graphs {
+            match kind {
+                Traced::Whole => check_spans(&trace, *graph, 1),
+                Traced::Untraced => assert_eq!(spans_of(&trace, *graph), 0, "call {i}"),
+                Traced::Edge => {}
+            }
+        }
+        // Topologies are read all the time.
+        let ours: Vec<_> = graphs.iter().flat_map(|g| list(&trace, *g)).collect();
+        assert_eq!(ours, listed[usize::from(trace.decodes.n_tokens[i] == 1)].nodes, "call {i}");
+    }
+    println!("{seen:?} whole, untraced and at an edge: {:#?}", trace.duty);
+    assert!(seen[0] >= 8 && seen[1] >= 8, "{seen:?}");
+    assert_eq!((ledger.tokens_traced, ledger.tokens_untraced), (seen[0] as u64, seen[1] as u64));
+    // No operator was half seen by a switch: at most those of the call in which the engine was ended are at an edge.
+    let (edges, nodes) = (trace.health.ledger.unwrap(), listed[1].nodes.len() as u64);
+    assert!(edges.spans_no_start <= nodes && edges.spans_no_end <= 1, "{edges:?}");
+}

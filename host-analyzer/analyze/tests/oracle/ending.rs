@@ -1,0 +1,425 @@
+//! How sessions end in which nothing was traced: each has its code in the recording's analysis, a state that is not good, and an exit status that
+//! is not 0, of the agent and of `analyze`. What is asserted are codes, numbers and names, not sentences.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use profinfer_analysis::Analysis;
+use profinfer_analysis::ending::{Ending, EndingCode, EndingState};
+use profinfer_skip::skip;
+
+use crate::support::{Parts, engine, model, parts, tool};
+
+/// Exit status of agent and `analyze` where nothing was traced.
+const NOTHING_TRACED: i32 = 3;
+
+/// A recording in a folder of its own.
+struct Session {
+    dir: tempfile::TempDir,
+}
+
+impl Session {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("trace.pfi")
+    }
+
+    fn agent(&self, parts: &Parts, target: &[&str]) -> Command {
+        let mut agent = Command::new(&parts.agent);
+        agent.args(["record", "--out", self.out().to_str().unwrap()]).args(target);
+        agent.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        agent
+    }
+
+    /// The ending in the recording; `analyze` has the same in summary.json, and exits with `status`.
+    fn ending(&self, status: i32) -> Ending {
+        let model = profinfer_trace::read(&fs::read(self.out()).unwrap()).unwrap();
+        let ending = Analysis::of(&model).ending;
+        let folder = self.dir.path().join("profile");
+        let analyzed = Command::new(env!("CARGO_BIN_EXE_analyze"))
+            .args([self.out().as_path(), Path::new("--out"), &folder])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&analyzed.stdout).into_owned();
+        assert_eq!(
+            analyzed.status.code(),
+            Some(status),
+            "{said}{}",
+            String::from_utf8_lossy(&analyzed.stderr)
+        );
+        let summary = fs::read(folder.join("summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        let written = serde_json::to_value(&ending).unwrap();
+        for (key, value) in written.as_object().unwrap() {
+            assert_eq!(&summary["ending"][key], value, "{key}");
+        }
+        assert!(summary["ending"]["sentence"].is_string());
+        // For people who look at them: PROFINFER_KEEP=folder.
+        if let Some(kept) = std::env::var_os("PROFINFER_KEEP") {
+            let code = written["code"].as_str().unwrap();
+            let kept = PathBuf::from(kept).join(code);
+            fs::create_dir_all(&kept).unwrap();
+            fs::write(kept.join("terminal.txt"), said).unwrap();
+            fs::copy(folder.join("report.html"), kept.join("report.html")).unwrap();
+        }
+        ending
+    }
+}
+
+/// The agent ended so; what it wrote.
+fn exits(output: &Output, status: i32) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    said
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}: not within a minute");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(pid: u32, signal: Signal) {
+    kill(Pid::from_raw(pid.cast_signed()), signal).unwrap();
+}
+
+/// The process of the engine that an agent started.
+fn child_of(agent: &Child) -> u32 {
+    let found = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
+    String::from_utf8_lossy(&found).trim().parse().unwrap()
+}
+
+/// A process maps a library of that name.
+fn maps(pid: u32, name: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(name))
+}
+
+fn words<'a>(program: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+    [&["--", program.to_str().unwrap()], more].concat()
+}
+
+#[test]
+fn an_engine_that_cannot_load_its_model() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let session = Session::new();
+    let whole = fs::read(model(&parts, "dense-q8")).unwrap();
+    let gguf = session.dir.path().join("cut.gguf");
+    fs::write(&gguf, &whole[..whole.len() / 2]).unwrap();
+    let nodes = bin.join("nodes");
+    let command = words(&nodes, &["-m", gguf.to_str().unwrap(), "-t", "1", "-p", "4", "-n", "2"]);
+    let output = session.agent(&parts, &command).output().unwrap();
+    let said = exits(&output, 1);
+    // What the engine wrote comes through unchanged.
+    assert!(said.contains("data is not within the file bounds, model is corrupted or incomplete"), "{said}");
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!(
+        (ending.code, ending.state, ending.traced),
+        (EndingCode::EngineFailed, EndingState::Bad, false)
+    );
+    assert_eq!((ending.status, ending.signal), (Some(1), None));
+    let last = ending.output.last().unwrap();
+    assert!(
+        last.contains(gguf.to_str().unwrap()) && last.starts_with("nodes: cannot load the model"),
+        "{ending:?}"
+    );
+    assert!((2..=5).contains(&ending.output.len()), "{ending:?}");
+}
+
+#[test]
+fn an_engine_that_is_killed_before_its_first_token() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let session = Session::new();
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let command = words(&nodes, &["-m", &gguf, "-t", "1", "-p", "4", "-n", "2", "--pause"]);
+    let agent = session.agent(&parts, &command).spawn().unwrap();
+    let mut pid = 0;
+    until("the engine", || {
+        pid = Command::new("pgrep")
+            .args(["-P", &agent.id().to_string()])
+            .output()
+            .map_or(0, |found| String::from_utf8_lossy(&found.stdout).trim().parse().unwrap_or(0));
+        pid != 0 && maps(pid, "libggml-cpu")
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(child_of(&agent), pid);
+    signal(pid, Signal::SIGSEGV);
+    exits(&agent.wait_with_output().unwrap(), 128 + 11);
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::EngineFailed, EndingState::Bad));
+    assert_eq!((ending.status, ending.signal, ending.pid), (None, Some(11), Some(pid)));
+}
+
+#[test]
+fn a_name_that_nobody_has() {
+    let Some(parts) = parts() else { return };
+    let session = Session::new();
+    let agent = session.agent(&parts, &["--name", "no-such-engine"]).spawn().unwrap();
+    until("the session", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 1_000));
+    std::thread::sleep(Duration::from_millis(700));
+    signal(agent.id(), Signal::SIGINT);
+    exits(&agent.wait_with_output().unwrap(), NOTHING_TRACED);
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::NoProcess, EndingState::Nothing));
+    assert_eq!((ending.waited_for.as_deref(), ending.pid), (Some("no-such-engine"), None));
+}
+
+#[test]
+fn a_program_without_an_engine() {
+    let Some(parts) = parts() else { return };
+    let session = Session::new();
+    let output = session.agent(&parts, &["--", "sleep", "0.3"]).output().unwrap();
+    let said = exits(&output, NOTHING_TRACED);
+    assert!(said.contains("help: "), "{said}");
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::NoProbe, EndingState::Bad));
+    assert!(ending.pid.is_some());
+    assert_eq!(ending.tried, Some(0), "there was nothing to probe");
+}
+
+#[test]
+fn an_engine_that_computes_nothing() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let session = Session::new();
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let mut engine = Command::new(&nodes)
+        .args(["-m", &gguf, "-t", "1", "-p", "4", "-n", "2", "--pause"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the engine", || maps(engine.id(), "libggml-cpu"));
+    let agent = session.agent(&parts, &["--pid", &engine.id().to_string()]).spawn().unwrap();
+    until("the session", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 3_000));
+    std::thread::sleep(Duration::from_millis(700));
+    signal(agent.id(), Signal::SIGINT);
+    exits(&agent.wait_with_output().unwrap(), NOTHING_TRACED);
+    engine.kill().unwrap();
+    engine.wait().unwrap();
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::NothingComputed, EndingState::Nothing));
+}
+
+#[test]
+fn a_call_that_does_not_return() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let session = Session::new();
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "moe-qwen60"));
+    let mut engine = Command::new(&nodes)
+        .args(["-m", &gguf, "-t", "1", "-p", "500", "-n", "1", "-c", "512", "--pause"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the engine", || maps(engine.id(), "libggml-cpu"));
+    let agent = session.agent(&parts, &["--pid", &engine.id().to_string()]).spawn().unwrap();
+    until("the session", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 3_000));
+    std::thread::sleep(Duration::from_millis(700));
+    let size = || fs::metadata(session.out()).map_or(0, |m| m.len());
+    let before = size();
+    engine.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    until("the first call", || size() > before + 2_000);
+    signal(engine.id(), Signal::SIGSTOP);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(agent.id(), Signal::SIGINT);
+    let output = agent.wait_with_output().unwrap();
+    engine.kill().unwrap();
+    engine.wait().unwrap();
+    exits(&output, NOTHING_TRACED);
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::CallUnreturned, EndingState::Bad));
+    assert!(ending.open_ns.is_some_and(|ns| ns > 400_000_000), "{ending:?}");
+    assert!(ending.memory.is_none_or(|m| !m.is_reason), "{ending:?}");
+}
+
+/// Agent in a PID namespace, engine in one below: the kernel gives no id for it.
+#[test]
+fn an_engine_in_a_namespace_below() {
+    let (Some(parts), Some(bin)) = (parts(), engine("PROFINFER_ENGINE_DIR")) else { return };
+    let session = Session::new();
+    let unshare = ["-p", "-f", "--mount-proc"];
+    if !Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|s| s.success()) {
+        return skip("no PID namespace can be made here");
+    }
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-q8"));
+    let engine = ["-m", &gguf, "-t", "1", "-p", "4", "-n", "30", "-r", "30"];
+    let output = Command::new("unshare")
+        .args(unshare)
+        .arg(&parts.agent)
+        .args(["record", "--out", session.out().to_str().unwrap(), "--", "unshare"])
+        .args(unshare)
+        .arg(&nodes)
+        .args(engine)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    exits(&output, NOTHING_TRACED);
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::PidNamespace, EndingState::Bad));
+    assert_eq!(ending.inside_pid, Some(1));
+}
+
+/// A zip with one file that is stored and begins on a page, as `zipalign` makes an APK.
+fn archive(path: &Path, library: &[u8]) {
+    const NAME: &[u8] = b"lib/arm64-v8a/libllama.so";
+    const PAGE: usize = 4096;
+    let extra = PAGE - 30 - NAME.len();
+    let crc = crc32(library);
+    let size = u32::try_from(library.len()).unwrap();
+    let common = |extra: usize| -> Vec<u8> {
+        let mut head = [0u8; 10];
+        head[..2].copy_from_slice(&20u16.to_le_bytes());
+        [&head[..], &crc.to_le_bytes(), &size.to_le_bytes(), &size.to_le_bytes()]
+            .concat()
+            .into_iter()
+            .chain(u16::try_from(NAME.len()).unwrap().to_le_bytes())
+            .chain(u16::try_from(extra).unwrap().to_le_bytes())
+            .collect()
+    };
+    let mut bytes = [b"PK\x03\x04", &common(extra)[..], NAME, &vec![0; extra]].concat();
+    assert_eq!(bytes.len(), PAGE);
+    bytes.extend_from_slice(library);
+    let directory = u32::try_from(bytes.len()).unwrap();
+    let entry = [b"PK\x01\x02", &20u16.to_le_bytes()[..], &common(0), &[0; 14], NAME].concat();
+    let length = u32::try_from(entry.len()).unwrap();
+    bytes.extend(entry);
+    bytes.extend(
+        [b"PK\x05\x06", &[0; 4][..], &[1, 0, 1, 0], &length.to_le_bytes(), &directory.to_le_bytes(), &[0; 2]]
+            .concat(),
+    );
+    fs::write(path, bytes).unwrap();
+}
+
+/// That of zip.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, byte| {
+        (0..8).fold(
+            crc ^ u32::from(*byte),
+            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
+        )
+    })
+}
+
+#[test]
+fn libraries_out_of_an_archive() {
+    let Some(parts) = parts() else { return };
+    let session = Session::new();
+    let apk = session.dir.path().join("app.apk");
+    archive(&apk, &fs::read(env!("CARGO_BIN_EXE_analyze")).unwrap()[..1 << 20]);
+    let loader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/drivers/packed.py");
+    let file = apk.to_str().unwrap();
+    for started in [true, false] {
+        let output = if started {
+            session.agent(&parts, &["--", "python3", loader, file, "1"]).output().unwrap()
+        } else {
+            let mut process =
+                Command::new("python3").args([loader, file, "30"]).stdout(Stdio::null()).spawn().unwrap();
+            until("the mapping", || maps(process.id(), file));
+            let output = session.agent(&parts, &["--pid", &process.id().to_string()]).output().unwrap();
+            process.kill().unwrap();
+            process.wait().unwrap();
+            output
+        };
+        exits(&output, NOTHING_TRACED);
+        let ending = session.ending(NOTHING_TRACED);
+        assert_eq!((ending.code, ending.state), (EndingCode::PackedLibrary, EndingState::Bad), "{started}");
+        assert_eq!(ending.file.as_deref(), Some(file));
+    }
+}
+
+/// llama-server without a model starts one process for each model that is asked for.
+#[test]
+fn a_router_whose_children_compute() {
+    let Some(parts) = parts() else { return };
+    let Some(server) = tool("llama-server") else { return };
+    let session = Session::new();
+    let models = session.dir.path().join("models");
+    fs::create_dir(&models).unwrap();
+    std::os::unix::fs::symlink(model(&parts, "smollm2"), models.join("smollm2.gguf")).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let log = File::create(session.dir.path().join("log")).unwrap();
+    // The router starts its own program again, /proc/self/exe, which is the dynamic linker where a launcher starts it: so it is started without, in
+    // a mount namespace in which the engine's linker is the system's.
+    let script = fs::read_to_string(server).unwrap();
+    let quoted: Vec<&str> = script.split('\'').skip(1).step_by(2).collect();
+    let [exe, libraries, program] = quoted[..] else { panic!("{script}") };
+    let backend = Path::new(exe).with_file_name("libggml-cpu-x64.so");
+    let start = r#"mount --bind "$0" /lib64/ld-linux-x86-64.so.2 && export LD_LIBRARY_PATH="$1" && exec "$2" "${@:3}""#;
+    let linker = fs::read_link(exe).unwrap_or_else(|_| exe.into());
+    let mut router = Command::new("unshare")
+        .args(["-m", "bash", "-c", start, linker.to_str().unwrap(), libraries, program])
+        .env("GGML_BACKEND_PATH", backend)
+        .args(["--models-dir", models.to_str().unwrap(), "--port", &port, "-t", "1", "--no-webui"])
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let address = format!("http://127.0.0.1:{port}");
+    let ask = |path: &str, body: &str| {
+        let mut ask = Command::new("curl");
+        ask.args([
+            "-s",
+            "-m",
+            "60",
+            "-H",
+            "content-type: application/json",
+            "-d",
+            body,
+            &format!("{address}{path}"),
+        ]);
+        ask.output()
+            .is_ok_and(|o| o.status.success() && String::from_utf8_lossy(&o.stdout).contains("content"))
+    };
+    until("the router", || {
+        Command::new("curl")
+            .args(["-sf", "-m", "2", &format!("{address}/health")])
+            .output()
+            .is_ok_and(|o| o.status.success())
+    });
+    let agent = session.agent(&parts, &["--pid", &router.id().to_string()]).spawn().unwrap();
+    until("the session", || fs::metadata(session.out()).is_ok_and(|m| m.len() > 3_000));
+    let answered = ask("/completion", r#"{"model":"smollm2","prompt":"Once","n_predict":8}"#);
+    std::thread::sleep(Duration::from_millis(1500));
+    signal(agent.id(), Signal::SIGINT);
+    let output = agent.wait_with_output().unwrap();
+    let log = fs::read_to_string(session.dir.path().join("log")).unwrap();
+    signal(router.id(), Signal::SIGTERM);
+    router.wait().unwrap();
+    assert!(answered, "{log}");
+    exits(&output, NOTHING_TRACED);
+    let ending = session.ending(NOTHING_TRACED);
+    assert_eq!((ending.code, ending.state), (EndingCode::ChildrenCompute, EndingState::Bad), "{log}");
+    assert_eq!(ending.pid, Some(router.id()));
+    assert!(ending.children.iter().any(|c| c.name.starts_with("llama-server")), "{ending:?}\n{log}");
+}
+
+/// An agent that is killed takes nothing from its engine: the next lines come through, and it ends by itself.
+#[test]
+fn an_engine_outlives_its_agent_and_keeps_its_standard_error() {
+    let Some(parts) = parts() else { return };
+    let session = Session::new();
+    let log = session.dir.path().join("log");
+    let script = "for i in 1 2 3 4 5 6 7 8; do echo line $i >&2; sleep 0.3; done; echo last >&2";
+    let mut agent = session
+        .agent(&parts, &["--", "sh", "-c", script])
+        .stderr(File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    until("the program", || fs::read_to_string(&log).is_ok_and(|l| l.contains("line 2")));
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    until("the last line", || fs::read_to_string(&log).is_ok_and(|l| l.ends_with("last\n")));
+    let lines = fs::read_to_string(&log).unwrap();
+    assert_eq!(lines.lines().filter(|l| l.starts_with("line ")).count(), 8, "{lines}");
+}

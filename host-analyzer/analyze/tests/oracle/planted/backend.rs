@@ -1,0 +1,37 @@
+//! Two milliseconds in an operator of another backend, in which the calling thread sleeps as it does behind a device.
+
+use profinfer_analysis::budget::Class;
+
+use super::{DELAY_NS, holds, only_in, tokens};
+use crate::support::{engine, model, parts, record};
+
+/// One of four layers' products sleeps, the same in every token.
+fn delayed(library: &str) {
+    let Some(parts) = parts() else { return };
+    let (Some(bin), Some(standin)) = (engine("PROFINFER_ENGINE_DIR"), engine("PROFINFER_STANDIN_DIR")) else {
+        return;
+    };
+    let plugin = format!("GGML_BACKEND_PATH={}", standin.parent().unwrap().join(library).display());
+    // A type that no CPU keeps in an order of its own, so that other backends may have it.
+    let (nodes, gguf) = (bin.join("nodes"), model(&parts, "dense-f32"));
+    let run = |sleeper: &str| {
+        let words = ["env", &plugin, sleeper, nodes.to_str().unwrap(), "-m", &gguf];
+        let command = [&words[..], &["-t", "1", "-p", "5", "-n", "40"]].concat();
+        tokens(&record(&parts, &[], &command).0)
+    };
+    holds(|| {
+        only_in(Class::OtherBackend, DELAY_NS, &run("STANDIN_SLEEP=Kcur-1"), &run("STANDIN_SLEEP=none"))
+    });
+}
+
+#[test]
+#[ignore = "ci/engines/backends.sh runs it"]
+fn a_delay_of_opencl() {
+    delayed("libggml-opencl.so");
+}
+
+#[test]
+#[ignore = "ci/engines/backends.sh runs it"]
+fn a_delay_of_rknn() {
+    delayed("libggml-rknn.so");
+}

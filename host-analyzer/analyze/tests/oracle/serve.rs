@@ -1,0 +1,119 @@
+//! A server of the engine under the agent, and what it is asked.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use profinfer_trace::model::Model;
+use tempfile::TempDir;
+
+use crate::support::{Parts, read};
+
+/// How a server is asked, from any thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Address(u16);
+
+impl Address {
+    /// What it answers, head and all; `None` where nobody listens.
+    fn ask(self, method: &str, path: &str, body: &str) -> Option<String> {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.0)).ok()?;
+        let head = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json";
+        write!(socket, "{method} {path} {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).ok()?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).ok()?;
+        Some(answer)
+    }
+
+    /// A completion of a prompt that is told as token ids.
+    pub(crate) fn complete(self, prompt: &[u32], n: u32, cache: bool) -> String {
+        let body = serde_json::json!({
+            "prompt": prompt, "n_predict": n, "cache_prompt": cache, "ignore_eos": true,
+        });
+        let answer = self.ask("POST", "/completion", &body.to_string()).unwrap();
+        assert!(answer.contains("200 OK"), "{answer}");
+        answer
+    }
+}
+
+/// What a server with slots says of a completion.
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    pub(crate) slot: i32,
+    /// Tokens of the prompt that were in the cache, that were computed, and tokens that came out.
+    pub(crate) tokens: (u32, u64, u64),
+    pub(crate) prompt_ms: f64,
+    pub(crate) predicted_ms: f64,
+}
+
+impl Address {
+    /// A completion in one slot, by letters: a small model writes such that the server takes it for text.
+    pub(crate) fn complete_in(self, slot: i32, prompt: &[u32], n: u32) -> Told {
+        let body = serde_json::json!({
+            "prompt": prompt, "n_predict": n, "cache_prompt": true, "ignore_eos": true, "id_slot": slot, "temperature": 0,
+            "grammar": "root ::= [a-z ]+",
+        });
+        let answer = self.ask("POST", "/completion", &body.to_string()).unwrap();
+        assert!(answer.contains("200 OK"), "{answer}");
+        let json = &answer[answer.find("\r\n\r\n").unwrap()..];
+        let json: serde_json::Value =
+            serde_json::from_str(&json[json.find('{').unwrap()..=json.rfind('}').unwrap()]).unwrap();
+        let told = &json["timings"];
+        let tokens = |name: &str| told[name].as_u64().unwrap();
+        Told {
+            slot: json["id_slot"].as_i64().unwrap().try_into().unwrap(),
+            tokens: (tokens("cache_n").try_into().unwrap(), tokens("prompt_n"), tokens("predicted_n")),
+            prompt_ms: told["prompt_ms"].as_f64().unwrap(),
+            predicted_ms: told["predicted_ms"].as_f64().unwrap(),
+        }
+    }
+}
+
+/// A server that is traced from its start.
+pub(crate) struct Server {
+    agent: Child,
+    dir: TempDir,
+    pub(crate) address: Address,
+}
+
+impl Server {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(parts: &Parts, program: &Path, options: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let agent = Command::new(&parts.agent)
+            .args(["record", "--out", dir.path().join("t.pfi").to_str().unwrap(), "--"])
+            .arg(program)
+            .args(options)
+            .args(["--port", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { agent, dir, address: Address(port) };
+        let begun = Instant::now();
+        let healthy = || server.address.ask("GET", "/health", "").is_some_and(|a| a.contains("200 OK"));
+        while !healthy() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the server does not start");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        server
+    }
+
+    /// Ends it and reads the recording.
+    pub(crate) fn stop(mut self) -> Model {
+        let id = self.agent.id().to_string();
+        let children = Command::new("pgrep").args(["-P", &id]).output().unwrap().stdout;
+        let pid = String::from_utf8_lossy(&children).trim().to_owned();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let begun = Instant::now();
+        while self.agent.try_wait().unwrap().is_none() {
+            if begun.elapsed() > Duration::from_secs(30) {
+                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        read(&self.dir.path().join("t.pfi"))
+    }
+}

@@ -1,0 +1,107 @@
+//! Running the agent and reading what it recorded.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use profinfer_analysis::budget::Budget;
+use profinfer_analysis::phase::Phases;
+use profinfer_skip::{can_trace, needed_path, skip};
+use profinfer_trace::model::Model;
+
+/// Where the real parts are.
+pub(crate) struct Parts {
+    pub(crate) agent: PathBuf,
+    pub(crate) models: PathBuf,
+}
+
+/// The agent and the models, where something can be traced; otherwise the test is skipped.
+pub(crate) fn parts() -> Option<Parts> {
+    let agent = needed_path("PROFINFER_AGENT", "scripts/test.sh")?;
+    let models = needed_path("PROFINFER_MODELS_DIR", "scripts/test.sh")?;
+    assert!(agent.exists(), "{} is missing", agent.display());
+    can_trace().then_some(Parts { agent, models })
+}
+
+/// The folder of launchers of an engine; where it was not fetched the test is skipped.
+pub(crate) fn engine(variable: &str) -> Option<PathBuf> {
+    let dir = needed_path(variable, "scripts/test.sh or a script of ci/engines")?;
+    Some(if dir.join("bin").is_dir() { dir.join("bin") } else { dir })
+}
+
+/// A tool of the present engine's own; where this build of it comes without, the test is skipped.
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    let path = engine("PROFINFER_ENGINE_DIR")?.join(name);
+    if !path.exists() {
+        skip(format_args!("this engine has no {name}"));
+    }
+    path.exists().then_some(path)
+}
+
+/// Runs `agent record … -- command` and reads the recording.
+pub(crate) fn record(parts: &Parts, options: &[&str], command: &[&str]) -> (Model, Output) {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("trace.pfi");
+    let output = Command::new(&parts.agent)
+        .args(["record", "--out", out.to_str().unwrap()])
+        .args(options)
+        .arg("--")
+        .args(command)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (read(&out), output)
+}
+
+/// Nothing of calls, graphs and operators was lost. Of the scheduler level something may be: on a loaded machine, and on a console line
+/// whose interrupts are those of the stream, it is the first that finds no room.
+pub(crate) fn whole(trace: &Model) {
+    let mut health = trace.health.clone();
+    (health.sched, health.sched_received) = (None, 0);
+    assert!(health.perfect(), "{:#?}", trace.health);
+}
+
+/// Starts `agent record --out out -- engine …` and waits until the engine decodes, which is when the recording has so many bytes. The
+/// agent, and the process id of its engine.
+pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u32) {
+    let agent = agent.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while std::fs::metadata(out).map_or(0, |m| m.len()) < bytes {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let children = Command::new("pgrep").args(["-P", &agent.id().to_string()]).output().unwrap().stdout;
+    (agent, String::from_utf8_lossy(&children).trim().parse().unwrap())
+}
+
+/// Reads a recording. Of every one that a test makes the budget must be right to the nanosecond.
+pub(crate) fn read(path: &Path) -> Model {
+    let model = profinfer_trace::read(&std::fs::read(path).unwrap()).unwrap();
+    let budget = Budget::of(&model, &Phases::of(&model));
+    for token in &budget.tokens {
+        assert_eq!(token.wall.total(), token.time_ns, "call {}", token.call);
+    }
+    for phase in &budget.phases {
+        assert_eq!(phase.wall.total(), phase.time_ns);
+        assert!(phase.threads.iter().all(|t| t.parts.total() == t.time_ns), "{:?}", phase.threads);
+    }
+    model
+}
+
+/// Path of a model as text.
+pub(crate) fn model(parts: &Parts, name: &str) -> String {
+    parts.models.join(format!("{name}.gguf")).to_str().unwrap().to_owned()
+}
+
+/// A test `check(parts, engine, model)` for each engine and model, in the file that has `check`.
+macro_rules! on_engines {
+    ($($name:ident: $engine:literal, $model:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            if let Some(parts) = parts() {
+                check(&parts, $engine, $model);
+            }
+        })*
+    };
+}
+pub(crate) use on_engines;

@@ -1,0 +1,46 @@
+//! A recording of a real engine (tests/data/PROVENANCE.toml), cut and damaged: views are still written and the damage is named.
+
+use profinfer_analysis::Analysis;
+use profinfer_trace::read;
+use profinfer_views as views;
+
+const REAL: &[u8] = include_bytes!("../../../tests/data/demo.pfi");
+
+fn viewed(bytes: &[u8]) -> profinfer_trace::model::Model {
+    let model = read(bytes).expect("a stream");
+    let analysis = Analysis::of(&model);
+    let mut out = Vec::new();
+    for view in [views::summary::summary, views::report::report, views::terminal::terminal, views::dag::dag] {
+        view(&model, &analysis, &mut out).expect("written");
+    }
+    model
+}
+
+#[test]
+fn cut_all_along() {
+    let whole = viewed(REAL).spans.len();
+    // Every byte of the head and of the last frames, then steps that meet every place of a frame.
+    let cuts = (1..300).chain((300..REAL.len() - 300).step_by(1009)).chain(REAL.len() - 300..REAL.len());
+    for cut in cuts {
+        let model = viewed(&REAL[..cut]);
+        assert!(model.health.cut_short() && !model.health.perfect(), "cut at {cut}");
+        assert!(model.spans.len() <= whole, "cut at {cut}");
+    }
+}
+
+#[test]
+fn one_percent_flipped() {
+    for seed in 1..=8u64 {
+        let mut bytes = REAL.to_vec();
+        let mut random = seed;
+        for byte in &mut bytes {
+            // Knuth's MMIX generator.
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if (random >> 33) % 100 == 0 {
+                *byte ^= 1 << (random >> 60 & 7);
+            }
+        }
+        let model = viewed(&bytes);
+        assert!(!model.health.damage.is_empty() && !model.health.perfect(), "seed {seed}");
+    }
+}

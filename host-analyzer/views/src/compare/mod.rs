@@ -1,0 +1,56 @@
+//! `compare.json` and `compare.html`: two sides of runs, with verdict, gate, runs and rows.
+//!
+//! Stage: view. From: a comparison and the names that a person gave. To: one JSON object, as docs/output-schema.md says, and a page
+//! that holds it. Promises: the codes are stable; the page loads nothing, and no text from a recording can end the element of its data.
+
+mod json;
+
+use std::io::{self, Write};
+
+use super::foreign::Embedded;
+use profinfer_analysis::compare::Comparison;
+
+/// What a person called the sides and their runs.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// The sides.
+    pub sides: [String; 2],
+    /// The runs of each.
+    pub runs: [Vec<String>; 2],
+}
+
+/// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
+const PAGE: &str = include_str!("../../page/dist/compare.html");
+const MARK: &str = "<!--profinfer:data-->";
+
+/// Writes `compare.json`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn json(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &json::document(comparison, names))?;
+    out.write_all(b"\n")
+}
+
+/// Writes `compare.html`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn page(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::Result<()> {
+    let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
+    out.write_all(head.as_bytes())?;
+    out.write_all(b"<script type=\"application/json\" id=\"comparison\">")?;
+    serde_json::to_writer(Embedded(out), &json::document(comparison, names))?;
+    out.write_all(b"</script>\n")?;
+    out.write_all(tail.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_one_place_for_data() {
+        assert_eq!(PAGE.matches(MARK).count(), 1);
+    }
+}

@@ -1,0 +1,29 @@
+//! Bytes for people and programs.
+//!
+//! Stage: last. From: [`profinfer_trace::model`] and [`profinfer_analysis`]. To: bytes in a writer; `analyze` knows the files. Promises: a view
+//! computes nothing that an analysis should; text from the traced process is always escaped.
+
+pub mod backends;
+pub mod chrome;
+pub mod compare;
+pub mod dag;
+pub mod dot;
+pub mod expert_pins;
+mod foreign;
+pub mod ftrace;
+pub mod open_metrics;
+pub mod perfetto;
+pub mod predict;
+pub mod report;
+mod report_timeline;
+pub mod rules;
+pub mod summary;
+pub mod tables;
+pub mod terminal;
+mod timeline;
+pub mod tune;
+pub mod watch;
+pub mod words;
+
+/// Version of the JSON files, see docs/output-schema.md.
+pub const SCHEMA: u32 = 2;

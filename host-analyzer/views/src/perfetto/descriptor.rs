@@ -1,0 +1,183 @@
+//! Packets that describe the file, its processes and tracks.
+
+use std::io;
+
+use super::message::{
+    Attribute, CLOCK_MONOTONIC, CLOCK_REALTIME, ChildTracksOrdering, Clock, ClockSnapshot, DebugAnnotation,
+    EventType, ProcessDescriptor, ThreadDescriptor, TraceAttributes, TracePacket, TrackDescriptor,
+    TrackEvent,
+};
+use super::{COMMON_SEQUENCE, File, WAIT_FROM_NS};
+use crate::timeline::metadata::{self, HEALTH};
+use crate::timeline::process::Process;
+use crate::words;
+use profinfer_analysis::track::{Track, TrackKind};
+
+/// Where tracks of a process belong.
+#[derive(Clone, Copy)]
+pub(super) struct Parent {
+    pub(super) uuid: u64,
+    /// Process id; `None` where it is not one.
+    pid: Option<i32>,
+}
+
+/// Clocks, metadata, and the health of the recording as the first event.
+pub(super) fn head(file: &mut File<'_>) -> io::Result<()> {
+    file.packet(&TracePacket { first_packet_on_sequence: Some(true), ..common(clocks(file)) })?;
+    file.packet(&common(TracePacket {
+        trace_attributes: Some(TraceAttributes { attribute: attributes(file) }),
+        ..TracePacket::default()
+    }))?;
+    let uuid = file.next_uuid();
+    file.packet(&describe(TrackDescriptor {
+        uuid: Some(uuid),
+        name: Some(HEALTH.to_owned()),
+        ..TrackDescriptor::default()
+    }))?;
+    file.health = uuid;
+    let event = health(file);
+    instant(file, event)
+}
+
+/// An event at the start of the file, where a person sees it first.
+fn instant(file: &mut File<'_>, event: TrackEvent) -> io::Result<()> {
+    let start = metadata::first_ns(file.model, file.analysis).max(file.part.from_ns);
+    file.packet(&common(TracePacket {
+        timestamp: Some(start),
+        timestamp_clock_id: Some(CLOCK_MONOTONIC),
+        track_event: Some(TrackEvent {
+            r#type: Some(EventType::Instant as i32),
+            track_uuid: Some(file.health),
+            ..event
+        }),
+        ..TracePacket::default()
+    }))
+}
+
+/// The waits that are not in the file, as an event next to the health's and as attributes.
+pub(super) fn left_out(file: &mut File<'_>) -> io::Result<()> {
+    let numbers = [
+        ("waits_left_out", file.left_out.waits),
+        ("waits_left_out_ns", file.left_out.ns),
+        ("waits_shorter_than_ns", u64::from(WAIT_FROM_NS)),
+    ];
+    let attribute = |(key, n): (&str, u64)| Attribute {
+        key: Some(format!("profinfer.{key}")),
+        string_value: Some(n.to_string()),
+    };
+    file.packet(&common(TracePacket {
+        trace_attributes: Some(TraceAttributes { attribute: numbers.into_iter().map(attribute).collect() }),
+        ..TracePacket::default()
+    }))?;
+    if file.left_out.waits == 0 {
+        return Ok(());
+    }
+    let annotation = |(name, n): (&str, u64)| DebugAnnotation {
+        name: Some(name.to_owned()),
+        uint_value: Some(n),
+        ..DebugAnnotation::default()
+    };
+    let event = TrackEvent {
+        name: Some(format!("{} barrier waits shorter than 1 µs are not shown", file.left_out.waits)),
+        debug_annotations: numbers.into_iter().map(annotation).collect(),
+        ..TrackEvent::default()
+    };
+    instant(file, event)
+}
+
+/// Describes a process.
+pub(super) fn process(file: &mut File<'_>, process: &Process<'_>) -> io::Result<Parent> {
+    // 0 stands for a process that is not known, which to Perfetto would be the kernel's idle task.
+    let pid = i32::try_from(process.pid).ok().filter(|pid| *pid > 0);
+    let uuid = file.next_uuid();
+    let mut descriptor = TrackDescriptor {
+        uuid: Some(uuid),
+        child_ordering: Some(ChildTracksOrdering::Explicit as i32),
+        ..TrackDescriptor::default()
+    };
+    if pid.is_some() {
+        let cmdline = if process.command.is_empty() { vec![] } else { vec![process.command.to_owned()] };
+        let process_name = Some(process.name.clone());
+        descriptor.process = Some(ProcessDescriptor { pid, cmdline, process_name });
+    } else {
+        descriptor.name = Some(process.name.clone());
+    }
+    file.packet(&describe(descriptor))?;
+    Ok(Parent { uuid, pid })
+}
+
+/// Describes a track and gives its id: a thread's own track as such, any other as a named one of its process.
+pub(super) fn track(file: &mut File<'_>, track: &Track, parent: Parent, rank: i32) -> io::Result<u64> {
+    let uuid = file.next_uuid();
+    let mut descriptor = TrackDescriptor { uuid: Some(uuid), ..TrackDescriptor::default() };
+    if parent.pid.is_some() && track.kind == TrackKind::Thread && track.lane == 0 {
+        let name = file.model.texts.get(file.model.threads.get(track.thread).name);
+        descriptor.thread = Some(ThreadDescriptor {
+            pid: parent.pid,
+            tid: Some(i64::from(track.tid)),
+            thread_name: Some(name.to_owned()).filter(|n| !n.is_empty()),
+        });
+    } else {
+        descriptor.name = Some(track.track.clone());
+        descriptor.parent_uuid = Some(parent.uuid);
+        descriptor.sibling_order_rank = Some(rank);
+    }
+    file.packet(&describe(descriptor))?;
+    Ok(uuid)
+}
+
+pub(super) fn common(packet: TracePacket) -> TracePacket {
+    TracePacket { trusted_packet_sequence_id: Some(COMMON_SEQUENCE), ..packet }
+}
+
+pub(super) fn describe(descriptor: TrackDescriptor) -> TracePacket {
+    common(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })
+}
+
+/// All times are of the monotonic clock; the wall clock at its side, where the session has read both.
+fn clocks(file: &File<'_>) -> TracePacket {
+    let session = &file.model.session;
+    let clock = |id, ns| Clock { clock_id: Some(id), timestamp: Some(ns), ..Clock::default() };
+    let mut clocks = vec![clock(CLOCK_MONOTONIC, file.origin_ns)];
+    if session.start_ns != 0 && session.start_unix_ns != 0 {
+        // The origin of a file can be before the start of the session, and that of a part after it.
+        let unix = session.start_unix_ns.checked_add(file.origin_ns);
+        let unix = unix.and_then(|ns| ns.checked_sub(session.start_ns));
+        clocks.extend(unix.map(|ns| clock(CLOCK_REALTIME, ns)));
+    }
+    TracePacket {
+        timestamp: Some(file.origin_ns),
+        timestamp_clock_id: Some(CLOCK_MONOTONIC),
+        clock_snapshot: Some(ClockSnapshot { clocks, primary_trace_clock: Some(CLOCK_MONOTONIC) }),
+        ..TracePacket::default()
+    }
+}
+
+fn attributes(file: &File<'_>) -> Vec<Attribute> {
+    let attribute = |key: &str, text: String| Attribute {
+        key: Some(format!("profinfer.{key}")),
+        string_value: Some(text),
+    };
+    let facts =
+        metadata::facts(file.model, file.analysis).into_iter().map(|(key, text)| attribute(key, text));
+    let lines = words::health::lines(&file.analysis.health);
+    let health = (0..).zip(lines).map(|(n, line): (u32, _)| attribute(&format!("health.{n}"), line));
+    let part = file.part;
+    let part = (part.of > 1).then(|| attribute("part", format!("{} of {}", part.number, part.of)));
+    facts.chain(part).chain(health).collect()
+}
+
+fn health(file: &File<'_>) -> TrackEvent {
+    let lines = words::health::lines(&file.analysis.health);
+    let name = metadata::headline(&lines).to_owned();
+    let line = |text: String| DebugAnnotation { string_value: Some(text), ..DebugAnnotation::default() };
+    TrackEvent {
+        name: Some(name),
+        debug_annotations: vec![DebugAnnotation {
+            name: Some("lines".to_owned()),
+            array_values: lines.into_iter().map(line).collect(),
+            ..DebugAnnotation::default()
+        }],
+        ..TrackEvent::default()
+    }
+}

@@ -1,0 +1,55 @@
+//! The catalogue of rules as a page: docs/findings.md, and what `analyze findings` prints.
+//!
+//! Stage: view. From: the rules' own texts. To: Markdown. A test holds docs/findings.md to it.
+
+use std::io::{self, Write};
+
+use crate::words;
+use profinfer_analysis::findings::{RULES, Rule};
+
+const HEAD: &str = "\
+# Findings
+
+What `analyze` looks for in every session. Each rule has a stable code, which is also its code in summary.json. It is *found*, *ruled out* by a number, or
+*not known* because what it needs was not recorded, or *noisy*: the 95 % interval of what the cause costs includes nothing as well as the least cost that
+counts, so that more tokens are needed to tell. A gain is an interval in which the effect of the remedy lies: for a decode token, or for the time to the first
+token of a request. Where a cause can be provoked, a test applies the
+remedy on a real engine and holds the gain to its interval (`host-analyzer/analyze/tests/oracle/promise`, `ci/promise.sh`). A cause that costs less than 2 % of a
+decode token is ruled out. Means have 95 % intervals by batch means over eight blocks of consecutive tokens.
+
+`analyze findings` prints this page; it is generated from the rules.
+";
+
+/// Writes the page, or the part of one rule.
+///
+/// # Errors
+/// Those of `out`.
+pub fn page(only: Option<&Rule>, out: &mut dyn Write) -> io::Result<()> {
+    if only.is_none() {
+        out.write_all(HEAD.as_bytes())?;
+    }
+    for rule in RULES.iter().filter(|rule| only.is_none_or(|only| **rule == only)) {
+        writeln!(out, "\n## {}\n", rule.title)?;
+        writeln!(out, "`{}` · *{}*\n", rule.code, rule.question)?;
+        writeln!(out, "- **Found if** {}", lower(rule.condition))?;
+        if !rule.needs.is_empty() {
+            let needs: Vec<_> = rule.needs.iter().map(words::findings::needed).collect();
+            writeln!(out, "- **Needs** {}.", needs.join(", "))?;
+        }
+        writeln!(out, "- **Gain** {}", lower(rule.formula))?;
+        writeln!(out, "- **Remedy** {}", lower(rule.remedy))?;
+        writeln!(out, "- **Known from** {}.", rule.source)?;
+    }
+    Ok(())
+}
+
+/// A sentence behind a heading; names keep their capitals.
+fn lower(sentence: &str) -> String {
+    let first = sentence.split(' ').next().unwrap_or_default();
+    let is_name = first.chars().skip(1).any(char::is_uppercase) || first == "CPUs";
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(letter) if !is_name => letter.to_lowercase().chain(letters).collect(),
+        _ => sentence.to_owned(),
+    }
+}

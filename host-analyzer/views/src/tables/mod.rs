@@ -1,0 +1,168 @@
+//! Tables: spans, token calls, experts and threads, as Parquet and CSV.
+//!
+//! Stage: view. From: model and analysis. To: columns (one file per table here), which `parquet` and `csv`
+//! write. Promises: both formats have the same columns and rows, which docs/output-schema.md lists; a table is
+//! made and written in chunks, so that memory does not grow with it twice.
+
+mod column;
+mod csv;
+mod experts;
+mod keys;
+mod ops;
+mod parquet;
+mod threads;
+mod tokens;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Int64Array, StringArray, UInt32Array, UInt64Array};
+
+use self::column::{Coded, Column, Part, Values};
+use profinfer_analysis::Analysis;
+use profinfer_trace::model::Model;
+
+/// Rows per chunk: small enough to stay in memory, large enough to compress well.
+const CHUNK: usize = 1 << 17;
+
+/// A table that can be made in parts.
+trait Table {
+    /// Number of rows.
+    fn len(&self) -> usize;
+    /// Some of them. All parts have the same columns, also those without rows.
+    fn rows(&self, rows: Range<usize>) -> Part;
+    /// Parts that cover all rows; at least one, as a file without rows has columns too.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let len = self.len();
+        (0..len.max(1)).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(len))
+    }
+}
+
+macro_rules! views {
+    ($($(#[$doc:meta])* $name:ident = $write:path, $table:path;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// Those of `out`.
+            pub fn $name(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+                $write(&$table(model, analysis), out)
+            }
+        )*
+    };
+}
+
+views! {
+    /// `ops.parquet`: one row per span.
+    ops_parquet = parquet::write, ops::Ops::new;
+    /// `ops.csv`: one row per span.
+    ops_csv = csv::write, ops::Ops::new;
+    /// `tokens.parquet`: one row per token call.
+    tokens_parquet = parquet::write, tokens::Tokens::new;
+    /// `tokens.csv`: one row per token call.
+    tokens_csv = csv::write, tokens::Tokens::new;
+    /// `experts.parquet`: one row per expert of a token.
+    experts_parquet = parquet::write, experts::Experts::new;
+    /// `experts.csv`: one row per expert of a token.
+    experts_csv = csv::write, experts::Experts::new;
+    /// `threads.parquet`: one row per thread.
+    threads_parquet = parquet::write, threads::Threads::new;
+    /// `threads.csv`: one row per thread.
+    threads_csv = csv::write, threads::Threads::new;
+}
+
+/// A column of times. Signed, so that differences of columns do not wrap in the tools that read them.
+fn ns(values: impl Iterator<Item = u64>) -> Column {
+    Column::Each(Arc::new(Int64Array::from_iter_values(values.map(signed))))
+}
+
+/// A column of times that may be unknown.
+fn maybe_ns(values: impl Iterator<Item = Option<u64>>) -> Column {
+    Column::Each(Arc::new(values.map(|v| v.map(signed)).collect::<Int64Array>()))
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+/// A column of ids, indices or counts.
+fn u32s(values: impl Iterator<Item = u32>) -> Column {
+    Column::Each(Arc::new(UInt32Array::from_iter_values(values)))
+}
+
+/// A column of sizes.
+fn u64s(values: impl Iterator<Item = u64>) -> Column {
+    Column::Each(Arc::new(UInt64Array::from_iter_values(values)))
+}
+
+/// A column of sizes or counts that may be unknown.
+fn maybe_u64s(values: impl Iterator<Item = Option<u64>>) -> Column {
+    Column::Each(Arc::new(values.collect::<UInt64Array>()))
+}
+
+/// A column of ids, indices or counts that may be unknown.
+fn maybe_u32s(values: impl Iterator<Item = Option<u32>>) -> Column {
+    Column::Each(Arc::new(values.collect::<UInt32Array>()))
+}
+
+/// A column of texts that repeat: by row, keys into a list, which may have one text several times.
+fn texts(keys: impl Iterator<Item = u32>, list: &[&str]) -> Column {
+    let (mut values, mut places) = (Vec::new(), vec![column::ABSENT; list.len()]);
+    let mut known = HashMap::new();
+    let keys: Arc<[u32]> = keys
+        .inspect(|key| {
+            let place = &mut places[*key as usize];
+            if *place == column::ABSENT {
+                let text = list[*key as usize];
+                *place = *known.entry(text).or_insert_with(|| {
+                    values.push(text);
+                    u32::try_from(values.len() - 1).unwrap_or(column::ABSENT)
+                });
+            }
+        })
+        .collect();
+    Column::Coded(Coded { values: Values::texts(values), places, keys })
+}
+
+/// A column of CPUs. There are few, and each stays for long.
+fn cpus(of_rows: &[Option<u16>]) -> Column {
+    // Key 0 is that of no CPU.
+    let most = of_rows.iter().flatten().max().map_or(0, |cpu| usize::from(*cpu) + 1);
+    let mut places = vec![column::ABSENT; most + 1];
+    let mut values = Vec::new();
+    let keys: Arc<[u32]> = of_rows
+        .iter()
+        .map(|cpu| {
+            let Some(cpu) = cpu else { return 0 };
+            let key = usize::from(*cpu) + 1;
+            if places[key] == column::ABSENT {
+                places[key] = u32::try_from(values.len()).unwrap_or(column::ABSENT);
+                values.push(*cpu);
+            }
+            u32::from(*cpu) + 1
+        })
+        .collect();
+    Column::Coded(Coded { values: Values::U16(values), places, keys })
+}
+
+/// A column of texts.
+fn strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Column {
+    Column::Each(Arc::new(values.collect::<StringArray>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Arrow's readers take a list in which a text stands twice apart, and then mistake its places.
+    #[test]
+    fn a_list_has_each_text_once() {
+        let Column::Coded(coded) = texts([3, 1, 2, 1].into_iter(), &["unused", "a", "b", "a"]) else {
+            panic!("no list")
+        };
+        assert_eq!(coded.values.written(), ["a", "b"]);
+        assert_eq!((0..4).map(|row| coded.place(row)).collect::<Vec<_>>(), [0, 0, 1, 0]);
+    }
+}

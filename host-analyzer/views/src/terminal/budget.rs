@@ -1,0 +1,49 @@
+//! Where a token's time goes, phase by phase, the largest classes first.
+
+use std::io;
+
+use super::style::{Sheet, bar, percent, table, write_table};
+use crate::words::{self, budget::name, duration, phase_name};
+use profinfer_analysis::budget::{Budget, Class};
+use profinfer_analysis::capture::Capture;
+use profinfer_analysis::phase::Phase;
+
+/// A class with less than this part in every phase is not shown.
+const SMALL: f64 = 0.005;
+
+pub(super) fn write(budget: &Budget, capture: &Capture, out: &mut Sheet<'_>) -> io::Result<()> {
+    // Speculative decoding has calls of several tokens instead.
+    let generating = [Phase::Decode, Phase::BatchDecode].into_iter().find(|p| budget.phase(*p).is_some());
+    let generating = generating.unwrap_or(Phase::Decode);
+    let (decode, prefill) = (budget.phase(generating), budget.phase(Phase::Prefill));
+    if decode.is_none() && prefill.is_none() {
+        return Ok(());
+    }
+    let part = |phase: Option<&profinfer_analysis::budget::PhaseBudget>, class| {
+        phase.filter(|p| p.time_ns > 0).map_or(0.0, |p| p.wall.get(class) as f64 / p.time_ns as f64)
+    };
+    let mut classes: Vec<_> =
+        Class::ALL.into_iter().map(|c| (c, part(decode, c), part(prefill, c))).collect();
+    classes.retain(|(_, decode, prefill)| *decode >= SMALL || *prefill >= SMALL);
+    classes.sort_by(|a, b| (b.1 + b.2 / 1e3).total_cmp(&(a.1 + a.2 / 1e3)));
+    let mut t = table(&["a token's time", phase_name(generating), "share", "", "a prefill call", "share"]);
+    let a_call = |phase: Option<&profinfer_analysis::budget::PhaseBudget>, class| {
+        phase.map_or("–".to_owned(), |p| duration(p.wall.get(class) / p.calls.max(1)))
+    };
+    for (class, of_decode, of_prefill) in classes {
+        t.add_row(vec![
+            name(class).to_owned(),
+            a_call(decode, class),
+            percent(of_decode),
+            bar(of_decode, 14),
+            a_call(prefill, class),
+            percent(of_prefill),
+        ]);
+    }
+    write_table(&mut t, out)?;
+    match capture.part(generating).zip(decode) {
+        Some((part, _)) if part.traced > 0 => out.say(&words::capture::from_part(part)),
+        Some(_) => out.say("no token was traced: what is in its graphs is not known"),
+        None => Ok(()),
+    }
+}

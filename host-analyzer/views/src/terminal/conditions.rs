@@ -1,0 +1,30 @@
+//! What the system and the engine's processes were set to.
+
+use std::io::{self, Write};
+
+use super::style::{Colour, Sheet, cut, wrapped};
+use crate::words::{conditions, one_line};
+use profinfer_analysis::fact::Conditions;
+
+/// Processes shown; the others are in summary.json.
+const SHOWN: usize = 3;
+/// Longest part of a line: a variable's value may be long.
+const PART: usize = 60;
+
+pub(super) fn write(c: &Conditions, out: &mut Sheet<'_>) -> io::Result<()> {
+    let mut lines = vec![conditions::system(c)];
+    for process in c.processes.iter().take(SHOWN) {
+        let mut parts = conditions::process(process);
+        if let Some(first) = parts.first_mut().filter(|_| c.processes.len() > 1) {
+            *first = format!("process {}: {first}", process.pid);
+        }
+        lines.push(parts);
+    }
+    for parts in lines.into_iter().filter(|parts| !parts.is_empty()) {
+        let parts: Vec<String> = parts.iter().map(|part| cut(&one_line(part), PART)).collect();
+        for line in wrapped(&parts.join(" · "), out.width()) {
+            writeln!(out, "{}", Colour::Dim.paint(&line))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! The answer in a few lines: how fast, what would help and by how much, what was ruled out.
+
+use std::io::{self, Write};
+
+use super::style::{Colour, Sheet, wrapped};
+use crate::words::findings as words;
+use profinfer_analysis::findings::Findings;
+
+/// Findings shown; the others are in summary.json.
+const SHOWN: usize = 5;
+
+pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> {
+    if findings.headline.token_ns.is_none() {
+        return Ok(());
+    }
+    out.say(&words::headline(&findings.headline))?;
+    for (n, finding) in (1..).zip(findings.found.iter().take(SHOWN)) {
+        lines(&format!("{n}. "), &words::sentence(finding), Colour::Warn, out)?;
+    }
+    let short = |of: Vec<String>| of.join(", ");
+    if !findings.ruled_out.is_empty() {
+        let all = findings.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence));
+        lines("Ruled out: ", &short(all.collect()), Colour::Dim, out)?;
+    }
+    if !findings.noisy.is_empty() {
+        let all = findings.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence));
+        lines("Too noisy to tell: ", &short(all.collect()), Colour::Dim, out)?;
+    }
+    if !findings.not_known.is_empty() {
+        let all = findings.not_known.iter().map(|(rule, missing)| words::not_known(rule, missing));
+        lines("Not known: ", &short(all.collect()), Colour::Dim, out)?;
+    }
+    writeln!(out)
+}
+
+fn lines(first: &str, text: &str, colour: Colour, out: &mut Sheet<'_>) -> io::Result<()> {
+    for line in wrapped(&format!("{first}{text}"), out.width()) {
+        writeln!(out, "{}", colour.paint(&line))?;
+    }
+    Ok(())
+}

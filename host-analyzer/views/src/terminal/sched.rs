@@ -1,0 +1,66 @@
+//! The scheduler: who had the CPUs that the engine wanted.
+
+use std::io::{self, Write};
+
+use comfy_table::Cell;
+
+use super::style::{Sheet, cut, table, write_table};
+use crate::words::{count, duration, one_line};
+use profinfer_analysis::sched::{Interference, Sched, StateTimes};
+
+/// Rows shown; the others are in summary.json.
+const SHOWN: usize = 5;
+const NAME: usize = 34;
+
+pub(super) fn write(sched: &Sched, missed: Option<u64>, out: &mut Sheet<'_>) -> io::Result<()> {
+    if !sched.recorded || sched.threads.is_empty() {
+        return Ok(());
+    }
+    let sum =
+        |of: fn(&StateTimes) -> u64| sched.threads.iter().map(|t| of(&t.decode)).fold(0, u64::saturating_add);
+    let line = format!(
+        "threads in decode: {} on a CPU, {} preempted, {} woken and waiting, {} asleep, {} blocked, {} not known",
+        duration(sum(|t| t.running_ns)),
+        duration(sum(|t| t.preempted_ns)),
+        duration(sum(|t| t.woken_ns)),
+        duration(sum(|t| t.sleeping_ns.saturating_add(t.stopped_ns))),
+        duration(sum(|t| t.blocked_ns)),
+        duration(sum(|t| t.unknown_ns)),
+    );
+    writeln!(out)?;
+    out.say(&line)?;
+    if let Some(missed @ 1..) = missed {
+        out.say(&format!(
+            "{} of the scheduler's events are not known: the kernel left out the agent's program, because another BPF program or a map \
+             was in use on that CPU",
+            count(missed)
+        ))?;
+    }
+    if sched.interference.is_empty() {
+        return Ok(());
+    }
+    let mut t = table(&["had a CPU that the engine wanted", "turns", "time", "in decode", "CPUs"]);
+    for row in sched.interference.iter().take(SHOWN) {
+        let cpus: Vec<String> = row.cpus.iter().map(|c| c.cpu.to_string()).collect();
+        t.add_row(vec![
+            Cell::new(cut(&one_line(&who(row)), NAME)),
+            Cell::new(count(row.turns)),
+            Cell::new(duration(row.time_ns)),
+            Cell::new(duration(row.decode_ns)),
+            Cell::new(cut(&cpus.join(" "), 16)),
+        ]);
+    }
+    write_table(&mut t, out)?;
+    match sched.interference.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        n => writeln!(out, "and {n} other tasks"),
+    }
+}
+
+fn who(row: &Interference) -> String {
+    match (row.idle, row.engine) {
+        (true, _) => "nobody (the CPU was idle)".to_owned(),
+        (_, true) => format!("{} {}, the engine's own", row.tid, row.name),
+        _ => format!("{} {}", row.tid, row.name),
+    }
+}

@@ -1,0 +1,124 @@
+//! Requests by slot: percentiles, and what the batches were made of.
+
+use std::io::{self, Write};
+
+use super::style::{Sheet, table, write_table};
+use crate::words::{count, duration};
+use profinfer_analysis::server::{Batches, Begin, Server, ServerContext, Spread, Spreads};
+
+/// Rows shown of a table; the others are in summary.json.
+const SHOWN: usize = 16;
+
+pub(super) fn write(server: &Server, out: &mut Sheet<'_>) -> io::Result<()> {
+    for context in server.contexts.iter().filter(|c| c.spreads.requests > 1 || c.slots.len() > 1) {
+        spreads(context, out)?;
+        batches(&context.batches, out)?;
+        notes(server, context, out)?;
+    }
+    Ok(())
+}
+
+fn spreads(context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
+    let mut t = table(&[
+        "slot",
+        "requests",
+        "prompt",
+        "reused",
+        "TTFT p50",
+        "p90",
+        "p99",
+        "waited p50",
+        "TPOT p50",
+        "p90",
+        "p99",
+    ]);
+    let mut add = |name: String, s: &Spreads| {
+        let [ttft, waited, tpot] = [&s.ttft_ns, &s.waited_ns, &s.tpot_ns].map(times);
+        t.add_row(vec![
+            name,
+            count(s.requests),
+            tokens(s.prompt_tokens.p50),
+            tokens(s.reused.p50),
+            ttft[0].clone(),
+            ttft[1].clone(),
+            ttft[2].clone(),
+            waited[0].clone(),
+            tpot[0].clone(),
+            tpot[1].clone(),
+            tpot[2].clone(),
+        ]);
+    };
+    for slot in context.slots.iter().take(SHOWN) {
+        add(slot.slot.to_string(), &slot.spreads);
+    }
+    if context.slots.len() > 1 {
+        add("all".into(), &context.spreads);
+    }
+    write_table(&mut t, out)?;
+    others(context.slots.len(), out)
+}
+
+fn batches(all: &[Batches], out: &mut Sheet<'_>) -> io::Result<()> {
+    let mut t = table(&[
+        "slots in a batch",
+        "calls",
+        "of prompts and answers",
+        "time",
+        "prompt tokens",
+        "answer tokens",
+    ]);
+    for b in all.iter().take(SHOWN) {
+        t.add_row(vec![
+            count(b.sequences.into()),
+            count(b.calls),
+            count(b.mixed_calls),
+            duration(b.time_ns),
+            count(b.prompt_tokens),
+            count(b.answer_tokens),
+        ]);
+    }
+    write_table(&mut t, out)?;
+    others(all.len(), out)
+}
+
+fn others(all: usize, out: &mut Sheet<'_>) -> io::Result<()> {
+    match all.checked_sub(SHOWN) {
+        Some(n) if n > 0 => writeln!(out, "and {n} other rows"),
+        _ => Ok(()),
+    }
+}
+
+/// What is not in the figures.
+fn notes(server: &Server, context: &ServerContext, out: &mut Sheet<'_>) -> io::Result<()> {
+    out.say(
+        "a request is seen from its first batch on: what it waited for a slot before that is not in the TTFT",
+    )?;
+    let of = server.requests.iter().filter(|r| r.pid == context.pid && r.context == context.context);
+    let with = |begin: Begin| of.clone().filter(|r| r.begin == begin).map(|_| 1_u64).sum::<u64>();
+    let (back, unseen) = (with(Begin::Back), with(Begin::Unseen));
+    if back > 0 {
+        out.say(&format!(
+            "{} requests begin with one token at a position that the slot had: a prompt that was in the cache, or the engine shifted \
+             a full context",
+            count(back)
+        ))?;
+    }
+    if unseen > 0 {
+        out.say(&format!("{} requests were being answered when they were seen first", count(unseen)))?;
+    }
+    if context.calls_not_whole > 0 {
+        out.say(&format!(
+            "the batches of {} calls did not come whole: requests in them lack figures",
+            count(context.calls_not_whole)
+        ))?;
+    }
+    Ok(())
+}
+
+fn times(s: &Spread) -> [String; 3] {
+    [s.p50, s.p90, s.p99].map(|ns| ns.map_or("–".into(), duration))
+}
+
+fn tokens(n: Option<u64>) -> String {
+    n.map_or("–".into(), count)
+}

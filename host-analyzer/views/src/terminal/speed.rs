@@ -1,0 +1,96 @@
+//! Token level: how fast, and how much of it in graphs and operators.
+
+use std::io::{self, Write};
+
+use super::style::{Sheet, percent, table, write_table};
+use crate::words::{count, duration, phase_name};
+use profinfer_analysis::phase::Phase;
+use profinfer_analysis::request::Request;
+use profinfer_analysis::token::{PhaseTotals, Token};
+
+/// Requests shown; the others are in summary.json.
+const SHOWN: usize = 4;
+
+pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
+    if token.calls.is_empty() {
+        return Ok(());
+    }
+    let mut t =
+        table(&["", "calls", "tokens", "time", "call tok/s", "median", "p95", "in graphs", "in operators"]);
+    let phases = [
+        (Phase::Prefill, &token.prefill),
+        (Phase::Decode, &token.decode),
+        (Phase::BatchDecode, &token.batch_decode),
+        (Phase::Draft, &token.draft),
+        (Phase::WarmUp, &token.warm_up),
+    ];
+    for (phase, totals) in phases {
+        if totals.calls > 0 || matches!(phase, Phase::Prefill | Phase::Decode) {
+            t.add_row(row(phase_name(phase), totals));
+        }
+    }
+    write_table(&mut t, out)?;
+    if token.prefill.told_by_tokens > 0 {
+        out.say(
+            "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it",
+        )?;
+    }
+    if token.failed_calls > 0 {
+        writeln!(out, "{} calls failed and are counted nowhere above", count(token.failed_calls))?;
+    }
+    requests(&token.requests, out)
+}
+
+fn row(name: &str, t: &PhaseTotals) -> Vec<String> {
+    let part = |ns: Option<u64>, whole: u64| match (ns, whole) {
+        (Some(ns), 1..) => percent(ns as f64 / whole as f64),
+        _ => "–".into(),
+    };
+    vec![
+        name.into(),
+        count(t.calls),
+        count(t.tokens),
+        duration(t.time_ns),
+        per_s(t.tokens_per_s),
+        maybe(t.median_ns),
+        maybe(t.p95_ns),
+        part(t.graph_ns, t.time_ns),
+        // Of a call that was not traced it is not known.
+        part(t.op_wall_ns, t.traced_time_ns),
+    ]
+}
+
+/// The longest requests, in order of time.
+fn requests(all: &[Request], out: &mut Sheet<'_>) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let mut shown: Vec<&Request> = all.iter().collect();
+    shown.sort_by_key(|r| std::cmp::Reverse((r.generated, r.prompt_tokens)));
+    shown.truncate(SHOWN);
+    shown.sort_by_key(|r| r.index);
+    let mut t = table(&["request", "prompt", "TTFT", "generated", "TPOT", "tok/s"]);
+    for r in shown {
+        t.add_row(vec![
+            count(u64::from(r.index) + 1),
+            count(r.prompt_tokens),
+            maybe(r.ttft_ns),
+            count(r.generated),
+            maybe(r.tpot_ns),
+            per_s(r.decode_tokens_per_s),
+        ]);
+    }
+    write_table(&mut t, out)?;
+    if all.len() > SHOWN {
+        writeln!(out, "and {} shorter ones", count((all.len() - SHOWN) as u64))?;
+    }
+    Ok(())
+}
+
+fn maybe(ns: Option<u64>) -> String {
+    ns.map_or("–".into(), duration)
+}
+
+fn per_s(rate: Option<f64>) -> String {
+    rate.map_or("–".into(), |r| format!("{r:.2}"))
+}

@@ -1,0 +1,63 @@
+//! How much of the memory's bandwidth decode used, and which modules took the time.
+
+use std::io;
+
+use super::style::{Sheet, percent};
+use crate::words::{read_from, size};
+use profinfer_analysis::module::{Module, Sum};
+use profinfer_analysis::phase::Phase;
+use profinfer_analysis::roof::{Roof, Roofs, Utilisation};
+use profinfer_analysis::work::Accuracy;
+
+/// Modules with less of the time are not shown; all are in summary.json.
+const LEAST: f64 = 0.005;
+/// Modules shown at most, so that they fit into a line.
+const MOST: usize = 5;
+
+pub(super) fn write(roofs: &Roofs, modules: &[Sum], out: &mut Sheet<'_>) -> io::Result<()> {
+    let lines =
+        [roofs.decode.as_ref().map(|d| utilisation(d, roofs.phase(Phase::Decode))), by_module(modules)];
+    for line in lines.into_iter().flatten() {
+        out.say(&line)?;
+    }
+    Ok(())
+}
+
+/// `decode reads 120 MiB a token, 10.2 GB/s: 64.0 % of what this memory delivers to 4 threads from 120 MiB (MBU)`.
+fn utilisation(d: &Utilisation, roof: &Roof) -> String {
+    let bytes = size(d.bytes_per_token as u64);
+    let bytes = match d.accuracy {
+        Accuracy::Counted => bytes,
+        Accuracy::AtMost => format!("at most {bytes}"),
+        Accuracy::Estimated => format!("about {bytes}"),
+    };
+    let threads = if roof.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", roof.threads) };
+    let from = roof.read.as_ref().map(read_from).unwrap_or_default();
+    let part = d.mbu.map_or_else(
+        || format!("the memory's ceiling for {threads} is not known"),
+        |mbu| format!("{} of what this memory delivers to {threads}{from} (MBU)", percent(mbu)),
+    );
+    format!("decode reads {bytes} a token, {} GB/s: {part}", gb_per_s(d.bytes_per_s))
+}
+
+fn by_module(modules: &[Sum]) -> Option<String> {
+    let of = |phase: Phase| modules.iter().filter(move |s| s.phase == phase);
+    let phase =
+        [Phase::Decode, Phase::Prefill, Phase::Unknown].into_iter().find(|p| of(*p).next().is_some())?;
+    let name = |s: &Sum| s.module.map_or("", Module::name);
+    let parts: Vec<String> = of(phase)
+        .filter(|s| s.share >= LEAST)
+        .take(MOST)
+        .map(|s| format!("{} {}", name(s), percent(s.share)))
+        .collect();
+    let phase = if phase == Phase::Unknown { "time" } else { phase.name() };
+    // One module alone says nothing of a model's parts.
+    (parts.len() > 1).then(|| format!("{phase} by module: {}", parts.join(" · ")))
+}
+
+/// Three digits of 10⁹ bytes a second.
+pub(super) fn gb_per_s(bytes_per_s: f64) -> String {
+    let gb = bytes_per_s / 1e9;
+    let decimals = if gb < 9.995 { 2 } else { usize::from(gb < 99.95) };
+    format!("{gb:.decimals$}")
+}

@@ -1,0 +1,47 @@
+//! Findings and health, in full sentences.
+
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+use super::screen::Seen;
+use super::{BAD, DIM, GOOD, WARN};
+use crate::terminal::style::wrapped;
+use crate::words::{findings as words, health};
+use profinfer_analysis::health::Severity;
+
+/// Health, what was found, what was ruled out, what is not known.
+pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut say = |text: &str, style: Style| {
+        lines.extend(wrapped(text, width).into_iter().map(|line| Line::styled(line, style)));
+    };
+    let remarks = &seen.analysis.health.remarks;
+    if remarks.iter().all(|r| r.severity() != Severity::Loss) {
+        say("● nothing was lost so far", GOOD);
+    }
+    for remark in remarks {
+        let style = match remark.severity() {
+            Severity::Good => GOOD,
+            Severity::Note => DIM,
+            Severity::Warning => WARN,
+            Severity::Loss => BAD,
+        };
+        say(&format!("● {}", health::line(remark)), style);
+    }
+    let f = &seen.findings;
+    for (n, finding) in (1..).zip(&f.found) {
+        say(&format!("{n}. {}", words::sentence(finding)), WARN);
+    }
+    if f.found.is_empty() && !f.ruled_out.is_empty() {
+        say("Nothing was found that slows the engine.", GOOD);
+    }
+    let mut list = |name: &str, of: Vec<String>| {
+        if !of.is_empty() {
+            say(&format!("{name}: {}", of.join(", ")), DIM);
+        }
+    };
+    list("Ruled out", f.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence)).collect());
+    list("Too noisy to tell", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
+    list("Not known", f.not_known.iter().map(|(rule, missing)| words::not_known(rule, missing)).collect());
+    lines
+}

@@ -1,0 +1,105 @@
+//! The first lines: what was lost, what is being done, and the one sentence.
+
+use std::time::Duration;
+
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::screen::{Screen, Seen};
+use super::{BAD, DIM, WARN};
+use crate::terminal::style::{cut, wrapped};
+use crate::words::{self, count, duration, size};
+use profinfer_analysis::health::{Remark, Severity};
+
+/// Lines of losses that are shown here; all are in the pane of findings and health.
+const LOSSES: usize = 2;
+/// Lines of the sentence, at most.
+const SENTENCE: usize = 4;
+/// Of a session without a token call for so long it is said.
+const IDLE: Duration = Duration::from_secs(3);
+
+/// What was lost, worst first.
+pub(super) fn losses(screen: &Screen, width: u16) -> Vec<Line<'static>> {
+    let lost: Vec<&Remark> = remarks(screen.seen(), Severity::Loss).collect();
+    let more = lost.len().saturating_sub(LOSSES);
+    let width = usize::from(width);
+    let line = |(i, remark): (usize, &&Remark)| {
+        let rest = if more > 0 && i + 1 == LOSSES { format!(" (and {more} more: 5)") } else { String::new() };
+        let room = width.saturating_sub(rest.chars().count() + 1);
+        let text = format!(" {}{rest}", cut(&words::health::line(remark), room));
+        Line::styled(format!("{text:width$}"), BAD)
+    };
+    lost.iter().take(LOSSES).enumerate().map(line).collect()
+}
+
+/// Remarks of one severity.
+pub(super) fn remarks(seen: Option<&Seen>, severity: Severity) -> impl Iterator<Item = &Remark> {
+    seen.into_iter().flat_map(|s| &s.analysis.health.remarks).filter(move |r| r.severity() == severity)
+}
+
+/// Where from, for how long, how much; or what it waits for.
+pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
+    let width = usize::from(width);
+    let seconds = screen.elapsed().as_secs();
+    let clock = format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if let Some(said) = &screen.said {
+        let text = cut(&format!("{clock} {}: {said}", screen.doing), width);
+        return Paragraph::new(Line::styled(text, WARN.add_modifier(Modifier::BOLD)));
+    }
+    let p = &screen.progress;
+    let mut text =
+        format!("{clock} {} · {} token calls · {}", screen.source, count(p.decodes), size(p.bytes));
+    let since = screen.called.map(|at| at.elapsed()).filter(|since| *since >= IDLE);
+    let computing = screen.computed.is_some_and(|at| at.elapsed() < IDLE);
+    match since {
+        Some(since) if computing => {
+            text += &format!(" · in a call for {} s, {} operators", since.as_secs(), count(p.spans));
+        }
+        Some(since) => text += &format!(" · no call for {} s", since.as_secs()),
+        None if computing && p.decodes == 0 => text += &format!(" · {} operators", count(p.spans)),
+        None => {}
+    }
+    Paragraph::new(Line::styled(cut(&text, width), DIM))
+}
+
+/// Speed, share of the ceiling, worst finding.
+pub(super) fn sentence(screen: &Screen, width: u16) -> Vec<Line<'static>> {
+    let Some(seen) = screen.seen() else {
+        return vec![Line::raw("No call has been seen whole yet.")];
+    };
+    // An engine that has not begun, or that waits for its next prompt.
+    if seen.window_ns == 0 {
+        let text = match screen.progress.graph_calls {
+            0 => "No call of the engine was seen yet.".to_owned(),
+            _ => "The engine ended no call in the last seconds.".to_owned(),
+        };
+        return vec![Line::raw(text)];
+    }
+    let text = words::watch::sentence(&seen.findings);
+    let found = !seen.findings.found.is_empty();
+    let style = if found { WARN } else { Style::new() }.add_modifier(Modifier::BOLD);
+    let mut lines = wrapped(&text, usize::from(width));
+    lines.truncate(SENTENCE);
+    let mut lines: Vec<_> = lines.into_iter().map(|line| Line::styled(line, style)).collect();
+    let warnings = remarks(Some(seen), Severity::Warning).count();
+    let mut of = format!("of the last {}", duration(seen.window_ns));
+    if let Some(engine) = &seen.engine {
+        of += &format!(
+            ", process {} ({}), the last to call of {} engines",
+            engine.pid,
+            words::one_line(&engine.name),
+            engine.of
+        );
+    }
+    if screen.is_paused() {
+        of += ", paused";
+    }
+    let mut last = vec![Span::styled(of, DIM)];
+    if warnings > 0 {
+        let s = if warnings == 1 { "" } else { "s" };
+        last.push(Span::styled(format!(" · {warnings} warning{s}: 5"), WARN));
+    }
+    lines.push(Line::from(last));
+    lines
+}

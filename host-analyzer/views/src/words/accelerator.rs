@@ -1,0 +1,96 @@
+//! Accelerators' own profiles and the shapes of operators, in words.
+
+use super::{count, duration, one_line};
+use profinfer_analysis::accelerator::{Part, ProfileJoin, Shape, Why};
+use profinfer_trace::model::ProfileFormat;
+
+/// How far a profile fits the recording: what does not, first.
+#[must_use]
+pub fn line(p: &ProfileJoin) -> String {
+    let mut parts = Vec::new();
+    if p.unjoined.kernels > 0 {
+        let first = p.unjoined_kinds.first().map_or_else(String::new, |u| {
+            format!(", first `{}`: {}", one_line(&u.text), why(u.why, p.format))
+        });
+        parts.push(format!("{} without a node{first}", kernels(&p.unjoined)));
+    }
+    let missing = [
+        (p.damaged_lines, "lines cut or mixed with others"),
+        (p.open_blocks, "blocks not whole"),
+        (p.left_out_rows, "rows beyond what is kept"),
+    ];
+    parts.extend(missing.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))));
+    let (without, beyond) = p.unequal();
+    if without > 0 {
+        parts.push(format!("{} executions of nodes without a kernel", count(without)));
+    }
+    if beyond > 0 {
+        parts.push(format!("{} kernels more than the recording has executions", count(beyond)));
+    }
+    if p.unread_fusions > 0 {
+        parts.push(format!(
+            "{} kernels fused operators that the profile does not name",
+            count(p.unread_fusions)
+        ));
+    }
+    if p.grouped.kernels > 0 {
+        parts.push(format!("{} of one of several shapes, not told apart", kernels(&p.grouped)));
+    }
+    let joined = format!(
+        "{} of {} joined to one shape each, {:.1} % of {} on the device joined or grouped",
+        count(p.joined.kernels),
+        kernels_of(p.kernels),
+        p.share * 100.0,
+        duration(p.device_ns)
+    );
+    parts.push(joined);
+    format!("accelerator profile {} ({}): {}", one_line(&p.name), format_name(p.format), parts.join("; "))
+}
+
+fn kernels(part: &Part) -> String {
+    format!("{} ({} on the device)", kernels_of(part.kernels), duration(part.device_ns))
+}
+
+fn kernels_of(n: u64) -> String {
+    if n == 1 { "1 kernel".to_owned() } else { format!("{} kernels", count(n)) }
+}
+
+fn why(why: Why, format: ProfileFormat) -> String {
+    match why {
+        Why::NoBackend => format!("the recording has no graph of {}", format.backend()),
+        Why::NotTold => {
+            "it does not say what the kernel computed; name cl_profiling.csv of the same run, too".to_owned()
+        }
+        Why::NoNode => "no node of the backend is of this name, operator or shape".to_owned(),
+    }
+}
+
+/// The format for people.
+const fn format_name(format: ProfileFormat) -> &'static str {
+    match format {
+        ProfileFormat::OpenClTable => "table of OpenCL kernels",
+        ProfileFormat::OpenClTrace => "trace of OpenCL kernels",
+        ProfileFormat::VulkanLog => "log of Vulkan's performance logger",
+        ProfileFormat::HexagonLog => "Hexagon's profile log",
+    }
+}
+
+/// Types and dimensions: `q8_0 m=64 n=1 k=64`, `f32 64×3`, or of several shapes how many.
+#[must_use]
+pub fn shape(shapes: &[Shape]) -> String {
+    let [shape] = shapes else { return format!("{} shapes", shapes.len()) };
+    let dtype = |t: Option<&String>| t.map_or_else(String::new, |t| one_line(t));
+    match shape.product {
+        Some(p) => {
+            let batch = if p.batch > 1 { format!(" batch={}", p.batch) } else { String::new() };
+            format!("{} m={} n={} k={}{batch}", dtype(shape.types.first()), p.m, p.n, p.k)
+        }
+        None => format!("{} {}", dtype(Some(&shape.dtype)), dims(&shape.ne)),
+    }
+}
+
+/// `64×3`: dimensions without the last ones.
+fn dims(ne: &[u64; 4]) -> String {
+    let used = ne.iter().rposition(|n| *n != 1).map_or(1, |at| at + 1);
+    ne[..used].iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}

@@ -1,0 +1,33 @@
+//! The classes of the budget in words.
+
+use profinfer_analysis::budget::Class;
+
+/// A class in a few words.
+#[must_use]
+pub const fn name(class: Class) -> &'static str {
+    match class {
+        Class::Work => "operators",
+        Class::WorkAndWait => "operators and waits behind them",
+        Class::WaitPreempted => "waiting for a preempted thread",
+        Class::WaitThrottled => "waiting for a throttled thread",
+        Class::WaitInterrupted => "waiting for an interrupted thread",
+        Class::WaitBlocked => "waiting for a blocked thread",
+        Class::WaitStartedLate => "waiting for a thread that began late",
+        Class::WaitSlowerCore => "waiting for a slower core",
+        Class::WaitMoreRows => "waiting for the thread with more rows",
+        Class::WaitUneven => "waiting, cause not seen",
+        Class::WaitOneThread => "waiting for operators of one thread",
+        Class::Preempted => "preempted",
+        Class::Throttled => "throttled",
+        Class::Waking => "waking up",
+        Class::Interrupted => "interrupts",
+        Class::Blocked => "blocked",
+        Class::BetweenOperators => "between operators",
+        Class::GraphPreparation => "graph preparation",
+        Class::Application => "sampling and application",
+        Class::OtherBackend => "other backends",
+        Class::Probes => "probes",
+        Class::NotTraced => "operators that were not captured",
+        Class::Unknown => "unknown",
+    }
+}

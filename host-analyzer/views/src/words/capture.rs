@@ -1,0 +1,226 @@
+//! The sentences of what was captured: options, filters, the controller, parts of the tokens.
+
+use super::{count, duration, one_line, phase_name};
+use profinfer_analysis::capture::{self, PhaseCoverage, Step, filter_on};
+use profinfer_analysis::duty::{Coverage, Measured, MeasuredEdges, Slowdown};
+use profinfer_analysis::op::OpType;
+use profinfer_trace::model::{CaptureOption, Filter, FilterOn, FilterPlace, Refusal};
+
+/// `from 40 of 400 tokens in 5 bursts`.
+#[must_use]
+pub fn from_part(c: &Coverage) -> String {
+    let bursts = if c.bursts == 1 { "1 burst".to_owned() } else { format!("{} bursts", count(c.bursts)) };
+    format!("from {} of {} tokens in {bursts}", count(c.traced), count(c.calls))
+}
+
+/// What of the tokens the figures of operators are from.
+#[must_use]
+pub fn parts(parts: &[PhaseCoverage]) -> String {
+    let of = |p: &PhaseCoverage| {
+        let edge = match p.coverage.edge {
+            0 => String::new(),
+            n => format!(" ({} more at the edges of bursts are left out)", count(n)),
+        };
+        format!(
+            "{} of {} {} calls{edge}",
+            count(p.coverage.traced),
+            count(p.coverage.calls),
+            phase_name(p.phase)
+        )
+    };
+    let parts: Vec<_> = parts.iter().map(of).collect();
+    format!("part: figures of operators are from {}; sums are of these, not scaled", parts.join(", "))
+}
+
+/// What a span of a recording without ends is.
+pub const WITHOUT_ENDS: &str =
+    "without ends: each time goes on to the next start and has the wait behind the operator in it";
+
+/// A filter that leaves out the rest, beside a table.
+#[must_use]
+pub fn only(f: &capture::Filter) -> String {
+    format!("filter: only {} {}; the rest was left out and is not 0", on(f.on), one_line(&f.text))
+}
+
+/// Types named whose time is in doubt.
+const NAMED: usize = 4;
+
+/// How much longer each operator looks by its probe, and of which types that is more than a tenth of the median.
+#[must_use]
+pub fn bias(inside_ns: u64, types: &[OpType]) -> String {
+    let mut names: Vec<&str> = types.iter().filter(|t| t.biased).map(|t| t.desc.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let named: Vec<_> = names.iter().take(NAMED).map(|name| one_line(name)).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let of = match names.len() {
+        0 => String::new(),
+        _ => format!("; more than a tenth of the median of {}{more}", named.join(", ")),
+    };
+    format!("each run looks {inside_ns} ns longer by its probes{of}")
+}
+
+/// A part as per cent with its sign: `+4.9 %`.
+#[must_use]
+pub fn signed_percent(part: f64) -> String {
+    let decimals = if part.abs() < 0.01 { 2 } else { 1 };
+    format!("{:+.decimals$} %", part * 100.0)
+}
+
+/// A measured slowdown.
+#[must_use]
+pub fn measured(m: &Measured) -> String {
+    format!(
+        "a traced decode token takes {} time ({} to {}, 95 %), all tokens {}: {} traced beside {} untraced ones in {} bursts{}",
+        signed_percent(m.slowdown),
+        signed_percent(m.low),
+        signed_percent(m.high),
+        signed_percent(m.of_all_tokens),
+        count(m.traced),
+        count(m.untraced),
+        count(m.bursts),
+        m.edges.as_ref().map_or_else(String::new, at_edges)
+    )
+}
+
+fn at_edges(e: &MeasuredEdges) -> String {
+    format!(
+        "; where probes go in and out, a token {} ({} to {}): {:.1} ms around each burst",
+        signed_percent(e.slowdown),
+        signed_percent(e.low),
+        signed_percent(e.high),
+        e.extra_ns / 1e6
+    )
+}
+
+/// A slowdown in a few words; `None` where it is not known.
+#[must_use]
+pub fn slowdown(s: &Slowdown) -> Option<String> {
+    match s {
+        Slowdown::Measured(m) => Some(format!(
+            "decode slowed down by {} ({} to {}) while traced, {} in all: measured",
+            signed_percent(m.slowdown),
+            signed_percent(m.low),
+            signed_percent(m.high),
+            signed_percent(m.of_all_tokens)
+        )),
+        Slowdown::Estimated { slowdown } => {
+            Some(format!("decode slowed down by about {:.2} %, an estimate", slowdown * 100.0))
+        }
+        Slowdown::Unknown => None,
+    }
+}
+
+/// A filter that is in force.
+#[must_use]
+pub fn filtered(f: &Filter) -> String {
+    let paid = match f.place {
+        FilterPlace::Trap => "others have no probe",
+        FilterPlace::Kernel => "others cost a probe's hit",
+        FilterPlace::Agent | FilterPlace::Nowhere => "others cost a probe's hit and a record",
+    };
+    format!("filter: only {} {}; {paid}", on(filter_on(f.on)), one_line(&f.text))
+}
+
+/// What a filter looks at, by its name in data.
+fn on(on: &str) -> &'static str {
+    match on {
+        "op" => "operators of type",
+        "name" => "nodes named",
+        "layer" => "operators of layer",
+        "thread" => "operators on thread",
+        "token" => "operators of decode token",
+        _ => "operators of request",
+    }
+}
+
+/// A filter that is not in force.
+#[must_use]
+pub fn filter_refused(f: &Filter, why: Refusal) -> String {
+    format!("not in force: {} {}: {}", option(f.on), one_line(&f.text), refusal(why))
+}
+
+/// The agent's option that asks for a filter.
+const fn option(on: FilterOn) -> &'static str {
+    match on {
+        FilterOn::Op => "--only-op",
+        FilterOn::Name => "--only-name",
+        FilterOn::Layer => "--only-layers",
+        FilterOn::Thread => "--only-threads",
+        FilterOn::Token => "--tokens",
+        FilterOn::Request => "--requests",
+    }
+}
+
+/// An option that is not in force.
+#[must_use]
+pub fn option_refused(option: CaptureOption, why: Refusal) -> String {
+    let option = match option {
+        CaptureOption::Duty => "--duty",
+        CaptureOption::Ends => "--ends none",
+        CaptureOption::KeepAbove => "--keep-above",
+        CaptureOption::MaxSlowdown => "--max-slowdown",
+    };
+    format!("not in force: {option}: {}", refusal(why))
+}
+
+const fn refusal(why: Refusal) -> &'static str {
+    match why {
+        Refusal::NoOperators => "no operators are captured. Record the operator level (--levels all)",
+        Refusal::NoTokenCalls => "the engine has no token calls that can be probed",
+        Refusal::NotCallSites => {
+            "in this build, starts of operators are not told from calls that do nothing without their ends"
+        }
+        Refusal::Counters => "counters need both ends of an operator. Leave out the counters",
+        Refusal::Excluded => "another option excludes it",
+        Refusal::TooMuch => "it is more than the agent takes: at most 16 parts of at most 64 bytes",
+        Refusal::Unseen => "it cannot be seen from outside of the engine",
+        Refusal::Kernel => "the kernel did not take what it needs",
+        Refusal::Unreadable => "it could not be read. Check its spelling",
+    }
+}
+
+/// Steps told one by one; all are in summary.json.
+const SHOWN: usize = 4;
+
+/// What the controller changed.
+#[must_use]
+pub fn steps(steps: &[Step]) -> String {
+    let told: Vec<_> = steps.iter().take(SHOWN).map(step).collect();
+    let more = match steps.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        n => format!("; and {} more", count(n as u64)),
+    };
+    let changes = if steps.len() == 1 { "1 change".to_owned() } else { format!("{} changes", steps.len()) };
+    format!("controller: {changes} of the duty: {}{more}", told.join("; "))
+}
+
+/// One change: `at 12.3 s to 10 % from 100 %: 4.20 tok/s, below 5.00`.
+#[must_use]
+pub fn step(s: &Step) -> String {
+    let share = |part: f64| format!("{:.0} %", part * 100.0);
+    format!(
+        "at {} to {} from {}: {}",
+        duration(s.at_ns),
+        share(s.after_share),
+        share(s.before_share),
+        reason(s)
+    )
+}
+
+/// The speed or the slowdown that led to a change, beside its limit.
+#[must_use]
+pub fn reason(s: &Step) -> String {
+    let unknown = || "not known".to_owned();
+    if let Some(limit) = s.keep_above_per_s {
+        let side = if s.reason == "too_slow" { "below" } else { "above" };
+        let speed = s.tokens_per_s.map_or_else(unknown, |v| format!("{v:.2} tok/s"));
+        return format!("{speed}, {side} {limit:.2}");
+    }
+    let side = if s.reason == "too_dear" { "above" } else { "below" };
+    let limit = s.max_slowdown.map_or_else(unknown, |v| format!("{:.2} %", v * 100.0));
+    format!("slowdown {}, {side} {limit}", s.slowdown.map_or_else(unknown, signed_percent))
+}

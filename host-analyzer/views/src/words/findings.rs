@@ -1,0 +1,193 @@
+//! The sentences of findings.
+
+use super::{count, duration, one_line, quantity, size};
+use profinfer_analysis::duty::Slowdown;
+use profinfer_analysis::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy, Rule, Value};
+
+/// How fast the engine decodes.
+#[must_use]
+pub fn headline(h: &Headline) -> String {
+    let Some(speed) = h.tokens_per_s else { return "Decode: no token was generated.".to_owned() };
+    let threads = match h.threads {
+        // No operator was traced.
+        0 => String::new(),
+        1 => " on 1 thread".to_owned(),
+        n => format!(" on {n} threads"),
+    };
+    let with = if h.drafted { " with a draft model" } else { "" };
+    let mut text = format!("Decode: {speed:.2} tok/s{with}{threads}");
+    if let Some(ns) = h.token_ns {
+        text += &format!(", {} a token", duration(ns));
+    }
+    if let Some(mbu) = h.mbu {
+        text += &format!(
+            ", {:.0} % of what this memory can deliver to {}",
+            mbu * 100.0,
+            if h.threads == 1 { "it" } else { "them" }
+        );
+    }
+    if let Some(prefill) = h.prefill_tokens_per_s {
+        text += &format!(". Prefill: {prefill:.1} tok/s");
+    }
+    if let Slowdown::Measured(m) = &h.slowdown {
+        text +=
+            &format!(". A traced token takes {} time, measured", super::capture::signed_percent(m.slowdown));
+    } else if h.probes_share >= 0.01 {
+        text += &format!(". The probes took {:.1} % of a token", h.probes_share * 100.0);
+    }
+    text + "."
+}
+
+/// A finding: what, by which numbers, what to do, what that brings.
+#[must_use]
+pub fn sentence(f: &Finding) -> String {
+    let mut text =
+        format!("{}: {}. {}", f.rule.title, list(&f.found.evidence), remedy(f.rule, &f.found.remedy));
+    if let Some(g) = &f.found.gain {
+        text += &format!(" {}", gain(g));
+    }
+    text
+}
+
+/// What a remedy brings.
+#[must_use]
+pub fn gain(g: &Gain) -> String {
+    let of = match g.of {
+        Gains::Token => "a token",
+        Gains::Request => "until a request's first token",
+    };
+    let mut text = format!("Gain: {} to {} {of}", duration(g.low_ns), duration(g.high_ns));
+    if let (Some(low), Some(high)) = (g.low_tokens_per_s, g.high_tokens_per_s) {
+        text += &format!(", {low:.2} to {high:.2} tok/s");
+    }
+    text + "."
+}
+
+/// What was ruled out, with the number that excludes it.
+#[must_use]
+pub fn ruled_out(rule: &Rule, evidence: &[Evidence]) -> String {
+    let first = evidence.first().map(|e| format!(" ({})", piece(e))).unwrap_or_default();
+    format!("{}{first}", rule.title)
+}
+
+/// What could not be told from noise, with the interval in which it lies.
+#[must_use]
+pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
+    format!("{} ({})", rule.title, list(evidence))
+}
+
+/// What could not be told, and what that would need.
+#[must_use]
+pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
+    let needs: Vec<_> = missing.iter().map(needed).collect();
+    format!("{}: needs {}", rule.title, needs.join(", "))
+}
+
+/// What a rule needs.
+#[must_use]
+pub fn needed(missing: &Missing) -> String {
+    match missing {
+        Missing::DecodeCalls(n) => format!("{n} decode tokens"),
+        Missing::TracedCalls(n) => {
+            format!("{n} decode tokens with their operators (a higher duty, or a longer run)")
+        }
+        Missing::Ends => "the ends of operators (not --ends none)".to_owned(),
+        Missing::Cpus => "the CPUs on which operators ran".to_owned(),
+        Missing::AllOperators => "all operators of all threads (no filter)".to_owned(),
+        Missing::Level(name) => format!("the {name} level (--levels all)"),
+        Missing::Ceiling(name) => format!("the {name} ceiling (--bench)"),
+        Missing::Fact(name) => format!("the fact {name}"),
+        Missing::Counter(name) => format!("the counter {name}"),
+        Missing::Gauge(name) => format!("the sensor of {name}"),
+        Missing::ContextSteps => "a longer text (three steps of the KV cache)".to_owned(),
+        Missing::Rounds => "rounds of draft and target whose outcome is known".to_owned(),
+    }
+}
+
+fn list(evidence: &[Evidence]) -> String {
+    evidence.iter().map(piece).collect::<Vec<_>>().join(", ")
+}
+
+/// A piece of evidence: its key is its name.
+fn piece(e: &Evidence) -> String {
+    let words = |key: &str| key.replace('_', " ");
+    if let Some(name) = e.key.strip_suffix("_ns_per_token") {
+        format!("{} {} a token", words(name), value(&e.value))
+    } else if let Some(name) = e.key.strip_suffix("_per_token") {
+        format!("{} {} a token", value(&e.value), words(name))
+    } else {
+        format!("{} {}", words(e.key), value(&e.value))
+    }
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Nanoseconds(ns) => duration(*ns),
+        Value::Bytes(n) => size(*n),
+        Value::Count(n) => count(*n),
+        Value::Mean(x) => format!("{x:.2}"),
+        Value::Share(x) => format!("{:.1} %", x * 100.0),
+        Value::BytesPerSecond(x) => quantity(*x, "bytes_per_s"),
+        Value::Hertz(n) => quantity(*n as f64, "hertz"),
+        Value::Millidegrees(n) => quantity(*n as f64, "millidegrees"),
+        Value::Cpus(cpus) => cpu_list(cpus),
+        Value::MilliCpus(n) => format!("{:.2} CPUs", *n as f64 / 1000.0),
+        Value::Name(name) => short(name),
+    }
+}
+
+fn remedy(rule: &Rule, remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::Threads { threads } => format!("Give the engine {threads} threads (-t {threads})."),
+        Remedy::MoveTasks { tasks } if !tasks.is_empty() => {
+            let names: Vec<_> = tasks.iter().map(|(tid, name)| format!("{} ({tid})", short(name))).collect();
+            format!("Stop {}, or keep it off these CPUs (taskset, cpuset).", names.join(", "))
+        }
+        Remedy::Quota { cpus, threads } => {
+            format!("Raise the quota to {cpus} CPUs, or give the engine {threads} threads (-t {threads}).")
+        }
+        Remedy::Pin { threads, cpus } => {
+            let cpus = cpu_list(cpus);
+            format!("Give the engine {threads} threads on the fast cores (taskset -c {cpus} … -t {threads}).")
+        }
+        Remedy::ShorterContext { cells } => format!("Keep {cells} cells or fewer. {}", rule.remedy),
+        Remedy::Clock { hertz } => format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy),
+        Remedy::MemoryClock { hertz } => {
+            format!("Allow {}. {}", quantity(*hertz as f64, "hertz"), rule.remedy)
+        }
+        Remedy::MoreMemory { bytes } => format!("The weights take {}. {}", size(*bytes), rule.remedy),
+        Remedy::OneCopy { bytes } => format!("{} Saves {}.", rule.remedy, size(*bytes)),
+        Remedy::MoveTasks { .. }
+        | Remedy::PinThreads
+        | Remedy::SpinAtBarriers
+        | Remedy::SleepWhenIdle
+        | Remedy::Cooling
+        | Remedy::Sampling
+        | Remedy::SmallerWeights
+        | Remedy::NoDraft
+        | Remedy::PinExperts
+        | Remedy::CheaperArithmetic
+        | Remedy::RepackedType
+        | Remedy::BetterVariant
+        | Remedy::FakeNuma
+        | Remedy::HugePages
+        | Remedy::OneBackend
+        | Remedy::CachePrompt => rule.remedy.to_owned(),
+    }
+}
+
+fn cpu_list(cpus: &[u16]) -> String {
+    cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Longest name in a sentence, letters: a command line may have thousands.
+const LONGEST_NAME: usize = 60;
+
+fn short(name: &str) -> String {
+    let mut letters = name.chars();
+    let mut text: String = letters.by_ref().take(LONGEST_NAME).collect();
+    if letters.next().is_some() {
+        text.push('…');
+    }
+    one_line(&text)
+}

@@ -1,0 +1,186 @@
+//! Sentences for people, and numbers and foreign text fit for them. Only here do results become prose.
+
+pub mod accelerator;
+pub mod budget;
+pub mod capture;
+pub mod compare;
+pub mod conditions;
+mod direct;
+pub mod ending;
+pub mod experts;
+pub mod findings;
+pub mod health;
+pub mod predict;
+pub mod timeline;
+pub mod tune;
+pub mod watch;
+
+use profinfer_analysis::gauge::Note;
+use profinfer_analysis::phase::Phase;
+use profinfer_analysis::roof::Top;
+use profinfer_trace::model::Doubt;
+
+pub use crate::foreign::one_line;
+
+/// A phase for people.
+#[must_use]
+pub const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::BatchDecode => "batch decode",
+        Phase::WarmUp => "warm-up",
+        other => other.name(),
+    }
+}
+
+/// Why a gauge has no values or no figures; empty when there is nothing to say.
+#[must_use]
+pub fn gauge_note(note: &Note) -> &str {
+    match note {
+        Note::Agent(text) => text,
+        Note::CountedNothing => "it counted nothing, so it does not work on this board",
+    }
+}
+
+/// A number with its thousands apart: `1,234,567`.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A time with three significant digits and its unit: `12.3 µs`.
+#[must_use]
+pub fn duration(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        _ => scaled(ns as f64, 1_000.0, &["ns", "µs", "ms", "s"]),
+    }
+}
+
+const SIZES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/// A size with three significant digits and its unit: `12.3 MiB`.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        _ => scaled(bytes as f64, 1_024.0, &SIZES),
+    }
+}
+
+/// Which memory a read ceiling is of, to stand after it: ` from 120 MiB`; empty where there is no curve.
+#[must_use]
+pub fn read_from(top: &Top) -> String {
+    match (top.working_set_bytes, top.beyond) {
+        (None, _) => String::new(),
+        (Some(bytes), false) => format!(" from {}", size(bytes)),
+        (Some(bytes), true) => format!(" from {}, the most that was measured", size(bytes)),
+    }
+}
+
+/// What makes a ceiling doubtful.
+#[must_use]
+pub const fn doubt(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::Unstable => "the repetitions differ too much; measure again on a quiet machine",
+        Doubt::EngineRan => "an engine ran during the measurement; measure before it starts",
+        Doubt::Noted => "the agent noted a doubt",
+        Doubt::Unknown => "a newer agent had a doubt that this version does not know",
+    }
+}
+
+/// A gauge's value with a unit for people: `1.80 GHz`, `46.2 °C`. `unit` is its name in summary.json.
+#[must_use]
+pub fn quantity(value: f64, unit: &str) -> String {
+    const HERTZ: [&str; 5] = ["Hz", "kHz", "MHz", "GHz", "THz"];
+    const WATTS: [&str; 5] = ["µW", "mW", "W", "kW", "MW"];
+    match unit {
+        "hertz" => scaled(value, 1_000.0, &HERTZ),
+        "millidegrees" => format!("{:.1} °C", value / 1000.0),
+        "percent" => format!("{value:.1} %"),
+        "bytes" => scaled(value, 1_024.0, &SIZES),
+        "bytes_per_s" => format!("{}/s", scaled(value, 1_024.0, &SIZES)),
+        "microwatts" => scaled(value, 1_000.0, &WATTS),
+        other => format!("{value} {other}"),
+    }
+}
+
+/// A ceiling with three significant digits: `18.4 GB/s`, `1.23 TOP/s`, `612 ns`. `unit` is its name in summary.json. Memory
+/// makers and papers count 1 GB/s as 10⁹ bytes per second.
+#[must_use]
+pub fn ceiling(value: u64, unit: &str) -> String {
+    const BYTES: [&str; 5] = ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"];
+    const OPS: [&str; 5] = ["OP/s", "kOP/s", "MOP/s", "GOP/s", "TOP/s"];
+    match unit {
+        "bytes_per_s" => scaled(value as f64, 1_000.0, &BYTES),
+        "ops_per_s" => scaled(value as f64, 1_000.0, &OPS),
+        _ => duration(value),
+    }
+}
+
+fn scaled(mut value: f64, step: f64, units: &[&str]) -> String {
+    let mut unit = 0;
+    // 999.5 would be written as 1000.
+    while value >= step.min(999.5) && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    let decimals = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {}", units[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        let got = [0, 999, 1_000, 9_994, 9_996, 99_949, 999_499, 999_500, 3_600_000_000_000].map(duration);
+        let want =
+            ["0 ns", "999 ns", "1.00 µs", "9.99 µs", "10.0 µs", "99.9 µs", "999 µs", "1.00 ms", "3600 s"];
+        assert_eq!(got, want);
+        assert_eq!(
+            [1_023, 1_024, 1_022_976, 1_048_576].map(size),
+            ["1023 B", "1.00 KiB", "999 KiB", "1.00 MiB"]
+        );
+    }
+
+    #[test]
+    fn quantities_of_gauges() {
+        for (value, unit, text) in [
+            (1.8e9, "hertz", "1.80 GHz"),
+            (0.0, "hertz", "0.00 Hz"),
+            (46_230.0, "millidegrees", "46.2 °C"),
+            (-5_000.0, "millidegrees", "-5.0 °C"),
+            (37.25, "percent", "37.2 %"),
+            (12.5 * 1024.0 * 1024.0 * 1024.0, "bytes_per_s", "12.5 GiB/s"),
+            (2_500_000.0, "microwatts", "2.50 W"),
+        ] {
+            assert_eq!(quantity(value, unit), text);
+        }
+    }
+
+    #[test]
+    fn ceilings() {
+        assert_eq!(ceiling(18_449_000_000, "bytes_per_s"), "18.4 GB/s");
+        assert_eq!(ceiling(1_234_000_000_000, "ops_per_s"), "1.23 TOP/s");
+        assert_eq!(ceiling(612, "ns"), "612 ns");
+        assert_eq!(ceiling(u64::MAX, "ops_per_s"), "18446744 TOP/s");
+    }
+}
