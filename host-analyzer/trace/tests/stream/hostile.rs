@@ -356,7 +356,7 @@ proptest! {
             }
             let at = random.below(payload.len() as u64) as usize;
             match random.below(4) {
-                0 => payload[at] = random.next() as u8,
+                0 => payload[at] = random.bits() as u8,
                 1 => payload[at] ^= 1 << random.below(8),
                 2 => drop(payload.splice(at..at + 1, [255, 255, 255, 255, 15])),
                 _ => drop(payload.splice(at..at + 1, [255, 255, 255, 255, 255, 255, 255, 255, 255, 1])),
