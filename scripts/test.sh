@@ -126,10 +126,12 @@ boards_side_by_side() {
 	cat "$dir/push.log"
 	return "$result"
 }
-# tests [PATTERN]
+# tests [PATTERN]; with --all, or where some are asked for by name, also those that .config/nextest.toml leaves out
 tests() {
+	local profile=default
+	[ -z "$all$pattern" ] || profile=all
 	if cargo nextest --version >/dev/null 2>&1; then
-		linting_cargo nextest run --locked --workspace --all-targets --no-fail-fast "$@"
+		linting_cargo nextest run --profile "$profile" --locked --workspace --all-targets --no-fail-fast "$@"
 	else
 		linting_cargo test --locked --workspace --all-targets --no-fail-fast "$@"
 	fi
