@@ -12,7 +12,7 @@ use crate::session::Sent;
 use receive::{Next, Receiver};
 
 // A private module of the command line; here without it.
-#[path = "../../../host-analyzer/analyze/src/receive.rs"]
+#[path = "../../../host-analyzer/analyze/src/capture/receive.rs"]
 mod receive;
 
 /// Faults of one line. A frame is asked for eight times; fewer faults than that cannot use it up.

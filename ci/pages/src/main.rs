@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         eprintln!("usage: profinfer-pages DIR");
         return ExitCode::FAILURE;
     };
-    let commands = [analyze::command(), profinfer_agent::cli::Cli::command()];
+    let commands = [analyze::command_line(), profinfer_agent::cli::Cli::command()];
     for command in commands {
         if let Err(e) = write(&dir, &command) {
             eprintln!(

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{Diagnostic, Result};
+use crate::{Diagnostic, Result};
 use profinfer_trace::ingest::accelerator;
 use profinfer_trace::model::{AcceleratorProfile, Model};
 
@@ -16,7 +16,7 @@ const HELP: &str = "give cl_profiling.csv or cl_trace.json of the OpenCL backend
                     with the file";
 
 /// Puts the profiles of the files into the model. They are read behind a capture, because the engine writes them at its end.
-pub(super) fn settle(model: &mut Model, files: &[PathBuf]) -> Result<()> {
+pub(crate) fn settle(model: &mut Model, files: &[PathBuf]) -> Result<()> {
     let mut profiles = files.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     accelerator::pair(&mut profiles);
     model.accelerators = profiles;

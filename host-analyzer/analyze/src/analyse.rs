@@ -7,7 +7,7 @@ use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
 /// The results for `model`.
-pub(super) fn analyse(model: &Model) -> Analysis {
+pub(crate) fn analyse(model: &Model) -> Analysis {
     Analysis::in_two(model, |budget, rest| {
         thread::scope(|scope| {
             let budget = scope.spawn(budget);

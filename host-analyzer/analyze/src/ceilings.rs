@@ -4,20 +4,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::cli::Record;
-use super::{Diagnostic, Result};
+use crate::cli::Record;
+use crate::{Diagnostic, Result};
 use profinfer_trace::model::{Ceiling, Model};
 
 /// Ceilings of a file.
 #[derive(Clone)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     name: String,
     cpu_model: String,
-    pub(super) ceilings: Vec<Ceiling>,
+    pub(crate) ceilings: Vec<Ceiling>,
 }
 
 /// Reads a recording for its ceilings, with the function that reads recordings.
-pub(super) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Model>) -> Result<Measured> {
+pub(crate) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Model>) -> Result<Measured> {
     const HELP: &str = "give a file that `profinfer-agent bench --out FILE` wrote on the board, or a recording made with --bench";
     let name = path.display().to_string();
     let mut file = File::open(path).map_err(|e| Diagnostic::new(format!("opening {name}"), e, HELP))?;
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path, model: &dyn Fn(&str, &mut dyn Read) -> Result<Mo
 }
 
 /// Puts the ceilings of the file into the model, and tells what a person has to know of them.
-pub(super) fn settle(model: &mut Model, measured: Option<Measured>, options: &Record) -> Vec<String> {
+pub(crate) fn settle(model: &mut Model, measured: Option<Measured>, options: &Record) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(measured) = measured {
         said = replace(model, measured);
@@ -43,7 +43,7 @@ pub(super) fn settle(model: &mut Model, measured: Option<Measured>, options: &Re
 }
 
 /// Takes the ceilings of the file instead of those of the stream, and tells what a person has to know of them.
-pub(super) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
+pub(crate) fn replace(model: &mut Model, measured: Measured) -> Vec<String> {
     let Measured { name, cpu_model, ceilings } = measured;
     let mut said = Vec::new();
     if !model.ceilings.is_empty() {

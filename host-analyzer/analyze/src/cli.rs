@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
-use super::cpu_set::CpuSet;
-use super::numbered::Numbered;
-use super::rotate::Limit;
-use super::share::Share;
-use super::write::names;
+use crate::args::cpu_set::CpuSet;
+use crate::args::numbered::Numbered;
+use crate::args::share::Share;
+use crate::capture::rotate::Limit;
+use crate::write::names;
 use profinfer_analysis::compare::{PRACTICAL, SPREAD, WARM_UP};
 use profinfer_analysis::tune;
 use profinfer_views::perfetto;
@@ -21,15 +21,15 @@ const SLICES_MOST: u64 = 33_000_000;
 /// Shows where the time of a large language model goes on an embedded board.
 #[derive(Debug, Parser)]
 #[command(name = "analyze", version, args_conflicts_with_subcommands = true)]
-pub(super) struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(super) command: Option<Command>,
+    pub(crate) command: Option<Command>,
     #[command(flatten)]
-    pub(super) record: Record,
+    pub(crate) record: Record,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Show a capture while it runs: speed, threads, operators, experts, sensors, findings of the last seconds. Afterwards the recording and
     /// the views are there as without `watch`
     Watch(Box<Watch>),
@@ -102,7 +102,7 @@ pub(super) enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Export {
+pub(crate) enum Export {
     /// How often each expert was used, for engines that keep experts in memory: CSV of layer,expert,count
     ExpertPins {
         /// The recording, its pieces or their folder
@@ -128,221 +128,221 @@ pub(super) enum Export {
 
 /// Capture, and show the last seconds.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Seconds that are shown; more where an engine is so slow that they hold fewer than 40 token calls, less where they are more than
     /// 8 MiB of the stream
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=600))]
-    pub(super) window: u64,
+    pub(crate) window: u64,
     #[command(flatten)]
-    pub(super) record: Record,
+    pub(crate) record: Record,
 }
 
 /// Compare two sides.
 #[derive(Debug, Args)]
-pub(super) struct Compare {
+pub(crate) struct Compare {
     /// A recording, or a folder of recordings of repeated runs. The pieces of one recording (--rotate) are one run; a folder in it that
     /// holds a recording is a run, too
     #[arg(value_name = "A")]
-    pub(super) a: PathBuf,
+    pub(crate) a: PathBuf,
     /// The same of what is compared with it
     #[arg(value_name = "B")]
-    pub(super) b: PathBuf,
+    pub(crate) b: PathBuf,
     /// Folder to write compare.html and compare.json to
     #[arg(long, short, default_value = "comparison")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Difference below which nobody cares
     #[arg(long, value_name = "N%", default_value_t = Share(PRACTICAL))]
-    pub(super) practical: Share,
+    pub(crate) practical: Share,
     /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs on a side
     #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
-    pub(super) spread: Share,
+    pub(crate) spread: Share,
     /// Decode tokens at the beginning of each run that are left out
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
-    pub(super) warm_up: usize,
+    pub(crate) warm_up: usize,
     /// Compare times although the work is not the same, for example of two quantizations
     #[arg(long)]
-    pub(super) different_work: bool,
+    pub(crate) different_work: bool,
     /// Exit with status 3 if B is slower by more than this, with 4 if that cannot be told
     #[arg(long, value_name = "N%")]
-    pub(super) fail_if_slower: Option<Share>,
+    pub(crate) fail_if_slower: Option<Share>,
 }
 
 /// Which threads and CPUs.
 #[derive(Debug, Args)]
-pub(super) struct Tune {
+pub(crate) struct Tune {
     /// A recording of the engine with ceilings (--bench): other settings are foreseen from it. Or a folder with a folder of runs for each
     /// setting that was tried. `setting.json` in one says what it was made with: {"threads": 4, "cpus": "4-7"}
     #[arg(value_name = "RECORDING|FOLDER", required_unless_present = "run")]
-    pub(super) source: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
     /// Take the ceilings of the board from this file, as `profinfer-agent bench --out` writes it
     #[arg(long, value_name = "FILE")]
-    pub(super) ceilings: Option<PathBuf>,
+    pub(crate) ceilings: Option<PathBuf>,
     /// Try settings of the command behind `--`, each in turn: those that the recording makes plausible, else those of --threads and --cpus
     #[arg(long, requires = "command")]
-    pub(super) run: bool,
+    pub(crate) run: bool,
     #[command(flatten)]
-    pub(super) trials: Trials,
+    pub(crate) trials: Trials,
     /// Folder to write tune.json to, and the recordings of --run; those of an earlier series there are removed
     #[arg(long, short, default_value = "tuning")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// By how much longer a token may take than with the fastest setting
     #[arg(long, value_name = "N%", default_value_t = Share(tune::PRACTICAL))]
-    pub(super) practical: Share,
+    pub(crate) practical: Share,
     /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs of a setting
     #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
-    pub(super) spread: Share,
+    pub(crate) spread: Share,
     /// Decode tokens at the beginning of each run that are left out
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
-    pub(super) warm_up: usize,
+    pub(crate) warm_up: usize,
     /// The engine's command, with {threads} where the number belongs; without it, `-t N` is put at its end. A single word is read by a shell
     #[arg(last = true, value_name = "COMMAND", requires = "run")]
-    pub(super) command: Vec<String>,
+    pub(crate) command: Vec<String>,
 }
 
 /// What `tune --run` tries.
 #[derive(Debug, Args)]
-pub(super) struct Trials {
+pub(crate) struct Trials {
     /// Numbers of threads to try (default: 1 to the number of CPUs)
     #[arg(long, value_name = "N,N…", value_delimiter = ',', requires = "run", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(super) threads: Vec<u32>,
+    pub(crate) threads: Vec<u32>,
     /// Sets of CPUs to bind the engine to (taskset), separated by spaces: each is tried with all numbers of threads that it has CPUs for;
     /// `all` is not bound, and takes any number
     #[arg(long, value_name = "'4-7 0-7 all'", value_delimiter = ' ', requires = "run")]
-    pub(super) cpus: Vec<CpuSet>,
+    pub(crate) cpus: Vec<CpuSet>,
     /// Runs of each setting; from four on an exact interval can be given
     #[arg(long, value_name = "N", default_value_t = 4, requires = "run", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(super) rounds: u32,
+    pub(crate) rounds: u32,
     /// The agent (default: profinfer-agent beside analyze, else in the PATH)
     #[arg(long, value_name = "FILE", requires = "run")]
-    pub(super) agent: Option<PathBuf>,
+    pub(crate) agent: Option<PathBuf>,
     /// Run agent and engine with this prefix, for example 'ssh root@BOARD': both are files of that machine then, and each recording comes
     /// back on the standard output of the prefix
     #[arg(long, value_name = "PREFIX", requires_all = ["run", "agent"])]
-    pub(super) on: Option<String>,
+    pub(crate) on: Option<String>,
     /// Levels to capture: these cost next to nothing
     #[arg(long, value_name = "LIST", default_value = "token,graph", requires = "run")]
-    pub(super) levels: String,
+    pub(crate) levels: String,
     /// Seconds before each run, to let the board cool down
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "run")]
-    pub(super) pause: u64,
+    pub(crate) pause: u64,
 }
 
 /// A model that was not run.
 #[derive(Debug, Args)]
-pub(super) struct Predict {
+pub(crate) struct Predict {
     /// The GGUF file of the model
-    pub(super) model: PathBuf,
+    pub(crate) model: PathBuf,
     /// A recording of a run on the board with operators, or a folder of recordings; each may be of another model. From three on the interval is
     /// that of predicting them from each other
     #[arg(long, value_name = "RECORDING", num_args = 1.., required_unless_present = "ceilings", conflicts_with = "ceilings")]
-    pub(super) from: Vec<PathBuf>,
+    pub(crate) from: Vec<PathBuf>,
     /// Instead of recordings: ceilings that `profinfer-agent bench --out` wrote on the board, or a recording with some. They give a wide bracket
     #[arg(long, value_name = "FILE")]
-    pub(super) ceilings: Option<PathBuf>,
+    pub(crate) ceilings: Option<PathBuf>,
     /// The board profile that recordings or ceilings have to be of
     #[arg(long, value_name = "NAME")]
-    pub(super) board: Option<String>,
+    pub(crate) board: Option<String>,
     /// Cells of the context (default: as many as the recordings had)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    pub(super) context: Option<u64>,
+    pub(crate) context: Option<u64>,
     /// Tokens of a prompt (default: as many as the recordings had)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    pub(super) prompt: Option<u64>,
+    pub(crate) prompt: Option<u64>,
     /// Threads for a bracket from ceilings (default: with which memory is read fastest)
     #[arg(long, value_name = "N", requires = "ceilings")]
-    pub(super) threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
     /// Folder to write predict.json to
     #[arg(long, short, default_value = "prediction")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Board profile for a capture; a recording names its own
     #[arg(long)]
-    pub(super) board: Option<String>,
+    pub(crate) board: Option<String>,
     /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
-    pub(super) boards: Option<PathBuf>,
+    pub(crate) boards: Option<PathBuf>,
     /// The key file of an agent that runs `serve --key`: the stream is encrypted, and both sides prove that they have the key
     #[arg(long, value_name = "FILE")]
-    pub(super) key: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
     /// A recording, tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD of an agent that runs `serve` (default: tcp:127.0.0.1:7817), or -
     /// for standard input. Several are the pieces of one recording (--rotate), a folder holds them
     #[arg(value_name = "SOURCE")]
-    pub(super) sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
     /// Report only this process of a recording with several engines. Without it, each process gets a folder in the output folder
     #[arg(long, value_name = "PID")]
-    pub(super) pid: Option<u32>,
+    pub(crate) pid: Option<u32>,
     /// Folder to write to
     #[arg(long, short, default_value = "profile")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Keep the recording of a capture in pieces (recording-0001.pfi and so on), each readable alone: a new one begins behind the
     /// first token call after so many bytes (64M) or so much time (10min). Both may be given
     #[arg(long, value_name = "SIZE|TIME", value_delimiter = ',')]
-    pub(super) rotate: Vec<Limit>,
+    pub(crate) rotate: Vec<Limit>,
     /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_delimiter = ',')]
-    pub(super) levels: Vec<String>,
+    pub(crate) levels: Vec<String>,
     /// Counters to read at the start and the end of every operator, instead of the board's default set: another of
     /// its sets (`analyze boards NAME` lists them), event names as in Arm's manuals (CPU_CYCLES, L3D_CACHE_REFILL),
     /// minor-faults, major-faults, or none
     #[arg(long, value_delimiter = ',')]
-    pub(super) counters: Vec<String>,
+    pub(crate) counters: Vec<String>,
     /// How operators are probed
     #[command(flatten)]
-    pub(super) probes: ProbesArgs,
+    pub(crate) probes: ProbesArgs,
     /// How often per second the board's sensors are read (frequencies, temperatures, loads, memory traffic), at most
     /// 100; 0 for never
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
-    pub(super) sample_hz: u32,
+    pub(crate) sample_hz: u32,
     /// First let the agent measure the ceilings of the board: memory, arithmetic, barriers. Takes some 10 s; start the engine
     /// afterwards
     #[arg(long)]
-    pub(super) bench: bool,
+    pub(crate) bench: bool,
     /// Take the ceilings of the board from this file, which `profinfer-agent bench --out` wrote or which is a recording with some
     #[arg(long, value_name = "FILE")]
-    pub(super) ceilings: Option<PathBuf>,
+    pub(crate) ceilings: Option<PathBuf>,
     /// What the engine's backend for an accelerator wrote of its kernels in the same run: cl_profiling.csv and cl_trace.json of OpenCL, the
     /// log of Vulkan's performance logger, Hexagon's profile log. Their times on the device are joined to the operators; may be given again
     #[arg(long, value_name = "FILE")]
-    pub(super) accelerator_profile: Vec<PathBuf>,
+    pub(crate) accelerator_profile: Vec<PathBuf>,
     /// Name of the process to trace, `llama*` for all names that begin with llama. The agent's own --pid, --name or command
     /// takes precedence
     #[arg(long)]
-    pub(super) target: Option<String>,
+    pub(crate) target: Option<String>,
     /// While a capture runs, serve its totals for Prometheus at http://ADDRESS/metrics, for example at 127.0.0.1:9464. Only addresses of
     /// this machine's own are taken
     #[arg(long, value_name = "ADDRESS")]
-    pub(super) metrics: Option<String>,
+    pub(crate) metrics: Option<String>,
     /// Write the tables as CSV as well
     #[arg(long)]
-    pub(super) csv: bool,
+    pub(crate) csv: bool,
     /// Write timeline.json.gz where timeline.json is left out, which it is for more than 200,000 operator spans; timeline.pftrace has the
     /// same
     #[arg(long)]
-    pub(super) timeline_json: bool,
+    pub(crate) timeline_json: bool,
     /// Slices in one file of Perfetto's timeline at most. A longer recording gives timeline-1.pftrace, timeline-2.pftrace, ...
     ///
     /// The default is what a viewer with 2 GB of memory opens. A part takes at most 30 bytes for each slice, so that no file is larger
     /// than 1 GB.
     #[arg(long, value_name = "N", default_value_t = perfetto::SLICES, value_parser = clap::value_parser!(u64).range(1..=SLICES_MOST))]
-    pub(super) timeline_slices: u64,
+    pub(crate) timeline_slices: u64,
     /// Write only these files of those that are always written, for programs that read no others
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_parser = names())]
-    pub(super) only: Vec<String>,
+    pub(crate) only: Vec<String>,
     /// Keep large tables in files of this folder, which have no names and are gone at the end, instead of in memory. Recordings whose tables would
     /// not fit into memory do so in /var/tmp unasked. Takes some twenty times the size of the recording
     #[arg(long, value_name = "DIR")]
-    pub(super) scratch: Option<PathBuf>,
+    pub(crate) scratch: Option<PathBuf>,
     /// Seconds to wait for the agent's port, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
-    pub(super) wait: u64,
+    pub(crate) wait: u64,
     /// Seconds to try to connect again when the link breaks; the agent keeps the session for a minute
     #[arg(long, default_value_t = 10)]
-    pub(super) reconnect: u64,
+    pub(crate) reconnect: u64,
     /// What to capture of the operators
     #[command(flatten)]
-    pub(super) capture: CaptureArgs,
+    pub(crate) capture: CaptureArgs,
 }

@@ -6,24 +6,24 @@ use profinfer_trace::decode::OpenError;
 
 /// One such error.
 #[derive(Debug)]
-pub(super) struct Diagnostic {
+pub(crate) struct Diagnostic {
     tried: String,
     answer: String,
     help: String,
 }
 
 impl Diagnostic {
-    pub(super) fn new(tried: impl Into<String>, answer: impl fmt::Display, help: impl Into<String>) -> Self {
+    pub(crate) fn new(tried: impl Into<String>, answer: impl fmt::Display, help: impl Into<String>) -> Self {
         Self { tried: tried.into(), answer: answer.to_string(), help: help.into() }
     }
 
     /// The error for a file, or standard output, that cannot be written.
-    pub(super) fn unwritable(place: impl fmt::Display, e: io::Error) -> Self {
+    pub(crate) fn unwritable(place: impl fmt::Display, e: io::Error) -> Self {
         Self::new(format!("writing {place}"), e, "free space, or choose another place with --out")
     }
 
     /// The error for a stream that cannot be read at all. `source` names it.
-    pub(super) fn not_readable(source: &str, e: OpenError) -> Self {
+    pub(crate) fn not_readable(source: &str, e: OpenError) -> Self {
         let help = match e {
             OpenError::Empty => "the agent wrote nothing: read its messages on the board",
             OpenError::NotAStream => "give a recording (.pfi) or the port of `profinfer-agent serve`",

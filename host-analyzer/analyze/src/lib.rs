@@ -1,7 +1,7 @@
-//! The command line: the only module with clap, files, sockets and the terminal.
+//! The program `analyze`: command line, capture, links. The only crate of the host with clap, files, sockets and the terminal.
 //!
 //! ```text
-//! analyze [--board B] [SOURCE]   source ─▶ decode ─▶ ingest ─▶ analyses ─▶ views in OUT, summary on the terminal
+//! analyze [--board B] [SOURCE]   source ─▶ trace ─▶ analysis ─▶ views in OUT, summary on the terminal
 //! analyze PIECE... | FOLDER      a recording in pieces
 //! analyze watch [SOURCE]         a capture, live on the terminal
 //! analyze inspect FILE           all frames with their offsets
@@ -17,39 +17,16 @@
 
 mod accelerator;
 mod analyse;
-mod backends;
-mod boards;
+mod args;
 mod capture;
 mod ceilings;
 mod cli;
-mod compare;
-mod counters;
-mod cpu_set;
+mod command;
 mod diagnostic;
-mod engine;
-mod export;
-mod findings;
-mod fleet;
-mod gauges;
-mod inspect;
-mod interrupts;
-mod link;
-mod live;
-mod metrics;
-mod numbered;
-mod onlooker;
-mod predict;
 mod progress;
-mod receive;
-mod record;
-mod recording;
-mod rotate;
 #[cfg(test)]
 mod sample;
 mod scratch;
-mod share;
-mod tune;
-mod watch;
 mod write;
 
 use std::io::Write;
@@ -58,11 +35,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
+use command::{
+    backends, boards, compare, engine, export, findings, fleet, inspect, predict, record, tune, watch,
+};
 use diagnostic::Diagnostic;
 
 /// Its command line, for man pages and completions.
 #[must_use]
-pub fn command() -> clap::Command {
+pub fn command_line() -> clap::Command {
     Cli::command()
 }
 

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::onlooker::Onlooker;
+use crate::capture::onlooker::Onlooker;
 use profinfer_trace::ingest::Live;
 
-pub(super) struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
     terminal: bool,
     logged: Instant,
 }
 
 impl Progress {
-    pub(super) fn new(doing: &str) -> Self {
+    pub(crate) fn new(doing: &str) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = if terminal { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg} [{elapsed}]") {
@@ -26,7 +26,7 @@ impl Progress {
         Self { bar, terminal, logged: Instant::now() }
     }
 
-    pub(super) fn done(self) {
+    pub(crate) fn done(self) {
         self.bar.finish_and_clear();
     }
 }

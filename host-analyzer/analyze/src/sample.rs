@@ -10,12 +10,12 @@ use profinfer_wire::record::loss::Loss;
 const DEMO: &[u8] = include_bytes!("../../tests/data/demo.pfi");
 
 /// Its stream.
-pub(super) fn stream() -> Vec<u8> {
+pub(crate) fn stream() -> Vec<u8> {
     written(false)
 }
 
 /// The same without the first frame with spans behind the first call: it was lost on the way.
-pub(super) fn stream_with_a_loss() -> Vec<u8> {
+pub(crate) fn stream_with_a_loss() -> Vec<u8> {
     written(true)
 }
 
@@ -46,13 +46,13 @@ fn written(mut lose: bool) -> Vec<u8> {
 }
 
 /// A stream that is numbered as it is written.
-pub(super) struct Numbered {
-    pub(super) bytes: Vec<u8>,
-    pub(super) seq: u32,
+pub(crate) struct Numbered {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) seq: u32,
 }
 
 impl Numbered {
-    pub(super) fn add(&mut self, kind: u16, payload: &[u8]) {
+    pub(crate) fn add(&mut self, kind: u16, payload: &[u8]) {
         let mut encoded = [0; MAX_ENCODED];
         let len = encode(&Frame { kind, seq: self.seq, payload }, &mut encoded).unwrap();
         self.seq += 1;
@@ -61,7 +61,7 @@ impl Numbered {
 }
 
 /// Kind and payload of every frame.
-pub(super) fn frames() -> Vec<(u16, Vec<u8>)> {
+pub(crate) fn frames() -> Vec<(u16, Vec<u8>)> {
     let parts = DEMO[HELLO_LEN..].split(|b| *b == 0).filter(|p| !p.is_empty());
     let own = |part: &[u8]| {
         let mut chunk = part.to_vec();

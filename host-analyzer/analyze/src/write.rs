@@ -11,9 +11,9 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::onlooker::Onlooker;
-use super::progress::Progress;
-use super::{Diagnostic, Result};
+use crate::capture::onlooker::Onlooker;
+use crate::progress::Progress;
+use crate::{Diagnostic, Result};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 use profinfer_views as views;
@@ -66,46 +66,46 @@ const ANNOUNCED: u64 = 100_000_000;
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Names of the views that are always written, unless only some are asked for.
-pub(super) fn names() -> [&'static str; 9] {
+pub(crate) fn names() -> [&'static str; 9] {
     VIEWS.map(|(name, _)| name)
 }
 
 /// What is written beside the views that are always.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extra<'a> {
+pub(crate) struct Extra<'a> {
     /// If not empty, only these of the views, and nothing beside them.
-    pub(super) only: &'a [String],
+    pub(crate) only: &'a [String],
     /// The tables as CSV.
-    pub(super) csv: bool,
+    pub(crate) csv: bool,
     /// The timeline as JSON, of however many spans.
-    pub(super) chrome: bool,
+    pub(crate) chrome: bool,
     /// Slices in one part of Perfetto's timeline at most.
-    pub(super) part: u64,
+    pub(crate) part: u64,
 }
 
 /// Removes views of an earlier recording: they would be next to folders of this one's engines.
-pub(super) fn remove_views(out: &Path) -> Result<()> {
+pub(crate) fn remove_views(out: &Path) -> Result<()> {
     folder(out)?;
     let views = VIEWS.iter().chain(&CSV).chain(&[CHROME, CHROME_GZ]).map(|(name, _)| *name);
     remove_others(out, |name| is_part(name) || views.clone().any(|view| view == name), &[])
 }
 
 /// Name of the folder of one engine: `12345-llama-cli`. The process chose its name.
-pub(super) fn folder_name(pid: u32, name: &str) -> String {
+pub(crate) fn folder_name(pid: u32, name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = name.chars().take(40).map(plain).collect();
     format!("{pid}-{name}")
 }
 
 /// Makes the folder.
-pub(super) fn folder(out: &Path) -> Result<()> {
+pub(crate) fn folder(out: &Path) -> Result<()> {
     fs::create_dir_all(out).map_err(|e| {
         Diagnostic::new(format!("making the folder {}", out.display()), e, "choose another place with --out")
     })
 }
 
 /// Writes the views. Files with other names in the folder are not touched. Returns the name of one that was left out for its size.
-pub(super) fn views(
+pub(crate) fn views(
     model: &Model,
     analysis: &Analysis,
     out: &Path,

@@ -8,7 +8,7 @@ use std::process;
 
 use profinfer_scratch::has_begun;
 
-use super::{Diagnostic, Result};
+use crate::{Diagnostic, Result};
 
 /// Where files lie that are too large for a folder in memory, by the file system hierarchy standard.
 const USUAL: &str = "/var/tmp";
@@ -16,7 +16,7 @@ const USUAL: &str = "/var/tmp";
 const EACH: u64 = 22;
 
 /// From now on large tables lie in files of this folder.
-pub(super) fn begin(folder: &Path) -> Result<()> {
+pub(crate) fn begin(folder: &Path) -> Result<()> {
     profinfer_scratch::begin(folder, full).map_err(|e| {
         let help = "name a folder on a disk, with room for some twenty times the size of the recording";
         Diagnostic::new(format!("keeping tables in files of {}", folder.display()), e, help)
@@ -24,7 +24,7 @@ pub(super) fn begin(folder: &Path) -> Result<()> {
 }
 
 /// The same if the tables of so many bytes of recordings may take more than three quarters of the memory that there is. Says so.
-pub(super) fn begin_if_too_large(bytes: u64) {
+pub(crate) fn begin_if_too_large(bytes: u64) {
     let (needed, there) = (bytes.saturating_mul(EACH), memory::available());
     if has_begun() || there.is_none_or(|there| needed <= there / 4 * 3) {
         return;

@@ -1,0 +1,5 @@
+//! Values of options, as people write them.
+
+pub(crate) mod cpu_set;
+pub(crate) mod numbered;
+pub(crate) mod share;

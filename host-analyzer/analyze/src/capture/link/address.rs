@@ -1,0 +1,197 @@
+//! Where an agent is, and connecting to it.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use profinfer_secure::{Error, Key, file};
+
+use super::{Link, PATIENCE, Socket, refusal, secure};
+use crate::capture::interrupts;
+use crate::capture::onlooker::Onlooker;
+use crate::{Diagnostic, Result};
+
+/// Where an agent is, and the key that it shares with this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    place: Place,
+    key: Option<Key>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// `tcp:HOST:PORT` or `tcp://HOST:PORT`
+    Tcp(String),
+    /// `unix:PATH` or `unix:@NAME`
+    Unix(String),
+    /// `serial:DEVICE@BAUD`
+    Serial(String, u32),
+}
+
+impl Address {
+    /// The address that a source names, with the key in the file; `None` if the source is a file.
+    pub(crate) fn of(source: &str, key: Option<&Path>) -> Result<Option<Self>> {
+        let Some(place) = Place::of(source)? else { return Ok(None) };
+        let Some(path) = key else { return Ok(Some(Self { place, key: None })) };
+        if matches!(place, Place::Serial(..)) {
+            return Err(Diagnostic::new(
+                format!("opening {source} with a key"),
+                "on a serial line there is no channel: messages of the kernel come between its frames",
+                "leave --key out: who holds the line's other end reads it",
+            ));
+        }
+        let key = file::read(path).map_err(|e| {
+            Diagnostic::new(format!("reading the key file {}", path.display()), &e, e.help(path))
+        })?;
+        Ok(Some(Self { place, key: Some(key) }))
+    }
+
+    /// Whether other bytes may come between frames.
+    pub(crate) fn is_serial(&self) -> bool {
+        matches!(self.place, Place::Serial(..))
+    }
+
+    /// Connects once. With a key, nothing is sent or taken without it.
+    pub(crate) fn connect(&self) -> io::Result<Link> {
+        let socket: Box<dyn Socket> = match &self.place {
+            Place::Tcp(place) => {
+                let socket = TcpStream::connect(place)?;
+                socket.set_read_timeout(Some(PATIENCE))?;
+                socket.set_nodelay(true)?;
+                Box::new(socket)
+            }
+            Place::Unix(path) => {
+                let socket = match path.strip_prefix('@') {
+                    Some(name) => UnixStream::connect_addr(&SocketAddr::from_abstract_name(name)?)?,
+                    None => UnixStream::connect(path)?,
+                };
+                socket.set_read_timeout(Some(PATIENCE))?;
+                Box::new(socket)
+            }
+            Place::Serial(device, baud) => {
+                return Ok(Link::Serial(serialport::new(device, *baud).timeout(PATIENCE).open()?));
+            }
+        };
+        match &self.key {
+            Some(key) => secure::connect(socket, key),
+            None => Ok(Link::Plain { socket, begun: false }),
+        }
+    }
+
+    /// Connects; over a socket it tries again until `wait` is over, or it is asked to stop. Who is refused is not let in the second time
+    /// either.
+    pub(crate) fn connect_within(&self, wait: Duration, onlooker: &mut dyn Onlooker) -> Result<Link> {
+        let begun = Instant::now();
+        onlooker.begin("connecting");
+        onlooker.say(&self.to_string());
+        loop {
+            match self.connect() {
+                Ok(link) => return Ok(link),
+                Err(e) => {
+                    let over = begun.elapsed() >= wait
+                        || interrupts::asked() > 0
+                        || self.is_serial()
+                        || e.kind() == ErrorKind::InvalidInput
+                        || refusal(&e).is_some();
+                    if over {
+                        return Err(self.failed(&e));
+                    }
+                    onlooker.say(&format!("{self}: {e}; trying again"));
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+            }
+        }
+    }
+
+    /// The error of a connection that did not come about.
+    pub(crate) fn failed(&self, e: &io::Error) -> Diagnostic {
+        let help = match refusal(e) {
+            Some(Error::Refused(refusal)) => refusal.help(),
+            Some(Error::Answer) => {
+                "copy the key file that the agent uses, whole; or another program answers at this address"
+            }
+            _ => self.help(),
+        };
+        Diagnostic::new(format!("connecting to the agent at {self}"), e, help)
+    }
+
+    fn help(&self) -> &'static str {
+        match self.place {
+            Place::Tcp(_) => {
+                "start `profinfer-agent serve` on the board and forward its port, for example \
+                 `adb forward tcp:7817 tcp:7817` or `ssh -L 7817:127.0.0.1:7817 BOARD`"
+            }
+            Place::Unix(_) => {
+                "start `profinfer-agent serve --listen unix:PATH` as a user whose socket you may open, or forward it: \
+                 `ssh -L PATH:PATH BOARD`"
+            }
+            Place::Serial(..) => {
+                "name the adapter's device on this machine (`ls /dev/ttyUSB* /dev/ttyACM*`), close other programs \
+                 that use it (minicom, screen), and join the group that may open it (dialout)"
+            }
+        }
+    }
+}
+
+impl Place {
+    fn of(source: &str) -> Result<Option<Self>> {
+        if let Some(place) = source.strip_prefix("tcp:") {
+            return Ok(Some(Self::Tcp(place.strip_prefix("//").unwrap_or(place).to_owned())));
+        }
+        if let Some(path) = source.strip_prefix("unix:") {
+            return Ok(Some(Self::Unix(path.to_owned())));
+        }
+        let Some(place) = source.strip_prefix("serial:") else { return Ok(None) };
+        let wrong = |answer: String| {
+            Diagnostic::new(format!("opening {source}"), answer, "write it like serial:/dev/ttyUSB0@1500000")
+        };
+        let (device, baud) =
+            place.rsplit_once('@').ok_or_else(|| wrong("the speed is missing".to_owned()))?;
+        let baud =
+            baud.parse().ok().filter(|b| *b > 0).ok_or_else(|| wrong(format!("`{baud}` is not a speed")))?;
+        Ok(Some(Self::Serial(device.to_owned(), baud)))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Tcp(place) => write!(f, "tcp:{place}"),
+            Place::Unix(path) => write!(f, "unix:{path}"),
+            Place::Serial(device, baud) => write!(f, "serial:{device}@{baud}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, Place};
+
+    #[test]
+    fn sources() {
+        let of = |source| Place::of(source).ok().flatten();
+        assert_eq!(of("a.pfi"), None);
+        assert_eq!(of("tcp:h:1"), Some(Place::Tcp("h:1".into())));
+        assert_eq!(of("tcp://h:1"), Some(Place::Tcp("h:1".into())));
+        assert_eq!(of("unix:/run/a"), Some(Place::Unix("/run/a".into())));
+        assert_eq!(of("unix:@a"), Some(Place::Unix("@a".into())));
+        let serial = of("serial:/dev/ttyUSB0@1500000");
+        assert_eq!(serial, Some(Place::Serial("/dev/ttyUSB0".into(), 1_500_000)));
+        for wrong in ["serial:/dev/ttyUSB0", "serial:/dev/ttyUSB0@", "serial:x@-1", "serial:x@0"] {
+            let Err(e) = Place::of(wrong) else { panic!("{wrong}") };
+            assert!(e.to_string().contains("@1500000"), "{e}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_never_left_aside() {
+        let missing = std::path::Path::new("/nowhere/board.key");
+        for source in ["tcp:127.0.0.1:1", "unix:@a", "serial:/dev/a@9600"] {
+            assert!(Address::of(source, Some(missing)).is_err(), "{source}");
+        }
+    }
+}

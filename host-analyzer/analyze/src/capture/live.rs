@@ -1,0 +1,334 @@
+//! Capture from a serving agent: sends the plan and the start, receives the stream, and keeps it as a recording.
+
+use std::time::{Duration, Instant};
+
+use profinfer_boards::{Board, PlannedCounter};
+use profinfer_wire::WIRE_VERSION;
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::record::Record as WireRecord;
+use profinfer_wire::record::control::{
+    BenchRequest, CounterRequest, GaugeRequest, Plan, Resume, Start, Stop, level,
+};
+use profinfer_wire::record::direct::{Probes, ProbesRequest};
+
+use crate::capture::link::{Address, Link, refusal};
+use crate::capture::metrics::Metrics;
+use crate::capture::onlooker::Onlooker;
+use crate::capture::receive::{Next, Receiver};
+use crate::capture::recording::Recording;
+use crate::capture::rotate::Window;
+use crate::capture::{counters, gauges, interrupts, operators};
+use crate::cli::Record;
+use crate::{Diagnostic, Result, write};
+use profinfer_trace::model::Model;
+
+/// How long the agent may be silent after a stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// A serial line gives no notice when the agent ends. The agent sends a heartbeat every second, so after this time it is gone.
+const SILENCE: Duration = Duration::from_secs(15);
+/// On a serial line the request is sent again if no hello came within this time, because noise may have destroyed it.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
+
+/// What a capture left.
+pub(crate) struct Captured {
+    /// `None` of one in pieces or one that was watched; it is on disk.
+    pub(crate) model: Option<Model>,
+    /// What there is to say of the link.
+    pub(crate) said: Vec<String>,
+}
+
+/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the onlooker wants to know.
+pub(crate) fn capture(
+    address: &Address,
+    board: Option<&Board>,
+    options: &Record,
+    onlooker: &mut dyn Onlooker,
+    window: Option<Window>,
+) -> Result<Captured> {
+    let levels = levels(board, options)?;
+    let counters = counters::requests(board, &options.counters)?;
+    let sampled = gauges::board(board)?;
+    let gauges = gauges::requests(&sampled, options.sample_hz);
+    write::folder(&options.out)?;
+    let metrics = options.metrics.as_deref().map(Metrics::serve).transpose()?;
+    let metered = metrics.as_ref().map(Metrics::totals);
+    let link = address.connect_within(Duration::from_secs(options.wait), onlooker)?;
+    let mut capture = Capture {
+        address,
+        options,
+        link,
+        request: request(board, levels, (&counters, &gauges), options, address)?,
+        seq: 0,
+        receiver: Receiver::new(address.is_serial(), Instant::now()),
+        recording: Recording::create(&options.out, options, window, metered)?,
+    };
+    onlooker.begin("capturing");
+    let said = capture.run(onlooker)?;
+    Ok(Captured { model: capture.recording.finish(address)?, said })
+}
+
+struct Capture<'a> {
+    address: &'a Address,
+    options: &'a Record,
+    link: Link,
+    request: Vec<u8>,
+    seq: u32,
+    receiver: Receiver,
+    recording: Recording,
+}
+
+impl Capture<'_> {
+    /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
+    fn run(&mut self, onlooker: &mut dyn Onlooker) -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        let (begun, mut requested) = (Instant::now(), Instant::now());
+        self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
+        let mut bytes = vec![0; 1 << 18];
+        let mut stopped = None;
+        loop {
+            let asked = interrupts::asked();
+            if asked > 0 && stopped.is_none() {
+                onlooker.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
+                self.send(&WireRecord::Stop(Stop {}))?;
+                stopped = Some(Instant::now());
+            }
+            let silent = |since: Instant| since.max(self.receiver.heard()).elapsed();
+            if asked > 1 || stopped.is_some_and(|since| silent(since) > STOP_PATIENCE) {
+                break;
+            }
+            let next = match self.link.read(&mut bytes) {
+                Ok(0) => self.receiver.ask(Instant::now()),
+                Ok(n) => {
+                    let (now, recording) = (Instant::now(), &mut self.recording);
+                    let next = self.receiver.take(&bytes[..n], now, &mut |clean| recording.take(clean));
+                    self.recording.check(self.address)?;
+                    next
+                }
+                Err(e) if refusal(&e).is_some() => return Err(self.address.failed(&e)),
+                Err(e) if stopped.is_some() => {
+                    said.push(format!("the link broke while the agent was stopping: {e}"));
+                    break;
+                }
+                Err(e) => {
+                    if !self.reconnect(&e, onlooker)? {
+                        said.push(format!("the link broke ({e}) and the session could not be resumed"));
+                        break;
+                    }
+                    said.push(format!("the link broke ({e}); connected again"));
+                    continue;
+                }
+            };
+            match next {
+                Next::Listen => {}
+                Next::Ask(seq) => self.resume(seq)?,
+                Next::OtherSession => {
+                    said.push(
+                        "the agent answers with another session: the end of this one is lost".to_owned(),
+                    );
+                    break;
+                }
+            }
+            if self.receiver.nonce().is_none() && self.address.is_serial() && stopped.is_none() {
+                if begun.elapsed() > Duration::from_secs(self.options.wait) {
+                    return Err(self.nobody());
+                }
+                if requested.elapsed() > ASK_AGAIN {
+                    requested = Instant::now();
+                    self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
+                }
+            }
+            let serial = self.receiver.nonce().is_some() && self.address.is_serial();
+            if serial && self.receiver.heard().elapsed() > SILENCE {
+                said.push(format!(
+                    "the line has carried nothing of the agent for {} s: it has ended or the line is cut",
+                    SILENCE.as_secs()
+                ));
+                break;
+            }
+            if onlooker.wants_last()
+                && let Some(last) = self.recording.window().and_then(Window::last)
+            {
+                onlooker.last(last);
+            }
+            let live = self.recording.live();
+            if self.receiver.nonce().is_none() {
+                onlooker.say("the agent has not answered yet");
+            } else if live.waiting {
+                onlooker.say("the agent is ready and waits for the engine");
+            } else if stopped.is_none() {
+                onlooker.live(&live);
+            }
+            if live.ended || live.refused.is_some() {
+                // The agent need not wait for requests to send frames again, nor for a host that comes back.
+                let _ = self.send(&WireRecord::Stop(Stop {}));
+                break;
+            }
+        }
+        if self.receiver.noise > 0 {
+            let (noise, repairs) = (self.receiver.noise, self.receiver.repairs);
+            said.push(format!(
+                "{noise} bytes on the line were no frames; asked {repairs} times to send again"
+            ));
+        }
+        Ok(said)
+    }
+
+    /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
+    /// interrupts.
+    fn reconnect(&mut self, why: &std::io::Error, onlooker: &mut dyn Onlooker) -> Result<bool> {
+        let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
+            onlooker.say(&format!("the link broke ({why}): connecting again"));
+            if interrupts::asked() > 0 {
+                return Ok(false);
+            }
+            if let Ok(link) = self.address.connect() {
+                self.link = link;
+                self.recording.forget_partial()?;
+                let seq = self.recording.decoder.next_seq();
+                if self.send(&WireRecord::Resume(Resume { nonce, seq })).is_ok() && self.answers() {
+                    return Ok(true);
+                }
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(false)
+    }
+
+    /// Whether the new connection delivers this session. A forwarded port without an agent accepts a connection and closes it.
+    fn answers(&mut self) -> bool {
+        self.receiver.reconnected();
+        let (begun, mut bytes) = (Instant::now(), vec![0; 1 << 16]);
+        while begun.elapsed() < Duration::from_secs(2) {
+            match self.link.read(&mut bytes) {
+                Ok(0) => {}
+                Ok(n) => {
+                    let recording = &mut self.recording;
+                    let next =
+                        self.receiver.take(&bytes[..n], Instant::now(), &mut |clean| recording.take(clean));
+                    return next != Next::OtherSession;
+                }
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    fn resume(&mut self, seq: u32) -> Result<()> {
+        match self.receiver.nonce() {
+            Some(nonce) => self.send(&WireRecord::Resume(Resume { nonce, seq })),
+            None => Ok(()),
+        }
+    }
+
+    fn send(&mut self, record: &WireRecord<'_>) -> Result<()> {
+        let mut bytes = Vec::new();
+        frame(record, self.seq, &mut bytes).ok_or_else(|| self.unasked(&"the request is too long"))?;
+        self.seq += 1;
+        self.link.write(&bytes).map_err(|e| self.unasked(&e))
+    }
+
+    fn unasked(&self, answer: &dyn std::fmt::Display) -> Diagnostic {
+        Diagnostic::new(
+            format!("sending a request to the agent at {}", self.address),
+            answer,
+            "start the capture again",
+        )
+    }
+
+    /// The error for a serial line without an agent.
+    fn nobody(&self) -> Diagnostic {
+        let heard = match (self.receiver.noise, self.receiver.overheard.trim()) {
+            (0, _) => "no byte came".to_owned(),
+            (n, "") => format!("{n} bytes came, and none of them is text"),
+            (n, text) => {
+                format!("{n} bytes came that are not a stream: `{}`", text.lines().last().unwrap_or_default())
+            }
+        };
+        let help = "start `profinfer-agent serve --listen serial:DEVICE@BAUD` on the board, at the other end of this line \
+                    and at the same speed; bytes without text mean a different speed, a prompt means that a shell still reads the line";
+        Diagnostic::new(format!("waiting for the agent at {}", self.address), heard, help)
+    }
+}
+
+/// Plan, counters, gauges and start, as sent.
+fn request(
+    board: Option<&Board>,
+    levels: u32,
+    (counters, gauges): (&[PlannedCounter], &[GaugeRequest<'_>]),
+    options: &Record,
+    address: &Address,
+) -> Result<Vec<u8>> {
+    // A zero byte ends noise that was on the line before.
+    let mut bytes = vec![0];
+    let too_long = || {
+        let help = "shorten --target";
+        Diagnostic::new(
+            format!("sending a request to the agent at {address}"),
+            "the request is too long",
+            help,
+        )
+    };
+    let plan = Plan {
+        wire_version: WIRE_VERSION,
+        // Without a profile, the agent uses its generic one.
+        board: board.map_or("", |b| b.name.as_str()),
+        levels,
+        target: options.target.as_deref().unwrap_or_default(),
+    };
+    frame(&WireRecord::Plan(plan), 0, &mut bytes).ok_or_else(too_long)?;
+    for counter in counters {
+        let request = CounterRequest { name: &counter.name, event: counter.event, midr: counter.midr };
+        frame(&WireRecord::CounterRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    for request in gauges {
+        frame(&WireRecord::GaugeRequest(*request), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    if options.bench {
+        let request = BenchRequest { cpus: "", threads: "", budget_ms: 0 };
+        frame(&WireRecord::BenchRequest(request), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    for request in operators::requests(&options.capture) {
+        frame(&request, 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    let probes = options.probes.kind;
+    if probes != Probes::Auto {
+        frame(&WireRecord::ProbesRequest(ProbesRequest { probes }), 0, &mut bytes).ok_or_else(too_long)?;
+    }
+    frame(&WireRecord::Start(Start {}), 0, &mut bytes).ok_or_else(too_long)?;
+    Ok(bytes)
+}
+
+/// Appends a frame; `None` when the record is too long for one.
+fn frame(record: &WireRecord<'_>, seq: u32, bytes: &mut Vec<u8>) -> Option<()> {
+    let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
+    let payload = record.encode(&mut payload)?;
+    let len = encode(&Frame { kind: record.kind(), seq, payload }, &mut frame)?;
+    bytes.extend_from_slice(&frame[..len]);
+    Some(())
+}
+
+fn levels(board: Option<&Board>, options: &Record) -> Result<u32> {
+    let names: Vec<&str> = match board {
+        _ if !options.levels.is_empty() => options.levels.iter().map(String::as_str).collect(),
+        Some(board) => board.levels.iter().map(String::as_str).collect(),
+        // Experts are read by uprobes at operators: who wants direct probes and does not name levels does without.
+        None if options.probes.kind == Probes::Direct => vec!["token", "graph", "op", "sched"],
+        None => vec!["token", "graph", "op", "expert", "sched"],
+    };
+    names.into_iter().try_fold(0, |bits, name| match name.trim() {
+        "token" => Ok(bits | level::TOKEN),
+        "graph" => Ok(bits | level::GRAPH),
+        "op" | "operator" => Ok(bits | level::OP),
+        "expert" => Ok(bits | level::EXPERT),
+        // Where a thread's time went is asked of calls.
+        "sched" => Ok(bits | level::TOKEN | level::SCHED),
+        "all" => Ok(bits | level::ALL),
+        other => Err(Diagnostic::new(
+            "choosing the levels",
+            format!("there is no level `{other}`"),
+            "give --levels a list of token, graph, op, expert, sched, separated by commas",
+        )),
+    })
+}

@@ -1,0 +1,13 @@
+//! Capturing from a board: what is asked for, the link, the stream as it comes, and what is kept of it.
+
+pub(crate) mod counters;
+pub(crate) mod gauges;
+pub(crate) mod interrupts;
+pub(crate) mod link;
+pub(crate) mod live;
+pub(crate) mod metrics;
+pub(crate) mod onlooker;
+pub(crate) mod operators;
+pub(crate) mod receive;
+pub(crate) mod recording;
+pub(crate) mod rotate;

@@ -1,0 +1,13 @@
+//! A recording in pieces: when a piece is full, what the next one must begin with, and how pieces are joined again. The last seconds of
+//! a session are such a piece too, in memory.
+
+mod join;
+mod limit;
+mod pieces;
+mod state;
+mod window;
+
+pub(crate) use join::{Source, is_piece, of};
+pub(crate) use limit::Limit;
+pub(crate) use pieces::{Pieces, remove_old};
+pub(crate) use window::{Last, Window};

@@ -1,0 +1,149 @@
+//! Writing the pieces: `recording-0001.pfi` and so on.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use profinfer_wire::WIRE_VERSION;
+use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::hello::Hello;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::piece::{Piece, PieceEnd};
+
+use super::limit::{Limit, fullness};
+use super::state::State;
+use profinfer_trace::decode::Found;
+use profinfer_trace::ingest::Live;
+
+/// A piece ends behind a token call, or a graph call in none. If none ends until there is so much, it ends behind any frame.
+const OVERFULL: f64 = 2.0;
+
+/// The state between two pieces.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    folder: PathBuf,
+    limits: Vec<Limit>,
+    state: State,
+    hello: Hello,
+    /// The piece that is written, and what those before it hold.
+    piece: Piece,
+    bytes: u64,
+    begun: Instant,
+    /// The last record that came was the end of a token call.
+    call_ended: bool,
+}
+
+/// Path of a piece.
+fn path(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("recording-{number:04}.pfi"))
+}
+
+/// Removes recordings that an earlier capture left in the folder: a folder is one recording.
+pub(crate) fn remove_old(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if super::join::is_piece(name) || name == super::join::WHOLE {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a piece begins with: the hello, itself, and what is carried over. The stream goes on behind it with frame `seq`.
+pub(super) fn head<'a>(
+    hello: &Hello,
+    piece: &Piece,
+    seq: u32,
+    carried: impl Iterator<Item = (u16, &'a [u8])>,
+) -> Vec<u8> {
+    let (mut bytes, mut room) = (hello.to_bytes().to_vec(), [0; MAX_PAYLOAD]);
+    let first = seq.wrapping_sub(piece.carried);
+    let begin = Record::Piece(*piece);
+    add(begin.kind(), begin.encode(&mut room), first.wrapping_sub(1), &mut bytes);
+    for (i, (kind, payload)) in (0..piece.carried).zip(carried) {
+        add(kind, Some(payload), first.wrapping_add(i), &mut bytes);
+    }
+    bytes
+}
+
+/// Appends the word that another piece follows. The stream goes on there with frame `seq`.
+pub(super) fn end(number: u32, seq: u32, bytes: &mut Vec<u8>) {
+    let (end, mut room) = (Record::PieceEnd(PieceEnd { number }), [0; MAX_PAYLOAD]);
+    add(end.kind(), end.encode(&mut room), seq, bytes);
+}
+
+/// The hello of a stream whose own was not seen yet, or was damaged.
+pub(super) const fn unknown_hello() -> Hello {
+    Hello { wire_version: WIRE_VERSION, agent_version: [0; 3], build: [0; 8], nonce: [0; 16] }
+}
+
+/// Appends a frame. None of these records is too long for one.
+fn add(kind: u16, payload: Option<&[u8]>, seq: u32, bytes: &mut Vec<u8>) {
+    let mut encoded = [0; MAX_ENCODED];
+    let len = payload.and_then(|payload| encode(&Frame { kind, seq, payload }, &mut encoded));
+    bytes.extend_from_slice(&encoded[..len.unwrap_or(0)]);
+}
+
+impl Pieces {
+    pub(crate) fn new(folder: PathBuf, limits: Vec<Limit>) -> Self {
+        let hello = unknown_hello();
+        let piece = Piece { number: 1, ..Piece::default() };
+        let (state, begun) = (State::default(), Instant::now());
+        Self { folder, limits, state, hello, piece, bytes: 0, begun, call_ended: false }
+    }
+
+    /// Path of the piece that is written.
+    pub(crate) fn path(&self) -> PathBuf {
+        path(&self.folder, self.piece.number)
+    }
+
+    /// Takes note of what came.
+    pub(crate) fn see(&mut self, found: &Found<'_>) {
+        match found {
+            Found::Hello(hello) => self.hello = *hello,
+            Found::Record { record, .. } => {
+                self.call_ended = match record {
+                    Record::Decode(_) => true,
+                    Record::GraphCall(call) => call.decode == 0 && call.parent == 0,
+                    _ => false,
+                };
+                self.state.see(record);
+            }
+            Found::Damage(_) | Found::Cut { .. } => {}
+        }
+    }
+
+    /// A frame of so many bytes is over: whether the piece ends behind it.
+    pub(crate) fn full(&mut self, bytes: u64) -> bool {
+        self.bytes += bytes;
+        let full = fullness(&self.limits, self.bytes, self.begun.elapsed());
+        full >= OVERFULL || full >= 1.0 && self.call_ended
+    }
+
+    /// Ends the piece and begins the next one, which the stream enters with frame `seq`. `held`: what the ended one holds.
+    ///
+    /// # Errors
+    /// The system's, if the files cannot be written.
+    pub(crate) fn next(&mut self, file: &mut File, seq: u32, held: &Live<'_>) -> io::Result<()> {
+        let (mut bytes, number) = (Vec::new(), self.piece.number);
+        end(number, seq, &mut bytes);
+        file.write_all(&bytes)?;
+
+        let carried = self.state.carry();
+        let before = self.piece;
+        self.piece = Piece {
+            number: number + 1,
+            carried: u32::try_from(carried.len()).unwrap_or(u32::MAX),
+            spans: before.spans + held.spans,
+            nested: before.nested + held.nested,
+            sched: before.sched + held.sched,
+            experts: before.experts + held.experts,
+        };
+        let bytes = head(&self.hello, &self.piece, seq, carried);
+        (self.bytes, self.begun) = (0, Instant::now());
+        *file = File::create(self.path())?;
+        file.write_all(&bytes)
+    }
+}

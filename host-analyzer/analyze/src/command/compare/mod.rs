@@ -1,0 +1,142 @@
+//! `analyze compare A B`: two sides of runs.
+
+pub(crate) mod runs;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::args::share::Share;
+use crate::cli::Compare;
+use crate::{Diagnostic, Result, command::record, write};
+use profinfer_analysis::compare::{Choices, Code, Comparison, Run, Verdict};
+use profinfer_views as views;
+use profinfer_views::compare::Names;
+
+/// Runs of a side: the exact distribution of ranks takes time and memory with the fourth power of their number.
+const MOST_RUNS: usize = 100;
+
+/// B is slower by more than `--fail-if-slower` allows.
+const SLOWER: u8 = 3;
+
+/// The work is not the same, or `--fail-if-slower` can be neither kept nor broken by so few or such runs.
+const CANNOT_TELL: u8 = 4;
+
+pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
+    let mut names = Names::default();
+    let mut sides: [Vec<Run>; 2] = Default::default();
+    let mut seen: Vec<((u64, u64), PathBuf)> = Vec::new();
+    for (side, path) in [&options.a, &options.b].into_iter().enumerate() {
+        names.sides[side] = path.display().to_string();
+        let found = runs::of(path)?;
+        if found.len() > MOST_RUNS {
+            return Err(Diagnostic::new(
+                format!("comparing {}", path.display()),
+                format!("it has {} runs", found.len()),
+                format!("give at most {MOST_RUNS} on each side: more tell nothing that these do not"),
+            ));
+        }
+        for files in found {
+            let run = read(&files, options.warm_up)?;
+            let identity = (run.start_unix_ns, run.start_ns);
+            if let Some((_, before)) = seen.iter().find(|(known, _)| *known == identity) {
+                return Err(twice(&files, before));
+            }
+            seen.push((identity, files.clone()));
+            names.runs[side].push(files.display().to_string());
+            sides[side].push(run);
+        }
+    }
+    let choices = Choices {
+        practical: options.practical.0,
+        spread: options.spread.0,
+        warm_up: options.warm_up,
+        different_work: options.different_work,
+    };
+    let comparison = Comparison::of(&sides[0], &sides[1], choices);
+    write::folder(&options.out)?;
+    file(&options.out, "compare.json", |out| views::compare::json(&comparison, &names, out))?;
+    file(&options.out, "compare.html", |out| views::compare::page(&comparison, &names, out))?;
+    let mut out = anstream::stdout().lock();
+    let _ = views::terminal::compare::compare(&comparison, &names, record::columns(), &mut out);
+    let _ = writeln!(out, "\nwritten to {}: open compare.html", options.out.display());
+    Ok(ExitCode::from(status(&comparison.verdict, options.fail_if_slower)))
+}
+
+fn read(path: &Path, warm_up: usize) -> Result<Run> {
+    let model = record::one_engine(&[path.to_owned()])?;
+    let run = Run::of(&model);
+    if run.tokens.len() <= warm_up {
+        return Err(Diagnostic::new(
+            format!("comparing {}", path.display()),
+            format!("it has {} decode tokens, and {warm_up} of each run are left out", run.tokens.len()),
+            "record runs that generate more tokens; `analyze FILE` shows what is in a recording",
+        ));
+    }
+    Ok(run)
+}
+
+fn twice(path: &Path, before: &Path) -> Diagnostic {
+    Diagnostic::new(
+        format!("comparing {}", path.display()),
+        format!("it is the same recording as {}", before.display()),
+        "give each recording once: the same one again is no further run",
+    )
+}
+
+pub(crate) fn file(
+    folder: &Path,
+    name: &str,
+    view: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let path = folder.join(name);
+    let written = || {
+        let mut out = BufWriter::new(File::create(&path)?);
+        view(&mut out)?;
+        out.flush()
+    };
+    written().map_err(|e| Diagnostic::unwritable(path.display(), e))
+}
+
+/// What a script is told.
+fn status(verdict: &Verdict, fail_if_slower: Option<Share>) -> u8 {
+    match (verdict.code, fail_if_slower, verdict.interval) {
+        (Code::DifferentWork, ..) => CANNOT_TELL,
+        (_, None, _) => 0,
+        _ if verdict.doubtful => CANNOT_TELL,
+        (_, Some(Share(most)), Some((low, _))) if low > most => SLOWER,
+        (_, Some(Share(most)), Some((_, high))) if high <= most => 0,
+        (_, Some(_), _) => CANNOT_TELL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses() {
+        let of = |code, interval, most: Option<f64>| {
+            let verdict = Verdict {
+                code,
+                shift: None,
+                interval,
+                doubtful: code == Code::TooFewRuns,
+                method: None,
+                practical: 0.02,
+            };
+            status(&verdict, most.map(Share))
+        };
+        assert_eq!(of(Code::Slower, Some((0.03, 0.05)), None), 0);
+        assert_eq!(of(Code::Slower, Some((0.03, 0.05)), Some(0.02)), 3);
+        assert_eq!(of(Code::Slower, Some((0.01, 0.05)), Some(0.02)), 4);
+        assert_eq!(of(Code::Slower, Some((0.01, 0.02)), Some(0.02)), 0);
+        assert_eq!(of(Code::TooFewRuns, None, Some(0.02)), 4);
+        assert_eq!(of(Code::TooFewRuns, Some((0.5, 0.7)), Some(0.02)), 4);
+        assert_eq!(of(Code::TooFewRuns, Some((-0.5, -0.1)), Some(0.02)), 4);
+        assert_eq!(of(Code::TooFewRuns, None, None), 0);
+        assert_eq!(of(Code::DifferentWork, None, None), 4);
+        assert_eq!(of(Code::Faster, Some((-0.3, -0.1)), Some(0.02)), 0);
+    }
+}

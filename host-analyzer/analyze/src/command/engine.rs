@@ -1,0 +1,65 @@
+//! `analyze engine`: what the agent would probe in an engine, from its files, without a board.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use profinfer_boards::{Catalog, Level};
+use profinfer_engine::BackendFunction;
+use profinfer_engine::describe::{Given, files};
+
+use crate::{Diagnostic, Result, command::boards};
+
+/// Prints what was found; ends with 1 when a level cannot be traced.
+pub(crate) fn engine(paths: &[PathBuf], all_tables: bool, folder: Option<&Path>) -> Result<ExitCode> {
+    let backends = functions(&boards::catalog(folder)?);
+    let mut read = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            // Not everything in a folder can be read, nor need it.
+            let found = files_in(path)?.into_iter();
+            read.extend(
+                found.filter_map(|f| Some((f.display().to_string(), std::fs::read(&f).ok()?, false))),
+            );
+        } else {
+            let bytes = std::fs::read(path).map_err(|e| no(path, e))?;
+            read.push((path.display().to_string(), bytes, true));
+        }
+    }
+    let given: Vec<_> =
+        read.iter().map(|(path, bytes, named)| Given { path, bytes, named: *named }).collect();
+    let described = files(&given, &backends, all_tables);
+    // A pipe that closes early is no error.
+    let _ = write!(anstream::stdout().lock(), "{}", described.text);
+    Ok(if described.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The functions of backends that the agent would look for; their order is that of the agent's.
+fn functions(catalog: &Catalog) -> Vec<BackendFunction> {
+    let of_backend = |backend| {
+        let probes = profinfer_boards::Backend::probes(backend).filter(|p| p.level == Level::Op);
+        probes.map(|p| BackendFunction {
+            symbol: p.symbol.clone(),
+            backend: backend.title().to_owned(),
+            whole: p.whole,
+        })
+    };
+    catalog.backends().flat_map(of_backend).collect()
+}
+
+/// The files of a folder; a library and the links to it are one.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in folder.read_dir().map_err(|e| no(folder, e))? {
+        let Ok(file) = entry.map_err(|e| no(folder, e))?.path().canonicalize() else { continue };
+        if file.is_file() && !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn no(path: &Path, e: std::io::Error) -> Diagnostic {
+    Diagnostic::new(format!("reading {}", path.display()), e, "check the path")
+}

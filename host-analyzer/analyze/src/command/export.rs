@@ -1,0 +1,92 @@
+//! `analyze export`: files that other programs read.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Diagnostic, Result, command::record};
+use profinfer_analysis::Analysis;
+use profinfer_analysis::expert::{NotOneModel, by_layer, routings};
+use profinfer_analysis::phase::Phases;
+use profinfer_views::{self as views, expert_pins::expert_pins};
+
+pub(crate) fn pins(sources: &[PathBuf], context: Option<&str>, out: Option<&Path>) -> Result<()> {
+    let model = record::recording(sources)?;
+    let all = routings(&model, &Phases::of(&model));
+    let chosen = all.iter().filter(|r| context.is_none_or(|c| r.context.as_deref() == Some(c)));
+    let uses = by_layer(chosen).map_err(|e| not_one(&e, context))?;
+    let Some((rows, place)) = written(out, |to| expert_pins(&uses, to))? else { return Ok(()) };
+    let left_out: u64 = all.iter().map(|r| r.whole.left_out).sum();
+    let partly = match left_out {
+        0 => String::new(),
+        n => format!("; {n} selections came only in part and are not in it"),
+    };
+    let _ = writeln!(io::stderr(), "{rows} experts of {} layers, written to {place}{partly}", uses.len());
+    Ok(())
+}
+
+pub(crate) fn ftrace(sources: &[PathBuf], out: Option<&Path>) -> Result<()> {
+    let model = record::recording(sources)?;
+    let analysis = Analysis::of(&model);
+    let write = |to: &mut dyn Write| views::ftrace::ftrace(&model, &analysis, to);
+    let Some((slices, place)) = written(out, write)? else { return Ok(()) };
+    let _ = writeln!(io::stderr(), "{slices} slices, written to {place}");
+    Ok(())
+}
+
+/// Writes to a file, or to standard output. Returns what was counted, and the place in words; `None` when who reads has enough, as with
+/// `| head`.
+fn written(
+    out: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<u64>,
+) -> Result<Option<(u64, String)>> {
+    let place = out.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+    let done = match out {
+        None => write(&mut io::stdout().lock()),
+        Some(path) => File::create(path).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            let counted = write(&mut file)?;
+            file.flush().map(|()| counted)
+        }),
+    };
+    match done {
+        Err(e) if out.is_none() && e.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+        Err(e) => Err(Diagnostic::unwritable(&place, e)),
+        Ok(counted) => Ok(Some((counted, place))),
+    }
+}
+
+fn not_one(e: &NotOneModel, context: Option<&str>) -> Diagnostic {
+    let tried = match context {
+        Some(context) => format!("counting the uses of experts in context {context:?}"),
+        None => "counting the uses of experts".to_owned(),
+    };
+    match e {
+        NotOneModel::NoRouters => Diagnostic::new(
+            tried,
+            "no router's selection is in the recording",
+            "record a mixture-of-experts model with the level `expert` (`--levels token,graph,op,expert`)",
+        ),
+        NotOneModel::Unnumbered(weights) => Diagnostic::new(
+            tried,
+            format!("the name of the weights {weights:?} tells no layer"),
+            "experts.parquet of `analyze RECORDING` has them by node",
+        ),
+        NotOneModel::Several(models) => {
+            let each: Vec<String> = models
+                .iter()
+                .map(|(pid, context)| {
+                    format!("{} of process {pid}", context.as_deref().unwrap_or("no context"))
+                })
+                .collect();
+            Diagnostic::new(
+                tried,
+                format!(
+                    "the recording has several models; the first contexts of each are {}",
+                    each.join(", ")
+                ),
+                "name one context with --context",
+            )
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `analyze fleet ...`: the program `analyze-fleet` goes on in this process, as git does with its commands. Its query engine is several times as
+//! large as all of `analyze`, and most people never need it.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use crate::{Diagnostic, Result};
+
+const PROGRAM: &str = "analyze-fleet";
+
+/// Tells it which `analyze` reads recordings for it.
+const ANALYZE: &str = "PROFINFER_ANALYZE";
+
+pub(crate) fn fleet(arguments: &[OsString]) -> Result<ExitCode> {
+    let own = env::current_exe().ok();
+    let beside = own.as_ref().and_then(|path| Some(path.parent()?.join(PROGRAM)));
+    let in_path = env::var_os("PATH").into_iter().flat_map(|all| env::split_paths(&all).collect::<Vec<_>>());
+    let candidates: Vec<PathBuf> = beside.into_iter().chain(in_path.map(|dir| dir.join(PROGRAM))).collect();
+    let Some(program) = candidates.iter().find(|path| path.is_file()) else {
+        return Err(Diagnostic::new(
+            format!("looking for {PROGRAM}"),
+            "it is neither beside `analyze` nor in PATH",
+            "put both programs of the release into one folder, or build it: cargo build --profile host --manifest-path fleet/Cargo.toml --target-dir target",
+        ));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Some(own) = own.filter(|_| env::var_os(ANALYZE).is_none()) {
+        command.env(ANALYZE, own);
+    }
+    // Comes back only where it could not start.
+    let e = command.exec();
+    Err(Diagnostic::new(
+        format!("starting {}", program.display()),
+        e,
+        "make it executable, or install it again",
+    ))
+}

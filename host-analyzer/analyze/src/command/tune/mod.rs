@@ -1,0 +1,68 @@
+//! `analyze tune`: which number of threads and which CPUs to take.
+//!
+//! ```text
+//! analyze tune RECORDING               other settings, foreseen
+//! analyze tune FOLDER                  settings that were tried
+//! analyze tune [RECORDING] --run -- …  tries them, here or on a board
+//! ```
+
+mod agent;
+mod candidate;
+mod folder;
+mod recording;
+mod run;
+
+use std::io::Write;
+
+use crate::cli::Tune;
+use crate::command::compare::{file, runs};
+use crate::{Diagnostic, Result, ceilings, command::record, write};
+use profinfer_analysis::compare::Choices;
+use profinfer_analysis::tune::{Prediction, Setting, Tuning};
+use profinfer_views as views;
+
+pub(crate) fn tune(options: &Tune) -> Result<()> {
+    let (source, run) = (options.source.as_deref(), options.run);
+    let prediction = match source {
+        Some(source) if run || recording::is_one(source)? => Some(recording::foreseen(source, options)?),
+        _ => None,
+    };
+    let tried = match source {
+        _ if run => Some(run::tried(options, prediction.as_ref())?),
+        Some(source) if prediction.is_none() => Some(folder::tried(source, options.warm_up)?),
+        _ => None,
+    };
+    show(prediction.as_ref(), tried, options)
+}
+
+/// Writes `tune.json`, and the same on the terminal.
+fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &Tune) -> Result<()> {
+    let choices = Choices {
+        practical: options.practical.0,
+        spread: options.spread.0,
+        warm_up: options.warm_up,
+        different_work: false,
+    };
+    let tuned = tried.map(|mut settings| {
+        // Few threads first, as the curve is read.
+        settings.sort_by(|a, b| (a.threads, &a.cpus, &a.name).cmp(&(b.threads, &b.cpus, &b.name)));
+        (Tuning::of(&settings, choices), settings)
+    });
+    let tuned = tuned.as_ref().map(|(tuning, settings)| (tuning, &settings[..]));
+    write::folder(&options.out)?;
+    file(&options.out, "tune.json", |out| views::tune::json(prediction, tuned, out))?;
+    let (mut out, width) = (anstream::stdout().lock(), record::columns());
+    if let Some(prediction) = prediction {
+        let source = options.source.as_deref().map_or_else(String::new, |s| s.display().to_string());
+        let next = tuned.is_none().then_some(&*source);
+        let _ = views::terminal::tune::prediction(prediction, next, width, &mut out);
+    }
+    if let Some((tuning, settings)) = tuned {
+        if prediction.is_some() {
+            let _ = writeln!(out);
+        }
+        let _ = views::terminal::tune::tune(tuning, settings, width, &mut out);
+    }
+    let _ = writeln!(out, "\nwritten to {}: tune.json", options.out.display());
+    Ok(())
+}

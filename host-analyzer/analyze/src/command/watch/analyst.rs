@@ -1,0 +1,121 @@
+//! The thread that analyses the last seconds, with what makes the report.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Instant;
+
+use super::news::News;
+use super::speeds::Speeds;
+use crate::capture::rotate::Last;
+use crate::ceilings::Measured;
+use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::Findings;
+use profinfer_analysis::health::Remark;
+use profinfer_trace::decode::Found;
+use profinfer_trace::ingest::Ingest;
+use profinfer_trace::model::{DamageKind, Model};
+use profinfer_views::watch::{Engine, Seen};
+
+/// An analysis is followed by a rest of so many times its length: it takes a fourth of one CPU at most.
+const REST: u32 = 3;
+
+/// The thread.
+pub(super) struct Analyst {
+    jobs: Sender<Last>,
+    busy: Arc<AtomicBool>,
+}
+
+impl Analyst {
+    pub(super) fn start(news: Sender<News>, measured: Option<Measured>) -> Self {
+        let (jobs, asked) = channel();
+        let busy = Arc::new(AtomicBool::new(false));
+        let state = Arc::clone(&busy);
+        thread::spawn(move || work(&asked, &news, measured.as_ref(), &state));
+        Self { jobs, busy }
+    }
+
+    pub(super) fn is_free(&self) -> bool {
+        !self.busy.load(Ordering::Acquire)
+    }
+
+    pub(super) fn analyse(&self, last: Last) {
+        self.busy.store(true, Ordering::Release);
+        let _ = self.jobs.send(last);
+    }
+}
+
+fn work(asked: &Receiver<Last>, news: &Sender<News>, measured: Option<&Measured>, busy: &AtomicBool) {
+    let mut speeds = Speeds::default();
+    while let Ok(last) = asked.recv() {
+        let begun = Instant::now();
+        if let Some(mut seen) = seen(&last, measured) {
+            speeds.add(&seen.analysis.budget.tokens);
+            seen.speeds = speeds.all().collect();
+            if news.send(News::Seen(Box::new(seen))).is_err() {
+                return;
+            }
+        }
+        thread::sleep(begun.elapsed() * REST);
+        busy.store(false, Ordering::Release);
+    }
+}
+
+/// What the analyses and the rules say of the last seconds; `None` where they cannot be read.
+pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
+    let mut model = profinfer_trace::read(&last.stream).ok()?;
+    damage(&mut model, last);
+    if let Some(measured) = measured {
+        model.ceilings.clone_from(&measured.ceilings);
+    }
+    // Of several engines the one that called last: their figures together would be of none.
+    let engines = model.engines().len();
+    let latest = model.latest_engine().filter(|_| engines > 1);
+    if let Some(pid) = latest {
+        model = model.only(pid);
+    }
+    let engine = latest.map(|pid| {
+        let name = model.session.processes.last().map_or_else(String::new, |p| p.name.clone());
+        Engine { pid, name, of: engines }
+    });
+    let mut analysis = Analysis::of(&model);
+    analysis.health.remarks.retain(of_the_session);
+    let findings = Findings::of(&model, &analysis);
+    let spans = model.spans.len() as u64;
+    Some(Seen { window_ns: length(&model), spans, engine, analysis, findings, speeds: Vec::new() })
+}
+
+/// Whether a remark on a piece of a session that goes on is one on the session. Spans between the kernel and the link are not lost yet,
+/// and frames that were lost on the way are among the damage.
+const fn of_the_session(remark: &Remark) -> bool {
+    !matches!(
+        remark,
+        Remark::Piece { .. }
+            | Remark::NotHere { .. }
+            | Remark::Complete { .. }
+            | Remark::NothingSeen(_)
+            | Remark::Ending(_)
+    )
+}
+
+/// What was damaged since the session began, not only in the last seconds. Waits and sums are told by the damage in these alone.
+fn damage(model: &mut Model, last: &Last) {
+    let mut session = Ingest::new();
+    for damage in &last.damage {
+        session.found(&Found::Damage(*damage));
+    }
+    let health = session.finish().health;
+    let unresolved = model.health.damage.iter().filter(|d| d.kind == DamageKind::Unresolved);
+    let damage = health.damage.iter().chain(unresolved).copied().collect();
+    (model.health.damage, model.health.skipped) = (damage, health.skipped);
+}
+
+/// From the first call that is in the tables to the last, ns.
+fn length(model: &Model) -> u64 {
+    let (d, g) = (&model.decodes, &model.graph_calls);
+    let begins = || d.start_ns.iter().chain(&g.start_ns);
+    let lengths = d.duration_ns.iter().chain(&g.duration_ns);
+    let end = begins().zip(lengths).map(|(from, ns)| from.saturating_add(*ns)).max();
+    end.zip(begins().min()).map_or(0, |(end, begin)| end - begin)
+}

@@ -1,0 +1,161 @@
+//! The thread that has the terminal, and what the others tell it.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event};
+
+use super::analyst::Analyst;
+use super::keys;
+use super::news::News;
+use super::terminal::{self, Taken};
+use crate::capture::onlooker::Onlooker;
+use crate::capture::rotate::Last;
+use crate::ceilings::Measured;
+use crate::{Diagnostic, Result, capture::interrupts};
+use profinfer_trace::ingest::Live;
+use profinfer_views::watch::{self, Progress, Screen};
+
+/// How long a key waits at most, and how often is drawn.
+const TICK: Duration = Duration::from_millis(100);
+/// How often is drawn where nothing happens, for the clock.
+const CLOCK: Duration = Duration::from_millis(500);
+/// How long the display may take to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The display.
+pub(super) struct Display {
+    news: Sender<News>,
+    analyst: Analyst,
+    thread: Option<JoinHandle<io::Result<()>>>,
+    told: Instant,
+}
+
+impl Display {
+    pub(super) fn begin(
+        source: &str,
+        out: &Path,
+        window: Duration,
+        measured: Option<Measured>,
+    ) -> Result<Self> {
+        let taken = Taken::take().map_err(failed)?;
+        let (news, heard) = channel();
+        let analyst = Analyst::start(news.clone(), measured);
+        let screen = Screen::new(source, &out.display().to_string(), window);
+        let thread = thread::spawn(move || {
+            let shown = show(taken, screen, &heard);
+            // Without a display nobody could stop the capture by a key.
+            if !matches!(shown, Ok(true)) {
+                interrupts::one_more();
+            }
+            shown.map(drop)
+        });
+        Ok(Self { news, analyst, thread: Some(thread), told: Instant::now() })
+    }
+
+    /// Gives the terminal back.
+    pub(super) fn end(mut self) -> Result<()> {
+        self.stop().map_err(failed)
+    }
+
+    fn stop(&mut self) -> io::Result<()> {
+        let _ = self.news.send(News::Over);
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        let begun = Instant::now();
+        while !thread.is_finished() {
+            // Of a terminal that has hung up the keys are read for ever; the thread ends with the program.
+            if begun.elapsed() > PATIENCE {
+                terminal::give_back();
+                return Err(io::Error::other("the terminal is gone or does not answer"));
+            }
+            thread::sleep(TICK / 10);
+        }
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the display failed; what it said stands above")))
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+impl Onlooker for Display {
+    fn begin(&mut self, doing: &str) {
+        let _ = self.news.send(News::Begun(doing.to_owned()));
+    }
+
+    fn say(&mut self, text: &str) {
+        let _ = self.news.send(News::Said(text.to_owned()));
+    }
+
+    fn live(&mut self, live: &Live<'_>) {
+        // The link may be read thousands of times a second.
+        if self.told.elapsed() >= TICK {
+            self.told = Instant::now();
+            let &Live { bytes, spans, decodes, graph_calls, .. } = live;
+            let _ = self.news.send(News::Live(Progress { bytes, spans, decodes, graph_calls }));
+        }
+    }
+
+    fn wants_last(&self) -> bool {
+        self.analyst.is_free()
+    }
+
+    fn last(&mut self, last: Last) {
+        self.analyst.analyse(last);
+    }
+}
+
+/// Draws and reads keys until the capture is over; false if the display ends before.
+fn show(mut taken: Taken, mut screen: Screen, heard: &Receiver<News>) -> io::Result<bool> {
+    let mut drawn: Option<Instant> = None;
+    loop {
+        let mut changed = drawn.is_none_or(|at| at.elapsed() >= CLOCK);
+        loop {
+            match heard.try_recv() {
+                Ok(News::Over) => return Ok(true),
+                Ok(news) => hear(news, &mut screen),
+                Err(std::sync::mpsc::TryRecvError::Empty) => break,
+                Err(std::sync::mpsc::TryRecvError::Disconnected) => return Ok(false),
+            }
+            changed = true;
+        }
+        // After a panic, in whichever thread, it is a shell's again.
+        if !Taken::is_taken() {
+            return Ok(false);
+        }
+        if changed {
+            taken.terminal.draw(|frame| watch::draw(&mut screen, frame))?;
+            drawn = Some(Instant::now());
+        }
+        if event::poll(TICK)? {
+            match event::read()? {
+                Event::Key(key) => keys::press(key, &mut screen),
+                Event::Resize(..) => taken.terminal.autoresize()?,
+                _ => {}
+            }
+            drawn = None;
+        }
+    }
+}
+
+fn hear(news: News, screen: &mut Screen) {
+    match news {
+        News::Begun(doing) => screen.begin(&doing),
+        News::Said(text) => screen.say(&text),
+        News::Live(progress) => screen.live(progress),
+        News::Seen(seen) => screen.see(*seen),
+        News::Over => {}
+    }
+}
+
+fn failed(e: io::Error) -> Diagnostic {
+    let help = "run it in an ordinary terminal; `analyze` captures without showing the session";
+    Diagnostic::new("showing the session on the terminal", e, help)
+}

@@ -1,0 +1,61 @@
+//! `analyze watch`: a capture that is shown while it runs.
+//!
+//! Three threads: this one captures, as `analyze` does; one analyses the last seconds, whenever it has rested long enough; one has the
+//! terminal, draws and reads keys. A slow terminal or a long analysis never holds up the link.
+
+mod analyst;
+mod display;
+mod keys;
+mod news;
+mod speeds;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::capture::link::Address;
+use crate::capture::rotate::{Limit, Window};
+use crate::cli;
+use crate::{Diagnostic, Result, capture::interrupts, capture::live, command::record};
+use display::Display;
+
+/// Most bytes of the stream that are analysed at once: some 3 million operator spans.
+const MOST: usize = 8 << 20;
+/// The recording is kept in pieces, so that neither the session nor its report outgrows memory.
+const PIECE: Limit = Limit::Bytes(64 << 20);
+
+pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
+    if options.record.rotate.is_empty() {
+        options.record.rotate.push(PIECE);
+    }
+    let (window, options) = (Duration::from_secs(options.window), &options.record);
+    let source = record::source(options);
+    let address = Address::of(source, options.key.as_deref())?.filter(|_| options.sources.len() < 2);
+    let Some(address) = address else {
+        let help = "name one agent: tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD; `analyze RECORDING` reads a recording";
+        return Err(Diagnostic::new(format!("watching {source}"), "a recording is not live", help));
+    };
+    if !io::stdout().is_terminal() {
+        let help = "run it in a terminal of 80 columns and 24 lines, with its output not redirected; `analyze` captures without one";
+        return Err(Diagnostic::new(
+            "showing the session on the terminal",
+            "standard output is not one",
+            help,
+        ));
+    }
+    let (board, measured) = (record::board(options)?, record::measured(options)?);
+    interrupts::count()?;
+    let mut display = Display::begin(&address.to_string(), &options.out, window, measured.clone())?;
+    let window = Window::new(window, MOST);
+    let captured = live::capture(&address, board.as_ref(), options, &mut display, Some(window));
+    let shown = display.end();
+    let model = record::received(captured?, options)?;
+    let status = record::write_views(model, measured, options)?;
+    let out = options.out.display();
+    let _ = writeln!(io::stdout(), "the recording is in {out}; `analyze {out} --out FOLDER` reads it again");
+    // A terminal that is gone ends the capture, and is no reason to write no report.
+    shown.map(|()| status)
+}

@@ -1,0 +1,223 @@
+//! What is on the screen, against figures that are computed here from the whole recording.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::time::{Duration, Instant};
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+
+use super::{analyst, keys};
+use crate::capture::rotate::{Last, Window};
+use crate::sample::{stream, stream_with_a_loss};
+use profinfer_trace::decode::Decoder;
+use profinfer_trace::model::Model;
+use profinfer_views::watch::{LEAST, Pane, Progress, Screen, Seen, draw};
+use profinfer_views::words::{count, duration};
+
+/// The last seconds of a recording, of which a frame comes so slowly that each call has a segment of its own.
+fn last(stream: &[u8], seconds: u64) -> Last {
+    let mut window = Window::new(Duration::from_secs(seconds), 8 << 20);
+    let (begun, mut decoder) = (Instant::now(), Decoder::new());
+    for (part, i) in stream.split_inclusive(|b| *b == 0).zip(0..) {
+        decoder.feed(part, &mut |found| window.see(&found)).unwrap();
+        window.take(part, begun + Duration::from_millis(200) * i);
+    }
+    window.last().unwrap()
+}
+
+fn screen(seen: Option<Seen>) -> Screen {
+    let mut screen = Screen::new("tcp:127.0.0.1:7817", "profile", Duration::from_secs(10));
+    screen.begin("capturing");
+    if let Some(seen) = seen {
+        screen.see(seen);
+    }
+    screen
+}
+
+/// The lines of a screen of so many columns and lines.
+fn drawn(screen: &mut Screen, (width, height): (u16, u16)) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(screen, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let line = |y| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..height).map(line).collect()
+}
+
+/// The words of the line that begins with something.
+fn words<'a>(lines: &'a [String], begin: &str) -> Vec<&'a str> {
+    let line = lines.iter().find(|l| l.trim_start().starts_with(begin));
+    line.unwrap_or_else(|| panic!("no `{begin}` in {lines:#?}")).split("  ").map(str::trim).collect()
+}
+
+/// Rows of the token calls that the window holds, in the whole recording.
+fn calls(whole: &Model, last: &Last) -> std::ops::Range<usize> {
+    let shown = profinfer_trace::read(&last.stream).unwrap().decodes;
+    let first = whole.decodes.start_ns.iter().position(|at| *at == shown.start_ns[0]).unwrap();
+    assert!(first > 0);
+    first..first + shown.len()
+}
+
+#[test]
+fn the_speed_is_that_of_the_recording_in_these_seconds() {
+    let whole = profinfer_trace::read(&stream()).unwrap();
+    let last = last(&stream(), 1);
+    let d = &whole.decodes;
+    let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
+    // A token is the time from the end of one call to the end of the next. The window's first call has none before it, and the
+    // first token behind that is the one that warms up.
+    let calls = calls(&whole, &last);
+    let (first, n) = (calls.start, calls.end - 1);
+    assert!(n - first >= 3 && d.n_tokens[first..=n].iter().all(|n| *n == 1));
+    let token_ns = (end(n) - end(first)) / (n - first) as u64;
+    let lines = drawn(&mut screen(analyst::seen(&last, None)), LEAST);
+    let said = lines.iter().find(|l| l.starts_with("Decode: ")).unwrap();
+    let speed: f64 = said.split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((speed - 1e9 / token_ns as f64).abs() < 0.006, "{said}: {}", 1e9 / token_ns as f64);
+    assert!(said.contains(&format!("on 2 threads, {} a token", duration(token_ns))), "{said}");
+}
+
+#[test]
+fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
+    let whole = profinfer_trace::read(&stream()).unwrap();
+    let last = last(&stream(), 1);
+    let (d, calls) = (&whole.decodes, calls(&whole, &last));
+    let time = d.start_ns[calls.start]..d.start_ns[calls.end - 1] + d.duration_ns[calls.end - 1];
+    let s = &whole.spans;
+    let rows = || (0..s.len()).filter(|i| time.contains(&s.start_ns[*i]));
+    let mut screen = screen(analyst::seen(&last, None));
+    let threads = drawn(&mut screen, LEAST);
+    let mut ids: Vec<u32> = rows().map(|i| whole.threads.get(s.thread[i]).tid).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 2);
+    for tid in ids {
+        let own = || rows().filter(|i| whole.threads.get(s.thread[*i]).tid == tid);
+        let (work, wait): (u64, u64) =
+            (own().map(|i| s.work_ns[i]).sum(), own().map(|i| u64::from(s.wait_ns[i])).sum());
+        let row: Vec<_> = words(&threads, &tid.to_string()).into_iter().filter(|c| !c.is_empty()).collect();
+        assert_eq!(row[1..4], [count(own().count() as u64), duration(work), duration(wait)]);
+        let working: f64 = row[4].trim_end_matches(" %").parse().unwrap();
+        assert!((working - work as f64 * 100.0 / (work + wait) as f64).abs() < 0.051, "{row:?}");
+    }
+
+    screen.show(Pane::Operators);
+    let operators = drawn(&mut screen, LEAST);
+    // Executions of products: one for each of their nodes and call, over both threads.
+    let product = |i: &usize| {
+        let topology = whole.graph_calls.topology[s.graph_call[*i].0 as usize].unwrap();
+        let node = &whole.topologies.rows[topology.0 as usize].nodes[s.node[*i].0 as usize];
+        whole.texts.get(node.op) == "MUL_MAT"
+    };
+    let mut runs: Vec<_> = rows().filter(product).map(|i| (s.graph_call[i], s.node[i])).collect();
+    runs.sort_unstable();
+    runs.dedup();
+    let wall: u64 = runs
+        .iter()
+        .map(|run| {
+            let own = || rows().filter(|i| (s.graph_call[*i], s.node[*i]) == *run);
+            own().map(|i| s.start_ns[i] + s.work_ns[i]).max().unwrap()
+                - own().map(|i| s.start_ns[i]).min().unwrap()
+        })
+        .sum();
+    let row: Vec<_> = words(&operators, "MUL_MAT").into_iter().filter(|c| !c.is_empty()).collect();
+    assert_eq!(row[1..3], [duration(wall), count(runs.len() as u64)]);
+}
+
+#[test]
+fn what_was_lost_stands_first_and_stays() {
+    // A frame is gone, and the window has passed it.
+    let lines = drawn(&mut screen(analyst::seen(&last(&stream_with_a_loss(), 1), None)), LEAST);
+    assert!(lines[0].contains("frames missing"), "{lines:#?}");
+    let lines = drawn(&mut screen(analyst::seen(&last(&stream(), 1), None)), LEAST);
+    assert!(!lines.concat().contains("missing") && !lines.concat().contains("lost"), "{lines:#?}");
+}
+
+#[test]
+fn it_says_what_it_waits_for() {
+    let mut screen = screen(None);
+    screen.begin("connecting");
+    screen.say("tcp:127.0.0.1:7817: Connection refused; trying again");
+    let lines = drawn(&mut screen, LEAST);
+    assert!(
+        lines[0].contains("connecting: tcp:127.0.0.1:7817: Connection refused; trying again"),
+        "{lines:#?}"
+    );
+    screen.see(Seen::default());
+    assert!(drawn(&mut screen, LEAST).concat().contains("No call of the engine was seen yet."));
+    screen.live(Progress { bytes: 1 << 20, spans: 5, decodes: 0, graph_calls: 0 });
+    let lines = drawn(&mut screen, LEAST);
+    assert!(lines[0].contains("1.00 MiB · 5 operators") && lines[23].contains("q end"), "{lines:#?}");
+}
+
+#[test]
+fn names_do_not_steer_the_terminal() {
+    let mut seen = analyst::seen(&last(&stream(), 1), None).unwrap();
+    let evil = "\u{1b}[2J\u{9b}31m\u{202e}\u{7}\n\r\u{200b}x";
+    seen.analysis.thread[0].name = evil.to_owned();
+    for kind in &mut seen.analysis.op.types {
+        (kind.desc, kind.op, kind.backend) = (evil.to_owned(), evil.to_owned(), evil.to_owned());
+    }
+    for gauge in &mut seen.analysis.gauge {
+        gauge.name = evil.to_owned();
+    }
+    let mut screen = Screen::new(evil, evil, Duration::from_secs(10));
+    screen.begin(evil);
+    screen.say(evil);
+    screen.see(seen);
+    for pane in Pane::ALL {
+        screen.show(pane);
+        let text = drawn(&mut screen, LEAST).concat();
+        assert!(!text.chars().any(|c| c.is_control() || "\u{202e}\u{200b}".contains(c)), "{text:?}");
+    }
+    screen.show(Pane::Threads);
+    assert!(drawn(&mut screen, LEAST).concat().contains("\u{fffd}[2J\u{fffd}31m"));
+}
+
+#[test]
+fn no_size_and_no_key_makes_it_panic() {
+    let seen = analyst::seen(&last(&stream(), 1), None).unwrap();
+    for (width, height) in
+        [(0, 0), (1, 1), (5, 50), (79, 24), (80, 23), (80, 24), (81, 25), (132, 60), (400, 200)]
+    {
+        for seen in [None, Some(Seen::default()), Some(seen.clone())] {
+            let mut screen = screen(seen);
+            for pane in Pane::ALL {
+                screen.show(pane);
+                for lines in [0, isize::MAX, -1, isize::MIN] {
+                    screen.scroll(lines);
+                    drawn(&mut screen, (width, height));
+                }
+                screen.help = true;
+                drawn(&mut screen, (width, height));
+                screen.help = false;
+            }
+        }
+    }
+    let lines = drawn(&mut screen(Some(seen)), (60, 24));
+    assert!(lines.concat().contains("needs 80 columns and 24 lines; here are 60"), "{lines:#?}");
+}
+
+#[test]
+fn keys_choose_what_is_shown_and_stop_the_display() {
+    let mut screen = screen(analyst::seen(&last(&stream(), 1), None));
+    let press = |screen: &mut Screen, code| keys::press(KeyEvent::from(code), screen);
+    for (key, pane) in ('1'..='5').zip(Pane::ALL) {
+        press(&mut screen, KeyCode::Char(key));
+        assert_eq!(screen.pane, pane);
+    }
+    press(&mut screen, KeyCode::Tab);
+    assert_eq!(screen.pane, Pane::Threads);
+    press(&mut screen, KeyCode::Left);
+    assert_eq!(screen.pane, Pane::Findings);
+    press(&mut screen, KeyCode::Char('?'));
+    assert!(drawn(&mut screen, LEAST).concat().contains("any key closes this"));
+    press(&mut screen, KeyCode::Char('2'));
+    assert!(!screen.help && screen.pane == Pane::Findings, "the key that closes the help does nothing else");
+    // What comes while it stands still is shown when it goes on.
+    press(&mut screen, KeyCode::Char('p'));
+    screen.see(Seen { window_ns: 77_000_000_000, ..Seen::default() });
+    assert!(!drawn(&mut screen, LEAST).concat().contains("77.0 s") && screen.is_paused());
+    press(&mut screen, KeyCode::Char('p'));
+    assert!(drawn(&mut screen, LEAST).concat().contains("77.0 s"));
+}
