@@ -20,3 +20,5 @@ pub mod serial;
 pub mod spawn;
 pub mod stats;
 pub mod tee;
+pub mod thread;
+pub mod user;

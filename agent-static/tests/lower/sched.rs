@@ -3,11 +3,11 @@
 use host_analyzer::model::ThreadState::{Preempted, Running, Sleeping, Woken};
 use host_analyzer::model::{InterruptKind, Model, ThreadState};
 use profinfer_agent::bpf::SchedTotals;
+use profinfer_agent::bpf::ring::{Event, Head, Interrupt, Switch, TASK_COMM, Who};
 use profinfer_agent::link::output::Weight;
-use profinfer_agent::ring::{Event, Head, Interrupt, Switch, TASK_COMM, Who};
-use profinfer_agent::sched::format::Format;
-use profinfer_agent::sched::formats::Formats;
-use profinfer_agent::sched::states::States;
+use profinfer_agent::observe::sched::format::Format;
+use profinfer_agent::observe::sched::formats::Formats;
+use profinfer_agent::observe::sched::states::States;
 
 use crate::run::{PID, Run, TID};
 
