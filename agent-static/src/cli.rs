@@ -32,6 +32,7 @@ pub enum Command {
     #[cfg(feature = "bench")]
     Bench(Bench),
     /// Put back what an agent that was killed left of its direct probes
+    #[cfg(feature = "direct")]
     Repair(Repair),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
@@ -93,6 +94,7 @@ pub struct Keygen {
 }
 
 /// Options of `repair`.
+#[cfg(feature = "direct")]
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct Repair {

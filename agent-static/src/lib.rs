@@ -12,6 +12,10 @@ pub mod cli;
 pub mod clock;
 pub mod commands;
 pub mod confine;
+#[cfg(feature = "direct")]
+pub mod direct;
+#[cfg(not(feature = "direct"))]
+#[path = "direct/absent.rs"]
 pub mod direct;
 pub mod doctor;
 pub mod error;

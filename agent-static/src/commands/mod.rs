@@ -2,6 +2,8 @@
 
 mod engine;
 mod key;
+#[cfg(feature = "direct")]
+mod repair;
 mod serve;
 
 use std::fs::File;
@@ -13,9 +15,8 @@ use profinfer_wire::record::direct::Probes;
 
 #[cfg(feature = "bench")]
 use crate::cli::Bench;
-use crate::cli::{Command, Doctor, Record, Repair};
+use crate::cli::{Command, Doctor, Record};
 use crate::confine;
-use crate::direct::repair;
 use crate::doctor;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::Output;
@@ -43,7 +44,8 @@ pub fn run(command: &Command) -> Result<i32> {
         Command::Record(options) => record(options),
         #[cfg(feature = "bench")]
         Command::Bench(options) => bench(options),
-        Command::Repair(options) => repair(options),
+        #[cfg(feature = "direct")]
+        Command::Repair(options) => repair::repair(options),
         Command::Doctor(options) => examine(options),
         Command::Engine { targets, tables } => engine::engine(targets, tables == "all"),
     }
@@ -186,24 +188,6 @@ const NOTHING_TRACED: i32 = 3;
 fn status(summary: &Summary) -> i32 {
     let own = if summary.nothing.is_some() { NOTHING_TRACED } else { 0 };
     summary.status.filter(|status| *status != 0).unwrap_or(own)
-}
-
-fn repair(options: &Repair) -> Result<i32> {
-    let name = options.name.as_deref().unwrap_or(DEFAULT_NAME);
-    let pids = options.pid.map_or_else(|| process::find(name), |pid| vec![pid]);
-    if let Some(pid) = options.pid {
-        process::check(pid)?;
-    }
-    let mut whole = true;
-    for pid in pids {
-        let repaired = repair::repair(pid).map_err(|e| {
-            let tried = format!("taking direct probes out of process {pid} ({})", process::name(pid));
-            Diagnostic::new(tried, &e, e.help())
-        })?;
-        log(&repair::words(pid, repaired));
-        whole &= repaired.places.left == 0;
-    }
-    Ok(i32::from(!whole))
 }
 
 fn examine(options: &Doctor) -> Result<i32> {

@@ -7,6 +7,7 @@
 
 pub mod backend;
 mod batch;
+#[cfg_attr(not(feature = "direct"), path = "no_direct.rs")]
 mod direct;
 mod expert;
 pub mod graph;
@@ -35,6 +36,7 @@ use crate::link::output::Weight;
 use crate::observe::placement::Unplaced;
 use crate::request::capture::filter::Filters;
 
+#[cfg(feature = "direct")]
 pub use direct::Used;
 use graph::Graphs;
 use hits::Hits;

@@ -35,6 +35,7 @@ impl Wish {
         match plan.probes {
             Probes::Auto | Probes::Uprobe => Self::Uprobes,
             Probes::Direct if plan.levels & level::OP == 0 => Self::Uprobes,
+            Probes::Direct if !cfg!(feature = "direct") => Self::Refused(Refused::NotBuilt),
             Probes::Direct if counting => Self::Refused(Refused::Counters),
             Probes::Direct if plan.levels & level::EXPERT != 0 => Self::Refused(Refused::Experts),
             Probes::Direct if !granted.in_pairs() => Self::Refused(Refused::Capture),

@@ -36,6 +36,7 @@ use crate::probes::operators::Wish;
 use crate::probes::tracer::Tracer;
 use crate::request::capture::Granted;
 use crate::request::plan::Plan;
+#[cfg(feature = "direct")]
 use crate::schedule::pace::Pace;
 use crate::schedule::steer::Steer;
 use crate::session::host::Host;
@@ -92,6 +93,7 @@ pub(super) fn capture(
     }
     let mut running = Running {
         sampler: Sampler::default(),
+        #[cfg(feature = "direct")]
         direct_pace: Pace::default(),
         placements: Placements::default(),
         scheduling,

@@ -28,6 +28,7 @@ use crate::observe::gauge::Gauges;
 use crate::observe::placement::Placements;
 use crate::observe::sched;
 use crate::probes::tracer::Tracer;
+#[cfg(feature = "direct")]
 use crate::schedule::pace::Pace;
 use crate::schedule::steer::Steer;
 use crate::session::host::Host;
@@ -46,6 +47,7 @@ const AT_ONCE: usize = 1 << 16;
 /// What works together in a session, in the order in which it is dropped.
 pub(super) struct Running<'c, 's> {
     pub(super) sampler: Sampler,
+    #[cfg(feature = "direct")]
     pub(super) direct_pace: Pace,
     pub(super) placements: Placements,
     pub(super) scheduling: Scheduling,
@@ -137,6 +139,7 @@ impl Running<'_, '_> {
         if drained.more || stopped {
             self.sleep = Duration::ZERO;
         }
+        #[cfg(feature = "direct")]
         if let Some(most) = self.direct_pace.next(lower.direct_used()) {
             self.sleep = self.sleep.min(most);
         }

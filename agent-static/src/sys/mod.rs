@@ -5,6 +5,7 @@
 
 #[cfg(feature = "bench")]
 pub mod bench;
+#[cfg(feature = "direct")]
 pub mod direct;
 pub mod file;
 pub mod maps;
