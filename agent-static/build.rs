@@ -83,7 +83,7 @@ fn backend_guids(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write(path, text)?)
 }
 
-/// The functions of backends that are operators or work for them, as `&[Function]` of `backend_function.rs`.
+/// The functions of backends that are operators or work for them, as `&[Function]` of `bpf/backend_function.rs`.
 fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for backend in catalog.backends() {
@@ -100,7 +100,7 @@ fn backend_functions(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error
     Ok(std::fs::write(path, text)?)
 }
 
-/// The boards as `&[Board]` of `plan/boards.rs`. A change of the profiles rebuilds their crate, and so this.
+/// The boards as `&[Board]` of `request/boards.rs`. A change of the profiles rebuilds their crate, and so this.
 fn plans(catalog: &Catalog, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut text = "&[\n".to_owned();
     for board in catalog.boards() {

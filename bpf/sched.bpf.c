@@ -5,7 +5,7 @@
  * Tracepoints in the plain form: their records are the only ones whose layout every kernel tells, in text. A field is read
  * by bpf_probe_read_kernel, because the verifier takes no offset of a context but one that is in the instruction.
  * All run with preemption off, so that what belongs to a CPU is not torn; on PREEMPT_RT those of interrupts do not, and are not
- * attached (agent-static/src/sched). sched_seen alone is called from uprobes, and uses nothing that is per CPU.
+ * attached (agent-static/src/observe/sched). sched_seen alone is called from uprobes, and uses nothing that is per CPU.
  */
 #include "include/sched.h"
 

@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
-# build-agent.sh [--arch aarch64|x86_64] [--no-bench | --alone]      build the static agent for boards (default: aarch64), without Docker
+# build-agent.sh [--arch aarch64|x86_64] [--no-bench] [--no-direct] [--alone]      build the static agent for boards (default: aarch64), without Docker
 #
 # Makes one file that needs only a kernel on the board: musl, libelf and zlib are
 # linked in. Prints its path; the first run also prepares the target (a minute or two). In a container, `cross` does the same:
-# Cross.toml. With --no-bench the measurement of ceilings is left out, which makes it 94 kB smaller (docs/deploy.md). With --alone it
+# Cross.toml. --no-bench leaves out the measurement of ceilings, --no-direct the direct probes (sizes: docs/deploy.md). With --alone it
 # is ci/kills/alone, its direct probes without the rest, for tests.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-arch=aarch64 variant='' features=() package=profinfer-agent
+# without FEATURE: leaves it out
+without() {
+	local feature left=()
+	for feature in "${features[@]}"; do [ "$feature" = "$1" ] || left+=("$feature"); done
+	features=("${left[@]}")
+}
+
+arch=aarch64 variant='' features=(bench direct) package=profinfer-agent
 while [ $# -gt 0 ]; do
 	case $1 in
 	--arch) arch=${2:-}; shift 2 || die "--arch needs aarch64 or x86_64" ;;
-	--no-bench) variant=-no-bench features=(--no-default-features); shift ;;
-	--alone) variant=-alone package=profinfer-direct-alone; shift ;;
+	--no-bench | --no-direct) variant=$variant${1#-} && without "${1#--no-}"; shift ;;
+	--alone) variant=-alone package=profinfer-direct-alone features=(); shift ;;
 	-h | --help) usage_from_head "$0"; exit ;;
 	*) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 	esac
@@ -40,7 +47,7 @@ export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustfla
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS
 say "$package for $target"
-cargo build --release --features static "${features[@]}" --target "$target" -p "$package" >&2
+cargo build --release --no-default-features --features "static ${features[*]}" --target "$target" -p "$package" >&2
 
 out=$CACHE/out/$arch$variant/$package
 mkdir -p "${out%/*}"

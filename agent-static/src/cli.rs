@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
+use crate::sys::user::User;
 use crate::target::process::Target;
-use crate::target::user::User;
 
 /// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
 #[derive(Debug, Parser)]
@@ -32,6 +32,7 @@ pub enum Command {
     #[cfg(feature = "bench")]
     Bench(Bench),
     /// Put back what an agent that was killed left of its direct probes
+    #[cfg(feature = "direct")]
     Repair(Repair),
     /// Show what works here, what does not, and why: kernel, permissions, counters, engine
     Doctor(Doctor),
@@ -93,6 +94,7 @@ pub struct Keygen {
 }
 
 /// Options of `repair`.
+#[cfg(feature = "direct")]
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct Repair {
@@ -155,7 +157,7 @@ pub struct Serve {
     pub restarts: bool,
     /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
     /// (default: 2M, 256K for token calls alone)
-    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    #[arg(long, value_name = "SIZE", value_parser = crate::bpf::ring::size::asked)]
     pub ring: Option<u32>,
     /// With a command: start it as this user, by name or number (a group's number may follow: `1000:44`); default: as the user
     /// that the agent runs as
@@ -176,7 +178,7 @@ pub struct Record {
     #[arg(long)]
     pub board: Option<String>,
     /// Levels to capture: token, graph, op, expert, sched, all
-    #[arg(long, value_parser = crate::plan::levels)]
+    #[arg(long, value_parser = crate::request::plan::levels)]
     pub levels: Option<u32>,
     /// Counters to read at the start and the end of every operator: a counter set of the board, event names as in Arm's
     /// manuals (CPU_CYCLES, L3D_CACHE_REFILL) with minor-faults and major-faults, or `none`
@@ -187,7 +189,7 @@ pub struct Record {
     pub probes: ProbesArgs,
     /// Size of the kernel's ring buffer, for example 4M, where more operators are lost than may be; it counts twice in the agent's memory
     /// (default: 2M, 256K for token calls alone)
-    #[arg(long, value_name = "SIZE", value_parser = crate::ring::size::asked)]
+    #[arg(long, value_name = "SIZE", value_parser = crate::bpf::ring::size::asked)]
     pub ring: Option<u32>,
     /// How often per second the board's sensors are read (without a board: frequencies and temperatures); at most 100,
     /// 0 for never

@@ -3,11 +3,11 @@
 
 use std::fs::{self, File};
 
-use profinfer_agent::emit::Emitter;
 use profinfer_agent::link::Output;
+use profinfer_agent::link::emit::Emitter;
 use profinfer_agent::link::output::Kind;
-use profinfer_agent::placement::buffer_type::BufferTypes;
-use profinfer_agent::placement::{Placements, Unplaced, Weight};
+use profinfer_agent::observe::placement::buffer_type::BufferTypes;
+use profinfer_agent::observe::placement::{Placements, Unplaced, Weight};
 use profinfer_agent::target::maps::mappings;
 
 static REPACK: [u8; 11] = *b"CPU_REPACK\0";

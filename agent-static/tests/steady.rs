@@ -7,12 +7,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use profinfer_agent::capture::Wanted;
-use profinfer_agent::host::Host;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::output::Kind;
-use profinfer_agent::plan::{self, GaugeRequest, GaugeSource, Plan};
+use profinfer_agent::request::capture::Wanted;
+use profinfer_agent::request::plan::{self, GaugeRequest, GaugeSource, Plan};
 use profinfer_agent::session;
+use profinfer_agent::session::host::Host;
 use profinfer_agent::signals::Signals;
 use profinfer_agent::target::process::Target;
 use profinfer_skip::{can_trace, needed_path};

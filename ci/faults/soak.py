@@ -16,7 +16,7 @@ LOOK = 2
 QUEUE = 3 << 19
 # Least number of looks at its memory, however slow the engine is.
 LOOKS = 15
-# Engines that have ended which the agent keeps in mind: ENDED_KEPT of agent-static/src/tracer.rs. Before it has forgotten some, it grows.
+# Engines that have ended which the agent keeps in mind: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Before it has forgotten some, it grows.
 ENDED = 8
 
 

@@ -2,15 +2,18 @@
 //!
 //! The only folder that knows libbpf-rs. Layouts come from the generated skeleton, see `layout.rs`.
 
+pub mod backend_function;
 mod engines;
 pub mod jit;
 pub(crate) mod layout;
 mod programs;
 mod refused;
+pub mod ring;
 mod sched;
 mod skel;
 pub mod stack;
 mod totals;
+pub mod tracepoint;
 #[cfg(test)]
 mod verified;
 
@@ -23,15 +26,13 @@ use libbpf_rs::{
     MapCore, MapFlags, MapHandle, Object, OpenObject, OpenProgramMut, Program, ProgramAttachType,
 };
 
-use crate::backend_function::FUNCTIONS;
-use crate::capture::Programs;
-use crate::counter::Counters;
 use crate::error::{Diagnostic, Result};
-use crate::sched::formats::Formats;
 use crate::sys::maps::Shared;
 use crate::sys::multi::uprobe_multi;
 use crate::sys::private_stack::private_stacks;
-use layout::{bytes_of, types, types::limit};
+use backend_function::FUNCTIONS;
+use layout::types::{limit, sched_format};
+use layout::{bytes_of, types};
 use refused::refused;
 use skel::{ProfinferSkel, ProfinferSkelBuilder};
 
@@ -47,6 +48,28 @@ impl Default for Storage {
     fn default() -> Self {
         Self(MaybeUninit::uninit())
     }
+}
+
+/// What the programs leave out, told before they are loaded. See `bpf/include/capture.h`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Programs<'a> {
+    /// A start is the record.
+    pub starts_only: bool,
+    /// Nodes are left out.
+    pub nodes: bool,
+    /// Only so many threads of a graph are kept, by their index; 0: all.
+    pub most_threads: u32,
+    /// Only these threads are kept; empty: all.
+    pub tids: &'a [u32],
+}
+
+/// The counters that the programs read at operators.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CounterSlots {
+    /// Slots in use.
+    pub all: usize,
+    /// How many of them, the first, are hardware counters.
+    pub hardware: usize,
 }
 
 /// The loaded programs.
@@ -71,15 +94,15 @@ impl std::fmt::Debug for Bpf<'_> {
 }
 
 impl<'s> Bpf<'s> {
-    /// Loads the programs into the kernel; those of the scheduler level where `sched` says what its tracepoints look like.
+    /// Loads the programs into the kernel; those of the scheduler level where `sched` says where its tracepoints have their fields.
     ///
     /// # Errors
     /// Without the privilege, or on a kernel that lacks BPF or uprobes, with what to do about it.
-    pub fn load(
+    pub(crate) fn load(
         storage: &'s mut Storage,
         ring_bytes: u32,
-        counters: &Counters,
-        sched: Option<&Formats>,
+        counters: CounterSlots,
+        sched: Option<sched_format>,
         capture: &Programs<'_>,
     ) -> Result<Self> {
         refused::keep_log();
@@ -87,7 +110,7 @@ impl<'s> Bpf<'s> {
         open.maps.events.set_max_entries(ring_bytes).map_err(|e| refused(&e))?;
         if let Some(rodata) = open.maps.rodata_data.as_deref_mut() {
             rodata.wakeup_bytes = u64::from(ring_bytes / 4);
-            rodata.counter_slots = u32::try_from(counters.slots).unwrap_or(0);
+            rodata.counter_slots = u32::try_from(counters.all).unwrap_or(0);
             rodata.counter_hardware = u32::try_from(counters.hardware).unwrap_or(0);
             rodata.starts_only = capture.starts_only.into();
             rodata.filter_nodes = capture.nodes.into();
@@ -100,7 +123,7 @@ impl<'s> Bpf<'s> {
             }
         }
         match (sched, open.maps.rodata_data.as_deref_mut()) {
-            (Some(formats), Some(rodata)) => (rodata.sched_on, rodata.sched_format) = (1, formats.layout),
+            (Some(format), Some(rodata)) => (rodata.sched_on, rodata.sched_format) = (1, format),
             _ => sched::leave_out(&mut open).map_err(|e| refused(&e))?,
         }
         if let Some((dev, ino)) = own_pid_namespace()

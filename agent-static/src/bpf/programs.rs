@@ -1,15 +1,15 @@
 //! The programs, and where each is attached.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use libbpf_rs::{Link, MapCore, MapFlags, ProgramMut, UprobeMultiOpts, UprobeOpts};
 use profinfer_engine::ProbeKind;
 
 use super::Bpf;
+use super::backend_function::FUNCTIONS;
 use super::layout::types::limit;
-use crate::backend_function::FUNCTIONS;
-use crate::counter::Counters;
 use crate::error::{Diagnostic, Result};
 
 const BACKEND_SLOTS: usize = limit::BACKEND_SLOTS.0 as usize;
@@ -94,19 +94,24 @@ impl<'s> Bpf<'s> {
         ]
     }
 
-    /// Gives the programs the counters, and attaches the one that follows threads from CPU to CPU.
+    /// Gives the programs the open counters (slot, CPU, descriptor) and the core type of each CPU, and attaches the one that follows
+    /// threads from CPU to CPU.
     ///
     /// # Errors
     /// What the kernel answered; then nothing is counted.
-    pub fn attach_counters(&self, counters: &Counters) -> std::result::Result<Link, String> {
-        for (slot, cpu, fd) in &counters.open {
+    pub fn attach_counters(
+        &self,
+        open: &[(usize, u32, OwnedFd)],
+        cores: &BTreeMap<u32, u32>,
+    ) -> std::result::Result<Link, String> {
+        for (slot, cpu, fd) in open {
             let slot = u32::try_from(*slot).map_err(|e| e.to_string())?;
             let value = fd.as_raw_fd().cast_unsigned().to_ne_bytes();
-            let key = slot * crate::counter::CPUS + cpu;
+            let key = slot * limit::COUNTER_CPUS.0 + cpu;
             let map = &self.skel.maps.events_of_cpu;
             map.update(&key.to_ne_bytes(), &value, MapFlags::ANY).map_err(|e| e.to_string())?;
         }
-        for (cpu, core) in &counters.cores {
+        for (cpu, core) in cores {
             let map = &self.skel.maps.core_of_cpu;
             map.update(&cpu.to_ne_bytes(), &core.to_ne_bytes(), MapFlags::ANY).map_err(|e| e.to_string())?;
         }

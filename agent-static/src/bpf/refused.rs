@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use crate::doctor::options;
 use crate::error::Diagnostic;
+use crate::kernel_options;
 
 thread_local! {
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
@@ -36,13 +36,13 @@ pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
 
 /// Which kernel options are missing, where the kernel tells.
 fn kernel_config_help() -> String {
-    let Some((from, config)) = options::config() else {
-        let needed = options::NEEDED.join(", ");
+    let Some((from, config)) = kernel_options::config() else {
+        let needed = kernel_options::NEEDED.join(", ");
         return format!(
             "the kernel needs {needed} and at least version 5.10; `profinfer-agent doctor` tells more"
         );
     };
-    let missing = options::missing(&config, &options::NEEDED);
+    let missing = kernel_options::missing(&config, &kernel_options::NEEDED);
     if missing.is_empty() {
         format!("the kernel has the options that are needed ({from}); it may be older than 5.10")
     } else {

@@ -1,25 +1,21 @@
 //! The programs of the scheduler level.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd};
-use std::path::Path;
 
 use libbpf_rs::{Link, ProgramMut};
 
 use super::Bpf;
 use super::skel::OpenProfinferSkel;
-use crate::counter::pmu;
-use crate::sched::tracepoint::Tracepoint;
+use super::tracepoint::Tracepoint;
 use crate::sys::perf;
 
 impl<'s> Bpf<'s> {
     /// Attaches the program of `tracepoint`, whose number is `id`. Not by name: libbpf looks that up in tracefs, and only where
-    /// most systems have it.
+    /// most systems have it. `cpu` is any one that is online: wherever the event is, its program runs on all.
     ///
     /// # Errors
     /// What the kernel answered.
-    pub fn attach_tracepoint(&self, tracepoint: Tracepoint, id: u64) -> Result<Link, String> {
-        // On whichever CPU the event is, its program runs on all.
-        let cpu = pmu::online(Path::new("/sys")).ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
+    pub fn attach_tracepoint(&self, tracepoint: Tracepoint, id: u64, cpu: u32) -> Result<Link, String> {
         let event = perf::Event { pmu_type: perf::TRACEPOINT, config: id, user_only: false };
         let fd = perf::open(event, cpu, None).map_err(|e| format!("opening it: {e}"))?;
         let program = self.sched_program(tracepoint);

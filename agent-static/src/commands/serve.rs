@@ -6,15 +6,15 @@ use std::os::fd::OwnedFd;
 use profinfer_secure::Refusal;
 
 use super::{DEFAULT_NAME, key, status};
-use crate::asked;
 use crate::cli::Serve;
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
-use crate::host::{Host, read_plan};
 use crate::link::output::Kind;
 use crate::link::{self, Door, Guest, Output, Place, Reader};
-use crate::plan::Plan;
+use crate::request::asked;
+use crate::request::plan::Plan;
 use crate::session;
+use crate::session::host::{Host, read_plan};
 use crate::signals::Signals;
 use crate::target::process::Target;
 

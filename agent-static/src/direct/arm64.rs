@@ -8,7 +8,7 @@ use super::page::Targets;
 use super::place::Place;
 use crate::sys::direct::layout as at;
 use crate::sys::direct::regset;
-use crate::sys::direct::thread::restartable;
+use crate::sys::thread::restartable;
 
 /// Bytes of a place that change: one instruction.
 pub(super) const CHANGED: usize = 4;

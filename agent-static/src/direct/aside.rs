@@ -8,7 +8,7 @@
 use super::checks::tasks;
 use super::memory::Memory;
 use super::refused::Refused;
-use crate::sys::direct::thread::own_files;
+use crate::sys::thread::own_files;
 use crate::target::watch::Watch;
 
 /// Runs `work`, which stops the process `pid`, and lets it go on.

@@ -10,8 +10,8 @@ use super::halt::{Halted, Held, next_stop};
 use super::memory::Memory;
 use super::refused::Refused;
 use crate::sys::direct::layout as at;
-use crate::sys::direct::thread::{Go, go, mark_system_calls, restartable, signal_thread};
 use crate::sys::direct::{Boot, boot};
+use crate::sys::thread::{Go, go, mark_system_calls, restartable, signal_thread};
 
 /// How long the bootstrap may take; it makes seven system calls.
 const PATIENCE: Duration = Duration::from_secs(2);

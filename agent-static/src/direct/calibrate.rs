@@ -11,7 +11,7 @@ use super::memory::Memory;
 use super::place::{LONGEST, Place};
 use super::{Reader, arch, number, page, steady};
 use crate::clock::monotonic_ns;
-use crate::cost::median;
+use crate::observe::cost::median;
 use crate::sys::direct::layout as at;
 use crate::sys::direct::own::{Code, LOOPED, Looped, Pages};
 use crate::sys::direct::shared::Shared;

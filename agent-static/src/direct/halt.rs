@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use super::checks::{GRACE, own, tasks, tracer};
 use super::refused::Refused;
-use crate::sys::direct::thread::{Go, Told, go, poll, told};
+use crate::sys::thread::{Go, Told, go, poll, told};
 use crate::target::process::alive;
 use crate::target::watch::Watch;
 

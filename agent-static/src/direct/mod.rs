@@ -26,6 +26,7 @@ mod refused;
 pub mod repair;
 mod room;
 mod steady;
+mod totals;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "arm64.rs")]
@@ -48,8 +49,9 @@ use change::{Changed, shared};
 use halt::Halted;
 pub use leftover::PutBack;
 use memory::Memory;
-pub use reader::{RING, Reader, Totals};
+pub use reader::{RING, Reader};
 pub use refused::Refused;
+pub use totals::Totals;
 
 /// Direct probes in a process. Taken out by [`Installed::take_out`]; when they are dropped, the engine is as it is.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt::Write;
 use std::rc::Rc;
 
+use super::totals::Totals;
 use crate::sys::direct::layout::{
     NO_SLOT_ENDS, NO_SLOT_STARTS, RING_BITS, SLOT_FULL, SLOT_HEAD, SLOT_NO_END, SLOT_NO_START, SLOT_NODE,
     SLOTS,
@@ -12,25 +13,6 @@ use crate::sys::direct::shared::{Raw, Shared};
 
 /// Records that a ring holds.
 pub const RING: u64 = 1 << RING_BITS;
-
-/// What the stubs counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Starts.
-    pub starts: u64,
-    /// Ends: of records that were read, dropped, or had no start.
-    pub ends: u64,
-    /// Records read.
-    pub records: u64,
-    /// Dropped because the ring was full.
-    pub full: u64,
-    /// Ends without a start.
-    pub no_start: u64,
-    /// Starts that another start followed.
-    pub no_end: u64,
-    /// Ends in threads without a ring.
-    pub no_slot: u64,
-}
 
 /// Reads the rings of one process.
 #[derive(Debug)]
@@ -157,22 +139,6 @@ impl Drop for Reader {
     fn drop(&mut self) {
         // Its memory goes back to the system; the engine's pages stay.
         let _ = self.shared.clear();
-    }
-}
-
-impl Totals {
-    /// The sum.
-    #[must_use]
-    pub const fn plus(self, o: Self) -> Self {
-        Self {
-            starts: self.starts.wrapping_add(o.starts),
-            ends: self.ends.wrapping_add(o.ends),
-            records: self.records.wrapping_add(o.records),
-            full: self.full.wrapping_add(o.full),
-            no_start: self.no_start.wrapping_add(o.no_start),
-            no_end: self.no_end.wrapping_add(o.no_end),
-            no_slot: self.no_slot.wrapping_add(o.no_slot),
-        }
     }
 }
 

@@ -54,6 +54,8 @@ pub enum Refused {
     Unreachable(String),
     /// It ended meanwhile.
     Ended,
+    /// This agent was built without them.
+    NotBuilt,
 }
 
 impl Refused {
@@ -84,6 +86,7 @@ impl Refused {
             Self::Mapping(..) => why::MAPPING,
             Self::Unreachable(_) => why::UNREACHABLE,
             Self::Ended => why::ENDED,
+            Self::NotBuilt => why::NOT_BUILT,
         }
     }
 
@@ -136,6 +139,7 @@ impl Refused {
                 "SELinux needs execmem for the engine; see the engine's limits of memory and descriptors"
             }
             Self::Unreachable(_) => "run the agent with CAP_SYS_ADMIN",
+            Self::NotBuilt => "use an agent that was built with the feature `direct`",
         }
     }
 }
@@ -168,6 +172,7 @@ impl fmt::Display for Refused {
             Self::Mapping(..) => "its system does not let it map the pages",
             Self::Unreachable(_) => "the agent cannot reach the memory that it mapped",
             Self::Ended => "it has ended",
+            Self::NotBuilt => "this agent was built without the feature `direct`",
         };
         let detail = self.detail();
         if detail.is_empty() { f.write_str(short) } else { write!(f, "{short} ({detail})") }

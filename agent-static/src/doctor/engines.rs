@@ -6,7 +6,7 @@ use std::io;
 use profinfer_engine::{EnginePlan, Image, Level, describe, examine, is_engine_part};
 
 use super::Row;
-use crate::backend_function;
+use crate::bpf::backend_function;
 use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process::{self, Target};

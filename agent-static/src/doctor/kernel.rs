@@ -8,14 +8,12 @@ use libbpf_rs::{MapType, ProgramType};
 use profinfer_wire::record::control::level;
 
 use super::{Row, Verdict, options};
+use crate::bpf::ring::size::LARGEST;
 use crate::bpf::stack::STACK_MAX;
-use crate::bpf::{Bpf, Storage, jit};
-use crate::capture::Programs;
-use crate::cost::calibrate;
-use crate::counter::Counters;
-use crate::fact::preemption::preemption;
-use crate::ring::size::LARGEST;
-use crate::sched;
+use crate::bpf::{Bpf, CounterSlots, Programs, Storage, jit};
+use crate::observe::cost::calibrate;
+use crate::observe::fact::preemption::preemption;
+use crate::observe::sched;
 use crate::sys::private_stack::private_stacks;
 
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
@@ -41,19 +39,15 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     let (mut storage, mut plain) = (Storage::default(), Storage::default());
     let mut works = false;
     let mut sched = sched::Level::find(level::SCHED);
-    let loaded = match Bpf::load(
-        &mut storage,
-        LARGEST,
-        &Counters::default(),
-        sched.formats.as_ref(),
-        &Programs::default(),
-    ) {
-        Err(e) if sched.formats.is_some() => {
-            sched.refuse(&e.answer);
-            Bpf::load(&mut plain, LARGEST, &Counters::default(), None, &Programs::default())
-        }
-        loaded => loaded,
-    };
+    let loaded =
+        match Bpf::load(&mut storage, LARGEST, CounterSlots::default(), sched.layout(), &Programs::default())
+        {
+            Err(e) if sched.formats.is_some() => {
+                sched.refuse(&e.answer);
+                Bpf::load(&mut plain, LARGEST, CounterSlots::default(), None, &Programs::default())
+            }
+            loaded => loaded,
+        };
     match loaded {
         Err(e) => rows.push(Row::no("BPF programs", format!("{}; {}", e.answer, e.help))),
         Ok(bpf) => {

@@ -5,7 +5,7 @@
 
 mod engines;
 mod kernel;
-pub(crate) mod options;
+mod options;
 mod permissions;
 mod pmus;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Row;
-use crate::counter::pmu::{self, Pmu};
+use crate::observe::counter::pmu::{self, Pmu};
 use crate::sys::perf;
 
 /// The cycle counter's event, on Arm and on x86.

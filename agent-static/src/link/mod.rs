@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod door;
+pub mod emit;
 mod hall;
 mod knock;
 pub mod listener;

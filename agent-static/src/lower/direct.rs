@@ -9,10 +9,10 @@ use profinfer_wire::record::graph::layer;
 
 use super::Lower;
 use super::graph::Graphs;
+use crate::bpf::ring::{Head, Op};
 use crate::direct::clock::{Clock, Look};
 use crate::direct::{Reader, Totals};
 use crate::link::output::Weight;
-use crate::ring::{Head, Op};
 use crate::sys::direct::layout::SLOTS;
 use crate::sys::direct::shared::Raw;
 

@@ -7,9 +7,9 @@ use profinfer_wire::record::expert::{ExpertBatch, ExpertLoss};
 
 use super::Lower;
 use crate::bpf::Totals;
-use crate::emit::Emitter;
+use crate::bpf::ring;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
-use crate::ring;
 
 /// Room for the packed runs of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 32;

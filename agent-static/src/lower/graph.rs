@@ -10,8 +10,8 @@ use super::batch::{Batch, Learning};
 use super::expert::Selections;
 use super::topology::Known;
 use super::{Lower, backend};
+use crate::bpf::ring;
 use crate::link::output::Weight;
-use crate::ring;
 
 /// Graph calls that are running.
 #[derive(Debug, Default)]

@@ -1,15 +1,17 @@
 //! From ring-buffer records to wire records: the one place where the form changes.
 //!
-//! Stage: the agent's loop. From: [`crate::ring::Event`], in the order in which the kernel wrote them. To:
-//! [`crate::emit::Emitter`]. Promises: bounded memory whatever the engine does; an address is only
+//! Stage: the agent's loop. From: [`crate::bpf::ring::Event`], in the order in which the kernel wrote them. To:
+//! [`crate::link::emit::Emitter`]. Promises: bounded memory whatever the engine does; an address is only
 //! looked up in the topology of the graph call that the record itself names, so a recycled address is
 //! never taken for another tensor; what cannot be resolved is counted, not guessed.
 
 pub mod backend;
 mod batch;
+#[cfg_attr(not(feature = "direct"), path = "no_direct.rs")]
 mod direct;
 mod expert;
 pub mod graph;
+pub mod hits;
 pub mod nested;
 pub mod op;
 mod part;
@@ -27,16 +29,17 @@ use profinfer_wire::record::capture::CaptureLoss;
 use profinfer_wire::record::loss::{Loss, LossReasons};
 
 use crate::bpf::Totals;
-use crate::capture::filter::Filters;
-use crate::emit::Emitter;
+use crate::bpf::ring::Event;
+use crate::bpf::ring::stall::Stalls;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
-use crate::placement::Unplaced;
-use crate::ring::Event;
-use crate::ring::stall::Stalls;
-use crate::selfcheck::Hits;
+use crate::observe::placement::Unplaced;
+use crate::request::capture::filter::Filters;
 
+#[cfg(feature = "direct")]
 pub use direct::Used;
 use graph::Graphs;
+use hits::Hits;
 use nested::NestedCalls;
 use text::Texts;
 use thread::Threads;

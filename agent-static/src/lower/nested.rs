@@ -5,10 +5,10 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::nested::{MAX_NESTED_CALL_LEN, NestedBatch, NestedCall, NestedLoss};
 
 use super::Lower;
-use crate::backend_function::FUNCTIONS;
 use crate::bpf::NestedTotals;
+use crate::bpf::backend_function::FUNCTIONS;
+use crate::bpf::ring;
 use crate::link::output::Weight;
-use crate::ring;
 
 /// Room for the packed calls of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;

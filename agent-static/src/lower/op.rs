@@ -10,8 +10,8 @@ use super::Lower;
 use super::batch::Batch;
 use super::graph::Open;
 use super::starts::Running;
+use crate::bpf::ring::{self, WalkFailure};
 use crate::link::output::Weight;
-use crate::ring::{self, WalkFailure};
 
 /// Batches kept for use again, about a thread each.
 const MAX_POOL: usize = 64;

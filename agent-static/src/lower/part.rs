@@ -7,8 +7,8 @@ use profinfer_wire::record::part::{PartBatch, PartLoss};
 
 use super::Lower;
 use crate::bpf::Totals;
+use crate::bpf::ring;
 use crate::link::output::Weight;
-use crate::ring;
 
 /// Room for the packed parts of one record: a server's batch has a part for each slot. More of them are sent in several records.
 const BATCH_BYTES: usize = 2048;

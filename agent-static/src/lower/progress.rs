@@ -9,7 +9,7 @@
 use profinfer_wire::record::token::function;
 
 use super::Lower;
-use crate::ring;
+use crate::bpf::ring;
 
 /// Engines that are followed; the first ones.
 const MAX_ENGINES: usize = 64;

@@ -8,11 +8,11 @@ use profinfer_wire::sched::{self as events, Happened, IDLE, Left, MAX_EVENT_LEN,
 
 use super::Lower;
 use crate::bpf::SchedTotals;
+use crate::bpf::ring::{Head, Interrupt, Switch, TASK_COMM, Who};
 use crate::link::output::Weight;
-use crate::ring::{Head, Interrupt, Switch, TASK_COMM, Who};
-use crate::sched::formats::Formats;
-use crate::sched::states::States;
-use crate::sched::task::{New, Tasks, text};
+use crate::observe::sched::formats::Formats;
+use crate::observe::sched::states::States;
+use crate::observe::sched::task::{New, Tasks, text};
 
 /// Room for the packed events of one batch: a frame without the other fields of the record.
 const BATCH_BYTES: usize = MAX_PAYLOAD - 64;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::session::Text;
 
-use crate::emit::Emitter;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 
 /// Strings remembered; beyond it everything is forgotten and sent again under new ids.

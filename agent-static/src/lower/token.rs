@@ -6,8 +6,8 @@ use profinfer_wire::record::token::Decode;
 
 use super::Lower;
 use super::progress::Place;
+use crate::bpf::ring;
 use crate::link::output::Weight;
-use crate::ring;
 
 /// Token-level calls that are running: one a thread.
 #[derive(Debug, Default)]

@@ -6,18 +6,19 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::loss::{End, EndReason, Loss};
 
 use super::{identity, records};
-use crate::bench::ceiling::{Ceiling, CeilingKind, name, size};
-use crate::bench::{self, Options};
-use crate::counter::pmu;
-use crate::emit::Emitter;
+use crate::clock;
 use crate::error::{Diagnostic, Result, log};
-use crate::host::Host;
 use crate::link::Output;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
-use crate::plan::{self, BenchRequest, Plan};
+use crate::observe::bench::ceiling::{Ceiling, CeilingKind, name, size};
+use crate::observe::bench::{self, Options};
+use crate::observe::cost;
+use crate::observe::counter::pmu;
+use crate::request::plan::{self, BenchRequest, Plan};
+use crate::session::host::Host;
 use crate::signals::Signals;
 use crate::target::process::{self, Target};
-use crate::{clock, cost};
 
 /// Measures and says so on the terminal. `told` gets each ceiling and ends the run by answering false.
 ///

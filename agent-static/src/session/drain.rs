@@ -1,7 +1,7 @@
 //! The drain of the kernel's ring buffer: each event goes to whom it concerns.
 
+use crate::bpf::ring::{Event, Op};
 use crate::lower::Lower;
-use crate::ring::{Event, Op};
 use crate::target::catch::Executed;
 
 /// What drained events became.

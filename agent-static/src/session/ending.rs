@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::ending::{Ending, code};
 
-use crate::attach::Attached;
 use crate::bpf::own_pid_namespace;
 use crate::clock;
 use crate::error::Diagnostic;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::selfcheck::Hits;
-use crate::sys::direct::thread::Exit;
+use crate::lower::hits::Hits;
+use crate::probes::attach::Attached;
+use crate::probes::tracer::{Late, Tracer};
+use crate::sys::thread::Exit;
 use crate::target::maps::archives;
 use crate::target::process;
-use crate::tracer::{Late, Tracer};
 
 /// Causes that are noted while a session runs.
 const MOST: usize = 32;

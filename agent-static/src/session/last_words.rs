@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::emit::Emitter;
-use crate::host::Host;
+use crate::link::emit::Emitter;
 use crate::link::output::Kind;
+use crate::session::host::Host;
 use crate::signals::Signals;
 
 /// How long the link may take none of what is left at the end.

@@ -12,12 +12,12 @@ mod capture;
 pub mod ceiling;
 mod drain;
 pub mod ending;
+pub mod host;
 mod identity;
 mod last_words;
-mod pace;
 mod records;
+mod running;
 mod scheduling;
-mod steer;
 
 use std::cell::RefCell;
 
@@ -25,13 +25,13 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::control::Refused;
 use profinfer_wire::record::loss::{End, EndReason};
 
-use crate::emit::Emitter;
 use crate::error::{Diagnostic, Result};
-use crate::host::Host;
 use crate::link::Output;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::plan::Plan;
+use crate::request::plan::Plan;
+use crate::session::host::Host;
 use crate::signals::Signals;
 use crate::target::process::Target;
 use drain::Drain;

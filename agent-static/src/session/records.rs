@@ -9,12 +9,13 @@ use profinfer_wire::record::session::Session as SessionRecord;
 
 use super::identity::cpu_model;
 use crate::bpf::Bpf;
-use crate::cost::sample;
-use crate::counter::{Counters, pmu};
-use crate::emit::Emitter;
+use crate::clock;
+use crate::link::emit::Emitter;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::{clock, cost};
+use crate::observe::cost;
+use crate::observe::cost::sample;
+use crate::observe::counter::{Counters, pmu};
 
 /// Says what this session and its machine are.
 pub(super) fn introduce(board: &str, levels: u32, emit: &mut Emitter) {

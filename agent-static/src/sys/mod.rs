@@ -5,6 +5,7 @@
 
 #[cfg(feature = "bench")]
 pub mod bench;
+#[cfg(feature = "direct")]
 pub mod direct;
 pub mod file;
 pub mod maps;
@@ -20,3 +21,5 @@ pub mod serial;
 pub mod spawn;
 pub mod stats;
 pub mod tee;
+pub mod thread;
+pub mod user;

@@ -15,8 +15,8 @@ use nix::unistd::{
     setresgid, setresuid, write,
 };
 
+use super::user::User;
 use crate::error::{Diagnostic, Result};
-use crate::target::user::User;
 
 /// Most groups of a user that it has in the engine too.
 const MAX_GROUPS: usize = 64;
@@ -30,7 +30,7 @@ pub struct Spawned {
     failed: OwnedFd,
 }
 
-/// Forks; the child waits for [`Spawned::release`] and then runs `command`, as `user` if one is given. It can gain no privileges that it
+/// Forks; the child waits for [`Spawned::release`] and then runs `command`, which messages call `shown`, as `user` if one is given. It can gain no privileges that it
 /// does not begin with (set-user-id programs give none). With `stdout_to_stderr` the program's standard output goes where its standard
 /// error would go, because the agent's own carries the stream; `stderr` is what its standard error becomes.
 ///
@@ -38,11 +38,12 @@ pub struct Spawned {
 /// When the command is empty or holds a zero byte, or fork(2) or pipe(2) fail.
 pub fn spawn(
     command: &[OsString],
+    shown: &str,
     stdout_to_stderr: bool,
     stderr: Option<&OwnedFd>,
     user: Option<&User>,
 ) -> Result<Spawned> {
-    let tried = || format!("starting `{}`", crate::target::process::shown(command));
+    let tried = || format!("starting `{shown}`");
     let argv: Vec<CString> = command
         .iter()
         .map(|a| CString::new(a.as_bytes()))

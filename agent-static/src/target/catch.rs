@@ -18,8 +18,8 @@ use nix::sys::ptrace::{self, Options};
 use nix::unistd::Pid;
 
 use super::process;
-use crate::ring::{Event, TASK_COMM};
-use crate::sys::direct::thread::{Go, Told, go, poll, told};
+use crate::bpf::ring::{Event, TASK_COMM};
+use crate::sys::thread::{Go, Told, go, poll, told};
 
 /// Stack of each thread, bytes of address space.
 const STACK: usize = 256 << 10;

@@ -5,5 +5,4 @@ pub mod command;
 pub mod maps;
 pub mod output;
 pub mod process;
-pub mod user;
 pub mod watch;

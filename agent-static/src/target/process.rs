@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 
 use super::command;
-use super::user::User;
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::{of_process, text_of_process};
+use crate::sys::user::User;
 
 /// Which process to trace.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
-use crate::sys::direct::thread::{Exit, Go, Told, go, poll_any, told};
+use crate::sys::thread::{Exit, Go, Told, go, poll_any, told};
 
 /// What a watched process did. It stands still until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,7 +272,7 @@ mod tests {
         children.iter().for_each(|c| watch.add(c.id()).unwrap());
         let [first, second] = [0, 1].map(|n: usize| Pid::from_raw(children[n].id().cast_signed()));
         for (pid, signal) in [(first, 40), (second, nix::libc::SIGTERM)] {
-            crate::sys::direct::thread::signal_thread(pid.as_raw().cast_unsigned(), pid.as_raw(), signal);
+            crate::sys::thread::signal_thread(pid.as_raw().cast_unsigned(), pid.as_raw(), signal);
             let begun = Instant::now();
             let exit = loop {
                 // The program may have begun just now.

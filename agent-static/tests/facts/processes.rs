@@ -144,7 +144,7 @@ fn no_more_threads_than_there_is_room_for() {
         round < 2
     });
     let sent = (100..200).filter(|tid| !all(&model, FactScope::Thread(*tid), "run_ns").is_empty());
-    assert_eq!(sent.count(), profinfer_agent::fact::MAX_THREADS);
+    assert_eq!(sent.count(), profinfer_agent::observe::fact::MAX_THREADS);
 }
 
 /// A process that has ended has a word for it, and no number after it. A file that cannot be read stands for one.

@@ -1,6 +1,6 @@
 //! Addresses are used again: by the next graph, by a longer one, by another process. A span's node is its own graph's.
 
-use profinfer_agent::ring::{Decode, Graph, Head};
+use profinfer_agent::bpf::ring::{Decode, Graph, Head};
 
 use crate::engine::{MUL_MAT, chain, tensor};
 use crate::run::{PID, Run, TID, graph, head, said, spans};

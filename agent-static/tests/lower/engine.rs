@@ -1,6 +1,6 @@
 //! A synthetic engine: its tables, its layout of a tensor, and tensors as they lie in its memory.
 
-use profinfer_agent::ring::TENSOR_MAX;
+use profinfer_agent::bpf::ring::TENSOR_MAX;
 use profinfer_engine::{DataType, Layout, Tables};
 
 /// Numbers of operators in [`tables`].

@@ -1,7 +1,7 @@
 //! Engines that end and start again, as a server's: what was learned of those that are gone is forgotten, and each new one
 //! is followed like the first.
 
-use profinfer_agent::ring::{Decode, Head};
+use profinfer_agent::bpf::ring::{Decode, Head};
 use profinfer_wire::record::token::function;
 
 use crate::engine::chain;

@@ -1,6 +1,6 @@
 //! A link that is too slow: what is dropped is counted, and what is sent arrives.
 
-use profinfer_agent::ring::Graph;
+use profinfer_agent::bpf::ring::Graph;
 
 use crate::engine::chain;
 use crate::run::{Run, TID, graph, head, spans};

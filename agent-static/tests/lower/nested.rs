@@ -1,7 +1,7 @@
 //! Nested calls and splits: functions of other backends.
 
-use profinfer_agent::backend_function::FUNCTIONS;
-use profinfer_agent::ring::{Graph, Head, Nested};
+use profinfer_agent::bpf::backend_function::FUNCTIONS;
+use profinfer_agent::bpf::ring::{Graph, Head, Nested};
 
 use crate::engine::chain;
 use crate::run::{Run, TID, graph, head, said, spans, tid};

@@ -1,6 +1,6 @@
 //! Parts of batches: by call, whatever threads decode at once, and counted where they cannot be told.
 
-use profinfer_agent::ring::{Decode, Event, Part};
+use profinfer_agent::bpf::ring::{Decode, Event, Part};
 use profinfer_wire::parts;
 
 use crate::run::{Run, TID, head};

@@ -3,14 +3,14 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 
+use profinfer_trace::model::{Model, ThreadId};
+use profinfer_agent::bpf::ring::{Decode, Event, Graph, Head, Nested, Op, Tensor};
 use profinfer_agent::bpf::{NestedTotals, Totals};
-use profinfer_agent::emit::Emitter;
 use profinfer_agent::link::Output;
+use profinfer_agent::link::emit::Emitter;
 use profinfer_agent::link::output::{Kind, Weight};
 use profinfer_agent::lower::{EngineFacts, Lower};
-use profinfer_agent::plan;
-use profinfer_agent::ring::{Decode, Event, Graph, Head, Nested, Op, Tensor};
-use profinfer_trace::model::{Model, ThreadId};
+use profinfer_agent::request::plan;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::layer;
 use profinfer_wire::record::loss::{End, EndReason};

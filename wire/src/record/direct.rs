@@ -91,6 +91,8 @@ pub mod why {
     pub const ENDED: u16 = 22;
     /// Starts only, or a filter on threads.
     pub const CAPTURE: u16 = 23;
+    /// The agent was built without them.
+    pub const NOT_BUILT: u16 = 24;
 }
 
 totals! {

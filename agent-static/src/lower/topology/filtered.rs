@@ -1,8 +1,8 @@
 //! Which nodes of a topology filters leave out.
 
 use super::raw::Raw;
-use crate::capture::filter::Filters;
 use crate::lower::topology::Known;
+use crate::request::capture::filter::Filters;
 
 /// By node. A node without a name of its own is in the last layer of its sources.
 pub(super) fn left_out(filters: &Filters, nodes: &[Raw], leafs: &[Raw], known: &Known) -> Vec<bool> {

@@ -13,7 +13,7 @@ use profinfer_wire::predicted::period;
 use profinfer_wire::record::graph::Tensor;
 
 use super::Lower;
-use crate::ring;
+use crate::bpf::ring;
 pub use known::Known;
 use raw::Raw;
 

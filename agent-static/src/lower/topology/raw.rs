@@ -2,8 +2,8 @@
 
 use profinfer_wire::record::graph::{MAX_SRC, Role};
 
-use crate::capture::filter::{layer_of, nameless};
 use crate::lower::{EngineFacts, Lower};
+use crate::request::capture::filter::{layer_of, nameless};
 
 /// `GGML_TENSOR_FLAG_INPUT` and `GGML_TENSOR_FLAG_PARAM`, unchanged since they were introduced.
 const FLAG_INPUT: u32 = 1;

@@ -10,7 +10,7 @@ use profinfer_wire::tensors::encode;
 use super::Sent;
 use crate::link::output::Weight;
 use crate::lower::Lower;
-use crate::placement::{self, Unplaced};
+use crate::observe::placement::{self, Unplaced};
 
 /// Topologies already sent, by their content.
 const MAX_SENT: usize = 4096;

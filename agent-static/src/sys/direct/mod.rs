@@ -11,7 +11,6 @@ pub mod own;
 #[cfg(target_arch = "aarch64")]
 pub mod regset;
 pub mod shared;
-pub mod thread;
 
 pub use code::{boot, stubs};
 

@@ -1,6 +1,6 @@
 //! `format` files of tracepoints: offsets that programs may read at, or why not.
 
-use profinfer_agent::sched::format::{Format, number, symbols};
+use profinfer_agent::observe::sched::format::{Format, number, symbols};
 
 /// The bytes are a file.
 pub fn format(bytes: &[u8]) {

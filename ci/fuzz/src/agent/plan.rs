@@ -1,8 +1,8 @@
 //! A plan from a host: whatever the bytes, nothing is kept beyond the limits, and a plan within them says where it would be written: nowhere.
 
-use profinfer_agent::asked::{beyond, checked, place};
-use profinfer_agent::plan::{GaugeSource, KEPT_REQUESTS};
-use profinfer_agent::wishes::Wishes;
+use profinfer_agent::request::asked::{beyond, checked, place};
+use profinfer_agent::request::plan::{GaugeSource, KEPT_REQUESTS};
+use profinfer_agent::request::wishes::Wishes;
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record;

@@ -1,6 +1,6 @@
 //! A record of the kernel's ring buffer: read or not, and never more than its bytes hold.
 
-use profinfer_agent::ring::{Event, Op};
+use profinfer_agent::bpf::ring::{Event, Op};
 
 /// The bytes are one record.
 pub fn ring(bytes: &[u8]) {

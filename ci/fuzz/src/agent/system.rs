@@ -1,7 +1,7 @@
 //! Texts of /proc, sysfs and of processes. What is told of a command line has nothing of it that might be somebody's text.
 
-use profinfer_agent::counter::pmu::{cpu_list, list_of};
-use profinfer_agent::gauge::parse::{MAX_VALUES, values};
+use profinfer_agent::observe::counter::pmu::{cpu_list, list_of};
+use profinfer_agent::observe::gauge::parse::{MAX_VALUES, values};
 use profinfer_agent::target::command::{of_engine, of_other};
 use profinfer_wire::record::gauge::GaugeParse;
 

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use profinfer_agent::direct::Reader;
-use profinfer_agent::operators::{Operators, Wish};
+use profinfer_agent::probes::operators::{Operators, Wish};
 use profinfer_agent::signals::Signals;
 use profinfer_agent::sys::file::map;
 use profinfer_agent::sys::spawn::orphan;

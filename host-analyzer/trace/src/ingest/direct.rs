@@ -48,6 +48,7 @@ const fn reason(number: u16) -> Why {
         why::MAPPING => Why::Mapping,
         why::UNREACHABLE => Why::Unreachable,
         why::ENDED => Why::Ended,
+        why::NOT_BUILT => Why::NotBuilt,
         _ => Why::Other,
     }
 }

@@ -51,6 +51,7 @@ pub enum Why {
     Mapping,
     Unreachable,
     Ended,
+    NotBuilt,
     /// One that this build does not know.
     Other,
 }

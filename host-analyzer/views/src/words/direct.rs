@@ -52,6 +52,7 @@ fn reason(refused: &NotDirect) -> String {
         Why::Mapping => "the engine's system did not let it map the pages",
         Why::Unreachable => "the agent could not reach what the engine mapped",
         Why::Ended => "the engine had ended",
+        Why::NotBuilt => "the agent was built without them",
         Why::Other => "of a reason that this release does not know",
     };
     format!("{why}{detail}")

@@ -1,0 +1,83 @@
+//! The command `engine`: what the agent would probe in an engine, from its files or from a running process.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use profinfer_engine::describe::{Given, files};
+
+use crate::bpf::backend_function;
+use crate::error::{Diagnostic, Result};
+use crate::sys::file::map;
+use crate::target::maps::code_files;
+use crate::target::process;
+
+/// Prints the findings. The returned number is the exit status: 1 if a level cannot be traced.
+///
+/// # Errors
+/// When a named file cannot be read, or there is no such process.
+pub(super) fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
+    let mut named = Vec::new();
+    for target in targets {
+        named.extend(files_of(target)?);
+    }
+    let mut maps = Vec::new();
+    for file in &named {
+        match File::open(&file.open).and_then(|f| map(&f)) {
+            Ok(bytes) => maps.push((file, bytes)),
+            // A folder or a process may name files that cannot be read. They are not needed.
+            Err(_) if !file.named => {}
+            Err(e) => {
+                return Err(Diagnostic::new(
+                    format!("reading {}", file.path),
+                    e,
+                    "give the path of a file that this user may read",
+                ));
+            }
+        }
+    }
+    let given: Vec<_> =
+        maps.iter().map(|(file, bytes)| Given { path: &file.path, bytes, named: file.named }).collect();
+    let described = files(&given, &backend_function::searched(), all_tables);
+    let _ = write!(std::io::stdout().lock(), "{}", described.text);
+    Ok(i32::from(!described.complete))
+}
+
+/// A file to examine.
+struct Named {
+    /// As it is printed.
+    path: String,
+    open: PathBuf,
+    /// The command line names it. Otherwise it was found in a folder or a process.
+    named: bool,
+}
+
+/// A file, all files of a folder, or the files that a process maps as code.
+fn files_of(target: &str) -> Result<Vec<Named>> {
+    let path = Path::new(target);
+    if let (Ok(pid), false) = (target.parse(), path.exists()) {
+        process::check(pid)?;
+        let mapped = code_files(pid).into_iter();
+        return Ok(mapped.map(|f| Named { path: f.path, open: f.open_path, named: false }).collect());
+    }
+    if !path.is_dir() {
+        return Ok(vec![Named { path: target.to_owned(), open: path.to_owned(), named: true }]);
+    }
+    let no = |e| {
+        Diagnostic::new(
+            format!("reading the folder {target}"),
+            e,
+            "give the path of a folder that this user may read",
+        )
+    };
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in path.read_dir().map_err(no)? {
+        // A library and its links are one file.
+        let Ok(file) = entry.map_err(no)?.path().canonicalize() else { continue };
+        if file.is_file() && !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|f| Named { path: f.display().to_string(), open: f, named: false }).collect())
+}

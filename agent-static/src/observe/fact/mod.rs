@@ -1,0 +1,144 @@
+//! Facts: what the system and the engine's processes are set to, and what the kernel counts of them. docs/facts.md lists them.
+//!
+//! ```text
+//! session begins ─▶ system, CPUs ┐
+//! process is met ─▶ its facts    ├─▶ Fact records
+//! heartbeat      ─▶ numbers that have changed, threads that compute ┘
+//! ```
+//! Files that are read again stay open, so a heartbeat opens nothing and allocates nothing. What cannot be read is absent with
+//! the reason, never 0.
+
+mod affinity;
+mod agent;
+mod cgroup;
+mod cpu;
+mod environment;
+mod features;
+mod kernel;
+mod memory;
+pub(crate) mod preemption;
+mod process;
+mod read;
+mod send;
+mod thread;
+
+use std::path::{Path, PathBuf};
+
+use profinfer_wire::record::fact::FactScope;
+
+use crate::confine::Confined;
+use crate::link::emit::Emitter;
+use crate::link::output::Weight;
+use cpu::Cpus;
+use memory::Memory;
+use process::Process;
+use send::Sender;
+use thread::Thread;
+
+/// Processes and threads of which facts are sent.
+pub const MAX_PROCESSES: usize = 16;
+/// See [`MAX_PROCESSES`].
+pub const MAX_THREADS: usize = 64;
+/// Room for what is read of one file: /proc/stat has 100 bytes for each CPU before what is of no interest here.
+const BUFFER: usize = 32 << 10;
+
+/// Bytes of memory that a process may still take within the limits of its control groups; `None` without limits. `root` is `/`.
+#[cfg(feature = "bench")]
+#[must_use]
+pub fn memory_left(root: &Path, pid: u32) -> Option<u64> {
+    cgroup::memory_left(root, pid)
+}
+
+/// The facts of a session.
+#[derive(Debug)]
+pub struct Facts {
+    root: PathBuf,
+    buffer: Box<[u8; BUFFER]>,
+    memory: Memory,
+    cpus: Cpus,
+    processes: Vec<Process>,
+    threads: Vec<Thread>,
+}
+
+impl Facts {
+    /// Sends the facts of the system; `root` is `/`.
+    #[must_use]
+    pub fn begin(root: &Path, emit: &mut Emitter) -> Self {
+        let mut buffer = Box::new([0; BUFFER]);
+        let mut out = Sender::now(emit, Weight::Essential);
+        kernel::send(root, &mut out);
+        let memory = Memory::begin(root, &mut *buffer, &mut out);
+        let cpus = Cpus::begin(root, &mut *buffer, &mut out);
+        let (processes, threads) = (Vec::with_capacity(MAX_PROCESSES), Vec::with_capacity(MAX_THREADS));
+        Self { root: root.to_owned(), buffer, memory, cpus, processes, threads }
+    }
+
+    /// Sends what the agent has given up.
+    pub fn agent(&self, confined: &Confined, emit: &mut Emitter) {
+        agent::send(confined, &mut Sender::now(emit, Weight::Essential));
+    }
+
+    /// Sends how often a program of the scheduler level was not run, at the end of the session.
+    pub fn sched_missed(&self, missed: Result<u64, String>, emit: &mut Emitter) {
+        agent::send_missed(missed, &mut Sender::now(emit, Weight::Essential));
+    }
+
+    /// Sends the facts of a process that is traced from now on, or that has begun another program.
+    pub fn process(&mut self, pid: u32, emit: &mut Emitter) {
+        self.processes.retain(|p| p.pid != pid);
+        if self.processes.len() < MAX_PROCESSES {
+            let mut out = Sender::now(emit, Weight::Essential);
+            self.processes.extend(Process::begin(&self.root, pid, &mut *self.buffer, &mut out));
+        }
+    }
+
+    /// Sends what has changed, and the facts of threads that compute since the last time: process and thread, taken out of
+    /// `computing`.
+    pub fn sample(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
+        self.send(&mut Sender::now(emit, Weight::Droppable), computing);
+    }
+
+    /// The threads that are known to compute.
+    pub fn computing(&self) -> impl Iterator<Item = u32> {
+        self.threads.iter().map(|t| t.tid)
+    }
+
+    /// Sends what has changed, at the end of the session.
+    pub fn end(&mut self, computing: &mut Vec<(u32, u32)>, emit: &mut Emitter) {
+        let mut out = Sender::now(emit, Weight::Essential);
+        self.send(&mut out, computing);
+        for process in &mut self.processes {
+            process.sample_huge(&mut *self.buffer, &mut out);
+        }
+    }
+
+    fn send(&mut self, out: &mut Sender<'_>, computing: &mut Vec<(u32, u32)>) {
+        let buffer = &mut *self.buffer;
+        self.memory.sample(buffer, out);
+        self.cpus.sample(buffer, out);
+        self.processes
+            .retain_mut(|process| process.sample(buffer, out) || ended(FactScope::Process(process.pid), out));
+        self.threads
+            .retain_mut(|thread| thread.sample(buffer, out) || ended(FactScope::Thread(thread.tid), out));
+        for (pid, tid) in computing.drain(..) {
+            let process = self.processes.iter_mut().find(|p| p.pid == pid);
+            if let Some(process) = process
+                && !std::mem::replace(&mut process.computes, true)
+            {
+                // Its weights have been loaded since it was met.
+                process.sample_huge(buffer, out);
+            }
+            let known = self.threads.iter().any(|t| (t.pid, t.tid) == (pid, tid));
+            if !known && self.threads.len() < MAX_THREADS {
+                let affinity = self.processes.iter().find(|p| p.pid == pid).map(|p| &p.affinity);
+                self.threads.extend(Thread::begin(&self.root, (pid, tid), affinity, buffer, out));
+            }
+        }
+    }
+}
+
+/// Its numbers rise no more: without this word, a time in which nothing rose would follow. Always false.
+fn ended(scope: FactScope, out: &mut Sender<'_>) -> bool {
+    out.number(scope, "ended", 1);
+    false
+}

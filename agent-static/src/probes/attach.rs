@@ -1,0 +1,469 @@
+//! From the files that a process maps to attached probes.
+//!
+//! Called whenever something may have been loaded; what is attached already stays. Probes are for one
+//! process each, so other users of the same libraries pay nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::thread::JoinHandle;
+
+use libbpf_rs::Link;
+use memmap2::Mmap;
+use profinfer_engine::{
+    BackendFunction, EnginePlan, Image, ProbeKind, Site, describe, examine, is_engine_part,
+    library_event_site,
+};
+use profinfer_wire::record::control::level;
+
+use crate::bpf::backend_function;
+use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals, Window};
+use crate::clock;
+use crate::direct::{Installed, PutIn, Refused};
+use crate::error::{Result, log};
+use crate::lower::hits::Hits;
+use crate::probes::operators::{Operators, Wish};
+use crate::probes::outcome::{Fate, Outcome, level_bit};
+use crate::probes::selfcheck::doubt;
+use crate::probes::uprobes::Uprobes;
+use crate::sys::file::{map, sparing};
+use crate::target::maps::{FileId, MappedFile, code_files};
+use crate::target::watch::Watch;
+
+/// Direct probes that were put in or refused, and what became of the operators' probes.
+pub type Settled = (std::result::Result<PutIn, Refused>, Vec<Outcome>);
+
+/// A process with what is attached to it.
+#[derive(Debug)]
+pub struct Attached {
+    /// Process.
+    pub pid: u32,
+    /// What its files said last; `None` until a part of an engine was found.
+    pub plan: Option<EnginePlan>,
+    /// The files that are parts of the engine, in the order that the plan counts them.
+    pub files: Vec<MappedFile>,
+    /// Probes that are in place, and what was last said of each.
+    pub reported: Vec<Outcome>,
+    /// Probes that the kernel refused when it was asked last.
+    refused: Vec<Outcome>,
+    /// How its operators are probed.
+    pub operators: Operators,
+    levels: u32,
+    uprobes: Uprobes,
+    library_events: Vec<Link>,
+    looked_at: BTreeMap<FileId, bool>,
+    /// What the engine's files were like when they were examined.
+    stamps: BTreeMap<FileId, Stamp>,
+    linkers: BTreeSet<FileId>,
+    /// Operators are captured in calls that begin in this window.
+    captured: Window,
+    /// When the last operator probe was put in place, ns.
+    operators_ns: Option<u64>,
+    /// They take operator probes out.
+    leaving: Vec<JoinHandle<()>>,
+    /// The functions of other backends that are worth a probe.
+    backends: Vec<BackendFunction>,
+}
+
+impl Attached {
+    /// Nothing attached yet.
+    #[must_use]
+    pub fn new(pid: u32, levels: u32, wish: &Wish) -> Self {
+        Self {
+            pid,
+            plan: None,
+            files: Vec::new(),
+            reported: Vec::new(),
+            refused: Vec::new(),
+            operators: Operators::new(wish),
+            levels,
+            uprobes: Uprobes::default(),
+            library_events: Vec::new(),
+            looked_at: BTreeMap::new(),
+            stamps: BTreeMap::new(),
+            linkers: BTreeSet::new(),
+            captured: Window::default(),
+            operators_ns: None,
+            leaving: Vec::with_capacity(LEAVING),
+            backends: backend_function::searched(),
+        }
+    }
+
+    /// Some probe of that level is attached, of the engine itself: other backends have some of the functions that there are.
+    #[must_use]
+    pub fn has(&self, level: u32) -> bool {
+        let of_it = |kind: ProbeKind| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none();
+        self.uprobes.kinds().any(of_it)
+    }
+
+    /// Whether another process maps a file of the engine.
+    #[must_use]
+    pub fn shares_engine(&self, pid: u32) -> bool {
+        code_files(pid).iter().any(|file| self.files.iter().any(|own| own.id == file.id))
+    }
+
+    /// Number of probes that are or were in place.
+    #[must_use]
+    pub fn probes(&self) -> usize {
+        self.reported.len()
+    }
+
+    /// Everything that the levels ask for is attached, as far as the agent knows.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        let wanted = [level::TOKEN, level::GRAPH, level::OP];
+        let has = |l| self.has(l) || l == level::OP && self.operators.cover(self.plan.as_ref());
+        wanted.into_iter().filter(|l| self.levels & l != 0).all(has)
+    }
+
+    /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
+    /// few. Threads of their own wait for the kernel, which lets go of a probe when no CPU can be in it any more: all at once, so that
+    /// one wait is enough for all, and no place keeps its trap while the others are waited for.
+    pub fn take_out_operators(&mut self) -> u16 {
+        let (gone, n) = self.uprobes.take_out(switchable);
+        self.drop_aside(gone);
+        u16::try_from(n).unwrap_or(u16::MAX)
+    }
+
+    fn drop_aside(&mut self, mut gone: Vec<Link>) {
+        self.operators_out();
+        let each = gone.len().div_ceil(LEAVING);
+        while !gone.is_empty() {
+            let some = gone.split_off(gone.len().saturating_sub(each));
+            let thread = std::thread::Builder::new().name("take-out".to_owned()).stack_size(LEAVING_STACK);
+            // Where there is no thread to be had, they are dropped here.
+            self.leaving.extend(thread.spawn(move || drop(some)));
+        }
+    }
+
+    /// The probes that were to be taken out are out.
+    pub fn operators_out(&mut self) -> bool {
+        for left in self.leaving.extract_if(.., |l| l.is_finished()) {
+            let _ = left.join();
+        }
+        self.leaving.is_empty()
+    }
+
+    /// Puts them in again; how many.
+    ///
+    /// # Errors
+    /// What the kernel answered; then none is in.
+    pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
+        match self.uprobes.put_in(bpf, self.pid, &self.files, switchable) {
+            Ok(put) => Ok(u16::try_from(put).unwrap_or(u16::MAX)),
+            Err(e) => {
+                self.take_out_operators();
+                Err(e)
+            }
+        }
+    }
+
+    /// Captures operators in calls that begin in this window.
+    pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) {
+        self.captured = window;
+        bpf.set_engine(self.pid, self.config(false));
+    }
+
+    /// Since when all operator probes are in place, ns; `None` where there are none.
+    #[must_use]
+    pub fn operators_since(&self) -> Option<u64> {
+        let direct = matches!(self.operators, Operators::Direct(_));
+        self.operators_ns.filter(|_| direct || self.uprobes.kinds().any(switchable))
+    }
+
+    /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
+    /// were tried, empty when nothing changed.
+    ///
+    /// # Errors
+    /// When the kernel has no room for another process.
+    pub fn refresh(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
+        let mapped = code_files(self.pid);
+        let new: Vec<&MappedFile> = mapped.iter().filter(|f| !self.looked_at.contains_key(&f.id)).collect();
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = false;
+        for file in new {
+            let part = self.look_at(bpf, file);
+            self.looked_at.insert(file.id, part);
+            self.stamps.extend(stamp(file).map(|s| (file.id, s)));
+            found |= part;
+        }
+        if !found {
+            return Ok(Vec::new());
+        }
+        self.files = mapped.into_iter().filter(|f| self.looked_at.get(&f.id) == Some(&true)).collect();
+        self.examine();
+        let outcomes = self.attach(bpf, hold)?;
+        self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
+        self.refused = outcomes.iter().filter(|o| !o.attached()).cloned().collect();
+        Ok(outcomes)
+    }
+
+    /// Whether the file is a part of an engine. A dynamic linker gets its hook here.
+    fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
+        let Some(bytes) = self.read(file) else { return false };
+        let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
+        if !self.linkers.contains(&file.id)
+            && let Some(offset) = sparing(std::slice::from_ref(&bytes), || library_event_site(&image))
+            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, &[offset])
+        {
+            self.linkers.insert(file.id);
+            self.library_events.extend(links);
+        }
+        sparing(std::slice::from_ref(&bytes), || is_engine_part(&image, &self.backends))
+    }
+
+    /// The bytes of a file that the process maps; says so where they cannot be had.
+    fn read(&self, file: &MappedFile) -> Option<Mmap> {
+        let read = File::open(&file.open_path).and_then(|opened| map(&opened));
+        let failed = |e| log(&unreadable(self.pid, file, &e));
+        read.map_err(failed).ok()
+    }
+
+    /// A dynamic linker's hook is in place: loads will be seen.
+    #[must_use]
+    pub fn sees_loads(&self) -> bool {
+        !self.library_events.is_empty()
+    }
+
+    /// Makes the plan anew, from the files that can (still) be read: the others are no part of it.
+    fn examine(&mut self) {
+        let files = std::mem::take(&mut self.files);
+        let (files, opened): (Vec<_>, Vec<_>) =
+            files.into_iter().filter_map(|file| self.read(&file).map(|bytes| (file, bytes))).unzip();
+        let parsed = files.into_iter().zip(&opened).filter_map(|(file, bytes)| {
+            match Image::parse(&file.path, bytes) {
+                Ok(image) => Some((file, image)),
+                Err(e) => {
+                    log(&unreadable(self.pid, &file, &e));
+                    None
+                }
+            }
+        });
+        let (files, images): (Vec<_>, Vec<_>) = parsed.unzip();
+        if !images.is_empty() {
+            self.plan = Some(sparing(&opened, || examine(&images, &self.backends)));
+        }
+        self.files = files;
+    }
+
+    fn attach(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
+        let Some(plan) = &self.plan else { return Ok(Vec::new()) };
+        // The operator level reads the graphs that it belongs to.
+        let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
+        // Operators that cannot be distinguished would cost time and be counted as lost.
+        let readable = |kind: ProbeKind| plan.layout.is_ok() || level_bit(kind.level()) != level::OP;
+        let wanted = |kind: ProbeKind| {
+            level_bit(kind.level()) & (self.levels | graphs) != 0
+                && readable(kind)
+                && !self.operators.keeps(kind)
+        };
+        bpf.set_engine(self.pid, self.config(hold));
+        let mut outcomes = Vec::new();
+        // Ends before starts, so that no operator is seen to start that is not seen to end.
+        let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
+        let mut sites: Vec<_> = plan.sites.iter().filter(|s| probed(s.kind)).collect();
+        sites.sort_by_key(|s| (std::cmp::Reverse(s.kind), s.file));
+        for same in sites.chunk_by(|a, b| (a.kind, a.file) == (b.kind, b.file)) {
+            let (kind, file) = (same[0].kind, self.files.get(same[0].file));
+            let Some(file) = file else { continue };
+            let new = same.iter().filter(|s| !self.uprobes.has(kind, file.id, s.offset));
+            let new: BTreeMap<u64, &Site> = new.map(|s| (s.offset, *s)).collect();
+            let offsets: Vec<u64> = new.keys().copied().collect();
+            for (offset, done) in self.uprobes.attach(bpf, self.pid, kind, file, &offsets) {
+                let Some(site) = new.get(&offset) else { continue };
+                let fate = match done {
+                    Ok(()) => {
+                        if switchable(kind) {
+                            self.operators_ns = Some(clock::monotonic_ns());
+                        }
+                        Fate::Attached { site: (*site).clone(), doubt: None }
+                    }
+                    Err(e) => Fate::Refused(e.answer),
+                };
+                let (symbol, library) = (describe::symbol(site), file.path.clone());
+                outcomes.push(Outcome { kind, symbol, library, fate });
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Puts direct probes into an engine that is known, where they are wanted; `called` is the thread that `watch` holds. What is
+    /// refused is probed by uprobes instead. `None`: nothing was to be done.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn settle(
+        &mut self,
+        bpf: &Bpf<'_>,
+        called: Option<i32>,
+        watch: &mut Watch,
+    ) -> Result<Option<Settled>> {
+        let Some(plan) = self.plan.as_ref().filter(|p| p.layout.is_ok()) else { return Ok(None) };
+        let Some(done) = self.operators.put_in(self.pid, plan, &self.files, called, watch) else {
+            return Ok(None);
+        };
+        let (done, outcomes) = match done {
+            Ok((done, outcomes)) => (Ok(done), outcomes),
+            Err(why) => (Err(why), self.attach(bpf, called.is_some())?),
+        };
+        self.reported.extend(outcomes.iter().filter(|o| o.attached()).cloned());
+        Ok(Some((done, outcomes)))
+    }
+
+    /// Its operators are probed directly from now on.
+    pub fn probed_directly(&mut self, installed: Box<Installed>) {
+        self.operators = Operators::Direct(installed);
+        self.operators_ns = Some(clock::monotonic_ns());
+    }
+
+    /// What was found, and refused by the kernel.
+    #[must_use]
+    pub fn refused(&self) -> &[Outcome] {
+        &self.refused
+    }
+
+    /// What was looked for in vain, once nothing more is expected to be loaded.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Outcome> {
+        let wanted = |kind: ProbeKind| level_bit(kind.level()) & self.levels != 0;
+        let outcome = |kind, symbol, fate| Outcome { kind, symbol, library: String::new(), fate };
+        let Some(plan) = &self.plan else { return Vec::new() };
+        let missing = plan.missing.iter().filter(|m| wanted(m.kind));
+        let mut all: Vec<_> =
+            missing.map(|m| outcome(m.kind, m.symbol.clone(), Fate::Missing(m.clone()))).collect();
+        let operators = |kind: ProbeKind| wanted(kind) && level_bit(kind.level()) == level::OP;
+        let unread = plan.sites.iter().find(|s| operators(s.kind));
+        if let (Err(reason), Some(site)) = (&plan.layout, unread) {
+            all.push(outcome(site.kind, describe::symbol(site), Fate::Unreadable(*reason)));
+        }
+        all
+    }
+
+    /// Holds what was found against what was hit: probes of which something else is to be said than before, with that.
+    pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
+        let mut changed = Vec::new();
+        for probe in &mut self.reported {
+            let Fate::Attached { doubt: said, .. } = &mut probe.fate else { continue };
+            let doubt = doubt(probe.kind, hits, totals);
+            // How often does not matter: only a change is news.
+            if said.is_some() == doubt.is_some() {
+                continue;
+            }
+            *said = doubt;
+            changed.push(probe.clone());
+        }
+        changed
+    }
+
+    /// Removes the probes from files that were overwritten since they were examined (the same inode, other bytes). The kernel
+    /// keeps the instruction that a probe stands for from the first time that somebody asked for that place: as long as one
+    /// probe stays, a process with the new bytes would execute the old instruction there.
+    pub fn drop_overwritten(&mut self) -> Vec<Outcome> {
+        let now =
+            |f: &MappedFile| stamp(f).filter(|now| self.stamps.get(&f.id).is_some_and(|then| then != now));
+        let changed: Vec<MappedFile> = self.files.iter().filter(|f| now(f).is_some()).cloned().collect();
+        for file in &changed {
+            self.uprobes.forget(file.id);
+            self.stamps.remove(&file.id);
+        }
+        let of_changed = |o: &Outcome| changed.iter().any(|f| f.path == o.library);
+        let (gone, reported) = std::mem::take(&mut self.reported).into_iter().partition(of_changed);
+        self.reported = reported;
+        let gone: Vec<Outcome> = gone;
+        gone.into_iter().map(|o| Outcome { fate: Fate::Overwritten { offset: o.offset() }, ..o }).collect()
+    }
+
+    /// Loads need not be seen any more.
+    pub fn forget_loads(&mut self) {
+        self.library_events.clear();
+    }
+
+    /// Holds the engine at its first token, or lets it run on from there.
+    pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) {
+        bpf.set_engine(self.pid, self.config(hold));
+    }
+
+    /// The configuration for the programs.
+    fn config(&self, hold: bool) -> EngineConfig {
+        let read_topology = self.levels & level::OP != 0;
+        let Some(plan) = &self.plan else {
+            return EngineConfig { read_topology, hold, captured: self.captured, ..Default::default() };
+        };
+        let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
+        let op = |name: &str| number(plan.tables.ops.iter().position(|op| op == name));
+        EngineConfig {
+            layout: plan.layout(),
+            read_topology,
+            hold,
+            expert_op: op("MUL_MAT_ID").filter(|_| read_topology && self.levels & level::EXPERT != 0),
+            rope_op: op("ROPE").filter(|_| read_topology),
+            index_type: number(plan.tables.types.iter().position(|t| t.name == "i32")),
+            captured: self.captured,
+        }
+    }
+
+    /// The process has ended: its probes are removed aside, for the next one of its name may begin right now, and must not run
+    /// unseen while the kernel lets go of these.
+    pub fn ended(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
+        self.take_out_direct(watch);
+        let (mut gone, _) = self.uprobes.take_out(|_| true);
+        self.uprobes.clear();
+        gone.append(&mut self.library_events);
+        self.drop_aside(gone);
+        bpf.remove_engine(self.pid);
+    }
+
+    /// Removes every probe.
+    pub fn detach(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
+        self.take_out_direct(watch);
+        self.uprobes.clear();
+        for leaving in self.leaving.drain(..) {
+            let _ = leaving.join();
+        }
+        self.library_events.clear();
+        bpf.remove_engine(self.pid);
+    }
+
+    fn take_out_direct(&mut self, watch: &mut Watch) {
+        if let Operators::Direct(installed) = std::mem::replace(&mut self.operators, Operators::Uprobes) {
+            match installed.take_out(watch) {
+                Ok(back) if back.left > 0 => log(&format!(
+                    "process {}: {} of the places of direct probes were changed by somebody else since: they stay so",
+                    self.pid, back.left
+                )),
+                Ok(_) => {}
+                Err(e) => log(&format!(
+                    "the direct probes stay in process {}, and record nothing: {e}\n  take them out: profinfer-agent \
+                     repair --pid {}",
+                    self.pid, self.pid
+                )),
+            }
+        }
+    }
+}
+
+/// Most threads that take probes out: an engine has two or three places.
+const LEAVING: usize = 4;
+/// Stack of a thread that takes probes out: it makes one system call after the other.
+const LEAVING_STACK: usize = 64 << 10;
+
+/// It may be taken out and put in again: probes on operators of the CPU.
+const fn switchable(kind: ProbeKind) -> bool {
+    matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
+}
+
+/// What is said of a file that a process maps and that cannot be looked at.
+fn unreadable(pid: u32, file: &MappedFile, e: &dyn std::fmt::Display) -> String {
+    format!("{}, which process {pid} maps, cannot be looked at: {e}\n  no probe goes there", file.path)
+}
+
+/// Size and time of the last change, in seconds and ns.
+type Stamp = (u64, i64, i64);
+
+/// That of the file itself; `None` when its path leads to another one by now.
+fn stamp(file: &MappedFile) -> Option<Stamp> {
+    let meta = std::fs::metadata(&file.open_path).ok().filter(|m| m.ino() == file.id.inode)?;
+    Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
+}

@@ -1,0 +1,132 @@
+//! The end of processes and of the session: probes removed, what is over forgotten, why nothing was traced.
+
+use super::Tracer;
+use crate::error::{Diagnostic, log};
+use crate::probes::operators::Operators;
+use crate::probes::outcome::Outcome;
+use crate::target::process;
+
+/// Engines that have ended and are remembered, where others of their name are waited for: a session may go on for days.
+const ENDED_KEPT: usize = 8;
+
+impl Tracer<'_, '_> {
+    /// Notes the processes that have ended, and removes their probes: files may be changed from now on, and the kernel's
+    /// room for processes is needed by those that come.
+    pub fn look_alive(&mut self) {
+        let waiting_for = self.waiting_for.as_ref().map(|w| w.name.as_str());
+        let mut was_watched = false;
+        for gone in self.processes.iter_mut().filter(|p| p.ended) {
+            // What removed its probes is collected.
+            gone.attached.operators_out();
+        }
+        for traced in self.processes.iter_mut().filter(|p| !p.ended && !process::alive(p.attached.pid)) {
+            traced.ended = true;
+            traced.attached.ended(self.bpf, &mut self.watch);
+            if let (Some(name), None) = (waiting_for, &traced.attached.plan) {
+                let pid = traced.attached.pid;
+                log(&format!(
+                    "process {pid} ({name}) has ended without a part of a GGML engine: waiting for others"
+                ));
+            }
+            was_watched |= std::mem::take(&mut traced.watched);
+        }
+        if waiting_for.is_some() {
+            self.processes.retain(|p| !p.ended || p.attached.plan.is_some());
+            // All that was to be said of the older ones has been said.
+            let ended = self.processes.iter().filter(|p| p.ended).count();
+            let mut old = ended.saturating_sub(ENDED_KEPT);
+            self.processes.retain(|p| {
+                let forgotten = p.ended && old > 0;
+                old -= usize::from(forgotten);
+                self.forgot |= forgotten;
+                !forgotten
+            });
+        }
+        if was_watched && self.processes.iter().all(|p| !p.watched) {
+            self.watch.leave();
+        }
+    }
+
+    /// Whether a process was forgotten since the last call.
+    pub fn forgot_any(&mut self) -> bool {
+        std::mem::take(&mut self.forgot)
+    }
+
+    /// Everything that was to be traced has ended.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        let all_ended = self.processes.iter().all(|p| p.ended);
+        match (&self.child, &self.waiting_for) {
+            (Some(child), _) => child.exit.is_some() && all_ended,
+            (None, Some(waiting)) => {
+                // What has the name and is no engine is not what was waited for.
+                let engines_ended = self.processes.iter().all(|p| p.ended || p.attached.plan.is_none());
+                !waiting.restarts && self.seen_any && engines_ended
+            }
+            (None, None) => all_ended,
+        }
+    }
+
+    /// The name of which no process appeared.
+    #[must_use]
+    pub fn waited_for_nobody(&self) -> Option<&str> {
+        self.waits_for().filter(|_| !self.met_any)
+    }
+
+    /// Why nothing was traced, when nothing was.
+    #[must_use]
+    pub fn nothing_traced(&self) -> Option<Diagnostic> {
+        let waited_in_vain = self.waiting_for.is_some() && self.processes.is_empty();
+        if waited_in_vain || self.processes.iter().any(|p| p.attached.probes() > 0) {
+            return None;
+        }
+        let tried = match &self.child {
+            Some(child) => format!("tracing `{}`", child.command),
+            None => "tracing the engine".to_owned(),
+        };
+        let reason = |o: &Outcome| format!("{}: {}", o.symbol, o.note());
+        let refused: Vec<String> =
+            self.processes.iter().flat_map(|p| p.attached.refused()).map(reason).collect();
+        if !refused.is_empty() && self.processes.iter().all(|p| p.ended) {
+            // It unloads its backends while it ends: what is missing by then says nothing.
+            let help =
+                "start the engine when the agent waits for it (`analyze` says so), or let it run for longer";
+            let answer = format!("the engine ended while its probes were placed: {}", refused.join("; "));
+            return Some(Diagnostic::new(tried, answer, help));
+        }
+        let missing = self.processes.iter().flat_map(|p| p.attached.missing());
+        let reasons: Vec<String> = refused.into_iter().chain(missing.map(|o| reason(&o))).collect();
+        Some(if reasons.is_empty() {
+            let help = "check that it runs llama.cpp or another GGML engine; `profinfer-agent engine FILE` shows \
+                        what a file offers";
+            Diagnostic::new(tried, "no part of a GGML engine was found in what it mapped", help)
+        } else {
+            let help = "use a build of the engine that is not stripped, or one with shared libraries";
+            Diagnostic::new(tried, format!("no probe could be placed: {}", reasons.join("; ")), help)
+        })
+    }
+
+    /// Removes every probe and lets every watched process go.
+    pub fn detach(&mut self) {
+        // Before the calls that operators belong to are no longer seen.
+        for traced in &self.processes {
+            if let Operators::Direct(installed) = &traced.attached.operators {
+                installed.pause();
+            }
+        }
+        self.bpf.stop();
+        self.waiting_for = None;
+        for traced in &mut self.processes {
+            traced.attached.detach(self.bpf, &mut self.watch);
+        }
+        self.watch.leave();
+        let begun = std::time::Instant::now();
+        while self.watch.active() && begun.elapsed() < std::time::Duration::from_secs(1) {
+            if let Some(stop) = self.watch.poll() {
+                self.watch.resume(stop);
+            } else {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The processes of a session: found, watched while they start, attached, seen to end.
+//!
+//! ```text
+//! begin ─▶ stops (new processes, ptrace) ─▶ engine (mapped files ─▶ probes) ─▶ end (probes removed)
+//!   └────▶ child (the program that the agent started)
+//! ```
+
+mod child;
+mod end;
+mod engine;
+mod stops;
+
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+
+use libbpf_rs::Link;
+use profinfer_wire::record::control::level;
+
+use crate::bpf::{Bpf, EngineConfig};
+use crate::clock;
+use crate::error::{Diagnostic, Result, log};
+use crate::lower::Lower;
+use crate::probes::attach::Attached;
+use crate::probes::operators::Wish;
+use crate::sys::spawn::spawn;
+use crate::sys::tee::Tail;
+use crate::target::catch::Catch;
+use crate::target::process::{self, Target};
+use crate::target::watch::Watch;
+use child::Child;
+
+pub use stops::Late;
+
+/// All traced processes.
+#[derive(Debug)]
+pub struct Tracer<'b, 's> {
+    bpf: &'b Bpf<'s>,
+    levels: u32,
+    wish: Wish,
+    processes: Vec<Traced>,
+    watch: Watch,
+    child: Option<Child>,
+    waiting_for: Option<Waiting>,
+    seen_any: bool,
+    late: Vec<Late>,
+    /// A process of the name that is waited for was met.
+    met_any: bool,
+    /// [`Tracer::forgot_any`] has not been asked since one was forgotten.
+    forgot: bool,
+}
+
+/// A name, and what says that a program began.
+#[derive(Debug)]
+struct Waiting {
+    name: String,
+    restarts: bool,
+    _link: Link,
+    catch: Option<Catch>,
+}
+
+#[derive(Debug)]
+struct Traced {
+    attached: Attached,
+    /// When the agent met its program. A program that began later is another one.
+    begun_ns: u64,
+    /// When it began its program, where the agent waited for that.
+    executed_ns: Option<u64>,
+    /// It is watched: its operators are not attached yet.
+    watched: bool,
+    reported: bool,
+    /// [`Tracer::newly_reported`] has returned it.
+    taken: bool,
+    ended: bool,
+}
+
+impl<'b, 's> Tracer<'b, 's> {
+    /// Traces nothing yet.
+    #[must_use]
+    pub fn new(bpf: &'b Bpf<'s>, levels: u32, wish: Wish) -> Self {
+        let (processes, watch) = (Vec::new(), Watch::default());
+        Self {
+            bpf,
+            levels,
+            wish,
+            processes,
+            watch,
+            child: None,
+            waiting_for: None,
+            seen_any: false,
+            late: Vec::new(),
+            met_any: false,
+            forgot: false,
+        }
+    }
+
+    /// Begins with what the target names. `stderr`: what a program that is started has as its standard error, and where its last bytes come
+    /// from.
+    ///
+    /// # Errors
+    /// When there is no such process, the program cannot be started, or the kernel refuses.
+    pub fn begin(
+        &mut self,
+        target: &Target,
+        stderr: Option<(OwnedFd, Tail)>,
+        lower: &mut Lower,
+    ) -> Result<()> {
+        match target {
+            Target::Pid(pid) => {
+                process::check(*pid)?;
+                self.add(*pid, lower)?;
+                if self.seen_any { Ok(()) } else { Err(no_engine(*pid)) }
+            }
+            Target::Name { name, restarts } => {
+                // Watch first, look second: nothing that starts in between is missed.
+                let link = self.bpf.attach_exec()?;
+                self.waiting_for =
+                    Some(Waiting { name: name.clone(), restarts: *restarts, _link: link, catch: None });
+                for pid in process::find(name) {
+                    self.add(pid, lower)?;
+                    if self.processes.iter().any(|p| p.attached.pid == pid && p.attached.plan.is_none()) {
+                        log(&format!(
+                            "process {pid} ({}) has that name, but no part of a GGML engine is mapped in it: waiting for \
+                             it to load one, and for others of that name",
+                            process::name(pid)
+                        ));
+                    }
+                }
+                Ok(())
+            }
+            Target::Command { command, stdout_to_stderr, user } => {
+                let (stderr, tail) = stderr.unzip();
+                let shown = process::shown(command);
+                let spawned = spawn(command, &shown, *stdout_to_stderr, stderr.as_ref(), user.as_ref())?;
+                let pid = spawned.pid;
+                self.watch.add(pid.as_raw().cast_unsigned())?;
+                spawned.release();
+                let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
+                let cmdline = words.join(&0);
+                self.child =
+                    Some(Child { pid, command: shown, cmdline, spawned: Some(spawned), exit: None, tail });
+                Ok(())
+            }
+        }
+    }
+
+    /// Stops new processes of the name that is waited for from now on, also while this thread is busy. To be called when the agent has given up its
+    /// privileges, which threads inherit.
+    pub fn begin_catch(&mut self) {
+        if let Some(waiting) = &mut self.waiting_for {
+            let executions = self.bpf.executions();
+            waiting.catch = executions.ok().and_then(|map| Catch::begin(map, &waiting.name));
+        }
+    }
+
+    /// The name that is looked out for, while no process has it.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<&str> {
+        self.waiting_for.as_ref().filter(|_| self.processes.is_empty()).map(|w| w.name.as_str())
+    }
+
+    /// A process that runs already, or has just begun.
+    fn add(&mut self, pid: u32, lower: &mut Lower) -> Result<()> {
+        self.begin_process(pid, false)?;
+        self.refresh(pid, lower)?;
+        let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
+        if traced.attached.complete() {
+            traced.attached.forget_loads();
+            self.settle(pid, None, lower)?;
+            self.emit_missing(pid, lower);
+        } else {
+            // More is to be loaded. The tracer first: a SIGURG without one would be the engine's.
+            self.watch.add(pid)?;
+            traced.watched = true;
+            traced.attached.hold(self.bpf, true);
+        }
+        Ok(())
+    }
+
+    fn begin_process(&mut self, pid: u32, watched: bool) -> Result<()> {
+        self.met_any = true;
+        self.processes.retain(|p| p.attached.pid != pid);
+        self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
+        let attached = Attached::new(pid, self.levels, &self.wish);
+        let begun_ns = clock::monotonic_ns();
+        self.processes.push(Traced {
+            attached,
+            begun_ns,
+            executed_ns: None,
+            watched,
+            reported: false,
+            taken: false,
+            ended: false,
+        });
+        Ok(())
+    }
+
+    /// Processes whose operators may be captured for some of the time, and since when their probes are in place: those that run,
+    /// are no longer watched and have operator probes.
+    pub fn steerable(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let ready = self.processes.iter().filter(|p| p.reported && !p.watched && !p.ended);
+        ready.filter_map(|p| Some((p.attached.pid, p.attached.operators_since()?)))
+    }
+
+    /// Whether token calls of a process are seen.
+    #[must_use]
+    pub fn sees_tokens(&self, pid: u32) -> bool {
+        self.processes.iter().any(|p| p.attached.pid == pid && p.attached.has(level::TOKEN))
+    }
+
+    /// The probes of a process that runs, and what attaches them.
+    pub fn operators(&mut self, pid: u32) -> Option<(&mut Attached, &'b Bpf<'s>)> {
+        let traced = self.processes.iter_mut().find(|p| p.attached.pid == pid && !p.ended)?;
+        Some((&mut traced.attached, self.bpf))
+    }
+
+    /// A process that is known to be an engine since the last call.
+    pub fn newly_reported(&mut self) -> Option<u32> {
+        let traced = self.processes.iter_mut().find(|p| p.reported && !p.taken)?;
+        traced.taken = true;
+        Some(traced.attached.pid)
+    }
+
+    /// Whether a process is one of the session's; engines that have ended are forgotten some time.
+    #[must_use]
+    pub fn knows(&self, pid: u32) -> bool {
+        self.processes.iter().any(|p| p.attached.pid == pid)
+    }
+
+    /// The processes that are traced, with those that have ended and are remembered.
+    pub fn processes(&self) -> impl Iterator<Item = &Attached> {
+        self.processes.iter().map(|p| &p.attached)
+    }
+}
+
+fn no_engine(pid: u32) -> Diagnostic {
+    Diagnostic::new(
+        format!("looking for llama.cpp or GGML in process {pid} ({})", process::name(pid)),
+        "none of the files that it maps as code exports or contains what a GGML engine has",
+        "check the process id; if the engine is loaded later, use --name or let the agent start it: `-- COMMAND`",
+    )
+}

@@ -1,0 +1,188 @@
+//! New processes and stops: what the kernel tells of processes while they start.
+
+use nix::unistd::Pid;
+use profinfer_wire::record::control::level;
+
+use super::engine::emit_probe;
+use super::{Traced, Tracer};
+use crate::clock;
+use crate::error::{Result, log};
+use crate::lower::Lower;
+use crate::proc_file::text_of_process;
+use crate::target::catch::{Catch, Executed};
+use crate::target::watch::Stop;
+
+/// Processes met late that are remembered.
+const LATE_KEPT: usize = 32;
+
+/// A process whose first calls may have been missed, because the agent came to it when its engine was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Late {
+    /// Which.
+    pub pid: u32,
+    /// When its program began, ns.
+    pub begun_ns: u64,
+    /// When its probes were in place, ns.
+    pub met_ns: u64,
+}
+
+impl Tracer<'_, '_> {
+    /// Some process is watched while it starts.
+    #[must_use]
+    pub fn watching(&self) -> bool {
+        self.watch.active() || self.catch().is_some_and(Catch::holds)
+    }
+
+    /// Handles new processes of the name that is waited for (`executed`: processes that began a program), and one stop of a watched
+    /// process. True if there was any: the next one may wait already.
+    ///
+    /// # Errors
+    /// When the program could not be started, or the kernel refuses a new process.
+    pub fn step(&mut self, executed: &mut Vec<Executed>, lower: &mut Lower) -> Result<bool> {
+        // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the caller looks for new ones after each.
+        let mut begun = false;
+        let any = !executed.is_empty();
+        if let Some(catch) = self.catch() {
+            executed.clear();
+            catch.take(executed);
+        }
+        for e in executed.drain(..) {
+            begun |= self.executed(&e)?;
+        }
+        if begun {
+            self.drop_what_is_gone(lower);
+        }
+        let stop = self.watch.poll();
+        if let Some(stop) = stop {
+            let result = self.stopped(stop, lower);
+            if let Stop::Called(tid) = stop {
+                lower.resumed(tid.as_raw().cast_unsigned(), clock::monotonic_ns());
+            }
+            self.watch.resume(stop);
+            result?;
+        }
+        self.reap()?;
+        Ok(any || stop.is_some())
+    }
+
+    /// A process began a new program. True if it is watched from now on.
+    fn executed(&mut self, e: &Executed) -> Result<bool> {
+        let (pid, at_ns) = (e.pid, e.at_ns);
+        let wanted = self.waiting_for.as_ref().is_some_and(|w| e.is_named(&w.name));
+        let known = |p: &Traced| p.attached.pid == pid && !p.ended && (p.watched || p.begun_ns >= at_ns);
+        if !wanted || self.processes.iter().any(known) {
+            self.release(pid);
+            return Ok(false);
+        }
+        self.begin_process(pid, true)?;
+        if let Some(traced) = self.processes.last_mut() {
+            traced.executed_ns = Some(at_ns);
+        }
+        // From here on it runs: every microsecond counts, so stop first and look at it then.
+        self.release(pid);
+        if let Err(e) = self.watch.freeze(pid) {
+            log(&format!("{e}\n  waiting for others of that name"));
+        }
+        let watched = self.watch.knows(pid.cast_signed());
+        if !watched {
+            self.processes.retain(|p| p.attached.pid != pid);
+            self.note_late(pid, at_ns);
+        }
+        Ok(watched)
+    }
+
+    fn catch(&self) -> Option<&Catch> {
+        self.waiting_for.as_ref()?.catch.as_ref().filter(|catch| catch.works())
+    }
+
+    fn release(&self, pid: u32) {
+        if let Some(catch) = self.catch() {
+            catch.release(pid);
+        }
+    }
+
+    /// A new process may be the next run of one that has ended, or of one whose files were overwritten. It stands still meanwhile, because this
+    /// takes milliseconds.
+    fn drop_what_is_gone(&mut self, lower: &mut Lower) {
+        self.look_alive();
+        for traced in &mut self.processes {
+            for outcome in traced.attached.drop_overwritten() {
+                emit_probe(traced.attached.pid, &outcome, lower);
+            }
+        }
+    }
+
+    fn stopped(&mut self, stop: Stop, lower: &mut Lower) -> Result<()> {
+        match stop {
+            Stop::Exec(pid) => {
+                let pid = pid.as_raw().cast_unsigned();
+                // The scheduler level has told of it before its program began.
+                lower.forget_threads(pid);
+                self.begin_process(pid, true)?;
+                self.refresh(pid, lower)
+            }
+            Stop::Frozen(pid) => {
+                let pid = pid.as_raw().cast_unsigned();
+                self.refresh(pid, lower)?;
+                self.note_if_late(pid);
+                Ok(())
+            }
+            // It shares its parent's program until it begins its own.
+            Stop::Forked(_) => Ok(()),
+            Stop::Called(tid) => {
+                let pid = group_of(tid);
+                let first_call = self.bpf.held(pid);
+                self.refresh(pid, lower)?;
+                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {
+                    return Ok(());
+                };
+                if traced.attached.has(level::TOKEN | level::GRAPH) && !first_call {
+                    traced.attached.forget_loads();
+                }
+                if first_call {
+                    self.settle(pid, Some(tid), lower)?;
+                }
+                let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else {
+                    return Ok(());
+                };
+                if first_call {
+                    // What is not mapped at the first token or graph is not part of this engine.
+                    traced.attached.forget_loads();
+                    traced.attached.hold(self.bpf, false);
+                    traced.watched = false;
+                    self.emit_missing(pid, lower);
+                    if self.processes.iter().all(|p| !p.watched) {
+                        self.watch.leave();
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A process that was waited for and has all parts of an engine when the agent looks at it first may have computed already.
+    fn note_if_late(&mut self, pid: u32) {
+        let traced = self.processes.iter().find(|p| p.attached.pid == pid && p.attached.complete());
+        if let Some(begun_ns) = traced.and_then(|t| t.executed_ns) {
+            self.note_late(pid, begun_ns);
+        }
+    }
+
+    fn note_late(&mut self, pid: u32, begun_ns: u64) {
+        if self.late.len() < LATE_KEPT {
+            self.late.push(Late { pid, begun_ns, met_ns: clock::monotonic_ns() });
+        }
+    }
+
+    /// Processes that were met late since the last call.
+    pub fn take_late(&mut self) -> Vec<Late> {
+        std::mem::take(&mut self.late)
+    }
+}
+
+fn group_of(tid: Pid) -> u32 {
+    let status = text_of_process(&format!("/proc/{tid}/status"));
+    let tgid = status.and_then(|s| s.lines().find_map(|l| l.strip_prefix("Tgid:")?.trim().parse().ok()));
+    // It has ended: only the first thread's number is still known by anybody.
+    tgid.unwrap_or(tid.as_raw().cast_unsigned())
+}

@@ -1,0 +1,113 @@
+//! The plans of the shipped board profiles, which build.rs compiles in.
+
+use crate::error::{Diagnostic, Result};
+use crate::request::plan::{self, CounterRequest, GaugeRequest};
+use profinfer_wire::record::control;
+use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
+
+/// A board's plan.
+#[derive(Debug)]
+pub struct Board {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Levels, as [`plan::levels`] reads them.
+    levels: &'static str,
+    sets: &'static [Set],
+    gauges: &'static [control::GaugeRequest<'static>],
+}
+
+/// A set of counters: event name, event number, main ID register of the cores.
+#[derive(Debug)]
+struct Set {
+    name: &'static str,
+    counters: &'static [(&'static str, u32, u32)],
+}
+
+const BOARDS: &[Board] = include!(concat!(env!("OUT_DIR"), "/plans.rs"));
+
+impl Board {
+    /// The board of that name.
+    ///
+    /// # Errors
+    /// With the known names.
+    pub fn find(name: &str) -> Result<&'static Self> {
+        BOARDS.iter().find(|b| b.name == name).ok_or_else(|| {
+            let names: Vec<_> = BOARDS.iter().map(|b| b.name).collect();
+            Diagnostic::new(
+                format!("looking for the board profile `{name}`"),
+                format!("this agent knows {}", names.join(", ")),
+                "use one of them; for a profile of your own, run `serve` here and `analyze --board` on the host",
+            )
+        })
+    }
+
+    /// Its levels.
+    #[must_use]
+    pub fn levels(&self) -> u32 {
+        plan::levels(self.levels).unwrap_or(0)
+    }
+
+    /// Counters of a set, or of the first set if none is named; `None` if the board has no such set.
+    #[must_use]
+    pub fn counters(&self, set: Option<&str>) -> Option<Vec<CounterRequest>> {
+        let set = self.sets.iter().find(|s| set.is_none_or(|n| n == s.name))?;
+        let request = |(name, event, midr): &(&str, u32, u32)| CounterRequest {
+            name: (*name).to_owned(),
+            event: *event,
+            midr: *midr,
+        };
+        Some(set.counters.iter().map(request).collect())
+    }
+
+    /// Its sensors.
+    #[must_use]
+    pub fn gauges(&self, period_ms: u32) -> Vec<GaugeRequest> {
+        self.gauges.iter().map(|w| control::GaugeRequest { period_ms, ..*w }.into()).collect()
+    }
+
+    /// The sensors of an unknown machine.
+    #[must_use]
+    pub fn generic_gauges(period_ms: u32) -> Vec<GaugeRequest> {
+        Self::find("generic-aarch64").map_or_else(|_| Vec::new(), |b| b.gauges(period_ms))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_those_of_the_profiles() {
+        let catalog = profinfer_boards::Catalog::shipped().unwrap();
+        assert_eq!(BOARDS.len(), catalog.boards().count());
+        for board in catalog.boards() {
+            let ours = Board::find(&board.name).unwrap();
+            assert_eq!(ours.levels(), plan::levels(&board.levels.join(",")).unwrap());
+            let gauges: Vec<GaugeRequest> =
+                board.gauge_plan(20).into_iter().map(GaugeRequest::from).collect();
+            assert_eq!(ours.gauges(20), gauges);
+            for set in board.set_names() {
+                let told = board.counter_plan(Some(set)).unwrap();
+                let compiled = ours.counters(Some(set)).unwrap();
+                assert_eq!(told.len(), compiled.len());
+                for (a, b) in told.iter().zip(&compiled) {
+                    assert_eq!((&a.name, a.event, a.midr), (&b.name, b.event, b.midr));
+                }
+            }
+        }
+        assert_eq!(Board::generic_gauges(100).len(), 2);
+        assert_eq!(Board::find("rk3588").unwrap().gauges(100).len(), 9);
+        assert_eq!(Board::find(plan::UNKNOWN).unwrap().name, plan::UNKNOWN);
+    }
+
+    #[test]
+    fn unknown_boards_and_sets() {
+        let e = Board::find("rk3599").unwrap_err();
+        assert!(e.answer.contains("rk3588") && e.tried.contains("rk3599"), "{e}");
+        assert!(Board::find("rk3588").unwrap().counters(Some("nonsense")).is_none());
+        let counters = Board::find("rk3588").unwrap().counters(None).unwrap();
+        assert!(counters.iter().any(|c| c.name == "CPU_CYCLES" && c.midr == 0x4100_d0b0), "{counters:?}");
+        assert!(counters.iter().any(|c| c.name == "minor-faults" && c.midr == 0));
+    }
+}

@@ -1,0 +1,281 @@
+//! Steers how much of the operators is captured while the session runs: each engine by a pilot and a controller of its own.
+
+use std::time::Duration;
+
+use profinfer_wire::record::Record;
+use profinfer_wire::record::capture::ALWAYS;
+use profinfer_wire::record::duty::{ProbeSwitch, SwitchReason};
+
+use crate::clock;
+use crate::error::log;
+use crate::link::emit::Emitter;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::lower::progress::{Ended, Progress};
+use crate::probes::tracer::Tracer;
+use crate::request::capture::Granted;
+use crate::request::capture::filter::{Filters, Ranges};
+use crate::schedule::controller::{Controller, Limits};
+use crate::schedule::duty::Captured;
+use crate::schedule::duty::pilot::Pilot;
+use crate::schedule::duty::probes::Switched;
+
+/// Token calls ahead of a range of them in which probes go in, and on top of them those of two seconds: as long as probes may take
+/// to be out, so that none are on their way out when the range begins.
+const LEAD_TOKENS: u32 = 16;
+const LEAD_NS: u64 = 2_000_000_000;
+/// Decode calls after which an engine's shortest one says how fast it can be.
+const KNOWN_AFTER: u32 = 32;
+/// Longest sleep of the loop while probes go in and out by tokens.
+const SLEEP: Duration = Duration::from_millis(10);
+
+/// Everything that is steered.
+#[derive(Debug)]
+pub struct Steer {
+    granted: Granted,
+    engines: Vec<Steered>,
+}
+
+#[derive(Debug)]
+struct Steered {
+    pilot: Pilot,
+    controller: Controller,
+    /// The controller changed the duty, and probes were not switched since.
+    by_controller: bool,
+    /// Probes could not be put in again.
+    failed: bool,
+    /// Looks since it has ended. Its last calls may still be on their way then: it stays until the ring buffer was drained once more.
+    gone: u8,
+    fastest: Fastest,
+}
+
+/// How fast an engine can be. Not how fast it is on average: one that was held up for a while goes on at full speed, and would be
+/// at a range before the probes are in.
+#[derive(Debug, Default)]
+struct Fastest {
+    calls: u32,
+    /// The shortest decode call.
+    shortest_ns: Option<u64>,
+}
+
+impl Fastest {
+    fn call(&mut self, call: &Ended) {
+        if call.decode && call.good {
+            let took = call.end_ns.saturating_sub(call.start_ns).max(1);
+            self.shortest_ns = Some(self.shortest_ns.map_or(took, |shortest| shortest.min(took)));
+            self.calls = self.calls.saturating_add(1);
+        }
+    }
+
+    /// Token calls ahead of a range in which probes must be in; all until that is known.
+    fn lead(&self) -> u32 {
+        let known = self.shortest_ns.filter(|_| self.calls >= KNOWN_AFTER);
+        let of = |ns: u64| u32::try_from(LEAD_NS / ns).unwrap_or(u32::MAX).saturating_add(LEAD_TOKENS);
+        known.map_or(u32::MAX, of)
+    }
+}
+
+impl Steer {
+    /// Says what is in force, and prepares `lower` for it.
+    pub fn new(granted: Granted, lower: &mut Lower) -> Self {
+        granted.emit(&mut lower.emit);
+        lower.starts_only = granted.programs().starts_only;
+        lower.filters = granted.filters.clone();
+        lower.capture_loss = granted.asked().then(Default::default);
+        if granted.switches() {
+            lower.engines_progress.keep_ended();
+        }
+        Self { granted, engines: Vec::with_capacity(16) }
+    }
+
+    /// How soon to look again.
+    pub fn due_in(&self) -> Option<Duration> {
+        (self.granted.switches() && !self.engines.is_empty()).then_some(SLEEP)
+    }
+
+    /// Looks at every engine.
+    pub fn step(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) {
+        if !self.granted.switches() {
+            return;
+        }
+        self.meet(tracer, lower);
+        self.calls(lower);
+        for steered in &mut self.engines {
+            let pid = steered.pilot.pid;
+            let Some((attached, bpf)) = tracer.operators(pid) else { continue };
+            let mut engine = Switched { attached, bpf };
+            if steered.failed {
+                continue;
+            }
+            if let Some(step) = steered.controller.step(pid, clock::monotonic_ns()) {
+                lower.emit.emit(&Record::ControllerStep(step), Weight::Essential);
+                steered.by_controller = true;
+            }
+            steered.pilot.cycle.set(steered.controller.duty());
+            let wanted = steered.wanted(&self.granted.filters, lower.engines_progress.of(pid));
+            let running = [lower.token_since(pid), lower.graph_since(pid)].into_iter().flatten().min();
+            let emit = &mut lower.emit;
+            let mut say = |switch| say(emit, switch);
+            let seen = lower.drained_ns;
+            match steered.pilot.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut say) {
+                Ok(None) => {}
+                Ok(Some(took_ns)) => {
+                    steered.by_controller = false;
+                    if let Some(loss) = &mut lower.capture_loss {
+                        loss.switches += 1;
+                        loss.switch_ns += took_ns;
+                    }
+                }
+                Err(e) => {
+                    log(&format!("{e}\n  operators of process {pid} are not captured any more"));
+                    steered.failed = true;
+                }
+            }
+        }
+    }
+
+    /// Begins with engines that are new, and ends with those that are gone.
+    fn meet(&mut self, tracer: &Tracer<'_, '_>, lower: &mut Lower) {
+        let now = clock::monotonic_ns();
+        self.engines.retain_mut(|s| {
+            if tracer.steerable().any(|(pid, _)| pid == s.pilot.pid) {
+                return true;
+            }
+            s.gone += 1;
+            if s.gone == 1
+                && let Some(end) = s.pilot.end(now)
+            {
+                say(&mut lower.emit, end);
+            }
+            s.gone <= 2
+        });
+        let new = |s: &[Steered], pid: u32| s.iter().all(|s| s.pilot.pid != pid);
+        let mut blind = false;
+        for (pid, since_ns) in tracer.steerable() {
+            if !new(&self.engines, pid) {
+                continue;
+            }
+            if !tracer.sees_tokens(pid) {
+                blind = true;
+                continue;
+            }
+            let force = &self.granted.in_force;
+            let limits =
+                Limits { keep_above_milli: force.keep_above_milli, max_slowdown_ppm: force.max_slowdown_ppm };
+            let controller = Controller::new(limits, force.duty_permille);
+            let pilot = Pilot::new(pid, controller.duty(), since_ns, self.granted.filters.of_calls());
+            if let Some(begin) = pilot.begin() {
+                say(&mut lower.emit, begin);
+            }
+            self.engines.push(Steered {
+                pilot,
+                controller,
+                by_controller: false,
+                failed: false,
+                gone: 0,
+                fastest: Fastest::default(),
+            });
+        }
+        if blind && self.engines.is_empty() {
+            log(
+                "the engine has no token calls that can be probed: duty cycle, controller and filters on token calls are off",
+            );
+            self.granted.no_token_calls();
+            self.granted.emit(&mut lower.emit);
+            lower.filters = self.granted.filters.clone();
+        }
+    }
+
+    /// Gives token calls that ended to their engines' pilots and controllers.
+    fn calls(&mut self, lower: &mut Lower) {
+        // Of an engine that is not steered yet, its first calls wait.
+        if self.engines.is_empty() {
+            return;
+        }
+        let mut counts = [0; 3];
+        let emit = &mut lower.emit;
+        for call in lower.engines_progress.take_ended() {
+            let Some(steered) = self.engines.iter_mut().find(|s| s.pilot.pid == call.pid) else { continue };
+            let captured = steered.pilot.call(&call, &mut |switch| say(emit, switch));
+            steered.controller.call(&call, captured);
+            steered.fastest.call(&call);
+            let whole = captured == Captured::Whole && call.kept;
+            counts[if whole { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;
+        }
+        if let Some(loss) = &mut lower.capture_loss {
+            loss.tokens_traced += counts[0];
+            loss.tokens_untraced += counts[1];
+            loss.tokens_edge += counts[2];
+        }
+    }
+
+    /// The session ends: no operator is captured from now on.
+    pub fn end(&mut self, lower: &mut Lower) {
+        self.calls(lower);
+        let now = clock::monotonic_ns();
+        for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.pilot.end(now)) {
+            say(&mut lower.emit, end);
+        }
+        self.engines.clear();
+    }
+}
+
+impl Steered {
+    /// Whether probes shall be in, and why that is to be if it is new.
+    fn wanted(&mut self, filters: &Filters, progress: Progress) -> (bool, SwitchReason) {
+        let now = clock::monotonic_ns();
+        if !near(&filters.tokens, progress.tokens, self.fastest.lead())
+            || !near(&filters.requests, progress.requests, 1)
+        {
+            return (false, SwitchReason::Filter);
+        }
+        let on = self.pilot.cycle.on(now);
+        let cycle = self.pilot.cycle.permille();
+        let reason = match cycle {
+            _ if self.by_controller => SwitchReason::Controller,
+            ALWAYS if filters.of_calls() => SwitchReason::Filter,
+            ALWAYS | 0 => SwitchReason::Controller,
+            _ => SwitchReason::Duty,
+        };
+        (on, reason)
+    }
+}
+
+/// Whether a number that has been reached is in a range, or not far before one.
+fn near(ranges: &Ranges, reached: u32, lead: u32) -> bool {
+    let close = |(from, to): &(u32, u32)| reached.saturating_add(lead) >= *from && reached <= *to;
+    ranges.is_empty() || ranges.iter().any(close)
+}
+
+fn say(emit: &mut Emitter, switch: ProbeSwitch) {
+    emit.emit(&Record::ProbeSwitch(switch), Weight::Essential);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_go_in_some_calls_before_a_range() {
+        let ranges = vec![(100, 200), (300, 300)];
+        let reached = [0, 83, 84, 200, 201, 283, 284, 300, 301];
+        let expected = [false, false, true, true, false, false, true, true, false];
+        assert_eq!(reached.map(|n| near(&ranges, n, LEAD_TOKENS)), expected);
+        assert!(near(&Vec::new(), 7, 1));
+    }
+
+    #[test]
+    fn how_long_before_is_told_by_the_shortest_call() {
+        let call =
+            |took: u64, good| Ended { pid: 1, start_ns: 5, end_ns: 5 + took, decode: true, good, kept: true };
+        let mut fastest = Fastest::default();
+        for k in 0..31 {
+            fastest.call(&call(100_000_000 + k, true));
+            fastest.call(&call(1, false));
+        }
+        assert_eq!(fastest.lead(), u32::MAX);
+        fastest.call(&call(10_000_000, true));
+        fastest.call(&call(700_000_000, true));
+        assert_eq!(fastest.lead(), 216);
+    }
+}

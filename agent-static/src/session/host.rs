@@ -1,0 +1,237 @@
+//! Records from the host: plan, start, stop, resume.
+//!
+//! These are foreign bytes. Everything that is not a frame of a known kind is skipped. A host can only make the agent
+//! capture, within what the agent's command line allows.
+//!
+//! ```text
+//! door ─▶ guest (peeked at only)    ─┬─ resume of this session ─▶ link
+//!                                    └─ anything else: the next session's host
+//! ```
+
+use std::io::{ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use profinfer_secure::Refusal;
+use profinfer_wire::accumulator::{Accumulator, Found};
+use profinfer_wire::record::Record;
+
+use crate::error::{Diagnostic, Result};
+use crate::link::emit::Emitter;
+use crate::link::output::Kind;
+use crate::link::{Door, Guest, Reader};
+use crate::request::plan::Plan;
+use crate::request::wishes::Wishes;
+use crate::signals::Signals;
+
+/// How long a host that connected may take to send its plan.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a session waits for a host whose connection broke.
+pub const ABSENCE: Duration = Duration::from_secs(60);
+
+/// The host at the other end of the link, if there is one.
+#[derive(Debug, Default)]
+pub struct Host<'l> {
+    link: Option<Reader>,
+    accumulator: Accumulator,
+    stop: bool,
+    door: Option<&'l mut Door>,
+    gone: Option<Instant>,
+}
+
+impl<'l> Host<'l> {
+    /// The host at the other end of a link. After a break, it comes back through the door.
+    #[must_use]
+    pub fn new(link: Reader, door: Option<&'l mut Door>) -> Self {
+        Self { link: Some(link), door, ..Self::default() }
+    }
+
+    /// No host: a recording.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self::default()
+    }
+
+    /// It sent `Stop`, or its connection is gone.
+    #[must_use]
+    pub fn said_stop(&self) -> bool {
+        self.stop
+    }
+
+    /// There is a door through which it comes back when its connection broke.
+    #[must_use]
+    pub fn can_come_back(&self) -> bool {
+        self.door.is_some()
+    }
+
+    /// Reads the host's records and does what they ask. True if the session must end: the host sent `Stop`, or its
+    /// connection broke and it did not come back in time.
+    pub fn step(&mut self, emit: &mut Emitter) -> bool {
+        if !self.stop && self.link.is_some() && !self.listen(emit) {
+            self.link = None;
+            emit.output_mut().suspend();
+        }
+        if emit.output().suspended() {
+            self.link = None;
+            let gone = *self.gone.get_or_insert_with(Instant::now);
+            let hopeless = self.door.is_none() || gone.elapsed() > ABSENCE;
+            if hopeless || self.stop {
+                // Who has all of it and leaves has not broken anything.
+                if !emit.output().empty() {
+                    emit.output_mut()
+                        .give_up("the host's connection broke and did not come back within a minute");
+                }
+                self.stop = true;
+            }
+        }
+        self.answer_the_door(emit);
+        self.stop
+    }
+
+    /// False when the connection is closed.
+    fn listen(&mut self, emit: &mut Emitter) -> bool {
+        let Some(link) = &mut self.link else { return false };
+        let mut bytes = [0u8; 512];
+        loop {
+            match link.read(&mut bytes) {
+                Ok(0) => return false,
+                Ok(n) => {
+                    let mut input = &bytes[..n];
+                    while !input.is_empty() {
+                        let Some(Found::Frame(frame)) = self.accumulator.feed(&mut input) else { continue };
+                        match Record::decode(&frame) {
+                            Ok(Record::Stop(_)) => self.stop = true,
+                            Ok(Record::Resume(r)) if r.nonce == emit.nonce() => {
+                                emit.output_mut().resend(r.seq, false);
+                            }
+                            // On a serial line, a host that has not seen the hello asks again. If the agent no longer has all frames
+                            // from the start, this is another host, which gets a session of its own.
+                            Ok(Record::Start(_)) => self.stop |= !emit.output_mut().resend(0, true),
+                            _ => {}
+                        }
+                    }
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return true,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Peeks at a new host's first frame without consuming it.
+    fn answer_the_door(&mut self, emit: &mut Emitter) {
+        let Some(door) = &mut self.door else { return };
+        door.look();
+        let Some(guest) = door.guest() else { return };
+        let patient = guest.since.elapsed() < PATIENCE;
+        let mut bytes = [0u8; 512];
+        let said = match guest.reader.peek(&mut bytes) {
+            Ok(0) => None,
+            Ok(_) if guest.reader.came_with_key() => {
+                guest.reader.refuse(Refusal::NoKeyHere);
+                // What was peeked at only: a connection that is closed with bytes in it loses the answer.
+                let _ = guest.reader.read(&mut bytes);
+                None
+            }
+            Ok(n) => first_record(&bytes[..n]).or(patient.then_some(Said::Nothing)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                (patient || !emit.output().suspended()).then_some(Said::Nothing)
+            }
+            Err(_) => None,
+        };
+        match said {
+            Some(Said::Nothing) => {}
+            None => *door.guest() = None,
+            Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
+                let Some(Guest { mut reader, sealer, .. }) = door.guest().take() else { return };
+                let Ok(link) = reader.writer() else { return };
+                // It was only peeked at. Now it is consumed.
+                if reader.read_exact(&mut bytes[..said]).is_ok()
+                    && emit.output_mut().reconnect(link, sealer).is_ok()
+                {
+                    emit.output_mut().resend(seq, true);
+                    self.accumulator = Accumulator::new();
+                    self.link = Some(reader);
+                    self.gone = None;
+                }
+            }
+            // Another host gets its session when this one ends. A session whose host is gone ends now.
+            Some(_) => self.stop |= emit.output().suspended(),
+        }
+    }
+}
+
+enum Said {
+    Nothing,
+    Resume { nonce: [u8; 16], seq: u32, bytes: usize },
+    Other,
+}
+
+fn first_record(bytes: &[u8]) -> Option<Said> {
+    let (mut accumulator, mut input) = (Accumulator::new(), bytes);
+    let found = accumulator.feed(&mut input)?;
+    let resume = match found {
+        Found::Frame(frame) => match Record::decode(&frame) {
+            Ok(Record::Resume(r)) => Some(r),
+            _ => None,
+        },
+        Found::Damage(_) => None,
+    };
+    let bytes = bytes.len() - input.len();
+    Some(resume.map_or(Said::Other, |r| Said::Resume { nonce: r.nonce, seq: r.seq, bytes }))
+}
+
+/// Waits for a plan and a start: on a connection for ten seconds, on a serial line until a signal comes, because other
+/// bytes may come first there (boot messages, a shell's prompt). `None` if a signal came.
+///
+/// # Errors
+/// When the host closes the connection, sends nothing for ten seconds, or asks for the rest of a session that has ended.
+pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Option<Plan>> {
+    let failed = |answer: &dyn std::fmt::Display| {
+        Diagnostic::new(
+            "reading the capture plan from the host",
+            answer,
+            "connect with `analyze` of the same release; other programs get no stream",
+        )
+    };
+    let begun = Instant::now();
+    let mut accumulator = Accumulator::new();
+    let mut wishes = Wishes::default();
+    let mut bytes = [0u8; 512];
+    loop {
+        if signals.asked_to_end() {
+            return Ok(None);
+        }
+        if kind == Kind::Connection && begun.elapsed() > PATIENCE {
+            return Err(failed(&"it sent no plan within ten seconds"));
+        }
+        let n = match link.read(&mut bytes) {
+            Ok(0) => return Err(failed(&"it closed the connection")),
+            Ok(n) => n,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                signals.wait(link.as_fd(), Some(Duration::from_millis(500)));
+                continue;
+            }
+            Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+            Err(e) => return Err(failed(&e)),
+        };
+        if kind == Kind::Connection && link.came_with_key() {
+            return Err(failed(&"it comes with a key, and this agent was started without one"));
+        }
+        let mut input = &bytes[..n];
+        while !input.is_empty() {
+            let Some(Found::Frame(frame)) = accumulator.feed(&mut input) else { continue };
+            match Record::decode(&frame) {
+                Ok(Record::Resume(_)) if kind == Kind::Connection => {
+                    return Err(failed(&"it asks for the rest of a session that has ended"));
+                }
+                Ok(record) => {
+                    if let Some(plan) = wishes.take(&record) {
+                        return Ok(Some(plan));
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The loop of a session: from the last probe in place to the last event.
+//!
+//! ```text
+//! sleep ─▶ drain (ring buffer ─▶ lower) ─▶ watch (new processes, stops) ─▶ steer ─▶ flush ─▶ over? ─▶ once a second: heartbeat
+//! end: detach ─▶ last drain ─▶ totals ─▶ End
+//! ```
+
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use libbpf_rs::RingBuffer;
+use profinfer_wire::record::Record;
+use profinfer_wire::record::loss::{End, EndReason};
+
+use super::drain::Drain;
+use super::ending::Endings;
+use super::scheduling::Scheduling;
+use super::{Summary, records};
+use crate::bpf::Bpf;
+use crate::clock;
+use crate::error::{Diagnostic, Result};
+use crate::link::emit::Emitter;
+use crate::link::output::Weight;
+use crate::lower::Lower;
+use crate::observe::cost::sample::{self, Sampler};
+use crate::observe::fact::Facts;
+use crate::observe::gauge::Gauges;
+use crate::observe::placement::Placements;
+use crate::observe::sched;
+use crate::probes::tracer::Tracer;
+#[cfg(feature = "direct")]
+use crate::schedule::pace::Pace;
+use crate::schedule::steer::Steer;
+use crate::session::host::Host;
+use crate::signals::{Signals, Sleeper};
+use crate::sys::ring::waiting;
+
+/// Longest sleep between two looks at the ring buffer: how old what a host sees may be. The kernel wakes the agent earlier when there is
+/// much to do.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
+/// Between two records of clocks and totals, and two looks at whether the engine lives.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Most records that are taken from the ring buffer before the agent looks at anything else. An engine that writes faster than the agent
+/// reads (a slow board, whose CPUs it has all) would keep it here for ever, deaf to signals and to its host.
+const AT_ONCE: usize = 1 << 16;
+
+/// What works together in a session, in the order in which it is dropped.
+pub(super) struct Running<'c, 's> {
+    pub(super) sampler: Sampler,
+    #[cfg(feature = "direct")]
+    pub(super) direct_pace: Pace,
+    pub(super) placements: Placements,
+    pub(super) scheduling: Scheduling,
+    pub(super) endings: Endings,
+    pub(super) tracer: Tracer<'c, 's>,
+    pub(super) steer: Steer,
+    pub(super) sleeper: Sleeper<'c>,
+    pub(super) ring: RingBuffer<'c>,
+    pub(super) facts: Facts,
+    pub(super) gauges: Gauges,
+    pub(super) sched: &'c mut sched::Level,
+    pub(super) bpf: &'c Bpf<'s>,
+    /// The ring buffer's callback borrows it too: nothing else may have it while the ring is read.
+    pub(super) drain: &'c RefCell<Drain>,
+    /// When the last heartbeat was.
+    pub(super) heartbeat: Instant,
+    /// How long to sleep next.
+    pub(super) sleep: Duration,
+}
+
+/// What a round of the loop found.
+#[derive(Debug, Clone, Copy)]
+struct Drained {
+    /// Frames sent before the round.
+    frames: u32,
+    /// The ring buffer may have more.
+    more: bool,
+}
+
+impl Running<'_, '_> {
+    /// Goes round until somebody or something ends the session; why.
+    ///
+    /// # Errors
+    /// When the program could not be started, or the kernel refuses a new process.
+    pub(super) fn run(&mut self, signals: &Signals, host: &mut Host<'_>) -> Result<EndReason> {
+        loop {
+            self.wait();
+            let drained = self.drain_ring();
+            self.watch(drained)?;
+            self.steer();
+            if let Some(reason) = self.over(signals, host) {
+                return Ok(reason);
+            }
+            if self.heartbeat.elapsed() >= HEARTBEAT {
+                self.heartbeat = Instant::now();
+                self.beat();
+            }
+        }
+    }
+
+    /// Sleeps until something happens or is due.
+    fn wait(&mut self) {
+        let due = [self.sampler.step(), self.gauges.due_in(), self.steer.due_in()];
+        let sleep = due.into_iter().flatten().fold(self.sleep, Duration::min);
+        self.sleeper.sleep(sleep);
+    }
+
+    /// Reads sensors that are due, then the ring buffer.
+    fn drain_ring(&mut self) -> Drained {
+        let frames = {
+            let emit = &mut self.drain.borrow_mut().lower.emit;
+            self.gauges.sample(emit, false);
+            emit.frames()
+        };
+        let before_drain = clock::monotonic_ns();
+        let waiting = waiting(&self.ring);
+        let read = usize::try_from(self.ring.consume_raw_n(AT_ONCE)).unwrap_or(0);
+        let more = read >= AT_ONCE;
+        let lower = &mut self.drain.borrow_mut().lower;
+        lower.stalls.looked(before_drain, waiting, read > 0);
+        if !more {
+            lower.drained_ns = before_drain;
+        }
+        lower.drain_direct();
+        place(&mut self.placements, lower);
+        Drained { frames, more }
+    }
+
+    /// Handles new processes and stops, and decides how long to sleep.
+    fn watch(&mut self, drained: Drained) -> Result<()> {
+        let Drain { lower, executed, .. } = &mut *self.drain.borrow_mut();
+        let stopped = self.tracer.step(executed, lower)?;
+        while let Some(pid) = self.tracer.newly_reported() {
+            self.facts.process(pid, &mut lower.emit);
+        }
+        self.endings.look(&self.tracer, lower);
+        let busy = lower.emit.frames() != drained.frames;
+        self.sleep = next_sleep(self.sleep, busy, self.tracer.watching());
+        if drained.more || stopped {
+            self.sleep = Duration::ZERO;
+        }
+        #[cfg(feature = "direct")]
+        if let Some(most) = self.direct_pace.next(lower.direct_used()) {
+            self.sleep = self.sleep.min(most);
+        }
+        Ok(())
+    }
+
+    /// Tells the programs what is forgotten and left out, and puts operator probes in or out.
+    fn steer(&mut self) {
+        let Drain { lower, forgotten, .. } = &mut *self.drain.borrow_mut();
+        // At once: a topology that only the kernel remembers costs its graphs' spans.
+        forgotten.drain(..).for_each(|key| self.bpf.forget_topology(key));
+        lower.left_out.drain(..).for_each(|(topology, node)| self.bpf.leave_out(topology, node));
+        self.steer.step(&mut self.tracer, lower);
+        lower.emit.flush();
+    }
+
+    /// Whether the session is over, and why.
+    fn over(&self, signals: &Signals, host: &mut Host<'_>) -> Option<EndReason> {
+        let emit = &mut self.drain.borrow_mut().lower.emit;
+        end_reason(&self.tracer, signals, host, emit)
+    }
+
+    /// Once a second: what has ended is forgotten, what is slow to change is read, totals are sent.
+    fn beat(&mut self) {
+        let Drain { lower, forgotten, .. } = &mut *self.drain.borrow_mut();
+        self.tracer.look_alive();
+        if self.tracer.forgot_any() {
+            lower.keep_engines(|pid| self.tracer.knows(pid), forgotten);
+            self.placements.keep(|pid| self.tracer.knows(pid));
+        }
+        self.tracer.check(lower, &self.bpf.totals());
+        self.facts.sample(&mut lower.computing, &mut lower.emit);
+        self.scheduling.leave_cpus_to(self.facts.computing());
+        records::emit_heartbeat(self.bpf, lower);
+    }
+
+    /// Removes the probes, reads what is left and sends the totals. `unprobed`: why the session could not begin.
+    pub(super) fn end(mut self, reason: EndReason, unprobed: Option<Diagnostic>) -> Summary {
+        let error = match reason {
+            EndReason::EngineEnded => {
+                self.tracer.nothing_traced().map(|e| self.endings.diagnostic().unwrap_or(e))
+            }
+            _ => unprobed,
+        };
+        self.detach();
+        let lower = &mut self.drain.borrow_mut().lower;
+        let nothing = self.endings.finish(&mut self.tracer, lower);
+        self.steer.end(lower);
+        place(&mut self.placements, lower);
+        self.tracer.check(lower, &self.bpf.totals());
+        lower.finish();
+        let end = records::end(reason, self.bpf, lower);
+        lower.emit.emit(&Record::Clock(clock::all()), Weight::Essential);
+        let end = End { frames: lower.emit.frames(), ..end };
+        lower.emit.emit(&Record::End(end), Weight::Essential);
+        Summary { reason, end, status: self.tracer.status(), nothing, error }
+    }
+
+    /// Removes every probe, and reads the ring buffer for the last time.
+    fn detach(&mut self) {
+        self.gauges.sample(&mut self.drain.borrow_mut().lower.emit, true);
+        self.drain.borrow_mut().lower.drained_ns = clock::monotonic_ns();
+        self.endings.before_detach(&self.tracer);
+        self.tracer.detach();
+        self.sched.detach();
+        let _ = self.ring.consume();
+        // It may take long: by now no operator is lost for it.
+        let lower = &mut self.drain.borrow_mut().lower;
+        self.facts.end(&mut lower.computing, &mut lower.emit);
+        if self.sched.recorded() != 0 {
+            self.facts.sched_missed(sample::sched_missed(self.bpf), &mut lower.emit);
+        }
+    }
+}
+
+/// Finds out where the weights of new topologies lie, while the engine has them.
+fn place(placements: &mut Placements, lower: &mut Lower) {
+    for unplaced in std::mem::take(&mut lower.unplaced) {
+        placements.send(&unplaced, &mut lower.emit);
+    }
+}
+
+/// Sleeps longer the longer nothing happens. While a process is watched every stop is waited for.
+fn next_sleep(last: Duration, busy: bool, watching: bool) -> Duration {
+    match (watching, busy) {
+        (true, _) => Duration::from_millis(5),
+        (false, true) => (last * 2).clamp(Duration::from_millis(5), SLEEP_MAX),
+        (false, false) => SLEEP_MAX,
+    }
+}
+
+fn end_reason(
+    tracer: &Tracer<'_, '_>,
+    signals: &Signals,
+    host: &mut Host<'_>,
+    emit: &mut Emitter,
+) -> Option<EndReason> {
+    if tracer.finished() {
+        return Some(EndReason::EngineEnded);
+    }
+    if signals.asked_to_end() {
+        return Some(EndReason::Interrupted);
+    }
+    if host.step(emit) {
+        return Some(EndReason::HostStopped);
+    }
+    emit.output().broken().then_some(EndReason::Error)
+}
