@@ -3,6 +3,7 @@
 // it with the data the page was made from. Exit code 2: Chromium or the packages are not installed.
 
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { launch } from "../tools/browser.mjs";
 
 const [file] = process.argv.slice(2);
@@ -172,8 +173,8 @@ async function threadStates(page) {
   if ((await view.count()) === 0) {
     return { hint, tracks: [] };
   }
-  const rows = await page.evaluate(() => {
-    const t = JSON.parse(document.getElementById("timeline").textContent);
+  const timeline = JSON.parse(gunzipSync(Buffer.from(await page.locator("#timeline").textContent(), "base64")));
+  const rows = await page.evaluate((t) => {
     const g = document.querySelector(".time-view").dataset;
     const places = JSON.parse(g.places);
     const tall = Math.max(...places.map((p) => p.height));
@@ -189,7 +190,7 @@ async function threadStates(page) {
       // The window begins before anything of some threads is known.
       return { track: track.track, slices, first: { x: Number(g.gutter) + 2, y: thin[i].top + thin[i].height / 2 } };
     });
-  });
+  }, timeline);
   const told = async ({ x, y }) => {
     await view.hover({ position: { x, y } });
     return page.locator(".time-view .tip > *").allTextContents();

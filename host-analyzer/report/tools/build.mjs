@@ -44,6 +44,7 @@ async function buildPage(name, { entry, bundled, title }, parts) {
     bundle: true,
     minify: true,
     format: "iife",
+    // Older than what can read the data (src/data/read.ts): they must get as far as the message that says so.
     target: ["es2020", "chrome100", "firefox100", "safari15"],
     charset: "utf8",
     legalComments: "none",
