@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import { isLeaf, type DagEdge, type DagGraph, type DagNode } from "../data/dag.ts";
-import type { Num } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
 import { partsOf, type Around, type Part } from "./parts.ts";
 
 /** What is one box from the beginning. */

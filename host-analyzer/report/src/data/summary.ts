@@ -7,11 +7,8 @@ import type { Ceiling } from "./ceiling.ts";
 import type { Conditions } from "./conditions.ts";
 import type { Kv, Speculative } from "./context.ts";
 import type { Findings } from "./findings.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 import type { Sched } from "./sched.ts";
-
-export type Maybe<T> = T | null | undefined;
-export type Num = Maybe<number>;
-export type Str = Maybe<string>;
 
 export interface Process {
   pid: Num;

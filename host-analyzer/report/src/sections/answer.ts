@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Evidence, Finding, Findings, Headline, RuledOut } from "../data/findings.ts";
-import type { Maybe } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { evidenceLink } from "../ui/links.ts";
 import { DASH, figureText, plural, shorten, time } from "../ui/format.ts";

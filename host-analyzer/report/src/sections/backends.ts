@@ -1,7 +1,8 @@
 // Operators by shape on several backends: times of the host beside times that accelerators' own profiles tell.
 
 import { list } from "../data/read.ts";
-import type { Backends, Done, Maybe, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { Backends, Done, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, DASH, dims, figureText, percent, time } from "../ui/format.ts";

@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Budget, PhaseBudget } from "../data/budget.ts";
-import type { Maybe } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { percent, plural, time } from "../ui/format.ts";
 import { evidenceLink } from "../ui/links.ts";

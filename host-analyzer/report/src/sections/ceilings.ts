@@ -2,7 +2,7 @@
 
 import type { Ceiling, CurvePoint } from "../data/ceiling.ts";
 import { list } from "../data/read.ts";
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { bytes, count } from "../ui/format.ts";
 import { h } from "../ui/dom.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -2,7 +2,7 @@
 
 import type { AbsentFact, Conditions, CpuFacts, ProcessFacts, Quota, Rise, Seen, SystemFacts, ThreadFacts } from "../data/conditions.ts";
 import { list } from "../data/read.ts";
-import type { Maybe, Num, Str } from "../data/summary.ts";
+import type { Maybe, Num, Str } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH, plural, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -1,7 +1,8 @@
 // What was lost, before anything else. Green only when nothing was.
 
 import { list } from "../data/read.ts";
-import type { Damage, Ending, Health, Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
+import type { Damage, Ending, Health } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH } from "../ui/format.ts";
 

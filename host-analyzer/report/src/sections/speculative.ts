@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Speculative } from "../data/context.ts";
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -6,7 +6,7 @@ import { time } from "../ui/format.ts";
 import { stateColour } from "../ui/states.ts";
 import { cssVar } from "../ui/theme.ts";
 import { GEOMETRY, heightOf, placesOf, type Place } from "./place.ts";
-import type { Row, Slice } from "./rows.ts";
+import type { Row, Slice } from "./slice.ts";
 
 export interface Window {
   /** ns at the left and right edge. */

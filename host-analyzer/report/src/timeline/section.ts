@@ -9,7 +9,8 @@ import { stateColour, stateName } from "../ui/states.ts";
 import { onTheme } from "../ui/theme.ts";
 import { TimelineCanvas, type Window } from "./canvas.ts";
 import { GEOMETRY } from "./place.ts";
-import { rowsOf, type Slice } from "./rows.ts";
+import { rowsOf } from "./rows.ts";
+import type { Slice } from "./slice.ts";
 import { statesIn, statesMissing } from "./states.ts";
 
 const LEAD = "ProfTime: threads over time, operators and the waits between them; below each thread what the scheduler did with it.";

@@ -4,7 +4,7 @@ import { list } from "../data/read.ts";
 import { STRIDE, type Timeline, type TimelineTask, type Track } from "../data/timeline.ts";
 import { plural, time } from "../ui/format.ts";
 import { stateName } from "../ui/states.ts";
-import type { Slice } from "./rows.ts";
+import type { Slice } from "./slice.ts";
 
 function culprit([tid, pid, name, , engine]: TimelineTask, state: string): string {
   const of = pid === 0 ? "its process was gone" : pid === tid ? `process ${pid}` : `thread ${tid} of process ${pid}`;

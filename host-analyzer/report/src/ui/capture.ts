@@ -1,7 +1,8 @@
 // What is to be known of figures of operators: of how many tokens they are, what was left out, and what the probes put into them.
 
 import { list } from "../data/read.ts";
-import type { Maybe, OpType, Summary } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { OpType, Summary } from "../data/summary.ts";
 import type { Coverage } from "../data/capture.ts";
 import { h, type Child } from "./dom.ts";
 import { count, phaseName, plural } from "./format.ts";
