@@ -18,8 +18,8 @@ async function open(url, before = () => {}) {
 }
 
 const url = pathToFileURL(file).href;
-const text = async (page) => (await page.locator("body").innerText()).trim();
-const old = await text(await open(url, () => delete window.DecompressionStream));
+const warning = (page) => page.locator("p.warning").textContent();
+const old = await warning(await open(url, () => delete window.DecompressionStream));
 
 // The address names a section that is drawn after the page was read.
 const section = await open(`${url}#probes`);
@@ -31,7 +31,7 @@ const html = readFileSync(file, "utf8");
 const from = html.indexOf('<script type="application/gzip"');
 const at = Math.floor((from + html.indexOf("</script>", from)) / 2);
 writeFileSync(file, `${html.slice(0, at)}${html[at] === "A" ? "B" : "A"}${html.slice(at + 1)}`);
-const damaged = await text(await open(url));
+const damaged = await warning(await open(url));
 
 await browser.close();
 console.log(JSON.stringify({ old, damaged, section_in_view: top >= 0 && top < height }));

@@ -34,7 +34,8 @@ export function plain(sizes: Sizes, edges: Edges): Placed {
   const rank = ranks([...sizes.keys()], edges);
   const rows: string[][] = [];
   for (const [key, r] of rank) {
-    (rows[r] ??= []).push(key);
+    rows[r] ??= [];
+    rows[r].push(key);
   }
   const at = new Map<string, Point>();
   const sources = new Map<string, string[]>();

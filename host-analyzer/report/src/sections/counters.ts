@@ -7,19 +7,19 @@ import { count, figureText, percent, phaseName, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
-function valueOf(row: Counted, name: string): { sum: number; spans: number } | null {
+function countedOf(row: Counted, name: string): { sum: number; spans: number } | null {
   const value = list(row.values).find((v) => v.name === name);
   return value?.sum == null || !value.spans ? null : { sum: value.sum, spans: value.spans };
 }
 
 function mean(row: Counted, name: string): number | null {
-  const value = valueOf(row, name);
+  const value = countedOf(row, name);
   return value && value.sum / value.spans;
 }
 
 /** Instructions per cycle, only where both were counted in the same spans. */
 function ipc(row: Counted): number | null {
-  const [instructions, cycles] = [valueOf(row, "INST_RETIRED"), valueOf(row, "CPU_CYCLES")];
+  const [instructions, cycles] = [countedOf(row, "INST_RETIRED"), countedOf(row, "CPU_CYCLES")];
   return instructions && cycles && instructions.spans === cycles.spans && cycles.sum > 0 ? instructions.sum / cycles.sum : null;
 }
 
@@ -41,7 +41,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
   // A counter that counts nothing here would only push the others out of the window.
   const nothing = names.filter((name) => rows.some((r) => mean(r, name) != null) && rows.every((r) => number(mean(r, name) ?? 0) === ZERO));
   const shown = names.filter((name) => !nothing.includes(name));
-  const least = (r: Counted): number | null => (r.spans ? Math.min(...names.map((n) => valueOf(r, n)?.spans ?? 0)) / r.spans : null);
+  const least = (r: Counted): number | null => (r.spans ? Math.min(...names.map((n) => countedOf(r, n)?.spans ?? 0)) / r.spans : null);
   const grid = table<Counted>({
     name: "counters",
     rows,
@@ -58,7 +58,7 @@ export function counterSection(summary: Summary): HTMLElement | null {
         numeric: true,
         tip: `${name}: mean of a span that was counted`,
         value: (r: Counted) => mean(r, name),
-        cell: (r: Counted) => h("span", { title: `${count(valueOf(r, name)?.sum)} in ${count(valueOf(r, name)?.spans)} spans` }, number(mean(r, name))),
+        cell: (r: Counted) => h("span", { title: `${count(countedOf(r, name)?.sum)} in ${count(countedOf(r, name)?.spans)} spans` }, number(mean(r, name))),
       })),
       { key: "switches", title: "Switches", numeric: true, tip: "How often the threads lost their CPU", value: (r) => r.switches, cell: (r) => count(r.switches) },
       { key: "counted", title: "Counted", numeric: true, tip: "Part of the spans that every counter counted", value: least, cell: (r) => percent(least(r)) },
