@@ -100,7 +100,14 @@ function navigation(): HTMLElement {
 
 function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTMLElement[] {
   const colours = coloursOf(summary);
-  const newer = (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA ? h("p", { class: "warning" }, "The data in this page is of a newer schema than its program: figures may be missing.") : null;
+  const newer =
+    (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA
+      ? h(
+          "p",
+          { class: "warning" },
+          "The data in this page is of a newer schema than its program: figures may be missing.",
+        )
+      : null;
   const main = h(
     "main",
     { id: "top" },
@@ -137,7 +144,11 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
 }
 
 async function draw(): Promise<HTMLElement[] | null> {
-  const [summary, dag, timeline] = await Promise.all([readJson<Summary>("summary"), readJson<Dag>("dag"), readJson<Timeline>("timeline")]);
+  const [summary, dag, timeline] = await Promise.all([
+    readJson<Summary>("summary"),
+    readJson<Dag>("dag"),
+    readJson<Timeline>("timeline"),
+  ]);
   if (!summary) {
     return null;
   }

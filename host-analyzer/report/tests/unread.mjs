@@ -23,7 +23,9 @@ const old = await warning(await open(url, () => delete window.DecompressionStrea
 
 // The address names a section that is drawn after the page was read.
 const section = await open(`${url}#probes`);
-const top = await section.evaluate(() => document.getElementById("probes").getBoundingClientRect().top);
+const top = await section.evaluate(
+  () => document.getElementById("probes").getBoundingClientRect().top,
+);
 const height = await section.evaluate(() => window.innerHeight);
 
 // One letter in the middle of the first block of data is another.

@@ -8,7 +8,13 @@ import { root } from "./modules.mjs";
 /** The page with data. */
 export function page(data) {
   const blocks = Object.entries(data)
-    .map(([id, value]) => `<script type="application/gzip" id="${id}">${gzipSync(JSON.stringify(value)).toString("base64")}</script>`)
+    .map(
+      ([id, value]) =>
+        `<script type="application/gzip" id="${id}">${gzipSync(JSON.stringify(value)).toString("base64")}</script>`,
+    )
     .join("\n");
-  return readFileSync(join(root, "dist/report.html"), "utf8").replace("<!--profinfer:data-->", () => blocks);
+  return readFileSync(join(root, "dist/report.html"), "utf8").replace(
+    "<!--profinfer:data-->",
+    () => blocks,
+  );
 }

@@ -8,12 +8,19 @@ import { modulesDir, root } from "./modules.mjs";
 
 const biome = join(modulesDir(), ".bin", "biome");
 if (!existsSync(biome)) {
-  console.error(`No Biome at ${biome}: run scripts/setup.sh --tests, or \`npm ci\` in host-analyzer/report.`);
+  console.error(
+    `No Biome at ${biome}: run scripts/setup.sh --tests, or \`npm ci\` in host-analyzer/report.`,
+  );
   process.exit(2);
 }
 const action = process.argv.includes("--check") ? ["ci"] : ["check", "--write"];
-const { status } = spawnSync(biome, [...action, "--error-on-warnings", "--colors=off"], { cwd: root, stdio: "inherit" });
+const { status } = spawnSync(biome, [...action, "--error-on-warnings", "--colors=off"], {
+  cwd: root,
+  stdio: "inherit",
+});
 if (status !== 0) {
-  console.error("Run `npm run format` in host-analyzer/report; what it does not mend is a finding of the linter.");
+  console.error(
+    "Run `npm run format` in host-analyzer/report; what it does not mend is a finding of the linter.",
+  );
 }
 process.exit(status ?? 1);

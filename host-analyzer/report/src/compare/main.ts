@@ -15,10 +15,42 @@ import { verdict } from "./verdict.ts";
 const KNOWN_SCHEMA = 2;
 
 function page(comparison: Comparison): HTMLElement[] {
-  const newer = (comparison.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA ? h("p", { class: "warning" }, "The data in this page is of a newer schema than its program: figures may be missing.") : null;
-  const nav = h("nav", { class: "top", "aria-label": "Page" }, h("span", { class: "brand" }, "Prof", h("b", {}, "Infer")), h("span", { class: "muted" }, "comparison of two sides of runs"));
-  const main = h("main", { id: "top" }, newer, verdict(comparison), gate(list(comparison.gate)), runs(list(comparison.sides)), parts(list(comparison.rows), comparison.change ?? null));
-  return [nav, main, h("footer", {}, h("p", { class: "muted" }, "Made by ProfInfer. One file, no network: it can be mailed and archived as it is."))];
+  const newer =
+    (comparison.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA
+      ? h(
+          "p",
+          { class: "warning" },
+          "The data in this page is of a newer schema than its program: figures may be missing.",
+        )
+      : null;
+  const nav = h(
+    "nav",
+    { class: "top", "aria-label": "Page" },
+    h("span", { class: "brand" }, "Prof", h("b", {}, "Infer")),
+    h("span", { class: "muted" }, "comparison of two sides of runs"),
+  );
+  const main = h(
+    "main",
+    { id: "top" },
+    newer,
+    verdict(comparison),
+    gate(list(comparison.gate)),
+    runs(list(comparison.sides)),
+    parts(list(comparison.rows), comparison.change ?? null),
+  );
+  return [
+    nav,
+    main,
+    h(
+      "footer",
+      {},
+      h(
+        "p",
+        { class: "muted" },
+        "Made by ProfInfer. One file, no network: it can be mailed and archived as it is.",
+      ),
+    ),
+  ];
 }
 
 async function draw(): Promise<HTMLElement[] | null> {

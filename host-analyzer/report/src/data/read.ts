@@ -2,7 +2,8 @@
 
 // Characters that turn or hide the text around them (the same as host-analyzer/src/views/foreign/line.rs): what is seen stands in the
 // order in which it is seen. In the JSON files they stay as they are.
-const TURNING = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+const TURNING =
+  /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 /** Elements that hold data. */
 export const DATA = 'script[type="application/gzip"]';
@@ -14,7 +15,9 @@ export function canRead(): boolean {
 
 async function inflate(base64: string): Promise<string> {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return new Response(
+    new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")),
+  ).text();
 }
 
 /** The parsed content of the element; null when it is absent or damaged. */

@@ -297,7 +297,13 @@ export interface OnBackend {
   backend: Str;
   executions: Num;
   host: Maybe<{ host_side: Maybe<boolean>; executions: Num; wall_ns: Num; work: Maybe<Done> }>;
-  device: Maybe<{ kernels: Num; device_ns: Num; work: Maybe<Done>; at_once: Maybe<boolean>; fused: Maybe<{ what: Str; kernels: Num; device_ns: Num }[]> }>;
+  device: Maybe<{
+    kernels: Num;
+    device_ns: Num;
+    work: Maybe<Done>;
+    at_once: Maybe<boolean>;
+    fused: Maybe<{ what: Str; kernels: Num; device_ns: Num }[]>;
+  }>;
 }
 
 /** How far an accelerator's profile fits the recording. */
@@ -311,7 +317,9 @@ export interface ProfileJoin {
   grouped: Maybe<{ kernels: Num; device_ns: Num }>;
   unjoined: Maybe<{ kernels: Num; device_ns: Num }>;
   unjoined_kinds: Maybe<{ text: Str; why: Str; kernels: Num; device_ns: Num }[]>;
-  operators: Maybe<{ op: Str; executions: Num; kernels: Num; fused: Num; without: Num; beyond: Num }[]>;
+  operators: Maybe<
+    { op: Str; executions: Num; kernels: Num; fused: Num; without: Num; beyond: Num }[]
+  >;
 }
 
 export interface Backends {

@@ -20,8 +20,17 @@ function fours(track: Track): Numbers[] {
 function tokenSlices(track: Track, row: number): Slice[] {
   return fours(track).map(([start, length, phase, tokens]) => {
     const kind = PHASE[phase] ?? "call";
-    const label = kind === "call" || tokens === 1 ? phaseName(kind) : `${phaseName(kind)} n=${tokens}`;
-    return { row, start, length, kind, op: "", label, facts: () => (tokens > 0 ? [plural(tokens, "token")] : []) };
+    const label =
+      kind === "call" || tokens === 1 ? phaseName(kind) : `${phaseName(kind)} n=${tokens}`;
+    return {
+      row,
+      start,
+      length,
+      kind,
+      op: "",
+      label,
+      facts: () => (tokens > 0 ? [plural(tokens, "token")] : []),
+    };
   });
 }
 
@@ -30,7 +39,15 @@ function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Sl
     .filter(([, , , backend]) => backend < 0 === whole)
     .map(([start, length, nodes, backend]) => {
       const name = whole ? "" : `${t.texts[backend] || "?"} `;
-      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"] };
+      return {
+        row,
+        start,
+        length,
+        kind: "graph",
+        op: "",
+        label: `graph ${name}(${nodes} nodes)`,
+        facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"],
+      };
     });
 }
 
@@ -41,13 +58,33 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
     const node = t.nodes[index];
     if (!node) {
       const after = before;
-      return { row, start, length, kind: "barrier", op: "", label: "barrier", facts: () => [`after ${after || "?"}`] };
+      return {
+        row,
+        start,
+        length,
+        kind: "barrier",
+        op: "",
+        label: "barrier",
+        facts: () => [`after ${after || "?"}`],
+      };
     }
     const [name, op, desc, dtype, last, ne] = node;
     const what = text(desc) || text(op);
     before = text(name);
     const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
-    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, ...(cpu < 0 ? [] : [`CPU ${cpu}`])] };
+    return {
+      row,
+      start,
+      length,
+      kind: "op",
+      op: what,
+      label: before || "(lost)",
+      facts: () => [
+        `${what} · ${text(dtype)} · ${dims(ne)}`,
+        ...fused,
+        ...(cpu < 0 ? [] : [`CPU ${cpu}`]),
+      ],
+    };
   });
 }
 
@@ -56,7 +93,12 @@ function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
   const kinds = ["graph", "barrier", "call"] as const;
   return fours(track).map(([start, length, text, code]) => {
     const label = t.labels?.[text] ?? "";
-    const what = code === 0 ? "operators are captured" : code === 1 ? "probes are being switched: figures of operators leave these tokens out" : "the share of the tokens whose operators are captured, as the controller set it";
+    const what =
+      code === 0
+        ? "operators are captured"
+        : code === 1
+          ? "probes are being switched: figures of operators leave these tokens out"
+          : "the share of the tokens whose operators are captured, as the controller set it";
     return { row, start, length, kind: kinds[code] ?? "call", op: "", label, facts: () => [what] };
   });
 }
@@ -65,7 +107,12 @@ function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;
-  const add = (track: Track, title: string, slices: (row: number) => Slice[], thin = false): void => {
+  const add = (
+    track: Track,
+    title: string,
+    slices: (row: number) => Slice[],
+    thin = false,
+  ): void => {
     const found = slices(rows.length);
     if (found.length > 0) {
       rows.push({ title: several ? `${track.process} ${title}` : title, slices: found, thin });

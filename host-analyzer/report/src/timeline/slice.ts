@@ -8,7 +8,17 @@ export interface Slice {
   /** What is written where the label has no room. */
   short?: string;
   /** What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's state. */
-  kind: "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "call" | "graph" | "op" | "barrier" | "state";
+  kind:
+    | "prefill"
+    | "decode"
+    | "batch_decode"
+    | "draft"
+    | "warm_up"
+    | "call"
+    | "graph"
+    | "op"
+    | "barrier"
+    | "state";
   /** The operator's description, or the state. */
   op: string;
   /** Lines for the tooltip, after the label. */

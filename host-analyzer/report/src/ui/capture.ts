@@ -33,14 +33,27 @@ const FILTERED: Record<string, string> = {
 
 /** What a section of operators is from; nothing where it is from all of all tokens. */
 export function captureNotes(summary: Summary): Child {
-  const parts = list(summary.capture?.coverage).filter((c) => partOf(summary, c.phase)).map(fromPart);
+  const parts = list(summary.capture?.coverage)
+    .filter((c) => partOf(summary, c.phase))
+    .map(fromPart);
   const filters = list(summary.capture?.filters).filter((f) => !f.refused);
   const lines = [
     parts.length > 0 ? `Figures are ${parts.join(", ")}. Sums are of these, not scaled.` : "",
-    ...filters.map((f) => `Only ${FILTERED[f.on ?? ""] ?? "operators by"} ${f.text ?? ""} were captured; the rest was left out and is not 0.`),
-    withWaits(summary) ? "Without ends: each time goes on to the next start and has the wait behind the operator in it." : "",
+    ...filters.map(
+      (f) =>
+        `Only ${FILTERED[f.on ?? ""] ?? "operators by"} ${f.text ?? ""} were captured; the rest was left out and is not 0.`,
+    ),
+    withWaits(summary)
+      ? "Without ends: each time goes on to the next start and has the wait behind the operator in it."
+      : "",
   ].filter(Boolean);
-  return lines.length > 0 ? h("p", { class: "capture-note" }, ...lines.flatMap((line, i) => (i > 0 ? [h("br", {}), line] : [line]))) : null;
+  return lines.length > 0
+    ? h(
+        "p",
+        { class: "capture-note" },
+        ...lines.flatMap((line, i) => (i > 0 ? [h("br", {}), line] : [line])),
+      )
+    : null;
 }
 
 /** How much longer each operator looks by its probe. */
@@ -50,10 +63,23 @@ export function biasNote(summary: Summary): Child {
     return null;
   }
   const types = list(summary.op_types);
-  return h("p", { class: "muted" }, `Each run looks ${count(ns)} ns longer by its probes${types.some((t) => t.biased) ? "; where that is more than a tenth of the median, the operator is marked" : ""}.`);
+  return h(
+    "p",
+    { class: "muted" },
+    `Each run looks ${count(ns)} ns longer by its probes${types.some((t) => t.biased) ? "; where that is more than a tenth of the median, the operator is marked" : ""}.`,
+  );
 }
 
 /** Marks a type whose time its own probe makes doubtful. */
 export function biasTag(row: OpType): HTMLElement | null {
-  return row.biased ? h("em", { class: "tag", title: "What its probe puts into its time is more than a tenth of the median" }, "probe") : null;
+  return row.biased
+    ? h(
+        "em",
+        {
+          class: "tag",
+          title: "What its probe puts into its time is more than a tenth of the median",
+        },
+        "probe",
+      )
+    : null;
 }

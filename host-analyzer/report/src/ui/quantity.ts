@@ -29,7 +29,8 @@ export function quantity(value: Num, unit: Maybe<string>, binary = true): string
     return `${value.toFixed(1)} %`;
   }
   const rate = binary ? BINARY_BYTE_RATE : BYTE_RATE;
-  const [step, names] = unit === "bytes_per_s" ? rate : (PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]]);
+  const [step, names] =
+    unit === "bytes_per_s" ? rate : (PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]]);
   let [scaled, i] = [value, 0];
   while (scaled >= Math.min(step, 999.5) && i + 1 < names.length) {
     scaled /= step;

@@ -10,12 +10,18 @@ export interface About {
   command: string;
 }
 
-async function content({ data, command }: About, draw: () => Promise<HTMLElement[] | null>): Promise<HTMLElement[] | string> {
+async function content(
+  { data, command }: About,
+  draw: () => Promise<HTMLElement[] | null>,
+): Promise<HTMLElement[] | string> {
   if (!canRead()) {
     return "This browser cannot read the data in this page: it has no DecompressionStream. Chrome 80, Firefox 113, Safari 16.4 and newer have it.";
   }
   try {
-    return (await draw()) ?? `This page holds no ${data}, or a damaged one: write it again with ${command}.`;
+    return (
+      (await draw()) ??
+      `This page holds no ${data}, or a damaged one: write it again with ${command}.`
+    );
   } catch (error) {
     console.error(error);
     return `The page could not be drawn: ${String(error)}.`;
@@ -23,7 +29,10 @@ async function content({ data, command }: About, draw: () => Promise<HTMLElement
 }
 
 /** Fills the body with what `draw` makes; it makes null of damaged data. */
-export async function start(about: About, draw: () => Promise<HTMLElement[] | null>): Promise<void> {
+export async function start(
+  about: About,
+  draw: () => Promise<HTMLElement[] | null>,
+): Promise<void> {
   const found = await content(about, draw);
   const elements = typeof found === "string" ? [h("p", { class: "warning" }, found)] : found;
   // The data stays, so that a page that is saved from the browser can be opened again.
