@@ -1,6 +1,7 @@
 """npm.py LOCKFILE: licences and locked versions of the npm packages that build the report's page, and of those inside it.
 
-Every package is of one version from the npm registry with its checksum, and of a licence that may be linked into a product.
+Every package is of one version from the npm registry with its checksum, and of a licence that may be linked into a product (`A OR B`: one
+of them is).
 """
 
 import json
@@ -20,7 +21,7 @@ for path, package in packages.items():
         continue
     name = path.removeprefix("node_modules/")
     inside += not package.get("dev", False)
-    if package.get("license") not in ALLOWED:
+    if ALLOWED.isdisjoint(str(package.get("license")).split(" OR ")):
         wrong.append(f"{name}: licence {package.get('license')} is not one of {', '.join(sorted(ALLOWED))}")
     if "integrity" not in package or "version" not in package:
         wrong.append(f"{name}: without version and checksum")

@@ -12,6 +12,7 @@ pub mod expert_pins;
 mod foreign;
 pub mod ftrace;
 pub mod open_metrics;
+mod page_data;
 pub mod perfetto;
 pub mod predict;
 pub mod report;

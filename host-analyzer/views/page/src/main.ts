@@ -41,8 +41,8 @@ import { tokenSection } from "./sections/tokens.ts";
 import { timelineSection } from "./timeline/section.ts";
 import { OperatorColours } from "./ui/colour.ts";
 import { h } from "./ui/dom.ts";
-import { liveLinks } from "./ui/links.ts";
 import { programs } from "./ui/program.ts";
+import { start } from "./ui/start.ts";
 
 const KNOWN_SCHEMA = 2;
 
@@ -100,7 +100,14 @@ function navigation(): HTMLElement {
 
 function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTMLElement[] {
   const colours = coloursOf(summary);
-  const newer = (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA ? h("p", { class: "warning" }, "The data in this page is of a newer schema than its program: figures may be missing.") : null;
+  const newer =
+    (summary.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA
+      ? h(
+          "p",
+          { class: "warning" },
+          "The data in this page is of a newer schema than its program: figures may be missing.",
+        )
+      : null;
   const main = h(
     "main",
     { id: "top" },
@@ -136,14 +143,20 @@ function page(summary: Summary, dag: Dag | null, timeline: Timeline | null): HTM
   return [navigation(), main, about(summary.session?.agent)];
 }
 
-const summary = readJson<Summary>("summary");
-document.body.replaceChildren(
-  ...document.body.querySelectorAll('script[type="application/json"]'),
-  ...(summary
-    ? page(summary, readJson<Dag>("dag"), readJson<Timeline>("timeline"))
-    : [h("p", { class: "warning" }, "This page holds no summary, or a damaged one: write it again with analyze.")]),
-);
-liveLinks(document.body);
-const command = summary && programs(summary)[0];
-document.title = command ? `${command} · ProfInfer` : "ProfInfer report";
-document.documentElement.dataset.ready = "true";
+async function draw(): Promise<HTMLElement[] | null> {
+  const [summary, dag, timeline] = await Promise.all([
+    readJson<Summary>("summary"),
+    readJson<Dag>("dag"),
+    readJson<Timeline>("timeline"),
+  ]);
+  if (!summary) {
+    return null;
+  }
+  const command = programs(summary)[0];
+  if (command) {
+    document.title = `${command} · ProfInfer`;
+  }
+  return page(summary, dag, timeline);
+}
+
+void start({ data: "summary", command: "analyze" }, draw);

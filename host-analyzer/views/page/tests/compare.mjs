@@ -9,10 +9,16 @@ const browser = await launch();
 const problems = [];
 const requests = [];
 let shown = null;
-for (const options of [{ viewport: { width: 1280, height: 900 } }, { viewport: { width: 390, height: 800 }, colorScheme: "dark" }]) {
+for (const options of [
+  { viewport: { width: 1280, height: 900 } },
+  { viewport: { width: 390, height: 800 }, colorScheme: "dark" },
+]) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`));
+  page.on(
+    "console",
+    (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`),
+  );
   page.on("pageerror", (e) => problems.push(`uncaught: ${e.message}`));
   page.on("request", (r) => requests.push(r.url()));
   await page.goto(pathToFileURL(file).href);
@@ -24,7 +30,9 @@ for (const options of [{ viewport: { width: 1280, height: 900 } }, { viewport: {
   const seen = await page.evaluate(() => {
     const tables = {};
     for (const t of document.querySelectorAll("[data-table]")) {
-      tables[t.dataset.table] = [...t.querySelectorAll("tbody tr:not(.none)")].map((row) => Object.fromEntries([...row.children].map((cell) => [cell.dataset.key, cell.dataset.value])));
+      tables[t.dataset.table] = [...t.querySelectorAll("tbody tr:not(.none)")].map((row) =>
+        Object.fromEntries([...row.children].map((cell) => [cell.dataset.key, cell.dataset.value])),
+      );
     }
     const value = (key) => document.querySelector(`[data-key="${key}"]`)?.dataset.value ?? null;
     return {
@@ -33,7 +41,11 @@ for (const options of [{ viewport: { width: 1280, height: 900 } }, { viewport: {
       sentence: document.querySelector("h1")?.textContent ?? null,
       differs: [...document.querySelectorAll("[data-gate]")].map((e) => e.textContent),
       notes: [...document.querySelectorAll("[data-note]")].map((e) => e.dataset.note),
-      dots: [...document.querySelectorAll("[data-run]")].map((e) => ({ run: Number(e.dataset.run), mean: Number(e.dataset.mean), x: Number(e.getAttribute("cx")) })),
+      dots: [...document.querySelectorAll("[data-run]")].map((e) => ({
+        run: Number(e.dataset.run),
+        mean: Number(e.dataset.mean),
+        x: Number(e.getAttribute("cx")),
+      })),
       interval: document.querySelector("svg.interval") !== null,
       wider: document.documentElement.scrollWidth > document.documentElement.clientWidth,
       hostile: window.__hostile ?? null,
@@ -47,4 +59,10 @@ for (const options of [{ viewport: { width: 1280, height: 900 } }, { viewport: {
   await context.close();
 }
 await browser.close();
-console.log(JSON.stringify({ ...shown, problems, requests: requests.filter((r) => !r.startsWith("file:") && !r.startsWith("data:")) }));
+console.log(
+  JSON.stringify({
+    ...shown,
+    problems,
+    requests: requests.filter((r) => !r.startsWith("file:") && !r.startsWith("data:")),
+  }),
+);

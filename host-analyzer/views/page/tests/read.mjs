@@ -3,6 +3,7 @@
 // it with the data the page was made from. Exit code 2: Chromium or the packages are not installed.
 
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { launch } from "../tools/browser.mjs";
 
 const [file] = process.argv.slice(2);
@@ -24,12 +25,17 @@ async function open(options) {
     };
   });
   const page = await context.newPage();
-  page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`));
+  page.on(
+    "console",
+    (m) => ["error", "warning"].includes(m.type()) && problems.push(`${m.type()}: ${m.text()}`),
+  );
   page.on("pageerror", (e) => problems.push(`uncaught: ${e.message}`));
   page.on("request", (r) => requests.push(r.url()));
   await page.goto(pathToFileURL(file).href);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "true");
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
   return page;
 }
 
@@ -43,7 +49,8 @@ async function tables(page) {
     const out = {};
     for (const t of document.querySelectorAll("[data-table]")) {
       out[t.dataset.table] = [...t.querySelectorAll("tbody tr:not(.none)")].map((row) =>
-        Object.fromEntries([...row.children].map((cell) => [cell.dataset.key, cell.dataset.value])));
+        Object.fromEntries([...row.children].map((cell) => [cell.dataset.key, cell.dataset.value])),
+      );
     }
     return out;
   });
@@ -64,29 +71,35 @@ async function graphs(page) {
   const out = [];
   for (const name of names.length > 0 ? names : [null]) {
     if (name !== null) {
-      await page.locator("#profdag .choice[aria-label=Graph] button", { hasText: name }).first().click();
+      await page
+        .locator("#profdag .choice[aria-label=Graph] button", { hasText: name })
+        .first()
+        .click();
     }
-    out.push(await page.evaluate(() => {
-      const view = document.querySelector(".dag-view");
-      const boxes = [...view.querySelectorAll("[data-node]")];
-      const rects = boxes.map((b) => b.getBoundingClientRect());
-      let overlaps = 0;
-      for (let i = 0; i < rects.length; i++) {
-        for (let k = i + 1; k < rects.length; k++) {
-          const [a, b] = [rects[i], rects[k]];
-          overlaps += a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom ? 1 : 0;
+    out.push(
+      await page.evaluate(() => {
+        const view = document.querySelector(".dag-view");
+        const boxes = [...view.querySelectorAll("[data-node]")];
+        const rects = boxes.map((b) => b.getBoundingClientRect());
+        let overlaps = 0;
+        for (let i = 0; i < rects.length; i++) {
+          for (let k = i + 1; k < rects.length; k++) {
+            const [a, b] = [rects[i], rects[k]];
+            overlaps +=
+              a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom ? 1 : 0;
+          }
         }
-      }
-      return {
-        phase: view.dataset.phase,
-        nodes: boxes.map((b) => Number(b.dataset.node)).sort((a, b) => a - b),
-        edges: [...view.querySelectorAll("[data-edge]")].map((e) => e.dataset.edge).sort(),
-        names: boxes.map((b) => b.querySelector("text").textContent),
-        overlaps,
-        outside: rects.filter((r) => r.width <= 0 || !Number.isFinite(r.left)).length,
-        layout_ms: Number(view.dataset.layoutMs),
-      };
-    }));
+        return {
+          phase: view.dataset.phase,
+          nodes: boxes.map((b) => Number(b.dataset.node)).sort((a, b) => a - b),
+          edges: [...view.querySelectorAll("[data-edge]")].map((e) => e.dataset.edge).sort(),
+          names: boxes.map((b) => b.querySelector("text").textContent),
+          overlaps,
+          outside: rects.filter((r) => r.width <= 0 || !Number.isFinite(r.left)).length,
+          layout_ms: Number(view.dataset.layoutMs),
+        };
+      }),
+    );
   }
   return out;
 }
@@ -97,23 +110,38 @@ async function folding(page) {
   if ((await buttons.count()) === 0) {
     return null;
   }
-  const drawn = () => page.evaluate(() => [...document.querySelectorAll(".dag-view [data-node]")].map((e) => {
-    const folded = e.dataset.part !== undefined;
-    return { index: Number(e.dataset.node), name: folded ? e.querySelector("text").textContent : null, count: Number(e.dataset.count ?? 1), wall: folded ? Number(e.dataset.wall) : null };
-  }));
+  const drawn = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll(".dag-view [data-node]")].map((e) => {
+        const folded = e.dataset.part !== undefined;
+        return {
+          index: Number(e.dataset.node),
+          name: folded ? e.querySelector("text").textContent : null,
+          count: Number(e.dataset.count ?? 1),
+          wall: folded ? Number(e.dataset.wall) : null,
+        };
+      }),
+    );
   const press = async (key) => {
     await page.locator(".dag-view").focus();
     await page.keyboard.press(key);
     return (await drawn()).length;
   };
-  const out = { first: await page.locator("#profdag .choice[aria-label=Fold] button[aria-pressed=true]").textContent(), levels: {} };
+  const out = {
+    first: await page
+      .locator("#profdag .choice[aria-label=Fold] button[aria-pressed=true]")
+      .textContent(),
+    levels: {},
+  };
   for (const level of ["Modules", "Layers"]) {
     await foldInto(page, level);
     out.levels[level] = await drawn();
   }
   await page.evaluate(() => {
     const boxes = [...document.querySelectorAll(".dag-view .folded")];
-    boxes.find((b) => b.querySelector("text").textContent === "layer 0").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+    boxes
+      .find((b) => b.querySelector("text").textContent === "layer 0")
+      .dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
   });
   out.opened = (await drawn()).length;
   out.deeper = await press("Enter");
@@ -130,19 +158,33 @@ async function folding(page) {
 
 /** Experts: what each choice shows, and every cell of the heat map as it is told and coloured. */
 async function experts(page) {
-  const names = await page.locator('#experts .choice[aria-label="Experts of"] button').allTextContents();
+  const names = await page
+    .locator('#experts .choice[aria-label="Experts of"] button')
+    .allTextContents();
   const out = {};
   for (const name of names) {
-    await page.locator('#experts .choice[aria-label="Experts of"] button', { hasText: name }).click();
+    await page
+      .locator('#experts .choice[aria-label="Experts of"] button', { hasText: name })
+      .click();
     const shown = await tables(page);
-    const figures = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#experts .num[data-key]")].map((e) => [e.dataset.key, e.dataset.value])));
+    const figures = await page.evaluate(() =>
+      Object.fromEntries(
+        [...document.querySelectorAll("#experts .num[data-key]")].map((e) => [
+          e.dataset.key,
+          e.dataset.value,
+        ]),
+      ),
+    );
     const sentence = await page.locator("#experts .sentence").textContent();
     const view = page.locator("#experts .heat-view");
     const g = await view.evaluate((e) => ({ ...e.dataset }));
     const cells = [];
     for (let y = 0; y < Number(g.lines); y++) {
       for (let x = 0; x < Number(g.columns); x++) {
-        const position = { x: Number(g.left) + (x + 0.5) * Number(g.cellWidth), y: Number(g.top) + (y + 0.5) * Number(g.cellHeight) };
+        const position = {
+          x: Number(g.left) + (x + 0.5) * Number(g.cellWidth),
+          y: Number(g.top) + (y + 0.5) * Number(g.cellHeight),
+        };
         await view.hover({ position });
         const told = await page.locator("#experts .tip > *").allTextContents();
         const colour = await view.locator("canvas").evaluate((c, p) => {
@@ -155,11 +197,15 @@ async function experts(page) {
         cells.push({ line: y, column: x, told: told.slice(0, 2), colour });
       }
     }
-    await page.locator('#experts .choice[aria-label="Order"] button', { hasText: "most used" }).click();
+    await page
+      .locator('#experts .choice[aria-label="Order"] button', { hasText: "most used" })
+      .click();
     await view.focus();
     await page.keyboard.press("ArrowRight");
     const most = await page.locator("#experts .tip strong").textContent();
-    await page.locator('#experts .choice[aria-label="Order"] button', { hasText: "number" }).click();
+    await page
+      .locator('#experts .choice[aria-label="Order"] button', { hasText: "number" })
+      .click();
     out[name] = { layers: shown.experts, pins: shown.pins, figures, sentence, cells, most };
   }
   return out;
@@ -172,24 +218,37 @@ async function threadStates(page) {
   if ((await view.count()) === 0) {
     return { hint, tracks: [] };
   }
-  const rows = await page.evaluate(() => {
-    const t = JSON.parse(document.getElementById("timeline").textContent);
+  const timeline = JSON.parse(
+    gunzipSync(Buffer.from(await page.locator("#timeline").textContent(), "base64")),
+  );
+  const rows = await page.evaluate((t) => {
     const g = document.querySelector(".time-view").dataset;
     const places = JSON.parse(g.places);
     const tall = Math.max(...places.map((p) => p.height));
     const thin = places.filter((p) => p.height < tall);
     const width = document.querySelector(".time-view canvas").clientWidth - Number(g.gutter);
     const scale = width / (t.end_ns - t.start_ns);
-    return t.tracks.filter((track) => track.kind === "state").map((track, i) => {
-      const slices = [];
-      for (let k = 0; k < track.slices.length; k += 4) {
-        const [start, length, state] = track.slices.slice(k, k + 3);
-        slices.push({ state: t.states[state][0], length, x: Number(g.gutter) + (start + length / 2) * scale, y: thin[i].top + thin[i].height / 2 });
-      }
-      // The window begins before anything of some threads is known.
-      return { track: track.track, slices, first: { x: Number(g.gutter) + 2, y: thin[i].top + thin[i].height / 2 } };
-    });
-  });
+    return t.tracks
+      .filter((track) => track.kind === "state")
+      .map((track, i) => {
+        const slices = [];
+        for (let k = 0; k < track.slices.length; k += 4) {
+          const [start, length, state] = track.slices.slice(k, k + 3);
+          slices.push({
+            state: t.states[state][0],
+            length,
+            x: Number(g.gutter) + (start + length / 2) * scale,
+            y: thin[i].top + thin[i].height / 2,
+          });
+        }
+        // The window begins before anything of some threads is known.
+        return {
+          track: track.track,
+          slices,
+          first: { x: Number(g.gutter) + 2, y: thin[i].top + thin[i].height / 2 },
+        };
+      });
+  }, timeline);
   const told = async ({ x, y }) => {
     await view.hover({ position: { x, y } });
     return page.locator(".time-view .tip > *").allTextContents();
@@ -197,11 +256,19 @@ async function threadStates(page) {
   const tracks = [];
   for (const { track, slices, first } of rows) {
     const taken = slices.find((s) => s.state === "preempted");
-    const out = { track, states: slices.map((s) => s.state), begins: await told(first), taken: taken ? await told(taken) : null, written: [] };
+    const out = {
+      track,
+      states: slices.map((s) => s.state),
+      begins: await told(first),
+      taken: taken ? await told(taken) : null,
+      written: [],
+    };
     if (taken) {
       await page.evaluate(() => (window.__written = []));
       await view.dblclick({ position: { x: taken.x, y: taken.y } });
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+      );
       out.written = await page.evaluate(() => window.__written);
       await view.focus();
       await page.keyboard.press("0");
@@ -264,7 +331,10 @@ async function injected(page) {
     put("style", {}, "body { display: none }");
     put("button", { onclick: "window.__injected = 'attribute'" }).click();
     const styled = put("p", { style: "position: fixed" });
-    const answer = await fetch("https://127.0.0.1:9/").then(() => "answered", () => "refused");
+    const answer = await fetch("https://127.0.0.1:9/").then(
+      () => "answered",
+      () => "refused",
+    );
     await new Promise((done) => setTimeout(done, 100));
     return {
       refused: [...refused].sort(),
@@ -288,10 +358,16 @@ const facts = await page.evaluate(() => {
       kind: health.className,
       lines: [...health.querySelectorAll("[data-health-line]")].map((e) => e.textContent),
     },
-    figures: Object.fromEntries(figures.map((e) => [e.dataset.key, { value: e.dataset.value, text: e.textContent }])),
-    threads: [...document.querySelectorAll("#threads .work, #threads .wait")].filter((e) => e.dataset.key).map((e) => ({
-      tid: e.closest("[data-tid]").dataset.tid, key: e.dataset.key, value: e.dataset.value,
-    })),
+    figures: Object.fromEntries(
+      figures.map((e) => [e.dataset.key, { value: e.dataset.value, text: e.textContent }]),
+    ),
+    threads: [...document.querySelectorAll("#threads .work, #threads .wait")]
+      .filter((e) => e.dataset.key)
+      .map((e) => ({
+        tid: e.closest("[data-tid]").dataset.tid,
+        key: e.dataset.key,
+        value: e.dataset.value,
+      })),
     // The first screen: what is said, each finding and what was ruled out by its code, folded ones too.
     answer: {
       headline: document.querySelector("#answer .headline")?.textContent ?? null,
@@ -299,22 +375,57 @@ const facts = await page.evaluate(() => {
       excluded: [...document.querySelectorAll("#answer .excluded > li")].map((e) => e.dataset.code),
       links: [...document.querySelectorAll("#answer a")].map((e) => e.hash),
       // Lower edge of the budget's whole bars, without scrolling.
-      budget_ends: Math.max(0, ...[...document.querySelectorAll('[data-bar$=".wall"]')].map((e) => e.getBoundingClientRect().bottom)),
+      budget_ends: Math.max(
+        0,
+        ...[...document.querySelectorAll('[data-bar$=".wall"]')].map(
+          (e) => e.getBoundingClientRect().bottom,
+        ),
+      ),
     },
-    bars: Object.fromEntries([...document.querySelectorAll("[data-bar]")].map((e) => [e.dataset.bar, {
-      whole: Number(e.dataset.whole), parts: [...e.children].map((part) => Number(part.dataset.value)),
-      filled: [...e.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0),
-    }])),
-    states: Object.fromEntries([...document.querySelectorAll('[data-key^="sched."]')].map((e) => [e.dataset.key, Number(e.dataset.value)])),
-    conditions: Object.fromEntries([...document.querySelectorAll("#conditions dt")].map((e) => [e.textContent, e.nextElementSibling.textContent])),
+    bars: Object.fromEntries(
+      [...document.querySelectorAll("[data-bar]")].map((e) => [
+        e.dataset.bar,
+        {
+          whole: Number(e.dataset.whole),
+          parts: [...e.children].map((part) => Number(part.dataset.value)),
+          filled: [...e.children].reduce((sum, part) => sum + parseFloat(part.style.width), 0),
+        },
+      ]),
+    ),
+    states: Object.fromEntries(
+      [...document.querySelectorAll('[data-key^="sched."]')].map((e) => [
+        e.dataset.key,
+        Number(e.dataset.value),
+      ]),
+    ),
+    conditions: Object.fromEntries(
+      [...document.querySelectorAll("#conditions dt")].map((e) => [
+        e.textContent,
+        e.nextElementSibling.textContent,
+      ]),
+    ),
     environment: [...document.querySelectorAll(".environment li")].map((e) => e.textContent),
     absent: [...document.querySelectorAll(".not-read li")].map((e) => e.textContent),
     navigation: [...document.querySelectorAll("nav .links a")].map((e) => e.hash),
     // Links that lead nowhere.
-    dead: [...document.querySelectorAll('a[href^="#"]')].map((e) => e.hash).filter((hash) => !document.getElementById(hash.slice(1))),
+    dead: [...document.querySelectorAll('a[href^="#"]')]
+      .map((e) => e.hash)
+      .filter((hash) => !document.getElementById(hash.slice(1))),
     // Each statement of the first screen, and where its links lead.
-    statements: ["#answer .summed-up", "#answer .findings > li", "#answer .excluded > li", "#budget .lead", "#budget h5", "#budget .budget-legend > li"].flatMap((kind) =>
-      [...document.querySelectorAll(kind)].map((e) => ({ kind, text: e.textContent, links: [...e.querySelectorAll("a")].map((a) => a.hash) }))),
+    statements: [
+      "#answer .summed-up",
+      "#answer .findings > li",
+      "#answer .excluded > li",
+      "#budget .lead",
+      "#budget h5",
+      "#budget .budget-legend > li",
+    ].flatMap((kind) =>
+      [...document.querySelectorAll(kind)].map((e) => ({
+        kind,
+        text: e.textContent,
+        links: [...e.querySelectorAll("a")].map((a) => a.hash),
+      })),
+    ),
     timeline: { ...document.querySelector(".time-view")?.dataset },
     chart: Number(document.querySelector("[data-chart]")?.dataset.count ?? 0),
   };
@@ -340,8 +451,12 @@ facts.exercise = await exercise(page);
 facts.overflow = {};
 for (const width of [1280, 800]) {
   await page.setViewportSize({ width, height: 900 });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  facts.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+  facts.overflow[width] = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
 }
 facts.hostile = await page.evaluate(() => ({
   executed: String(window.__hostile),

@@ -25,7 +25,9 @@ function notices(modules) {
 function bundledPackages(metafile) {
   const names = Object.keys(metafile.inputs).flatMap((path) => {
     const tail = path.split("node_modules/").pop();
-    return tail === path ? [] : [tail.startsWith("@") ? tail.split("/").slice(0, 2).join("/") : tail.split("/")[0]];
+    return tail === path
+      ? []
+      : [tail.startsWith("@") ? tail.split("/").slice(0, 2).join("/") : tail.split("/")[0]];
   });
   return [...new Set(names)].sort();
 }
@@ -44,6 +46,7 @@ async function buildPage(name, { entry, bundled, title }, parts) {
     bundle: true,
     minify: true,
     format: "iife",
+    // Older than what can read the data (src/data/read.ts): they must get as far as the message that says so.
     target: ["es2020", "chrome100", "firefox100", "safari15"],
     charset: "utf8",
     legalComments: "none",
@@ -55,7 +58,9 @@ async function buildPage(name, { entry, bundled, title }, parts) {
   });
   const found = bundledPackages(result.metafile);
   if (found.join() !== [...bundled].sort().join()) {
-    throw new Error(`packages in ${name} are ${found.join(", ")}; tools/build.mjs names ${bundled.join(", ")}`);
+    throw new Error(
+      `packages in ${name} are ${found.join(", ")}; tools/build.mjs names ${bundled.join(", ")}`,
+    );
   }
   const text = (end) => result.outputFiles.find((f) => f.path.endsWith(end)).text.trim();
   const script = text(".js");
@@ -81,16 +86,26 @@ export async function build() {
   for (const [name, page] of Object.entries(PAGES)) {
     outputs[name] = await buildPage(name, page, parts);
   }
-  const list = parts.map((p) => `## ${p.name} ${p.version} (${p.license})\n\n\`\`\`text\n${p.text}\n\`\`\`\n`).join("\n");
-  return { ...outputs, "THIRD-PARTY.md": `# Libraries inside report.html\n\nWritten by tools/build.mjs.\n\n${list}` };
+  const list = parts
+    .map((p) => `## ${p.name} ${p.version} (${p.license})\n\n\`\`\`text\n${p.text}\n\`\`\`\n`)
+    .join("\n");
+  return {
+    ...outputs,
+    "THIRD-PARTY.md": `# Libraries inside report.html\n\nWritten by tools/build.mjs.\n\n${list}`,
+  };
 }
 
 const outputs = await build();
 const dist = join(root, "dist");
 if (process.argv.includes("--check")) {
-  const stale = Object.entries(outputs).filter(([name, text]) => !existsSync(join(dist, name)) || readFileSync(join(dist, name), "utf8") !== text);
+  const stale = Object.entries(outputs).filter(
+    ([name, text]) =>
+      !existsSync(join(dist, name)) || readFileSync(join(dist, name), "utf8") !== text,
+  );
   if (stale.length > 0) {
-    console.error(`dist/ is stale (${stale.map(([name]) => name).join(", ")}): run \`npm run build\` in host-analyzer/views/page and commit dist/.`);
+    console.error(
+      `dist/ is stale (${stale.map(([name]) => name).join(", ")}): run \`npm run build\` in host-analyzer/views/page and commit dist/.`,
+    );
     process.exit(1);
   }
   console.log("dist/ is what the sources give");

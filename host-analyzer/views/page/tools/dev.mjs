@@ -27,7 +27,11 @@ Object.assign(lossy.summary.health, {
   end_reason: null,
 });
 Object.assign(lossy.summary.health.dropped, { spans: 1204, ring_full: 1204 });
-const pages = { perfect: whole, lossy, empty: { summary: { schema: 2 }, dag: { schema: 2, graphs: [] } } };
+const pages = {
+  perfect: whole,
+  lossy,
+  empty: { summary: { schema: 2 }, dag: { schema: 2, graphs: [] } },
+};
 for (const [name, data] of Object.entries(pages)) {
   writeFileSync(join(dir, `${name}.html`), page(data));
   console.log(join(dir, `${name}.html`));

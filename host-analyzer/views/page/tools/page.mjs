@@ -1,13 +1,20 @@
-// Puts data into the built page, as the analyzer does (host-analyzer/views/src/report.rs).
+// Puts data into the built page, as the analyzer does (host-analyzer/views/src/page_data.rs).
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { root } from "./modules.mjs";
 
-/** The page with data; `<` cannot occur in the embedded JSON, so nothing in it can end its element. */
+/** The page with data. */
 export function page(data) {
   const blocks = Object.entries(data)
-    .map(([id, value]) => `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>`)
+    .map(
+      ([id, value]) =>
+        `<script type="application/gzip" id="${id}">${gzipSync(JSON.stringify(value)).toString("base64")}</script>`,
+    )
     .join("\n");
-  return readFileSync(join(root, "dist/report.html"), "utf8").replace("<!--profinfer:data-->", () => blocks);
+  return readFileSync(join(root, "dist/report.html"), "utf8").replace(
+    "<!--profinfer:data-->",
+    () => blocks,
+  );
 }

@@ -23,6 +23,16 @@ for (const step of args.flatMap((a, i) => (a === "--do" ? [args[i + 1]] : []))) 
   await page.waitForTimeout(200);
 }
 const at = value("--at", null);
-const clip = args.includes("--from") ? { x: 0, y: Number(value("--from")), width: page.viewportSize().width, height: Number(value("--tall", 1100)) } : undefined;
-await (at ? page.locator(at) : page).screenshot({ path: out, ...(at ? {} : { fullPage: true, clip }) });
+const clip = args.includes("--from")
+  ? {
+      x: 0,
+      y: Number(value("--from")),
+      width: page.viewportSize().width,
+      height: Number(value("--tall", 1100)),
+    }
+  : undefined;
+await (at ? page.locator(at) : page).screenshot({
+  path: out,
+  ...(at ? {} : { fullPage: true, clip }),
+});
 await browser.close();

@@ -9,11 +9,16 @@ import { modulesDir, root } from "./modules.mjs";
 const modules = modulesDir();
 const dir = mkdtempSync(join(tmpdir(), "profinfer-types-"));
 const config = join(dir, "tsconfig.json");
-writeFileSync(config, JSON.stringify({
-  extends: join(root, "tsconfig.json"),
-  compilerOptions: { paths: { "*": [join(modules, "*")] } },
-  include: [join(root, "src")],
-}));
-const tsc = spawnSync(join(modules, ".bin", "tsc"), ["--noEmit", "-p", config], { stdio: "inherit" });
+writeFileSync(
+  config,
+  JSON.stringify({
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: { paths: { "*": [join(modules, "*")] } },
+    include: [join(root, "src")],
+  }),
+);
+const tsc = spawnSync(join(modules, ".bin", "tsc"), ["--noEmit", "-p", config], {
+  stdio: "inherit",
+});
 rmSync(dir, { recursive: true });
 process.exit(tsc.status ?? 1);

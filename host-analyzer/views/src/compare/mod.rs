@@ -1,13 +1,13 @@
 //! `compare.json` and `compare.html`: two sides of runs, with verdict, gate, runs and rows.
 //!
 //! Stage: view. From: a comparison and the names that a person gave. To: one JSON object, as docs/output-schema.md says, and a page
-//! that holds it. Promises: the codes are stable; the page loads nothing, and no text from a recording can end the element of its data.
+//! that holds it. Promises: the codes are stable; the page loads nothing.
 
 mod json;
 
 use std::io::{self, Write};
 
-use super::foreign::Embedded;
+use super::page_data;
 use profinfer_analysis::compare::Comparison;
 
 /// What a person called the sides and their runs.
@@ -39,9 +39,8 @@ pub fn json(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::
 pub fn page(comparison: &Comparison, names: &Names, out: &mut dyn Write) -> io::Result<()> {
     let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
     out.write_all(head.as_bytes())?;
-    out.write_all(b"<script type=\"application/json\" id=\"comparison\">")?;
-    serde_json::to_writer(Embedded(out), &json::document(comparison, names))?;
-    out.write_all(b"</script>\n")?;
+    let document = json::document(comparison, names);
+    page_data::element("comparison", out, |to| Ok(serde_json::to_writer(to, &document)?))?;
     out.write_all(tail.as_bytes())
 }
 

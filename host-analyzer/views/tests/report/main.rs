@@ -322,7 +322,7 @@ fn names_from_the_traced_process_stay_text() {
     complains_about_nothing(&page);
     assert_eq!(page["hostile"]["executed"], "undefined");
     assert_eq!(page["hostile"]["images"], 0);
-    assert_eq!(page["hostile"]["scripts"], Value::from(vec!["application/json"; 3]));
+    assert_eq!(page["hostile"]["scripts"], Value::from(vec!["application/gzip"; 3]));
     // And if it were in the page, its policy would keep it from running, from styling and from asking anyone.
     let refused = ["connect-src", "script-src-attr", "script-src-elem", "style-src-attr", "style-src-elem"];
     let nothing = json!({"refused": refused, "ran": "undefined", "answer": "refused", "hidden": false, "styled": false});
@@ -367,8 +367,28 @@ fn a_session_without_anything_has_a_page() {
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.len() < 1_500_000, "the page without data has {} bytes", page.len());
     for id in ["summary", "dag", "timeline"] {
-        assert_eq!(page.matches(&format!("<script type=\"application/json\" id=\"{id}\">")).count(), 1);
+        assert_eq!(page.matches(&format!("<script type=\"application/gzip\" id=\"{id}\">")).count(), 1);
     }
+}
+
+/// What a reader sees whose browser cannot inflate the data, or whose page is damaged; and where a link to a section leads.
+#[test]
+fn a_page_that_cannot_be_read_tells_why() {
+    let model = session::perfect();
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("report.html");
+    let mut bytes = Vec::new();
+    views::report::report(&model, &Analysis::of(&model), &mut bytes).unwrap();
+    std::fs::write(&page, bytes).unwrap();
+    let Some(output) = browser::node("tests/unread.mjs", &[&page]) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let old = shown["old"].as_str().unwrap();
+    assert!(old.starts_with("This browser cannot read the data in this page"), "{old}");
+    assert!(old.contains("Firefox 113"), "{old}");
+    let damaged = "This page holds no summary, or a damaged one: write it again with analyze.";
+    assert_eq!(shown["damaged"], damaged);
+    assert_eq!(shown["section_in_view"], true);
 }
 
 #[test]

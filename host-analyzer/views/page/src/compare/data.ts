@@ -1,6 +1,6 @@
 // compare.json, see docs/output-schema.md. Every field may be absent.
 
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 
 export interface Verdict {
   code?: Maybe<string>;

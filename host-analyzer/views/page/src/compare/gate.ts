@@ -11,7 +11,12 @@ function names(items: GateItem[], found: string): string {
 export function gate(items: GateItem[]): HTMLElement {
   const differing = items.filter((i) => i.found === "different" || i.found === "mixed");
   const rows = differing.map((i) =>
-    h("li", { class: i.other_work ? "bad" : "warn", data: { gate: i.found, kind: i.kind } }, h("span", { class: "tag" }, i.other_work ? "other work" : i.kind ?? ""), h("span", {}, i.sentence ?? "")),
+    h(
+      "li",
+      { class: i.other_work ? "bad" : "warn", data: { gate: i.found, kind: i.kind } },
+      h("span", { class: "tag" }, i.other_work ? "other work" : (i.kind ?? "")),
+      h("span", {}, i.sentence ?? ""),
+    ),
   );
   const same = names(items, "same");
   const unknown = names(items, "unknown");
@@ -22,7 +27,9 @@ export function gate(items: GateItem[]): HTMLElement {
     h(
       "div",
       { class: "panel" },
-      rows.length > 0 ? h("ul", { class: "gate" }, ...rows) : h("p", {}, "Nothing that is recorded of both sides."),
+      rows.length > 0
+        ? h("ul", { class: "gate" }, ...rows)
+        : h("p", {}, "Nothing that is recorded of both sides."),
       same ? h("p", { class: "hint" }, `The same: ${same}.`) : null,
       unknown ? h("p", { class: "hint" }, `Not known of all runs: ${unknown}.`) : null,
     ),

@@ -5,6 +5,7 @@ import "../style/parts.css";
 import "../style/compare.css";
 import { list, readJson } from "../data/read.ts";
 import { h } from "../ui/dom.ts";
+import { start } from "../ui/start.ts";
 import type { Comparison } from "./data.ts";
 import { gate } from "./gate.ts";
 import { parts } from "./parts.ts";
@@ -14,16 +15,47 @@ import { verdict } from "./verdict.ts";
 const KNOWN_SCHEMA = 2;
 
 function page(comparison: Comparison): HTMLElement[] {
-  const newer = (comparison.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA ? h("p", { class: "warning" }, "The data in this page is of a newer schema than its program: figures may be missing.") : null;
-  const nav = h("nav", { class: "top", "aria-label": "Page" }, h("span", { class: "brand" }, "Prof", h("b", {}, "Infer")), h("span", { class: "muted" }, "comparison of two sides of runs"));
-  const main = h("main", { id: "top" }, newer, verdict(comparison), gate(list(comparison.gate)), runs(list(comparison.sides)), parts(list(comparison.rows), comparison.change ?? null));
-  return [nav, main, h("footer", {}, h("p", { class: "muted" }, "Made by ProfInfer. One file, no network: it can be mailed and archived as it is."))];
+  const newer =
+    (comparison.schema ?? KNOWN_SCHEMA) > KNOWN_SCHEMA
+      ? h(
+          "p",
+          { class: "warning" },
+          "The data in this page is of a newer schema than its program: figures may be missing.",
+        )
+      : null;
+  const nav = h(
+    "nav",
+    { class: "top", "aria-label": "Page" },
+    h("span", { class: "brand" }, "Prof", h("b", {}, "Infer")),
+    h("span", { class: "muted" }, "comparison of two sides of runs"),
+  );
+  const main = h(
+    "main",
+    { id: "top" },
+    newer,
+    verdict(comparison),
+    gate(list(comparison.gate)),
+    runs(list(comparison.sides)),
+    parts(list(comparison.rows), comparison.change ?? null),
+  );
+  return [
+    nav,
+    main,
+    h(
+      "footer",
+      {},
+      h(
+        "p",
+        { class: "muted" },
+        "Made by ProfInfer. One file, no network: it can be mailed and archived as it is.",
+      ),
+    ),
+  ];
 }
 
-const comparison = readJson<Comparison>("comparison");
-document.body.replaceChildren(
-  ...document.body.querySelectorAll('script[type="application/json"]'),
-  ...(comparison ? page(comparison) : [h("p", { class: "warning" }, "This page holds no comparison, or a damaged one: write it again with analyze compare.")]),
-);
-document.title = "ProfInfer comparison";
-document.documentElement.dataset.ready = "true";
+async function draw(): Promise<HTMLElement[] | null> {
+  const comparison = await readJson<Comparison>("comparison");
+  return comparison && page(comparison);
+}
+
+void start({ data: "comparison", command: "analyze compare" }, draw);

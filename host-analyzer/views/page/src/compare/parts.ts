@@ -38,13 +38,38 @@ function level(rows: Row[], name: string, title: string, of: string): HTMLElemen
       { key: "title", title: of, value: (r) => r.title },
       { key: "a_ns", title: "A", numeric: true, value: (r) => r.a_ns, cell: (r) => time(r.a_ns) },
       { key: "b_ns", title: "B", numeric: true, value: (r) => r.b_ns, cell: (r) => time(r.b_ns) },
-      { key: "change_ns", title: "Change", numeric: true, value: (r) => r.change_ns, cell: (r) => changeTime(r.change_ns) },
+      {
+        key: "change_ns",
+        title: "Change",
+        numeric: true,
+        value: (r) => r.change_ns,
+        cell: (r) => changeTime(r.change_ns),
+      },
       { key: "bar", title: "", value: () => "", cell: (r) => bar(r, most) },
-      { key: "change_share", title: "Of A's token", numeric: true, value: (r) => r.change_share, cell: (r) => change(r.change_share) },
+      {
+        key: "change_share",
+        title: "Of A's token",
+        numeric: true,
+        value: (r) => r.change_share,
+        cell: (r) => change(r.change_share),
+      },
       ...(many
         ? [
-            { key: "p", title: "p", tip: "Exact, of the ranks of the runs, at most", numeric: true, value: (r: Row) => r.p, cell: (r: Row) => r.p?.toPrecision(2) ?? "" },
-            { key: "stands", title: "Stands", tip: "When all rows of this table are looked at together (Benjamini and Hochberg, 5 %)", value: (r: Row) => r.stands, cell: (r: Row) => (r.stands ? "yes" : "no") },
+            {
+              key: "p",
+              title: "p",
+              tip: "Exact, of the ranks of the runs, at most",
+              numeric: true,
+              value: (r: Row) => r.p,
+              cell: (r: Row) => r.p?.toPrecision(2) ?? "",
+            },
+            {
+              key: "stands",
+              title: "Stands",
+              tip: "When all rows of this table are looked at together (Benjamini and Hochberg, 5 %)",
+              value: (r: Row) => r.stands,
+              cell: (r: Row) => (r.stands ? "yes" : "no"),
+            },
           ]
         : []),
     ],
@@ -57,5 +82,10 @@ export function parts(rows: Row[], whole: Comparison["change"]): HTMLElement | n
     return null;
   }
   const lead = `a token of A ${time(whole.a_ns)}, of B ${time(whole.b_ns)}: ${changeTime(whole.change_ns)}; each table sums to it`;
-  return section("parts", "What the change is made of", lead, ...LEVELS.map(([name, title, of]) => level(rows, name, title, of)));
+  return section(
+    "parts",
+    "What the change is made of",
+    lead,
+    ...LEVELS.map(([name, title, of]) => level(rows, name, title, of)),
+  );
 }

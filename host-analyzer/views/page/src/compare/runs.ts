@@ -29,19 +29,47 @@ function dots(all: Dot[]): Element {
     const y = i * LINE + 12;
     return [
       s("text", { class: "side-name", x: 8, y: y + 4 }, r.side),
-      s("line", { class: `range side-${r.side}`, x1: x(mean(r) - half(r)), x2: x(mean(r) + half(r)), y1: y, y2: y }),
-      s("circle", { class: `dot side-${r.side}`, cx: x(mean(r)), cy: y, r: 5, data: { run: i, mean: r.mean_ns } }, s("title", {}, `${r.name ?? ""}: ${time(r.mean_ns)}`)),
+      s("line", {
+        class: `range side-${r.side}`,
+        x1: x(mean(r) - half(r)),
+        x2: x(mean(r) + half(r)),
+        y1: y,
+        y2: y,
+      }),
+      s(
+        "circle",
+        {
+          class: `dot side-${r.side}`,
+          cx: x(mean(r)),
+          cy: y,
+          r: 5,
+          data: { run: i, mean: r.mean_ns },
+        },
+        s("title", {}, `${r.name ?? ""}: ${time(r.mean_ns)}`),
+      ),
     ];
   });
   const ticks = [0.1, 0.5, 0.9].map((at) => {
     const ns = from + span * 1.1 * at;
     return s("text", { class: "tick", x: x(ns), y: height - 4, "text-anchor": "middle" }, time(ns));
   });
-  return s("svg", { class: "runs", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": "Mean time of a token of every run" }, ...marks, ...ticks);
+  return s(
+    "svg",
+    {
+      class: "runs",
+      viewBox: `0 0 ${WIDTH} ${height}`,
+      role: "img",
+      "aria-label": "Mean time of a token of every run",
+    },
+    ...marks,
+    ...ticks,
+  );
 }
 
 export function runs(sides: Side[]): HTMLElement {
-  const all: Dot[] = sides.flatMap((side, i) => list(side.runs).map((run) => ({ ...run, side: i === 0 ? "A" : "B" })));
+  const all: Dot[] = sides.flatMap((side, i) =>
+    list(side.runs).map((run) => ({ ...run, side: i === 0 ? "A" : "B" })),
+  );
   const rows = table<Dot>({
     name: "runs",
     rows: all,
@@ -49,10 +77,41 @@ export function runs(sides: Side[]): HTMLElement {
       { key: "side", title: "Side", value: (r) => r.side },
       { key: "name", title: "Run", value: (r) => r.name, class: "mono" },
       { key: "tokens", title: "Tokens", numeric: true, value: (r) => r.tokens },
-      { key: "mean_ns", title: "Mean", tip: "Mean time of a token: what the verdict is of", numeric: true, value: (r) => r.mean_ns, cell: (r) => time(r.mean_ns) },
-      { key: "half_share", title: "±", tip: "Interval of the mean by what varies within the run, 95 %", numeric: true, value: (r) => r.half_share, cell: (r) => change(r.half_share).replace("+", "") },
-      { key: "median_ns", title: "Median", tip: "For information", numeric: true, value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
+      {
+        key: "mean_ns",
+        title: "Mean",
+        tip: "Mean time of a token: what the verdict is of",
+        numeric: true,
+        value: (r) => r.mean_ns,
+        cell: (r) => time(r.mean_ns),
+      },
+      {
+        key: "half_share",
+        title: "±",
+        tip: "Interval of the mean by what varies within the run, 95 %",
+        numeric: true,
+        value: (r) => r.half_share,
+        cell: (r) => change(r.half_share).replace("+", ""),
+      },
+      {
+        key: "median_ns",
+        title: "Median",
+        tip: "For information",
+        numeric: true,
+        value: (r) => r.median_ns,
+        cell: (r) => time(r.median_ns),
+      },
     ],
   });
-  return section("runs", "Runs", "the mean time of a token of each", h("div", { class: "panel" }, all.length > 0 ? (dots(all) as unknown as HTMLElement) : null, rows.element));
+  return section(
+    "runs",
+    "Runs",
+    "the mean time of a token of each",
+    h(
+      "div",
+      { class: "panel" },
+      all.length > 0 ? (dots(all) as unknown as HTMLElement) : null,
+      rows.element,
+    ),
+  );
 }

@@ -6,7 +6,12 @@ import { DASH, time } from "../ui/format.ts";
 import { change } from "./change.ts";
 import type { Comparison, Verdict } from "./data.ts";
 
-const TONE: Record<string, string> = { faster: "good", no_difference_beyond: "good", slower: "bad", different_work: "bad" };
+const TONE: Record<string, string> = {
+  faster: "good",
+  no_difference_beyond: "good",
+  slower: "bad",
+  different_work: "bad",
+};
 
 const WIDTH = 640;
 const HEIGHT = 54;
@@ -19,11 +24,23 @@ function interval(v: Verdict): Element | null {
   }
   const most = Math.max(Math.abs(low), Math.abs(high), practical * 2) * 1.15;
   const x = (share: number) => WIDTH / 2 + (share / most) * (WIDTH / 2 - 40);
-  const label = (share: number, anchor: string, y: number) => s("text", { x: x(share), y, "text-anchor": anchor }, change(share));
+  const label = (share: number, anchor: string, y: number) =>
+    s("text", { x: x(share), y, "text-anchor": anchor }, change(share));
   return s(
     "svg",
-    { class: "interval", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Change of a token's time: ${change(shift)}, from ${change(low)} to ${change(high)}` },
-    s("rect", { class: "band", x: x(-practical), y: 4, width: x(practical) - x(-practical), height: 28 }),
+    {
+      class: "interval",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": `Change of a token's time: ${change(shift)}, from ${change(low)} to ${change(high)}`,
+    },
+    s("rect", {
+      class: "band",
+      x: x(-practical),
+      y: 4,
+      width: x(practical) - x(-practical),
+      height: 28,
+    }),
     s("line", { class: "zero", x1: x(0), x2: x(0), y1: 2, y2: 34 }),
     s("line", { class: "range", x1: x(low), x2: x(high), y1: 18, y2: 18 }),
     s("circle", { class: "middle", cx: x(shift), cy: 18, r: 5 }),
@@ -49,13 +66,24 @@ export function verdict(comparison: Comparison): HTMLElement {
     { id: "verdict" },
     h(
       "div",
-      { class: `panel verdict ${TONE[v.code ?? ""] ?? "warn"}`, data: { key: "verdict.code", value: v.code } },
+      {
+        class: `panel verdict ${TONE[v.code ?? ""] ?? "warn"}`,
+        data: { key: "verdict.code", value: v.code },
+      },
       h("h1", { data: { key: "verdict.sentence", value: v.sentence } }, v.sentence ?? DASH),
       interval(v) as HTMLElement | null,
       h("div", { class: "sides" }, ...sides),
-      comparison.power ? h("p", { class: "muted", data: { key: "power.sentence", value: comparison.power.sentence } }, comparison.power.sentence ?? "") : null,
+      comparison.power
+        ? h(
+            "p",
+            { class: "muted", data: { key: "power.sentence", value: comparison.power.sentence } },
+            comparison.power.sentence ?? "",
+          )
+        : null,
       h("p", { class: "muted" }, comparison.selection?.sentence ?? ""),
     ),
-    ...list(comparison.notes).map((n) => h("p", { class: "warning note", data: { note: n.code } }, n.sentence ?? "")),
+    ...list(comparison.notes).map((n) =>
+      h("p", { class: "warning note", data: { note: n.code } }, n.sentence ?? ""),
+    ),
   );
 }

@@ -33,7 +33,8 @@ function align(boxes: Box[], spots: Spot[], column: number, left: number, width:
     const box = boxes[i]!;
     if (spot.column === column) {
       const space = width - box.width;
-      const wanted: number = line === null || box.entry === null ? space / 2 : line - left - box.entry;
+      const wanted: number =
+        line === null || box.entry === null ? space / 2 : line - left - box.entry;
       spot.x = left + Math.min(space, Math.max(0, wanted));
       line = box.exit === null ? null : spot.x + box.exit;
     }

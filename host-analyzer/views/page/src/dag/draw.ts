@@ -84,7 +84,11 @@ export class Painter {
   readonly out: Drawing;
   private readonly labels = s("g", { class: "labels" });
 
-  constructor(private readonly p: Prepared, private readonly layout: Layout, private readonly heat: HeatScale) {
+  constructor(
+    private readonly p: Prepared,
+    private readonly layout: Layout,
+    private readonly heat: HeatScale,
+  ) {
     this.out = { root: s("g"), nodes: new Map(), touching: new Map() };
   }
 
@@ -129,7 +133,10 @@ export class Painter {
   }
 
   private line(l: Line): SVGElement {
-    const path = s("path", { class: l.edge ? "edge" : "trunk", d: l.square ? angular(l.points) : curve(l.points) });
+    const path = s("path", {
+      class: l.edge ? "edge" : "trunk",
+      d: l.square ? angular(l.points) : curve(l.points),
+    });
     this.touch(l.source, path);
     if (l.edge) {
       path.dataset.edge = `${l.edge.from}-${l.edge.to}-${l.edge.slot ?? 0}`;
@@ -145,7 +152,10 @@ export class Painter {
 
   private node(n: DagNode, box: Rect): SVGGElement {
     const view = isView(this.p.graph, n);
-    const e = s("g", { class: view ? "node view" : "node", transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})` });
+    const e = s("g", {
+      class: view ? "node view" : "node",
+      transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})`,
+    });
     const rect = s("rect", { width: box.width, height: box.height, rx: view ? 9 : 6 });
     if (n.fused_with != null) {
       e.classList.add("fused");
@@ -160,13 +170,25 @@ export class Painter {
     }
     if (isFolded(n)) {
       e.classList.add("folded");
-      Object.assign(e.dataset, { part: n.part.key, count: String(n.part.nodes.length), wall: String(n.wall_ns ?? "") });
-      e.append(s("rect", { class: "under", x: 4, y: 4, width: box.width, height: box.height, rx: 6 }));
+      Object.assign(e.dataset, {
+        part: n.part.key,
+        count: String(n.part.nodes.length),
+        wall: String(n.wall_ns ?? ""),
+      });
+      e.append(
+        s("rect", { class: "under", x: 4, y: 4, width: box.width, height: box.height, rx: 6 }),
+      );
     }
     e.append(rect);
     const name = n.name || "(lost)";
     if (view) {
-      e.append(s("text", { x: box.width / 2, y: 12.5, class: "one" }, shorten(`${(n.desc || n.op || "").toLowerCase()} ${name}`, 23)));
+      e.append(
+        s(
+          "text",
+          { x: box.width / 2, y: 12.5, class: "one" },
+          shorten(`${(n.desc || n.op || "").toLowerCase()} ${name}`, 23),
+        ),
+      );
     } else {
       e.append(s("text", { x: 9, y: 14.5, class: "name" }, shorten(name, 22)));
       e.append(s("text", { x: 9, y: 27, class: "sub" }, subtitle(n)));
@@ -175,8 +197,14 @@ export class Painter {
   }
 
   private small(kind: string, box: Rect, n: DagNode): SVGGElement {
-    const e = s("g", { class: kind, transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})` });
-    e.append(s("rect", { width: box.width, height: box.height, rx: 3 }), s("text", { x: box.width / 2, y: 10.5 }, shorten(shortName(n), 16)));
+    const e = s("g", {
+      class: kind,
+      transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})`,
+    });
+    e.append(
+      s("rect", { width: box.width, height: box.height, rx: 3 }),
+      s("text", { x: box.width / 2, y: 10.5 }, shorten(shortName(n), 16)),
+    );
     return e;
   }
 

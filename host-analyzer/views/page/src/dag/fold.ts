@@ -2,12 +2,16 @@
 
 import { list } from "../data/read.ts";
 import { isLeaf, type DagEdge, type DagGraph, type DagNode } from "../data/dag.ts";
-import type { Num } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
 import { partsOf, type Around, type Part } from "./parts.ts";
 
 /** What is one box from the beginning. */
 export type Level = "nodes" | "modules" | "layers";
-export const LEVELS: [Level, string][] = [["nodes", "Nodes"], ["modules", "Modules"], ["layers", "Layers"]];
+export const LEVELS: [Level, string][] = [
+  ["nodes", "Nodes"],
+  ["modules", "Modules"],
+  ["layers", "Layers"],
+];
 
 /** A graph with more nodes begins with its modules folded: single nodes could not be read in one view. */
 const MANY = 400;
@@ -32,13 +36,34 @@ function sum(nodes: DagNode[], of: (n: DagNode) => Num): number | null {
 function box(part: Part): FoldedNode {
   const { nodes } = part;
   const orders = nodes.map((n) => n.order).filter((o): o is number => o != null);
-  const critical = nodes.some((n) => n.critical === true) ? true : nodes.some((n) => n.critical === false) ? false : null;
+  const critical = nodes.some((n) => n.critical === true)
+    ? true
+    : nodes.some((n) => n.critical === false)
+      ? false
+      : null;
   const first = nodes[0]!;
   return {
-    index: first.index, name: part.name, op: "", desc: "", dtype: null, ne: null, bytes: null, role: "node",
-    module: part.kind === "module" ? first.module : null, layer: nodes.find((n) => n.layer != null)?.layer ?? null, view_of: null, fused_with: null,
-    order: orders.length > 0 ? Math.min(...orders) : null, executions: sum(nodes, (n) => n.executions), wall_ns: sum(nodes, (n) => n.wall_ns),
-    work_ns: sum(nodes, (n) => n.work_ns), wait_ns: sum(nodes, (n) => n.wait_ns), share: sum(nodes, (n) => n.share), critical, part, weights: [],
+    index: first.index,
+    name: part.name,
+    op: "",
+    desc: "",
+    dtype: null,
+    ne: null,
+    bytes: null,
+    role: "node",
+    module: part.kind === "module" ? first.module : null,
+    layer: nodes.find((n) => n.layer != null)?.layer ?? null,
+    view_of: null,
+    fused_with: null,
+    order: orders.length > 0 ? Math.min(...orders) : null,
+    executions: sum(nodes, (n) => n.executions),
+    wall_ns: sum(nodes, (n) => n.wall_ns),
+    work_ns: sum(nodes, (n) => n.work_ns),
+    wait_ns: sum(nodes, (n) => n.wait_ns),
+    share: sum(nodes, (n) => n.share),
+    critical,
+    part,
+    weights: [],
   };
 }
 
@@ -50,9 +75,14 @@ export class Folding {
   private inside = new Map<number, number>();
   level: Level;
 
-  constructor(readonly graph: DagGraph, level: Level | null) {
+  constructor(
+    readonly graph: DagGraph,
+    level: Level | null,
+  ) {
     this.around = partsOf(graph);
-    this.level = this.possible() ? (level ?? (this.around.size > MANY ? "modules" : "nodes")) : "nodes";
+    this.level = this.possible()
+      ? (level ?? (this.around.size > MANY ? "modules" : "nodes"))
+      : "nodes";
   }
 
   /** Whether the model's parts are known. */
@@ -120,11 +150,18 @@ export class Folding {
     const hidden = this.leafsInside(byIndex, place);
     this.inside = new Map([...place].filter(([from, to]) => from !== to || byIndex.has(to)));
     hidden.forEach((to, leaf) => this.inside.set(leaf, to));
-    return { ...this.graph, nodes: nodes.filter((n) => !hidden.has(n.index)), edges: this.edges(byIndex, place, hidden) };
+    return {
+      ...this.graph,
+      nodes: nodes.filter((n) => !hidden.has(n.index)),
+      edges: this.edges(byIndex, place, hidden),
+    };
   }
 
   /** Leafs that only one box reads are in it; the others stay to be seen. */
-  private leafsInside(boxes: Map<number, FoldedNode>, place: Map<number, number>): Map<number, number> {
+  private leafsInside(
+    boxes: Map<number, FoldedNode>,
+    place: Map<number, number>,
+  ): Map<number, number> {
     const readers = new Map<number, Set<number>>();
     for (const e of list(this.graph.edges)) {
       const set = readers.get(e.from) ?? new Set();
@@ -145,7 +182,11 @@ export class Folding {
   }
 
   /** Edges between what is drawn; those of one pair become one, which has a shape only if they are of one tensor. */
-  private edges(boxes: Map<number, FoldedNode>, place: Map<number, number>, hidden: Map<number, number>): DagEdge[] {
+  private edges(
+    boxes: Map<number, FoldedNode>,
+    place: Map<number, number>,
+    hidden: Map<number, number>,
+  ): DagEdge[] {
     const pairs = new Map<string, { edge: DagEdge; source: number }>();
     const out: DagEdge[] = [];
     for (const e of list(this.graph.edges)) {

@@ -30,13 +30,23 @@ function modules(part: Part): HTMLElement[] {
     sums.set(n.module || "other", { nodes: sum.nodes + 1, ns: sum.ns + (n.wall_ns ?? 0) });
   }
   const rows = [...sums].sort((a, b) => b[1].ns - a[1].ns);
-  return rows.length < 2 ? [] : rows.map(([name, { nodes, ns }]) => h("li", {}, name, h("span", { class: "muted" }, ` ${plural(nodes, "node")}, ${time(ns)}`)));
+  return rows.length < 2
+    ? []
+    : rows.map(([name, { nodes, ns }]) =>
+        h("li", {}, name, h("span", { class: "muted" }, ` ${plural(nodes, "node")}, ${time(ns)}`)),
+      );
 }
 
 /** The long form, for the panel. `show`: brings a tensor into sight; `turn`: unfolds. */
-export function foldedDetail(n: FoldedNode, show: (index: number) => void, turn: (part: Part) => void): HTMLElement[] {
+export function foldedDetail(
+  n: FoldedNode,
+  show: (index: number) => void,
+  turn: (part: Part) => void,
+): HTMLElement[] {
   const { part } = n;
-  const run = part.nodes.filter((m) => (m.wall_ns ?? 0) > 0).sort((a, b) => b.wall_ns! - a.wall_ns!);
+  const run = part.nodes
+    .filter((m) => (m.wall_ns ?? 0) > 0)
+    .sort((a, b) => b.wall_ns! - a.wall_ns!);
   const rows: [string, string | null][] = [
     ["Nodes", count(part.nodes.length)],
     ["Operators run", count(run.length)],
@@ -47,21 +57,58 @@ export function foldedDetail(n: FoldedNode, show: (index: number) => void, turn:
     ["Critical path", n.critical == null ? null : n.critical ? "goes through it" : "beside it"],
     ["Share of the graph", n.share == null ? null : percent(n.share)],
   ];
-  const facts = rows.filter((r): r is [string, string] => r[1] != null).flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]);
+  const facts = rows
+    .filter((r): r is [string, string] => r[1] != null)
+    .flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]);
   const operator = (m: DagNode): HTMLElement =>
-    h("li", {}, h("button", { type: "button", class: "quiet mono", on: { click: () => show(m.index) } }, m.name || `#${m.index}`), h("span", { class: "muted" }, ` ${m.desc || m.op || ""} ${time(m.wall_ns)}`));
-  const lists: [string, HTMLElement[]][] = [["Modules", modules(part)], [run.length > MOST ? `The longest ${MOST} operators` : "Operators", run.slice(0, MOST).map(operator)]];
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "quiet mono", on: { click: () => show(m.index) } },
+        m.name || `#${m.index}`,
+      ),
+      h("span", { class: "muted" }, ` ${m.desc || m.op || ""} ${time(m.wall_ns)}`),
+    );
+  const lists: [string, HTMLElement[]][] = [
+    ["Modules", modules(part)],
+    [
+      run.length > MOST ? `The longest ${MOST} operators` : "Operators",
+      run.slice(0, MOST).map(operator),
+    ],
+  ];
   return [
     h("h4", { class: "mono", tabindex: -1 }, part.name),
-    h("p", {}, h("button", { type: "button", class: "quiet", on: { click: () => turn(part) } }, "Unfold (Enter)")),
+    h(
+      "p",
+      {},
+      h(
+        "button",
+        { type: "button", class: "quiet", on: { click: () => turn(part) } },
+        "Unfold (Enter)",
+      ),
+    ),
     h("dl", { class: "pairs" }, ...facts),
-    ...lists.flatMap(([title, items]) => (items.length > 0 ? [h("h5", {}, title), h("ul", {}, ...items)] : [])),
+    ...lists.flatMap(([title, items]) =>
+      items.length > 0 ? [h("h5", {}, title), h("ul", {}, ...items)] : [],
+    ),
   ];
 }
 
 /** Buttons that fold the parts around a node. */
 export function foldButtons(parts: Part[], turn: (part: Part) => void): HTMLElement[] {
   const keys = ["Enter", "Shift and Enter"];
-  const buttons = parts.map((part) => h("li", {}, h("button", { type: "button", class: "quiet", on: { click: () => turn(part) } }, `${part.name} (${part.kind === "module" ? keys[0]! : keys[1]!})`)));
+  const buttons = parts.map((part) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "quiet", on: { click: () => turn(part) } },
+        `${part.name} (${part.kind === "module" ? keys[0]! : keys[1]!})`,
+      ),
+    ),
+  );
   return buttons.length > 0 ? [h("h5", {}, "Fold"), h("ul", {}, ...buttons)] : [];
 }

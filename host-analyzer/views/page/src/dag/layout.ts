@@ -66,7 +66,10 @@ function thin(points: Point[]): Point[] {
   if (!first || !last) {
     return [];
   }
-  const turns = between.filter((q, i) => Math.abs((between[i - 1] ?? q).x - q.x) > 1 || Math.abs((between[i + 1] ?? q).x - q.x) > 1);
+  const turns = between.filter(
+    (q, i) =>
+      Math.abs((between[i - 1] ?? q).x - q.x) > 1 || Math.abs((between[i + 1] ?? q).x - q.x) > 1,
+  );
   const lane = (q: Point, y: number): Point => ({ x: q.x, y });
   return [lane(first, points[0]!.y + 10), ...turns, lane(last, points[points.length - 1]!.y - 10)];
 }
@@ -86,28 +89,52 @@ function gate(placed: Placed, key: string, width: number, o: Point): Point {
 }
 
 class Composer {
-  readonly out: Layout = { width: 0, height: 0, boxes: new Map(), references: [], lines: [], blocks: [] };
+  readonly out: Layout = {
+    width: 0,
+    height: 0,
+    boxes: new Map(),
+    references: [],
+    lines: [],
+    blocks: [],
+  };
 
-  constructor(private readonly p: Prepared, private readonly docks: (node: number) => Dock[]) {}
+  constructor(
+    private readonly p: Prepared,
+    private readonly docks: (node: number) => Dock[],
+  ) {}
 
   /** Boxes of one segment's nodes, docked leafs and references. */
   boxes(s: Segment, placed: Placed, width: number, o: Point): void {
     for (const n of s.nodes) {
       const c = placed.at.get(String(n))!;
       const size = nodeSize(this.p, n);
-      const box = { x: o.x + c.x + width / 2 - size.width / 2, y: o.y + c.y - size.height / 2, ...size };
+      const box = {
+        x: o.x + c.x + width / 2 - size.width / 2,
+        y: o.y + c.y - size.height / 2,
+        ...size,
+      };
       this.out.boxes.set(n, box);
       const docks = this.docks(n);
       docks.forEach((d, i) => {
         const y = o.y + c.y + (i - (docks.length - 1) / 2) * DOCK.step;
-        const rect = { x: box.x - DOCK.gap - DOCK.width, y: y - DOCK.height / 2, width: DOCK.width, height: DOCK.height };
+        const rect = {
+          x: box.x - DOCK.gap - DOCK.width,
+          y: y - DOCK.height / 2,
+          width: DOCK.width,
+          height: DOCK.height,
+        };
         if (d.ref) {
           this.out.references.push({ ...rect, source: d.source, edge: d.edge });
         } else {
           this.out.boxes.set(d.source, rect);
         }
         const end = { x: box.x, y: Math.min(box.y + box.height - 3, Math.max(box.y + 3, y)) };
-        this.out.lines.push({ points: [{ x: rect.x + rect.width, y }, end], edge: d.edge, source: d.source, square: true });
+        this.out.lines.push({
+          points: [{ x: rect.x + rect.width, y }, end],
+          edge: d.edge,
+          source: d.source,
+          square: true,
+        });
       });
     }
   }
@@ -118,9 +145,20 @@ class Composer {
     const shift = (q: Point): Point => ({ x: q.x + o.x, y: q.y + o.y });
     const start = (key: string, n: number): Point =>
       inside.has(n) ? bottom(this.out.boxes.get(n)!) : gate(placed, key, width, o);
-    const draw = (from: string, to: string, source: number, end: Point, edge: DagEdge | null): void => {
+    const draw = (
+      from: string,
+      to: string,
+      source: number,
+      end: Point,
+      edge: DagEdge | null,
+    ): void => {
       const bends = placed.bends.get(`${from}>${to}`);
-      this.out.lines.push({ points: [start(from, source), ...thin(bends ?? []).map(shift), end], edge, source, square: false });
+      this.out.lines.push({
+        points: [start(from, source), ...thin(bends ?? []).map(shift), end],
+        edge,
+        source,
+        square: false,
+      });
     };
     const key = (n: number): string => (inside.has(n) ? String(n) : `in:${n}`);
     for (const n of s.nodes) {
@@ -143,7 +181,12 @@ class Composer {
       const points = [from];
       if (gutter != null) {
         const x = gutter - i * 6;
-        points.push({ x: from.x, y: from.y + GAP / 2 + i * 4 }, { x, y: from.y + GAP / 2 + i * 4 }, { x, y: to.y - GAP / 2 - i * 4 }, { x: to.x, y: to.y - GAP / 2 - i * 4 });
+        points.push(
+          { x: from.x, y: from.y + GAP / 2 + i * 4 },
+          { x, y: from.y + GAP / 2 + i * 4 },
+          { x, y: to.y - GAP / 2 - i * 4 },
+          { x: to.x, y: to.y - GAP / 2 - i * 4 },
+        );
       }
       points.push(to);
       this.out.lines.push({ points, edge: null, source, square: gutter != null });
@@ -156,7 +199,12 @@ class Composer {
       for (const edge of this.p.into.get(l) ?? []) {
         const [from, to] = [this.out.boxes.get(edge.from), this.out.boxes.get(l)];
         if (from && to) {
-          this.out.lines.push({ points: [bottom(from), top(to)], edge, source: edge.from, square: true });
+          this.out.lines.push({
+            points: [bottom(from), top(to)],
+            edge,
+            source: edge.from,
+            square: true,
+          });
         }
       }
     }
@@ -212,7 +260,10 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
     height: x.placed.height,
     // Where its first value enters, and where the next segment's does: columns are set along this line.
     entry: x.s.enter.length > 0 ? gate(x.placed, `in:${x.s.enter[0]!}`, x.width, ORIGIN).x : null,
-    exit: places[i + 1]?.s.enter[0] === undefined ? null : gate(x.placed, `out:${places[i + 1]!.s.enter[0]!}`, x.width, ORIGIN).x,
+    exit:
+      places[i + 1]?.s.enter[0] === undefined
+        ? null
+        : gate(x.placed, `out:${places[i + 1]!.s.enter[0]!}`, x.width, ORIGIN).x,
   }));
   const grid = columns(boxes, options.aspect);
   const c = new Composer(p, docks);
@@ -228,7 +279,11 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
       c.trunks(set[i - 1]!, x, wraps ? grid.left[column]! + 34 : null);
     }
   });
-  c.blocks(parts, places.map((x) => x.placed), grid);
+  c.blocks(
+    parts,
+    places.map((x) => x.placed),
+    grid,
+  );
   c.loose(p.leafs.filter((l) => shown(l) && !c.out.boxes.has(l)));
   c.strays();
   return c.out;

@@ -26,11 +26,30 @@ export function legend(scale: HeatScale): HTMLElement {
       marks.append(mark);
     }
   }
-  const key = (kind: string, text: string): HTMLElement => h("span", { class: "key" }, h("span", { class: `box ${kind}`, "aria-hidden": "true" }), text);
+  const key = (kind: string, text: string): HTMLElement =>
+    h("span", { class: "key" }, h("span", { class: `box ${kind}`, "aria-hidden": "true" }), text);
   return h(
     "div",
     { class: "dag-legend" },
-    h("div", { class: "scale" }, h("span", { class: "num" }, time(scale.min)), h("div", { class: "bar" }, bar, marks), h("span", { class: "num" }, time(scale.max)), h("span", { class: "muted" }, "mean wall time of a run, log scale")),
-    h("div", { class: "keys" }, key("weight", "weight"), key("cache", "cache"), key("input", "input"), key("ref", "reference to a far tensor"), key("view", "view, never run"), key("fused", "fused"), key("critical", "critical path"), key("folded", "part of the model, folded")),
+    h(
+      "div",
+      { class: "scale" },
+      h("span", { class: "num" }, time(scale.min)),
+      h("div", { class: "bar" }, bar, marks),
+      h("span", { class: "num" }, time(scale.max)),
+      h("span", { class: "muted" }, "mean wall time of a run, log scale"),
+    ),
+    h(
+      "div",
+      { class: "keys" },
+      key("weight", "weight"),
+      key("cache", "cache"),
+      key("input", "input"),
+      key("ref", "reference to a far tensor"),
+      key("view", "view, never run"),
+      key("fused", "fused"),
+      key("critical", "critical path"),
+      key("folded", "part of the model, folded"),
+    ),
   );
 }

@@ -36,15 +36,19 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
   }
   const middle = (): [number, number] => [host.clientWidth / 2, host.clientHeight / 2];
 
-  host.addEventListener("wheel", (e) => {
-    if (!(e.ctrlKey || e.metaKey || host.contains(document.activeElement))) {
-      return;
-    }
-    e.preventDefault();
-    const box = host.getBoundingClientRect();
-    const lines = e.deltaMode === 1 ? 18 : 1;
-    zoomAt(e.clientX - box.left, e.clientY - box.top, Math.exp((-e.deltaY * lines) / 420));
-  }, { passive: false });
+  host.addEventListener(
+    "wheel",
+    (e) => {
+      if (!(e.ctrlKey || e.metaKey || host.contains(document.activeElement))) {
+        return;
+      }
+      e.preventDefault();
+      const box = host.getBoundingClientRect();
+      const lines = e.deltaMode === 1 ? 18 : 1;
+      zoomAt(e.clientX - box.left, e.clientY - box.top, Math.exp((-e.deltaY * lines) / 420));
+    },
+    { passive: false },
+  );
 
   host.addEventListener("pointerdown", (e) => {
     if ((e.target as Element).closest("[data-overlay]")) {
@@ -88,12 +92,16 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
   host.addEventListener("pointerup", release);
   host.addEventListener("pointercancel", release);
   // A drag that ends on a node is not a click on it.
-  host.addEventListener("click", (e) => {
-    if (moved > 3) {
-      e.stopPropagation();
-      moved = 0;
-    }
-  }, true);
+  host.addEventListener(
+    "click",
+    (e) => {
+      if (moved > 3) {
+        e.stopPropagation();
+        moved = 0;
+      }
+    },
+    true,
+  );
 
   host.addEventListener("keydown", (e) => {
     if (e.target !== host || e.ctrlKey || e.metaKey || e.altKey) {

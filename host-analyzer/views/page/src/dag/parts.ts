@@ -28,7 +28,11 @@ interface Run<T> {
 }
 
 /** Neighbours with the same value; a short run between two of the same value joins them. `joins`: whether it may. */
-function runs<T>(nodes: DagNode[], value: (n: DagNode) => T, joins: (run: Run<T>) => boolean): Run<T>[] {
+function runs<T>(
+  nodes: DagNode[],
+  value: (n: DagNode) => T,
+  joins: (run: Run<T>) => boolean,
+): Run<T>[] {
   const out: Run<T>[] = [];
   for (const n of nodes) {
     const v = value(n);
@@ -51,8 +55,12 @@ const moduleOf = (n: DagNode): string => n.module || "other";
 
 /** The parts around each computed node, by its index. */
 export function partsOf(graph: DagGraph): Map<number, Around> {
-  const computed = list(graph.nodes).filter((n) => !isLeaf(graph, n)).sort((a, b) => a.index - b.index);
-  const around = new Map<number, Around>(computed.map((n) => [n.index, { layer: null, module: null }]));
+  const computed = list(graph.nodes)
+    .filter((n) => !isLeaf(graph, n))
+    .sort((a, b) => a.index - b.index);
+  const around = new Map<number, Around>(
+    computed.map((n) => [n.index, { layer: null, module: null }]),
+  );
   const set = (kind: Part["kind"], name: string, nodes: DagNode[]): void => {
     if (nodes.length > 1) {
       const part = { key: `${kind} ${nodes[0]!.index}`, kind, name, nodes };

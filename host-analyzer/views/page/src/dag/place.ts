@@ -76,28 +76,48 @@ function pairs(p: Prepared, s: Segment): { from: string; to: string; weight: num
  * Sets what enters above its first reader, and what leaves below its origin, wherever no box is in
  * between: dagre has moved them sideways for the sake of the weightless edges.
  */
-function straighten(placed: Placed, sizes: Map<string, { width: number; height: number }>, edges: ReturnType<typeof pairs>): void {
+function straighten(
+  placed: Placed,
+  sizes: Map<string, { width: number; height: number }>,
+  edges: ReturnType<typeof pairs>,
+): void {
   const ghosts = [...placed.at].filter(([key]) => sizes.get(key) === GHOST);
   const free = (x: number, low: number, high: number): boolean =>
     [...placed.at].every(([key, q]) => {
       const size = sizes.get(key)!;
       return size === GHOST || Math.abs(q.x - x) > size.width / 2 || q.y <= low || q.y >= high;
-    }) && ghosts.every(([, q]) => Math.abs(q.x - x) > GHOST.width || q.y < low - 1 || q.y > high + 1);
+    }) &&
+    ghosts.every(([, q]) => Math.abs(q.x - x) > GHOST.width || q.y < low - 1 || q.y > high + 1);
   for (const [key, ghost] of ghosts) {
     const partners = edges
       .filter((e) => e.weight > 0 && (e.from === key || e.to === key))
       .map((e) => placed.at.get(e.from === key ? e.to : e.from)!)
       .sort((a, b) => Math.abs(a.y - ghost.y) - Math.abs(b.y - ghost.y));
     const near = partners[0];
-    if (near && near.x !== ghost.x && free(near.x, Math.min(near.y, ghost.y), Math.max(near.y, ghost.y))) {
+    if (
+      near &&
+      near.x !== ghost.x &&
+      free(near.x, Math.min(near.y, ghost.y), Math.max(near.y, ghost.y))
+    ) {
       placed.at.set(key, { x: near.x, y: ghost.y });
     }
   }
 }
 
-function compute(sizes: Map<string, { width: number; height: number }>, edges: ReturnType<typeof pairs>): Placed {
+function compute(
+  sizes: Map<string, { width: number; height: number }>,
+  edges: ReturnType<typeof pairs>,
+): Placed {
   const g = new Graph({ directed: true });
-  g.setGraph({ rankdir: "TB", ranker: "network-simplex", nodesep: 22, edgesep: 12, ranksep: 24, marginx: 14, marginy: 4 });
+  g.setGraph({
+    rankdir: "TB",
+    ranker: "network-simplex",
+    nodesep: 22,
+    edgesep: 12,
+    ranksep: 24,
+    marginx: 14,
+    marginy: 4,
+  });
   sizes.forEach((size, key) => g.setNode(key, { ...size }));
   edges.forEach((e) => g.setEdge(e.from, e.to, { weight: e.weight }));
   layout(g);
@@ -139,16 +159,25 @@ export class Placer {
         sizes.set(short, { width: docks.width + NODE.width, height: Math.max(height, stack) });
       }
     });
-    const edges = pairs(p, s).map((e) => ({ from: name.get(e.from)!, to: name.get(e.to)!, weight: e.weight }));
+    const edges = pairs(p, s).map((e) => ({
+      from: name.get(e.from)!,
+      to: name.get(e.to)!,
+      weight: e.weight,
+    }));
     const signature = JSON.stringify([[...sizes], edges.map((e) => [e.from, e.to, e.weight])]);
     let short = this.cache.get(signature);
     if (!short) {
       // Edges go from earlier to later keys, as `pairs` makes them.
-      short = span([...sizes.keys()], edges) > PATIENCE ? plain(sizes, edges) : compute(sizes, edges);
+      short =
+        span([...sizes.keys()], edges) > PATIENCE ? plain(sizes, edges) : compute(sizes, edges);
       this.cache.set(signature, short);
     }
     const long = new Map([...name].map(([key, value]) => [value, key]));
-    const edgeName = (pair: string): string => pair.split(">").map((k) => long.get(k)!).join(">");
+    const edgeName = (pair: string): string =>
+      pair
+        .split(">")
+        .map((k) => long.get(k)!)
+        .join(">");
     return {
       width: short.width,
       height: short.height,

@@ -34,7 +34,8 @@ export function plain(sizes: Sizes, edges: Edges): Placed {
   const rank = ranks([...sizes.keys()], edges);
   const rows: string[][] = [];
   for (const [key, r] of rank) {
-    (rows[r] ??= []).push(key);
+    rows[r] ??= [];
+    rows[r].push(key);
   }
   const at = new Map<string, Point>();
   const sources = new Map<string, string[]>();
@@ -54,10 +55,12 @@ export function plain(sizes: Sizes, edges: Edges): Placed {
     y += height + ROW_GAP;
   };
   for (const row of rows) {
-    const request = new Map(row.map((key) => {
-      const xs = (sources.get(key) ?? []).map((k) => at.get(k)?.x ?? 0);
-      return [key, xs.reduce((a, b) => a + b, 0) / Math.max(1, xs.length)];
-    }));
+    const request = new Map(
+      row.map((key) => {
+        const xs = (sources.get(key) ?? []).map((k) => at.get(k)?.x ?? 0);
+        return [key, xs.reduce((a, b) => a + b, 0) / Math.max(1, xs.length)];
+      }),
+    );
     row.sort((a, b) => request.get(a)! - request.get(b)!);
     let part: string[] = [];
     let used = 0;

@@ -12,7 +12,12 @@ import { Viewer } from "./viewer.ts";
 const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
 
 /** Position of a graph's value among the different ones of its phase, from 1; empty when there is one only. */
-function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGraph) => unknown): string {
+function among(
+  graph: DagGraph,
+  all: DagGraph[],
+  word: string,
+  value: (g: DagGraph) => unknown,
+): string {
   const values = [...new Set(all.filter((g) => g.phase === graph.phase).map(value))];
   return values.length > 1 ? `${word} ${values.indexOf(value(graph)) + 1}` : "";
 }
@@ -21,7 +26,9 @@ function among(graph: DagGraph, all: DagGraph[], word: string, value: (g: DagGra
 function title(graph: DagGraph, all: DagGraph[]): string {
   const context = among(graph, all, "context", (g) => `${g.pid} ${g.context}`);
   const split = among(graph, all, "split", (g) => g.split);
-  return [graph.phase == null ? "graph" : phaseName(graph.phase), context, split].filter(Boolean).join(", ");
+  return [graph.phase == null ? "graph" : phaseName(graph.phase), context, split]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** In and out; a browser may refuse, which changes nothing. */
@@ -43,7 +50,11 @@ function switcher(graphs: DagGraph[], pick: (graph: DagGraph) => void): HTMLElem
     return choice("Graph", names, (i) => pick(graphs[i]!));
   }
   const options = names.map((name, i) => h("option", { value: i }, name));
-  const select = h("select", { "aria-label": "Graph", on: { change: () => pick(graphs[Number(select.value)]!) } }, ...options);
+  const select = h(
+    "select",
+    { "aria-label": "Graph", on: { change: () => pick(graphs[Number(select.value)]!) } },
+    ...options,
+  );
   return select;
 }
 
@@ -57,10 +68,16 @@ function about(graph: DagGraph): string {
 export function dagSection(dag: Dag | null): HTMLElement {
   const graphs = list(dag?.graphs);
   const order = ["decode", "batch_decode", "prefill", "draft"];
-  const rank = (g: DagGraph): number => (order.includes(g.phase ?? "") ? order.indexOf(g.phase ?? "") : order.length);
+  const rank = (g: DagGraph): number =>
+    order.includes(g.phase ?? "") ? order.indexOf(g.phase ?? "") : order.length;
   graphs.sort((a, b) => rank(a) - rank(b));
   if (graphs.length === 0) {
-    return section("profdag", "Graph", LEAD, absent("No graph topology was recorded: the operator level was off or not attached."));
+    return section(
+      "profdag",
+      "Graph",
+      LEAD,
+      absent("No graph topology was recorded: the operator level was off or not attached."),
+    );
   }
   const viewer = new Viewer();
   let current = graphs[0]!;
@@ -77,10 +94,25 @@ export function dagSection(dag: Dag | null): HTMLElement {
   function show(): void {
     viewer.show(current, weights, level);
     const now = viewer.level();
-    fold.replaceChildren(...(now === null ? [] : [choice("Fold", LEVELS.map(([, name]) => name), (i) => { level = LEVELS[i]![0]; show(); }, LEVELS.findIndex(([l]) => l === now))]));
+    fold.replaceChildren(
+      ...(now === null
+        ? []
+        : [
+            choice(
+              "Fold",
+              LEVELS.map(([, name]) => name),
+              (i) => {
+                level = LEVELS[i]![0];
+                show();
+              },
+              LEVELS.findIndex(([l]) => l === now),
+            ),
+          ]),
+    );
     caption.textContent = `${about(current)} ${viewer.caption()}.`;
     warning.hidden = current.complete !== false;
-    warning.textContent = "Parts of this graph were lost on the way: some tensors or edges are missing.";
+    warning.textContent =
+      "Parts of this graph were lost on the way: some tensors or edges are missing.";
     find(search.value);
   }
   function find(text: string): void {
@@ -95,7 +127,10 @@ export function dagSection(dag: Dag | null): HTMLElement {
       matches.textContent = `${at + 1} of ${count(hits.length)}`;
     }
   }
-  const fold = h("span", { title: "What is one box: single nodes, modules of each layer, or whole layers. A double click opens a box." });
+  const fold = h("span", {
+    title:
+      "What is one box: single nodes, modules of each layer, or whole layers. A double click opens a box.",
+  });
   const search = h("input", {
     type: "search",
     id: "dag-search",
@@ -110,14 +145,55 @@ export function dagSection(dag: Dag | null): HTMLElement {
       },
     },
   });
-  const box = h("input", { type: "checkbox", checked: true, on: { change: () => { weights = box.checked; show(); } } });
+  const box = h("input", {
+    type: "checkbox",
+    checked: true,
+    on: {
+      change: () => {
+        weights = box.checked;
+        show();
+      },
+    },
+  });
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
-  const zoom = h("div", { class: "choice" }, button("−", "Zoom out", () => viewer.zoom(0.75)), button("+", "Zoom in", () => viewer.zoom(1.33)), button("Fit", "Show the whole graph", () => viewer.fit()), button("Full screen", "Full screen, Escape leaves it", () => void fullScreen(frame)));
-  const tools = h("div", { class: "tools" }, switcher(graphs, (g) => { current = g; show(); }), fold, search, matches, h("label", { class: "check" }, box, "weights"), h("span", { class: "grow" }), zoom);
+  const zoom = h(
+    "div",
+    { class: "choice" },
+    button("−", "Zoom out", () => viewer.zoom(0.75)),
+    button("+", "Zoom in", () => viewer.zoom(1.33)),
+    button("Fit", "Show the whole graph", () => viewer.fit()),
+    button("Full screen", "Full screen, Escape leaves it", () => void fullScreen(frame)),
+  );
+  const tools = h(
+    "div",
+    { class: "tools" },
+    switcher(graphs, (g) => {
+      current = g;
+      show();
+    }),
+    fold,
+    search,
+    matches,
+    h("label", { class: "check" }, box, "weights"),
+    h("span", { class: "grow" }),
+    zoom,
+  );
   frame.append(tools, viewer.element, viewer.legend);
   frame.addEventListener("fullscreenchange", show);
-  const element = section("profdag", "Graph", LEAD, warning, frame, h("p", { class: "hint" }, caption, " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked."));
+  const element = section(
+    "profdag",
+    "Graph",
+    LEAD,
+    warning,
+    frame,
+    h(
+      "p",
+      { class: "hint" },
+      caption,
+      " Drag to move; Ctrl and the wheel zoom, the wheel alone too once the graph was clicked.",
+    ),
+  );
   // Drawn when the page has a layout, so that the columns suit the real width.
   requestAnimationFrame(show);
   onTheme(() => viewer.repaint());

@@ -23,7 +23,10 @@ const LARGE = 220;
 const MAX_CROSSING = 6;
 
 /** For every position the number of values that cross from it to the next. */
-function crossings(p: Prepared, position: Map<number, number>): { count: number[]; lastUse: Map<number, number> } {
+function crossings(
+  p: Prepared,
+  position: Map<number, number>,
+): { count: number[]; lastUse: Map<number, number> } {
   const lastUse = new Map<number, number>();
   for (const [edge, kind] of p.kind) {
     if (kind === "flow") {
@@ -43,15 +46,22 @@ function crossings(p: Prepared, position: Map<number, number>): { count: number[
 function cut(p: Prepared, count: number[], allowed: number): number[][] {
   const parts: number[][] = [];
   let part: number[] = [];
-  const layer = (index: number | undefined): number | null => (index === undefined ? null : (p.node.get(index)?.layer ?? null));
+  const layer = (index: number | undefined): number | null =>
+    index === undefined ? null : (p.node.get(index)?.layer ?? null);
   const folded = p.computed.some((index) => isFolded(p.node.get(index)!));
   // A chain of whole layers runs on, as one of single nodes does.
-  const layers = folded && p.computed.filter((index, i) => layer(index) !== layer(p.computed[i + 1])).length * 2 > p.computed.length;
+  const layers =
+    folded &&
+    p.computed.filter((index, i) => layer(index) !== layer(p.computed[i + 1])).length * 2 >
+      p.computed.length;
   const enough = (i: number): boolean => {
     if (!folded || layers) {
       return part.length >= MIN_NODES;
     }
-    return (part.length >= MIN_BOXES && layer(p.computed[i]) !== layer(p.computed[i + 1])) || part.length >= MANY_BOXES;
+    return (
+      (part.length >= MIN_BOXES && layer(p.computed[i]) !== layer(p.computed[i + 1])) ||
+      part.length >= MANY_BOXES
+    );
   };
   p.computed.forEach((index, i) => {
     part.push(index);

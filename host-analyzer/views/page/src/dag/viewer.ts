@@ -16,14 +16,24 @@ import { prepare, type Prepared } from "./prepare.ts";
 
 /** Scale at which a node's text can be read, and at which dimensions appear. */
 const READABLE = 0.85;
-const LOD: [number, string][] = [[0.75, "near"], [0.42, "middle"], [0, "far"]];
+const LOD: [number, string][] = [
+  [0.75, "near"],
+  [0.42, "middle"],
+  [0, "far"],
+];
 
 export class Viewer {
   readonly element: HTMLElement;
   readonly legend = h("div");
   private readonly svg = s("svg", { "aria-hidden": "true" });
   private readonly tooltip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  private readonly panel = h("aside", { class: "detail", hidden: true, tabindex: 0, "aria-label": "Selected tensor", data: { overlay: true } });
+  private readonly panel = h("aside", {
+    class: "detail",
+    hidden: true,
+    tabindex: 0,
+    "aria-label": "Selected tensor",
+    data: { overlay: true },
+  });
   private readonly pan: PanZoom;
   private p: Prepared | null = null;
   private layout: Layout | null = null;
@@ -35,9 +45,24 @@ export class Viewer {
   private weights = true;
 
   constructor() {
-    this.element = h("div", { class: "dag-view", tabindex: 0, role: "application", "aria-label": "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order, Enter unfolds a box or folds the part around a node." }, this.svg, this.tooltip, this.panel);
+    this.element = h(
+      "div",
+      {
+        class: "dag-view",
+        tabindex: 0,
+        role: "application",
+        "aria-label":
+          "Operator graph. Arrow keys move, plus and minus zoom, 0 shows all, comma and full stop go through the nodes in order, Enter unfolds a box or folds the part around a node.",
+      },
+      this.svg,
+      this.tooltip,
+      this.panel,
+    );
     this.pan = panZoom(this.element, (v) => {
-      this.drawing?.root.setAttribute("transform", `translate(${v.x.toFixed(2)} ${v.y.toFixed(2)}) scale(${v.k.toFixed(4)})`);
+      this.drawing?.root.setAttribute(
+        "transform",
+        `translate(${v.x.toFixed(2)} ${v.y.toFixed(2)}) scale(${v.k.toFixed(4)})`,
+      );
       this.svg.dataset.lod = LOD.find(([k]) => v.k >= k)![1];
       this.svg.style.setProperty("--k", String(v.k));
     });
@@ -114,13 +139,16 @@ export class Viewer {
   search(text: string): number[] {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.drawing?.nodes.forEach((element) => element.classList.remove("hit"));
-    const hits = words.length === 0 ? [] : list(this.folding?.graph.nodes).filter((n) => {
-      const element = this.elementOf(n.index);
-      const hay = `${n.name ?? ""} ${n.op ?? ""} ${n.desc ?? ""} #${n.index}`.toLowerCase();
-      const hit = element !== undefined && words.every((w) => hay.includes(w));
-      element?.classList.toggle("hit", hit || element.classList.contains("hit"));
-      return hit;
-    });
+    const hits =
+      words.length === 0
+        ? []
+        : list(this.folding?.graph.nodes).filter((n) => {
+            const element = this.elementOf(n.index);
+            const hay = `${n.name ?? ""} ${n.op ?? ""} ${n.desc ?? ""} #${n.index}`.toLowerCase();
+            const hit = element !== undefined && words.every((w) => hay.includes(w));
+            element?.classList.toggle("hit", hit || element.classList.contains("hit"));
+            return hit;
+          });
     this.svg.classList.toggle("searching", words.length > 0);
     return hits.map((n) => n.index).sort((a, b) => a - b);
   }
@@ -169,10 +197,28 @@ export class Viewer {
     element?.classList.add("selected");
     this.lit = [...(element ? [element] : []), ...(this.drawing?.touching.get(index) ?? [])];
     this.drawing?.touching.get(index)?.forEach((e) => e.classList.add("lit"));
-    const close = h("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => { this.select(null); this.element.focus(); } } }, "×");
+    const close = h(
+      "button",
+      {
+        type: "button",
+        class: "close",
+        "aria-label": "Close",
+        on: {
+          click: () => {
+            this.select(null);
+            this.element.focus();
+          },
+        },
+      },
+      "×",
+    );
     const show = (i: number): void => this.find(i);
     const turn = (part: Part): void => this.turn(part);
-    this.panel.replaceChildren(close, ...(isFolded(node) ? foldedDetail(node, show, turn) : detail(this.p!, node, show)), ...foldButtons(this.foldable(node), turn));
+    this.panel.replaceChildren(
+      close,
+      ...(isFolded(node) ? foldedDetail(node, show, turn) : detail(this.p!, node, show)),
+      ...foldButtons(this.foldable(node), turn),
+    );
     this.panel.scrollTop = 0;
   }
 
@@ -195,7 +241,8 @@ export class Viewer {
       const box = this.element.getBoundingClientRect();
       const x = e.clientX - box.left;
       const y = e.clientY - box.top;
-      const left = x + 14 + this.tooltip.offsetWidth > box.width ? x - 14 - this.tooltip.offsetWidth : x + 14;
+      const left =
+        x + 14 + this.tooltip.offsetWidth > box.width ? x - 14 - this.tooltip.offsetWidth : x + 14;
       this.tooltip.style.transform = `translate(${Math.max(4, left)}px, ${Math.min(y + 12, box.height - this.tooltip.offsetHeight - 6)}px)`;
     }
   }
@@ -212,7 +259,9 @@ export class Viewer {
 
   /** The parts around what is drawn at an index that can still be folded. */
   private foldable(node: DagNode): Part[] {
-    return this.folding!.partsAround(node.index).filter((p) => !isFolded(node) || (p.kind === "layer" && node.part.kind === "module"));
+    return this.folding!.partsAround(node.index).filter(
+      (p) => !isFolded(node) || (p.kind === "layer" && node.part.kind === "module"),
+    );
   }
 
   /** Unfolds the selected box, or folds the part around the selected node; with Shift, the layer around either. */
@@ -272,7 +321,10 @@ export class Viewer {
     const boxes = [...this.p.node.values()].filter(isFolded);
     const folded = boxes.reduce((sum, b) => sum + b.part.nodes.length, 0);
     const hidden = this.p.node.size - this.drawing!.nodes.size;
-    const how = boxes.length > 0 ? `, ${count(folded)} of them in ${plural(boxes.length, "box", "boxes")} (a double click or Enter opens one)` : "";
+    const how =
+      boxes.length > 0
+        ? `, ${count(folded)} of them in ${plural(boxes.length, "box", "boxes")} (a double click or Enter opens one)`
+        : "";
     return `${plural(list(g.nodes).length - leafs, "node")}${how}, ${plural(leafs, "leaf", "leafs")}${hidden > 0 ? ` (${count(hidden)} hidden)` : ""}, ${plural(list(g.edges).length, "edge")}`;
   }
 }

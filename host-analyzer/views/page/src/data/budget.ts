@@ -1,6 +1,6 @@
 // The budget, as summary.json has it: every list of times has a column for each class.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface ThreadBudget {
   tid: Num;

@@ -1,6 +1,6 @@
 // What of the operators was captured, as summary.json has it.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface Coverage {
   phase: Str;

@@ -1,6 +1,6 @@
 // What the board can do at best, as summary.json has it.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 /** A reading curve's point. */
 export interface CurvePoint {

@@ -1,6 +1,6 @@
 // What the system and the engine's processes were set to, as summary.json has it.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 /** A value that was read again and again. */
 export interface Seen {

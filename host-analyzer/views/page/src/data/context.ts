@@ -1,6 +1,6 @@
 // What grows with the context, and speculative decoding, as summary.json has them.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface Growth {
   ns_per_1000_cells: Num;

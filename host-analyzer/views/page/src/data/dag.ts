@@ -1,6 +1,6 @@
 // Types of dag.json; docs/output-schema.md is the reference.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface DagNode {
   index: number;

@@ -1,7 +1,7 @@
 // Findings, as summary.json has them.
 
 import type { Slowdown } from "./capture.ts";
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface Evidence {
   key: Str;

@@ -1,6 +1,6 @@
 // What the kernel's scheduler did with the engine's threads, as summary.json has it.
 
-import type { Maybe, Num, Str } from "./summary.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 
 export interface StateTimes {
   running_ns: Num;

@@ -7,11 +7,8 @@ import type { Ceiling } from "./ceiling.ts";
 import type { Conditions } from "./conditions.ts";
 import type { Kv, Speculative } from "./context.ts";
 import type { Findings } from "./findings.ts";
+import type { Maybe, Num, Str } from "./maybe.ts";
 import type { Sched } from "./sched.ts";
-
-export type Maybe<T> = T | null | undefined;
-export type Num = Maybe<number>;
-export type Str = Maybe<string>;
 
 export interface Process {
   pid: Num;
@@ -300,7 +297,13 @@ export interface OnBackend {
   backend: Str;
   executions: Num;
   host: Maybe<{ host_side: Maybe<boolean>; executions: Num; wall_ns: Num; work: Maybe<Done> }>;
-  device: Maybe<{ kernels: Num; device_ns: Num; work: Maybe<Done>; at_once: Maybe<boolean>; fused: Maybe<{ what: Str; kernels: Num; device_ns: Num }[]> }>;
+  device: Maybe<{
+    kernels: Num;
+    device_ns: Num;
+    work: Maybe<Done>;
+    at_once: Maybe<boolean>;
+    fused: Maybe<{ what: Str; kernels: Num; device_ns: Num }[]>;
+  }>;
 }
 
 /** How far an accelerator's profile fits the recording. */
@@ -314,7 +317,9 @@ export interface ProfileJoin {
   grouped: Maybe<{ kernels: Num; device_ns: Num }>;
   unjoined: Maybe<{ kernels: Num; device_ns: Num }>;
   unjoined_kinds: Maybe<{ text: Str; why: Str; kernels: Num; device_ns: Num }[]>;
-  operators: Maybe<{ op: Str; executions: Num; kernels: Num; fused: Num; without: Num; beyond: Num }[]>;
+  operators: Maybe<
+    { op: Str; executions: Num; kernels: Num; fused: Num; without: Num; beyond: Num }[]
+  >;
 }
 
 export interface Backends {

@@ -23,7 +23,11 @@ export type Order = "number" | "use";
 export function linesOf(routing: Routing | undefined, order: Order): Line[] {
   return list(routing?.layers).map((layer) => {
     const tokens = layer.tokens ?? 0;
-    const cells = list(layer.expert_uses).map((uses, expert) => ({ expert, uses, density: tokens > 0 ? uses / tokens : 0 }));
+    const cells = list(layer.expert_uses).map((uses, expert) => ({
+      expert,
+      uses,
+      density: tokens > 0 ? uses / tokens : 0,
+    }));
     if (order === "use") {
       cells.sort((a, b) => b.uses - a.uses || a.expert - b.expert);
     }

@@ -28,7 +28,12 @@ function geometry(lines: Line[], space: number): Geometry {
 function words(line: Line, index: number): [string, string] {
   const cell = line.cells[index];
   const head = `${line.layer.layer == null ? line.title : `layer ${line.title}`}, expert ${cell?.expert ?? "?"}`;
-  return [head, cell?.uses ? `used ${plural(cell.uses, "time")}, by ${percent(cell.density)} of ${plural(line.layer.tokens ?? 0, "token")}` : "never used"];
+  return [
+    head,
+    cell?.uses
+      ? `used ${plural(cell.uses, "time")}, by ${percent(cell.density)} of ${plural(line.layer.tokens ?? 0, "token")}`
+      : "never used",
+  ];
 }
 
 export class HeatMap {
@@ -61,7 +66,13 @@ export class HeatMap {
       this.canvas,
     );
     // The words stand outside of what scrolls, which would cut them off.
-    this.element = h("div", { class: "heat-map" }, h("div", { class: "scroll" }, this.view), this.scaleLine, this.tip);
+    this.element = h(
+      "div",
+      { class: "heat-map" },
+      h("div", { class: "scroll" }, this.view),
+      this.scaleLine,
+      this.tip,
+    );
     new ResizeObserver(() => this.draw()).observe(this.element);
     onTheme(() => this.draw());
   }
@@ -76,7 +87,10 @@ export class HeatMap {
   private draw(): void {
     const g = geometry(this.lines, this.element.clientWidth || 900);
     this.geometry = g;
-    const [width, height] = [LEFT + g.columns * g.width + 1, TOP + this.lines.length * g.height + 1];
+    const [width, height] = [
+      LEFT + g.columns * g.width + 1,
+      TOP + this.lines.length * g.height + 1,
+    ];
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.ceil(width * ratio);
     this.canvas.height = Math.ceil(height * ratio);
@@ -101,8 +115,18 @@ export class HeatMap {
       });
     });
     c.strokeStyle = cssVar("--line");
-    this.lines.forEach((line, y) => c.strokeRect(LEFT + 0.5, TOP + y * g.height + 0.5, edge(line.cells.length) - LEFT, g.height));
-    Object.assign(this.view.dataset, { lines: this.lines.length, columns: g.columns, left: LEFT, top: TOP, cellWidth: g.width, cellHeight: g.height, max });
+    this.lines.forEach((line, y) =>
+      c.strokeRect(LEFT + 0.5, TOP + y * g.height + 0.5, edge(line.cells.length) - LEFT, g.height),
+    );
+    Object.assign(this.view.dataset, {
+      lines: this.lines.length,
+      columns: g.columns,
+      left: LEFT,
+      top: TOP,
+      cellWidth: g.width,
+      cellHeight: g.height,
+      max,
+    });
     this.legend(scale, max);
   }
 
@@ -110,7 +134,8 @@ export class HeatMap {
     c.fillStyle = cssVar("--muted");
     c.font = "11px system-ui, sans-serif";
     c.textBaseline = "middle";
-    const every = (space: number, size: number): number => [1, 2, 4, 5, 8, 10, 16, 20, 32, 64, 128, 256, 512].find((n) => n * size >= space) ?? 1024;
+    const every = (space: number, size: number): number =>
+      [1, 2, 4, 5, 8, 10, 16, 20, 32, 64, 128, 256, 512].find((n) => n * size >= space) ?? 1024;
     c.textAlign = "right";
     const rows = every(12, g.height);
     this.lines.forEach((line, y) => {
@@ -123,7 +148,11 @@ export class HeatMap {
     c.textAlign = "center";
     const step = every(28, g.width);
     for (let x = 0; x < g.columns; x += step) {
-      c.fillText(String(this.order === "number" ? x : x + 1), LEFT + (x + 0.5) * g.width, TOP / 2 - 1);
+      c.fillText(
+        String(this.order === "number" ? x : x + 1),
+        LEFT + (x + 0.5) * g.width,
+        TOP / 2 - 1,
+      );
     }
   }
 
@@ -131,8 +160,19 @@ export class HeatMap {
     const ramp = h("span", { class: "ramp", "aria-hidden": "true" });
     ramp.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((p) => scale.at(p)).join(",")})`;
     const never = h("span", { class: "never", "aria-hidden": "true" });
-    const across = this.order === "number" ? "experts by their number" : "the most used experts of each layer first";
-    this.scaleLine.replaceChildren("used by 0 %", ramp, `${percent(max)} of a layer's tokens`, never, "never used", h("span", { class: "grow" }), `from left to right: ${across}`);
+    const across =
+      this.order === "number"
+        ? "experts by their number"
+        : "the most used experts of each layer first";
+    this.scaleLine.replaceChildren(
+      "used by 0 %",
+      ramp,
+      `${percent(max)} of a layer's tokens`,
+      never,
+      "never used",
+      h("span", { class: "grow" }),
+      `from left to right: ${across}`,
+    );
   }
 
   private point(e: MouseEvent): void {
@@ -143,7 +183,12 @@ export class HeatMap {
   }
 
   private key(e: KeyboardEvent): void {
-    const step: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    const step: Record<string, [number, number]> = {
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+    };
     const by = step[e.key];
     if (e.key === "Escape") {
       this.tell(null);
@@ -164,10 +209,26 @@ export class HeatMap {
       return;
     }
     const [head, text] = words(line, at[1]);
-    this.tip.replaceChildren(h("strong", {}, head), h("span", {}, text), h("span", { class: "muted" }, `${count(line.cells.length)} experts, ${count(line.layer.n_used)} for each token`));
+    this.tip.replaceChildren(
+      h("strong", {}, head),
+      h("span", {}, text),
+      h(
+        "span",
+        { class: "muted" },
+        `${count(line.cells.length)} experts, ${count(line.layer.n_used)} for each token`,
+      ),
+    );
     const right = at[1] > this.geometry.columns / 2;
-    const [box, canvas] = [this.element.getBoundingClientRect(), this.canvas.getBoundingClientRect()];
-    const x = canvas.left - box.left + LEFT + (at[1] + (right ? 0 : 1)) * this.geometry.width + (right ? -8 : 8);
+    const [box, canvas] = [
+      this.element.getBoundingClientRect(),
+      this.canvas.getBoundingClientRect(),
+    ];
+    const x =
+      canvas.left -
+      box.left +
+      LEFT +
+      (at[1] + (right ? 0 : 1)) * this.geometry.width +
+      (right ? -8 : 8);
     const y = canvas.top - box.top + TOP + (at[0] + 1) * this.geometry.height + 4;
     this.tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)${right ? " translateX(-100%)" : ""}`;
   }

@@ -1,7 +1,8 @@
 // Which experts the routers of a mixture-of-experts model chose. Absent for a model without routers.
 
 import { list } from "../data/read.ts";
-import type { Num, Routing, Summary } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
+import type { Routing, Summary } from "../data/summary.ts";
 import { figure, h } from "../ui/dom.ts";
 import { bytes, count, figureText, percent, plural } from "../ui/format.ts";
 import { choice, panel, section } from "../ui/parts.ts";
@@ -9,7 +10,14 @@ import { linesOf, type Order } from "./cells.ts";
 import { HeatMap } from "./heatmap.ts";
 import { balanceText, layerTable, pinTable } from "./tables.ts";
 
-function card(title: string, tip: string, key: string, value: Num, text: string, note: string): HTMLElement {
+function card(
+  title: string,
+  tip: string,
+  key: string,
+  value: Num,
+  text: string,
+  note: string,
+): HTMLElement {
   return h(
     "div",
     { class: "card small", title: tip },
@@ -25,12 +33,49 @@ function cards(r: Routing): HTMLElement[] {
   const decode = r.phase === "decode";
   const used = f?.n_expert == null || f.never_used == null ? null : f.n_expert - f.never_used;
   const batch = decode ? "token" : "batch";
-  const distance = reuse?.median_tokens == null ? "" : `by chance ${percent(reuse.even_share)} · last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
+  const distance =
+    reuse?.median_tokens == null
+      ? ""
+      : `by chance ${percent(reuse.even_share)} · last used ${plural(reuse.median_tokens, "token")} ago (median), ${count(reuse.p90_tokens)} (p90)`;
   return [
-    card("Used experts", "Experts that any token used, over all layers", "used", used, count(used), f?.n_expert == null ? "" : `of ${count(f.n_expert)} in ${plural(list(r.layers).length, "layer")}`),
-    card(`By a ${batch}`, `Different experts that a ${batch} uses, mean, over all layers`, "distinct_per_batch", f?.distinct_per_batch, figureText(f?.distinct_per_batch), f?.bytes_per_batch == null ? "" : `${bytes(f.bytes_per_batch)} of weights`),
-    card("Balance", "Entropy of the uses by the largest possible, mean of the layers: 1 when all experts are used equally, 0 when one alone is", "balance", f?.balance, balanceText(f?.balance), "1 even, 0 one alone"),
-    ...(decode ? [card("As token before", "Part of a token's experts that the token before used too", "reuse_share", reuse?.share, percent(reuse?.share), distance)] : []),
+    card(
+      "Used experts",
+      "Experts that any token used, over all layers",
+      "used",
+      used,
+      count(used),
+      f?.n_expert == null
+        ? ""
+        : `of ${count(f.n_expert)} in ${plural(list(r.layers).length, "layer")}`,
+    ),
+    card(
+      `By a ${batch}`,
+      `Different experts that a ${batch} uses, mean, over all layers`,
+      "distinct_per_batch",
+      f?.distinct_per_batch,
+      figureText(f?.distinct_per_batch),
+      f?.bytes_per_batch == null ? "" : `${bytes(f.bytes_per_batch)} of weights`,
+    ),
+    card(
+      "Balance",
+      "Entropy of the uses by the largest possible, mean of the layers: 1 when all experts are used equally, 0 when one alone is",
+      "balance",
+      f?.balance,
+      balanceText(f?.balance),
+      "1 even, 0 one alone",
+    ),
+    ...(decode
+      ? [
+          card(
+            "As token before",
+            "Part of a token's experts that the token before used too",
+            "reuse_share",
+            reuse?.share,
+            percent(reuse?.share),
+            distance,
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -38,14 +83,20 @@ function cards(r: Routing): HTMLElement[] {
 function namesOf(rows: Routing[]): string[] {
   const context = (r: Routing): string => `${r.pid ?? ""} ${r.context ?? ""}`;
   const contexts = [...new Set(rows.map(context))];
-  return rows.map((r) => (contexts.length > 1 ? `${r.phase ?? "unknown"} · context ${contexts.indexOf(context(r)) + 1}` : (r.phase ?? "unknown")));
+  return rows.map((r) =>
+    contexts.length > 1
+      ? `${r.phase ?? "unknown"} · context ${contexts.indexOf(context(r)) + 1}`
+      : (r.phase ?? "unknown"),
+  );
 }
 
 function leftOut(r: Routing): string {
   const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
   const words = [
     part > 0 ? `${plural(part, "selection")} of a layer came in part only` : "",
-    all > 0 ? `${plural(all, "selection")} of all experts of a layer, by which an engine warms up` : "",
+    all > 0
+      ? `${plural(all, "selection")} of all experts of a layer, by which an engine warms up`
+      : "",
   ].filter(Boolean);
   return words.length > 0 ? `In no figure: ${words.join("; ")}.` : "";
 }
@@ -55,7 +106,10 @@ export function expertSection(summary: Summary): HTMLElement | null {
   if (rows.length === 0) {
     return null;
   }
-  const start = Math.max(0, rows.findIndex((r) => r.phase === "decode"));
+  const start = Math.max(
+    0,
+    rows.findIndex((r) => r.phase === "decode"),
+  );
   let order: Order = "number";
   let shown = rows[start]!;
   const map = new HeatMap();
@@ -81,7 +135,12 @@ export function expertSection(summary: Summary): HTMLElement | null {
     order = i === 0 ? "number" : "use";
     drawMap();
   });
-  const tools = h("div", { class: "tools" }, choice("Experts of", namesOf(rows), show, start), orders);
+  const tools = h(
+    "div",
+    { class: "tools" },
+    choice("Experts of", namesOf(rows), show, start),
+    orders,
+  );
   return section(
     "experts",
     "Experts",

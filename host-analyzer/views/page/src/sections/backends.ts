@@ -1,7 +1,8 @@
 // Operators by shape on several backends: times of the host beside times that accelerators' own profiles tell.
 
 import { list } from "../data/read.ts";
-import type { Backends, Done, Maybe, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { Backends, Done, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, DASH, dims, figureText, percent, time } from "../ui/format.ts";
@@ -23,13 +24,20 @@ function shapeText(shapes: Shape[]): string {
   }
   const p = shape.product;
   const batch = p?.batch != null && p.batch > 1 ? ` batch=${p.batch}` : "";
-  return p ? `${list(shape.types)[0] ?? ""} m=${p.m} n=${p.n} k=${p.k}${batch}` : `${shape.dtype ?? ""} ${dims(shape.ne)}`;
+  return p
+    ? `${list(shape.types)[0] ?? ""} m=${p.m} n=${p.n} k=${p.k}${batch}`
+    : `${shape.dtype ?? ""} ${dims(shape.ne)}`;
 }
 
 /** Result and sources of every shape, for the tip. */
 function sourceText(shapes: Shape[]): string {
-  const source = (s: Shape): string => list(s.src).map((ne, i) => `${list(s.types)[i] ?? ""} ${dims(ne)}`).join(", ");
-  return shapes.map((s) => `${s.op ?? ""} ${s.dtype ?? ""} ${dims(s.ne)} of ${source(s)}`).join("\n");
+  const source = (s: Shape): string =>
+    list(s.src)
+      .map((ne, i) => `${list(s.types)[i] ?? ""} ${dims(ne)}`)
+      .join(", ");
+  return shapes
+    .map((s) => `${s.op ?? ""} ${s.dtype ?? ""} ${dims(s.ne)} of ${source(s)}`)
+    .join("\n");
 }
 
 /** The device's time is that of the work; the host's only where it is not of handing it over. */
@@ -37,7 +45,9 @@ function own(on: OnBackend): { ns: number; runs: number; work: Maybe<Done> } | n
   if (on.device?.device_ns != null) {
     return { ns: on.device.device_ns, runs: on.device.kernels ?? 0, work: on.device.work };
   }
-  return on.host?.wall_ns != null && !on.host.host_side ? { ns: on.host.wall_ns, runs: on.host.executions ?? 0, work: on.host.work } : null;
+  return on.host?.wall_ns != null && !on.host.host_side
+    ? { ns: on.host.wall_ns, runs: on.host.executions ?? 0, work: on.host.work }
+    : null;
 }
 
 function each(on: OnBackend): number | null {
@@ -69,15 +79,31 @@ function unjoined(profile: ProfileJoin): HTMLElement | null {
   if (kinds.length === 0) {
     return null;
   }
-  const why: Record<string, string> = { no_backend: "no graph of the backend", not_told: "not told what it computed", no_node: "no such node" };
+  const why: Record<string, string> = {
+    no_backend: "no graph of the backend",
+    not_told: "not told what it computed",
+    no_node: "no such node",
+  };
   const grid = table({
     name: `unjoined-${profile.name ?? ""}`,
     rows: kinds,
     columns: [
       { key: "text", title: "Kernels without a node", class: "mono", value: (r) => r.text },
       { key: "why", title: "Why", value: (r) => why[r.why ?? ""] ?? r.why },
-      { key: "kernels", title: "Kernels", numeric: true, value: (r) => r.kernels, cell: (r) => count(r.kernels) },
-      { key: "device_ns", title: "Device", numeric: true, value: (r) => r.device_ns, cell: (r) => time(r.device_ns) },
+      {
+        key: "kernels",
+        title: "Kernels",
+        numeric: true,
+        value: (r) => r.kernels,
+        cell: (r) => count(r.kernels),
+      },
+      {
+        key: "device_ns",
+        title: "Device",
+        numeric: true,
+        value: (r) => r.device_ns,
+        cell: (r) => time(r.device_ns),
+      },
     ],
   });
   return panel(profile.name ?? "", grid.element);
@@ -88,7 +114,11 @@ function balance(profile: ProfileJoin): HTMLElement | null {
   if (rows.length === 0) {
     return null;
   }
-  const number = (key: "executions" | "kernels" | "fused" | "without" | "beyond", title: string, tip: string) => ({
+  const number = (
+    key: "executions" | "kernels" | "fused" | "without" | "beyond",
+    title: string,
+    tip: string,
+  ) => ({
     key,
     title,
     numeric: true,
@@ -101,20 +131,33 @@ function balance(profile: ProfileJoin): HTMLElement | null {
     rows,
     columns: [
       { key: "op", title: "Operator", value: (r) => r.op },
-      number("executions", "Executions", "Nodes of the backend's graphs times their calls, from the recording"),
+      number(
+        "executions",
+        "Executions",
+        "Nodes of the backend's graphs times their calls, from the recording",
+      ),
       number("kernels", "Kernels", "That computed it first or alone, from the profile"),
       number("fused", "Fused", "Kernels that computed it behind another operator"),
       number("without", "Without a kernel", "Executions that no kernel accounts for"),
       number("beyond", "Beyond", "Kernels that no execution accounts for"),
     ],
   });
-  const share = profile.device_ns ? ((profile.joined?.device_ns ?? 0) + (profile.grouped?.device_ns ?? 0)) / profile.device_ns : null;
+  const share = profile.device_ns
+    ? ((profile.joined?.device_ns ?? 0) + (profile.grouped?.device_ns ?? 0)) / profile.device_ns
+    : null;
   const said = `${percent(share)} of ${time(profile.device_ns)} on the device fits nodes: ${count(profile.joined?.kernels)} of ${count(profile.kernels)} kernels one shape each, ${count(profile.grouped?.kernels)} one of several.`;
-  return panel(`${profile.name ?? ""} against ${profile.backend ?? "no backend"}`, h("p", { class: "hint" }, said), grid.element);
+  return panel(
+    `${profile.name ?? ""} against ${profile.backend ?? "no backend"}`,
+    h("p", { class: "hint" }, said),
+    grid.element,
+  );
 }
 
 /** Null of a recording of one backend without a profile, where there is nothing to compare. */
-export function backendSection(backends: Maybe<Backends>, colours: OperatorColours): HTMLElement | null {
+export function backendSection(
+  backends: Maybe<Backends>,
+  colours: OperatorColours,
+): HTMLElement | null {
   const rows = backends ? lines(backends) : [];
   const profiles = list(backends?.profiles);
   if (rows.length === 0 && profiles.length === 0) {
@@ -126,26 +169,94 @@ export function backendSection(backends: Maybe<Backends>, colours: OperatorColou
     rows,
     limit: 30,
     columns: [
-      { key: "op", title: "Operator", value: (r) => r.op, cell: (r) => h("span", { class: "op" }, swatch(colours.of(r.op)), r.op) },
-      { key: "shape", title: "Shape", value: (r) => r.shape, cell: (r) => h("span", { class: "mono", title: r.sources }, r.shape) },
+      {
+        key: "op",
+        title: "Operator",
+        value: (r) => r.op,
+        cell: (r) => h("span", { class: "op" }, swatch(colours.of(r.op)), r.op),
+      },
+      {
+        key: "shape",
+        title: "Shape",
+        value: (r) => r.shape,
+        cell: (r) => h("span", { class: "mono", title: r.sources }, r.shape),
+      },
       { key: "backend", title: "Backend", value: (r) => r.on.backend },
-      { key: "executions", title: "Runs", numeric: true, tip: "Nodes of the graphs times their calls", value: (r) => r.on.executions, cell: (r) => count(r.on.executions) },
+      {
+        key: "executions",
+        title: "Runs",
+        numeric: true,
+        tip: "Nodes of the graphs times their calls",
+        value: (r) => r.on.executions,
+        cell: (r) => count(r.on.executions),
+      },
       {
         key: "host",
         title: "Host",
         numeric: true,
         tip: "Wall time on the host; in brackets the time of only handing operators over",
         value: (r) => r.on.host?.wall_ns,
-        cell: (r) => (r.on.host?.host_side ? `(${time(r.on.host.wall_ns)})` : time(r.on.host?.wall_ns)),
+        cell: (r) =>
+          r.on.host?.host_side ? `(${time(r.on.host.wall_ns)})` : time(r.on.host?.wall_ns),
       },
-      { key: "kernels", title: "Kernels", numeric: true, value: (r) => r.on.device?.kernels, cell: (r) => count(r.on.device?.kernels) },
-      { key: "device", title: "Device", numeric: true, tip: "By the accelerator's own clock, in no time of the host", value: (r) => r.on.device?.device_ns, cell: (r) => time(r.on.device?.device_ns) },
-      { key: "each", title: "Each", numeric: true, tip: "Device time of a kernel; host time of a run where there is no kernel", value: (r) => each(r.on), cell: (r) => time(each(r.on)) },
-      { key: "gb", title: "GB/s", numeric: true, tip: "Bytes read and written in that time", value: (r) => own(r.on)?.work?.bytes_per_s, cell: (r) => rate(own(r.on)?.work?.bytes_per_s) },
-      { key: "gop", title: "GOP/s", numeric: true, tip: "Operations in that time", value: (r) => own(r.on)?.work?.operations_per_s, cell: (r) => rate(own(r.on)?.work?.operations_per_s) },
-      ...(fused ? [{ key: "fused", title: "Fused", tip: "Kernels that computed further operators; rates count the first one", value: (r: Line) => fusedText(r.on) }] : []),
+      {
+        key: "kernels",
+        title: "Kernels",
+        numeric: true,
+        value: (r) => r.on.device?.kernels,
+        cell: (r) => count(r.on.device?.kernels),
+      },
+      {
+        key: "device",
+        title: "Device",
+        numeric: true,
+        tip: "By the accelerator's own clock, in no time of the host",
+        value: (r) => r.on.device?.device_ns,
+        cell: (r) => time(r.on.device?.device_ns),
+      },
+      {
+        key: "each",
+        title: "Each",
+        numeric: true,
+        tip: "Device time of a kernel; host time of a run where there is no kernel",
+        value: (r) => each(r.on),
+        cell: (r) => time(each(r.on)),
+      },
+      {
+        key: "gb",
+        title: "GB/s",
+        numeric: true,
+        tip: "Bytes read and written in that time",
+        value: (r) => own(r.on)?.work?.bytes_per_s,
+        cell: (r) => rate(own(r.on)?.work?.bytes_per_s),
+      },
+      {
+        key: "gop",
+        title: "GOP/s",
+        numeric: true,
+        tip: "Operations in that time",
+        value: (r) => own(r.on)?.work?.operations_per_s,
+        cell: (r) => rate(own(r.on)?.work?.operations_per_s),
+      },
+      ...(fused
+        ? [
+            {
+              key: "fused",
+              title: "Fused",
+              tip: "Kernels that computed further operators; rates count the first one",
+              value: (r: Line) => fusedText(r.on),
+            },
+          ]
+        : []),
     ],
   });
   const lead = "The same operator, types and dimensions on each backend.";
-  return section("backends", "Backends", lead, ...profiles.map(unjoined), panel("", grid.element), ...profiles.map(balance));
+  return section(
+    "backends",
+    "Backends",
+    lead,
+    ...profiles.map(unjoined),
+    panel("", grid.element),
+    ...profiles.map(balance),
+  );
 }

@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Budget, PhaseBudget } from "../data/budget.ts";
-import type { Maybe } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { percent, plural, time } from "../ui/format.ts";
 import { evidenceLink } from "../ui/links.ts";
@@ -50,13 +50,22 @@ function bar(classes: Classes, parts: number[], whole: number, key: string): HTM
     if (!(ns > 0)) {
       return null;
     }
-    const piece = h("span", { title: `${classes.names[i]}: ${time(ns)}, ${percent(ns / whole)}`, data: { key: `${key}.${classes.keys[i]}`, value: ns } });
+    const piece = h("span", {
+      title: `${classes.names[i]}: ${time(ns)}, ${percent(ns / whole)}`,
+      data: { key: `${key}.${classes.keys[i]}`, value: ns },
+    });
     piece.style.width = `${(ns / whole) * 100}%`;
     piece.style.background = `var(${variable(classes.keys[i] ?? "")})`;
     return piece;
   });
-  const label = parts.flatMap((ns, i) => (ns > 0 ? [`${classes.names[i]} ${percent(ns / whole)}`] : [])).join(", ");
-  return h("div", { class: "budget-bar", role: "img", "aria-label": label, data: { bar: key, whole } }, ...pieces);
+  const label = parts
+    .flatMap((ns, i) => (ns > 0 ? [`${classes.names[i]} ${percent(ns / whole)}`] : []))
+    .join(", ");
+  return h(
+    "div",
+    { class: "budget-bar", role: "img", "aria-label": label, data: { bar: key, whole } },
+    ...pieces,
+  );
 }
 
 /** The classes with time, the largest first, with their time in a call. */
@@ -72,7 +81,11 @@ function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
         "li",
         {},
         swatch(`var(${variable(classes.keys[i] ?? "")})`),
-        h("span", { class: "name" }, evidenceLink(shownIn(classes.keys[i] ?? ""), classes.names[i] ?? "")),
+        h(
+          "span",
+          { class: "name" },
+          evidenceLink(shownIn(classes.keys[i] ?? ""), classes.names[i] ?? ""),
+        ),
         h("span", { class: "num" }, time(ns / calls)),
         h("span", { class: "num muted" }, percent(ns / whole)),
       ),
@@ -82,21 +95,30 @@ function legend(classes: Classes, phase: PhaseBudget): HTMLElement {
 
 function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
   const whole = phase.time_ns ?? 0;
-  const threads = list(phase.threads).slice(0, 16).map((t) =>
-    h(
-      "div",
-      { class: "budget-thread" },
-      h("span", { class: "who mono" }, t.tid == null ? "further threads" : `thread ${t.tid}`, t.calls_tokens ? h("span", { class: "muted" }, " calls") : null),
-      bar(classes, list(t.parts), t.time_ns ?? 1, `budget.${phase.phase}.${t.tid}`),
-    ),
-  );
+  const threads = list(phase.threads)
+    .slice(0, 16)
+    .map((t) =>
+      h(
+        "div",
+        { class: "budget-thread" },
+        h(
+          "span",
+          { class: "who mono" },
+          t.tid == null ? "further threads" : `thread ${t.tid}`,
+          t.calls_tokens ? h("span", { class: "muted" }, " calls") : null,
+        ),
+        bar(classes, list(t.parts), t.time_ns ?? 1, `budget.${phase.phase}.${t.tid}`),
+      ),
+    );
   const calls = phase.calls ?? 0;
   const a = phase.phase === "decode" ? "a token" : "a call";
   return panel(
     `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
-    threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread")) : null,
+    threads.length > 0
+      ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread"))
+      : null,
     ...threads,
   );
 }
@@ -107,10 +129,17 @@ function overTime(classes: Classes, budget: Budget): Child {
   if (tokens.length < 2) {
     return null;
   }
-  const canvas = h("canvas", { class: "budget-tokens", role: "img", "aria-label": "Time of each decode token by class" });
+  const canvas = h("canvas", {
+    class: "budget-tokens",
+    role: "img",
+    "aria-label": "Time of each decode token by class",
+  });
   const times = tokens.map((t) => t.time_ns ?? 0).sort((a, b) => a - b);
   // One long token must not flatten the others.
-  const top = Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
+  const top = Math.min(
+    times[times.length - 1] ?? 1,
+    3 * (times[Math.floor(times.length * 0.95)] ?? 1),
+  );
   const draw = (): void => {
     const [width, height] = [canvas.clientWidth || 800, 160];
     const scale = window.devicePixelRatio || 1;
@@ -139,7 +168,12 @@ function overTime(classes: Classes, budget: Budget): Child {
   return panel(
     `Decode tokens over time, up to ${time(top)}`,
     canvas,
-    h("p", { class: "axis" }, h("span", {}, `call ${first?.call ?? ""}`), h("span", {}, `call ${last?.call ?? ""}`)),
+    h(
+      "p",
+      { class: "axis" },
+      h("span", {}, `call ${first?.call ?? ""}`),
+      h("span", {}, `call ${last?.call ?? ""}`),
+    ),
   );
 }
 
@@ -152,8 +186,28 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
   const keys = list(budget.classes);
   const classes = { keys, names: keys.map((key, i) => list(budget.names)[i] ?? key) };
   const order = ["decode", "prefill"];
-  phases.sort((a, b) => (order.indexOf(a.phase ?? "") + 9) % 9 - (order.indexOf(b.phase ?? "") + 9) % 9);
-  const unseen = budget.scheduler ? [] : [" ", evidenceLink(["session"], "The scheduler level was not recorded"), ": what others took is in these classes unseen."];
-  const lead = h("span", {}, evidenceLink(["tokens", "proftime"], "Every nanosecond of a token"), ", in one class.", ...unseen);
-  return section("budget", "Where the time goes", lead, h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))), overTime(classes, budget));
+  phases.sort(
+    (a, b) => ((order.indexOf(a.phase ?? "") + 9) % 9) - ((order.indexOf(b.phase ?? "") + 9) % 9),
+  );
+  const unseen = budget.scheduler
+    ? []
+    : [
+        " ",
+        evidenceLink(["session"], "The scheduler level was not recorded"),
+        ": what others took is in these classes unseen.",
+      ];
+  const lead = h(
+    "span",
+    {},
+    evidenceLink(["tokens", "proftime"], "Every nanosecond of a token"),
+    ", in one class.",
+    ...unseen,
+  );
+  return section(
+    "budget",
+    "Where the time goes",
+    lead,
+    h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))),
+    overTime(classes, budget),
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { Ceiling, CurvePoint } from "../data/ceiling.ts";
 import { list } from "../data/read.ts";
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { bytes, count } from "../ui/format.ts";
 import { h } from "../ui/dom.ts";
 import { panel, section } from "../ui/parts.ts";
@@ -11,20 +11,32 @@ import { table, type Column } from "../ui/table.ts";
 
 type Figures = Pick<Ceiling, "median" | "min" | "max" | "unit">;
 
-function rate<T extends Figures>(key: "median" | "min" | "max", title: string, tip: string): Column<T> {
+function rate<T extends Figures>(
+  key: "median" | "min" | "max",
+  title: string,
+  tip: string,
+): Column<T> {
   const of = (c: T): Num => c[key];
   return { key, title, numeric: true, tip, value: of, cell: (c) => quantity(of(c), c.unit, false) };
 }
 
 function rates<T extends Figures>(): Column<T>[] {
-  return [rate("median", "Median", "Of the repetitions"), rate("min", "Min", "Least of the repetitions"), rate("max", "Max", "Greatest of the repetitions")];
+  return [
+    rate("median", "Median", "Of the repetitions"),
+    rate("min", "Min", "Least of the repetitions"),
+    rate("max", "Max", "Greatest of the repetitions"),
+  ];
 }
 
 type Row = CurvePoint & Pick<Ceiling, "core" | "threads" | "cpus" | "unit">;
 
 /** How fast memory is read by how much of it: a row for each working set. Null in recordings of older agents. */
 function curves(rows: Ceiling[]): HTMLElement | null {
-  const points = rows.flatMap((c) => list(c.points).map((p): Row => ({ ...p, core: c.core, threads: c.threads, cpus: c.cpus, unit: c.unit })));
+  const points = rows.flatMap((c) =>
+    list(c.points).map(
+      (p): Row => ({ ...p, core: c.core, threads: c.threads, cpus: c.cpus, unit: c.unit }),
+    ),
+  );
   if (points.length === 0) {
     return null;
   }
@@ -35,11 +47,26 @@ function curves(rows: Ceiling[]): HTMLElement | null {
     limit: 16,
     columns: [
       { key: "core", title: "Cores", value: (p) => p.core, cell: (p) => p.core || "–" },
-      { key: "threads", title: "Threads", numeric: true, value: (p) => p.threads, cell: (p) => count(p.threads) },
+      {
+        key: "threads",
+        title: "Threads",
+        numeric: true,
+        value: (p) => p.threads,
+        cell: (p) => count(p.threads),
+      },
       { key: "cpus", title: "CPUs", class: "mono", value: (p) => cpuRanges(p.cpus) },
-      { key: "working_set_bytes", title: "Memory", numeric: true, tip: "All threads together read it again and again", value: (p) => p.working_set_bytes, cell: (p) => bytes(p.working_set_bytes) },
+      {
+        key: "working_set_bytes",
+        title: "Memory",
+        numeric: true,
+        tip: "All threads together read it again and again",
+        value: (p) => p.working_set_bytes,
+        cell: (p) => bytes(p.working_set_bytes),
+      },
       ...rates<Row>(),
-      ...(doubtful ? [{ key: "doubts", title: "Doubtful", value: (p: Row) => list(p.doubts).join(", ") }] : []),
+      ...(doubtful
+        ? [{ key: "doubts", title: "Doubtful", value: (p: Row) => list(p.doubts).join(", ") }]
+        : []),
     ],
   });
   return h("div", {}, h("h3", {}, "Reading, by how much memory"), grid.element);
@@ -58,14 +85,51 @@ export function ceilingSection(ceilings: Maybe<Ceiling[]>): HTMLElement | null {
     columns: [
       { key: "kind", title: "Ceiling", value: (c) => c.kind },
       { key: "core", title: "Cores", value: (c) => c.core, cell: (c) => c.core || "–" },
-      { key: "threads", title: "Threads", numeric: true, value: (c) => c.threads, cell: (c) => count(c.threads) },
+      {
+        key: "threads",
+        title: "Threads",
+        numeric: true,
+        value: (c) => c.threads,
+        cell: (c) => count(c.threads),
+      },
       { key: "cpus", title: "CPUs", class: "mono", value: (c) => cpuRanges(c.cpus) },
-      ...(rows.some((c) => c.working_set_bytes) ? [{ key: "working_set_bytes", title: "Memory", numeric: true, value: (c: Ceiling) => c.working_set_bytes, cell: (c: Ceiling) => bytes(c.working_set_bytes) }] : []),
+      ...(rows.some((c) => c.working_set_bytes)
+        ? [
+            {
+              key: "working_set_bytes",
+              title: "Memory",
+              numeric: true,
+              value: (c: Ceiling) => c.working_set_bytes,
+              cell: (c: Ceiling) => bytes(c.working_set_bytes),
+            },
+          ]
+        : []),
       ...rates<Ceiling>(),
-      { key: "repeats", title: "Repetitions", numeric: true, value: (c) => c.repeats, cell: (c) => count(c.repeats) },
+      {
+        key: "repeats",
+        title: "Repetitions",
+        numeric: true,
+        value: (c) => c.repeats,
+        cell: (c) => count(c.repeats),
+      },
       { key: "how", title: "By", value: (c) => c.how, cell: (c) => c.how || "–" },
-      ...(rows.some((c) => c.note) ? [{ key: "note", title: "Note", class: "note", value: (c: Ceiling) => c.note, cell: (c: Ceiling) => c.note || "" }] : []),
+      ...(rows.some((c) => c.note)
+        ? [
+            {
+              key: "note",
+              title: "Note",
+              class: "note",
+              value: (c: Ceiling) => c.note,
+              cell: (c: Ceiling) => c.note || "",
+            },
+          ]
+        : []),
     ],
   });
-  return section("ceilings", "Ceilings", "What this board delivers at best to that many threads: memory, arithmetic in registers, barriers, wake-ups.", panel("", grid.element, curves(rows)));
+  return section(
+    "ceilings",
+    "Ceilings",
+    "What this board delivers at best to that many threads: memory, arithmetic in registers, barriers, wake-ups.",
+    panel("", grid.element, curves(rows)),
+  );
 }

@@ -1,8 +1,18 @@
 // What the system and the engine's processes were set to: what may run where, how much, how fast.
 
-import type { AbsentFact, Conditions, CpuFacts, ProcessFacts, Quota, Rise, Seen, SystemFacts, ThreadFacts } from "../data/conditions.ts";
+import type {
+  AbsentFact,
+  Conditions,
+  CpuFacts,
+  ProcessFacts,
+  Quota,
+  Rise,
+  Seen,
+  SystemFacts,
+  ThreadFacts,
+} from "../data/conditions.ts";
 import { list } from "../data/read.ts";
-import type { Maybe, Num, Str } from "../data/summary.ts";
+import type { Maybe, Num, Str } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH, plural, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
@@ -20,7 +30,9 @@ function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
 }
 
 function rise(value: Maybe<Rise>, text: (n: Num) => string): string | null {
-  return value?.whole == null ? null : `${text(value.whole)}${!value.whole || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
+  return value?.whole == null
+    ? null
+    : `${text(value.whole)}${!value.whole || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
 }
 
 const hertz = (n: Num): string => quantity(n, "hertz");
@@ -29,28 +41,42 @@ const words = (text: Str): string | null => text || null;
 
 /** What is known; the rest is under "not read", with its reason. */
 function pairs(lines: Line[]): Child {
-  const rows = lines.flatMap(([name, value]) => (value == null || value === DASH ? [] : [h("dt", {}, name), h("dd", {}, value)]));
+  const rows = lines.flatMap(([name, value]) =>
+    value == null || value === DASH ? [] : [h("dt", {}, name), h("dd", {}, value)],
+  );
   return rows.length > 0 ? h("dl", { class: "pairs" }, ...rows) : null;
 }
 
 function systemPanel(s: Maybe<SystemFacts>): Child {
-  const body = s && pairs([
-    ["Memory", known(s.memory_total_bytes, bytes)],
-    ["Available", seen(s.memory_available_bytes, bytes)],
-    ["Swap", s.swap_total_bytes === 0 ? "none" : known(s.swap_total_bytes, bytes)],
-    ["Free swap", s.swap_total_bytes === 0 ? null : seen(s.swap_free_bytes, bytes)],
-    ["Memory clock", seen(s.ddr_frequency_hz, hertz)],
-    ["Memory clock at most", known(s.ddr_frequency_max_hz, hertz)],
-    ["Memory governor", words(s.ddr_governor)],
-    ["Huge pages", words(s.hugepages_policy)],
-    ["Page size", known(s.page_size_bytes, bytes)],
-    ["NUMA nodes", known(s.numa_nodes, count)],
-    ["Hypervisor", s.hypervisor === "not named" ? "one that does not name itself" : words(s.hypervisor)],
-    ["Preemption", words(s.preemption)],
-    ["BPF stacks per CPU", s.private_stacks == null ? null : s.private_stacks ? "yes; the agent's programs use none" : "no"],
-    ["Kernel options", list(s.kernel_options).join(" ") || null],
-    ["CPU features", list(s.cpu_features).join(" ") || null],
-  ]);
+  const body =
+    s &&
+    pairs([
+      ["Memory", known(s.memory_total_bytes, bytes)],
+      ["Available", seen(s.memory_available_bytes, bytes)],
+      ["Swap", s.swap_total_bytes === 0 ? "none" : known(s.swap_total_bytes, bytes)],
+      ["Free swap", s.swap_total_bytes === 0 ? null : seen(s.swap_free_bytes, bytes)],
+      ["Memory clock", seen(s.ddr_frequency_hz, hertz)],
+      ["Memory clock at most", known(s.ddr_frequency_max_hz, hertz)],
+      ["Memory governor", words(s.ddr_governor)],
+      ["Huge pages", words(s.hugepages_policy)],
+      ["Page size", known(s.page_size_bytes, bytes)],
+      ["NUMA nodes", known(s.numa_nodes, count)],
+      [
+        "Hypervisor",
+        s.hypervisor === "not named" ? "one that does not name itself" : words(s.hypervisor),
+      ],
+      ["Preemption", words(s.preemption)],
+      [
+        "BPF stacks per CPU",
+        s.private_stacks == null
+          ? null
+          : s.private_stacks
+            ? "yes; the agent's programs use none"
+            : "no",
+      ],
+      ["Kernel options", list(s.kernel_options).join(" ") || null],
+      ["CPU features", list(s.cpu_features).join(" ") || null],
+    ]);
   return body ? panel("System", body) : null;
 }
 
@@ -70,7 +96,14 @@ function limit(value: Maybe<number | string>): string | null {
 function processPanel(p: ProcessFacts): Child {
   const c = p.cgroup;
   const variables = list(p.environment);
-  const environment = variables.map((v) => h("li", {}, `${v.name ?? "?"}=`, v.value == null ? h("span", { class: "muted" }, "(not recorded)") : v.value));
+  const environment = variables.map((v) =>
+    h(
+      "li",
+      {},
+      `${v.name ?? "?"}=`,
+      v.value == null ? h("span", { class: "muted" }, "(not recorded)") : v.value,
+    ),
+  );
   const unlimited = c?.quota === "none";
   const settings = pairs([
     ["Program", words(p.program)],
@@ -92,8 +125,15 @@ function processPanel(p: ProcessFacts): Child {
     ["Minor page faults", rise(p.minor_faults, count)],
     ["Read from storage", rise(p.storage_read_bytes, bytes)],
   ]);
-  const named = variables.length > 0 ? h("ul", { class: "environment mono" }, ...environment) : p.variables === 0 ? h("p", { class: "muted" }, "No variables of OpenMP, GGML or llama.cpp are set.") : null;
-  return settings ? panel(`Process ${p.pid ?? "?"}`, settings, named ? h("h5", {}, "Environment") : null, named) : null;
+  const named =
+    variables.length > 0
+      ? h("ul", { class: "environment mono" }, ...environment)
+      : p.variables === 0
+        ? h("p", { class: "muted" }, "No variables of OpenMP, GGML or llama.cpp are set.")
+        : null;
+  return settings
+    ? panel(`Process ${p.pid ?? "?"}`, settings, named ? h("h5", {}, "Environment") : null, named)
+    : null;
 }
 
 /** Columns that nothing is known in are left out. */
@@ -107,17 +147,67 @@ function cpuTable(rows: CpuFacts[]): Child {
   }
   const columns: Column<CpuFacts>[] = [
     { key: "cpu", title: "CPU", numeric: true, value: (c) => c.cpu },
-    { key: "online", title: "State", value: (c) => c.online, cell: (c) => (c.online == null ? DASH : c.online ? "online" : "offline") },
+    {
+      key: "online",
+      title: "State",
+      value: (c) => c.online,
+      cell: (c) => (c.online == null ? DASH : c.online ? "online" : "offline"),
+    },
     { key: "core", title: "Core", value: (c) => c.core },
-    { key: "capacity", title: "Capacity", numeric: true, tip: "1024 for the fastest CPU", value: (c) => c.capacity, cell: (c) => count(c.capacity) },
+    {
+      key: "capacity",
+      title: "Capacity",
+      numeric: true,
+      tip: "1024 for the fastest CPU",
+      value: (c) => c.capacity,
+      cell: (c) => count(c.capacity),
+    },
     { key: "governor", title: "Governor", value: (c) => c.governor },
-    { key: "frequency_limit_hz", title: "Allowed clock", numeric: true, tip: "The highest that the governor may choose", value: (c) => c.frequency_limit_hz?.min, cell: (c) => seen(c.frequency_limit_hz, hertz) ?? DASH },
-    { key: "frequency_min_hz", title: "Lowest", numeric: true, tip: "The lowest that the governor may choose", value: (c) => c.frequency_min_hz, cell: (c) => hertz(c.frequency_min_hz) },
-    { key: "frequency_max_hz", title: "Of the hardware", numeric: true, tip: "The highest clock of the hardware", value: (c) => c.frequency_max_hz, cell: (c) => hertz(c.frequency_max_hz) },
-    { key: "steal_ns", title: "Stolen", numeric: true, tip: "Time that the hypervisor gave to others", value: (c) => c.steal_ns?.whole, cell: (c) => time(c.steal_ns?.whole) },
-    { key: "steal_decode_ns", title: "In decode", numeric: true, tip: "Part of the stolen time between decode calls' beginnings and ends", value: (c) => c.steal_ns?.decode, cell: (c) => time(c.steal_ns?.decode) },
+    {
+      key: "frequency_limit_hz",
+      title: "Allowed clock",
+      numeric: true,
+      tip: "The highest that the governor may choose",
+      value: (c) => c.frequency_limit_hz?.min,
+      cell: (c) => seen(c.frequency_limit_hz, hertz) ?? DASH,
+    },
+    {
+      key: "frequency_min_hz",
+      title: "Lowest",
+      numeric: true,
+      tip: "The lowest that the governor may choose",
+      value: (c) => c.frequency_min_hz,
+      cell: (c) => hertz(c.frequency_min_hz),
+    },
+    {
+      key: "frequency_max_hz",
+      title: "Of the hardware",
+      numeric: true,
+      tip: "The highest clock of the hardware",
+      value: (c) => c.frequency_max_hz,
+      cell: (c) => hertz(c.frequency_max_hz),
+    },
+    {
+      key: "steal_ns",
+      title: "Stolen",
+      numeric: true,
+      tip: "Time that the hypervisor gave to others",
+      value: (c) => c.steal_ns?.whole,
+      cell: (c) => time(c.steal_ns?.whole),
+    },
+    {
+      key: "steal_decode_ns",
+      title: "In decode",
+      numeric: true,
+      tip: "Part of the stolen time between decode calls' beginnings and ends",
+      value: (c) => c.steal_ns?.decode,
+      cell: (c) => time(c.steal_ns?.decode),
+    },
   ];
-  return panel("CPUs", table<CpuFacts>({ name: "cpus", rows, columns: withValues(columns, rows), limit: 16 }).element);
+  return panel(
+    "CPUs",
+    table<CpuFacts>({ name: "cpus", rows, columns: withValues(columns, rows), limit: 16 }).element,
+  );
 }
 
 function threadTable(rows: ThreadFacts[]): Child {
@@ -126,14 +216,51 @@ function threadTable(rows: ThreadFacts[]): Child {
   }
   const columns: Column<ThreadFacts>[] = [
     { key: "tid", title: "Thread", numeric: true, value: (t) => t.tid },
-    { key: "affinity", title: "May run on", class: "mono", value: (t) => (list(t.affinity).length > 0 ? cpuRanges(t.affinity) : null) },
+    {
+      key: "affinity",
+      title: "May run on",
+      class: "mono",
+      value: (t) => (list(t.affinity).length > 0 ? cpuRanges(t.affinity) : null),
+    },
     { key: "policy", title: "Policy", value: (t) => t.policy },
-    { key: "run_ns", title: "On a CPU", numeric: true, value: (t) => t.run_ns?.whole, cell: (t) => time(t.run_ns?.whole) },
-    { key: "run_decode_ns", title: "In decode", numeric: true, value: (t) => t.run_ns?.decode, cell: (t) => time(t.run_ns?.decode) },
-    { key: "run_delay_ns", title: "Waiting for a CPU", numeric: true, value: (t) => t.run_delay_ns?.whole, cell: (t) => time(t.run_delay_ns?.whole) },
-    { key: "run_delay_decode_ns", title: "In decode", numeric: true, value: (t) => t.run_delay_ns?.decode, cell: (t) => time(t.run_delay_ns?.decode) },
+    {
+      key: "run_ns",
+      title: "On a CPU",
+      numeric: true,
+      value: (t) => t.run_ns?.whole,
+      cell: (t) => time(t.run_ns?.whole),
+    },
+    {
+      key: "run_decode_ns",
+      title: "In decode",
+      numeric: true,
+      value: (t) => t.run_ns?.decode,
+      cell: (t) => time(t.run_ns?.decode),
+    },
+    {
+      key: "run_delay_ns",
+      title: "Waiting for a CPU",
+      numeric: true,
+      value: (t) => t.run_delay_ns?.whole,
+      cell: (t) => time(t.run_delay_ns?.whole),
+    },
+    {
+      key: "run_delay_decode_ns",
+      title: "In decode",
+      numeric: true,
+      value: (t) => t.run_delay_ns?.decode,
+      cell: (t) => time(t.run_delay_ns?.decode),
+    },
   ];
-  return panel("Threads, as the kernel counted", table<ThreadFacts>({ name: "thread facts", rows, columns: withValues(columns, rows), limit: 10 }).element);
+  return panel(
+    "Threads, as the kernel counted",
+    table<ThreadFacts>({
+      name: "thread facts",
+      rows,
+      columns: withValues(columns, rows),
+      limit: 10,
+    }).element,
+  );
 }
 
 /** Facts of one name together: sixteen CPUs without a clock are one line. */
@@ -147,21 +274,42 @@ function absentList(rows: AbsentFact[]): Child {
   }
   const items = [...byName].map(([name, same]) => {
     const cpus = same.flatMap((r) => r.cpu ?? []);
-    const of = cpus.length > 0 ? ` of ${cpus.length > 1 ? "CPUs" : "CPU"} ${cpuRanges(cpus)}` : same.length > 1 ? `, ${same.length} times` : "";
+    const of =
+      cpus.length > 0
+        ? ` of ${cpus.length > 1 ? "CPUs" : "CPU"} ${cpuRanges(cpus)}`
+        : same.length > 1
+          ? `, ${same.length} times`
+          : "";
     return h("li", {}, h("code", {}, name), of, `: ${same[0]?.why || "no reason told"}`);
   });
-  return h("details", { class: "not-read" }, h("summary", {}, `${plural(byName.size, "fact")} could not be read`), h("ul", {}, ...items));
+  return h(
+    "details",
+    { class: "not-read" },
+    h("summary", {}, `${plural(byName.size, "fact")} could not be read`),
+    h("ul", {}, ...items),
+  );
 }
 
 /** Null where the agent recorded no facts. */
 export function conditionSection(conditions: Maybe<Conditions>): HTMLElement | null {
-  const system = [systemPanel(conditions?.system), threadTable(list(conditions?.threads))].filter(Boolean);
+  const system = [systemPanel(conditions?.system), threadTable(list(conditions?.threads))].filter(
+    Boolean,
+  );
   const processes = list(conditions?.processes).map(processPanel).filter(Boolean);
   const cpus = cpuTable(list(conditions?.cpus));
   const unread = absentList(list(conditions?.absent));
   if (system.length + processes.length === 0 && cpus === null && unread === null) {
     return null;
   }
-  const columns = [system, processes].filter((panels) => panels.length > 0).map((panels) => h("div", { class: "column" }, ...panels));
-  return section("conditions", "Conditions", "What the system and the engine's processes were set to while it was recorded.", h("div", { class: "halves" }, ...columns), cpus, unread);
+  const columns = [system, processes]
+    .filter((panels) => panels.length > 0)
+    .map((panels) => h("div", { class: "column" }, ...panels));
+  return section(
+    "conditions",
+    "Conditions",
+    "What the system and the engine's processes were set to while it was recorded.",
+    h("div", { class: "halves" }, ...columns),
+    cpus,
+    unread,
+  );
 }

@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { GrowingOperators, Growth, Kv } from "../data/context.ts";
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
@@ -21,15 +21,35 @@ function one(kv: Kv): Child {
   if (!token) {
     return panel("", absent("Too few steps of the KV cache for a line: generate a longer text."));
   }
-  const limit = at_limit ? ` With the cache full (${count(kv.limit_cells)} cells) a token takes ${time(at_limit.token_ns)} (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).` : "";
+  const limit = at_limit
+    ? ` With the cache full (${count(kv.limit_cells)} cells) a token takes ${time(at_limit.token_ns)} (${time(at_limit.low_ns)} to ${time(at_limit.high_ns)}).`
+    : "";
   const steps = table({
     name: "kv-steps",
     rows: list(kv.steps),
     limit: 12,
     columns: [
-      { key: "cells", title: "Cells", numeric: true, value: (s) => s.cells, cell: (s) => count(s.cells) },
-      { key: "tokens", title: "Tokens", numeric: true, value: (s) => s.tokens, cell: (s) => count(s.tokens) },
-      { key: "median_ns", title: "Median", numeric: true, value: (s) => s.median_ns, cell: (s) => time(s.median_ns) },
+      {
+        key: "cells",
+        title: "Cells",
+        numeric: true,
+        value: (s) => s.cells,
+        cell: (s) => count(s.cells),
+      },
+      {
+        key: "tokens",
+        title: "Tokens",
+        numeric: true,
+        value: (s) => s.tokens,
+        cell: (s) => count(s.tokens),
+      },
+      {
+        key: "median_ns",
+        title: "Median",
+        numeric: true,
+        value: (s) => s.median_ns,
+        cell: (s) => time(s.median_ns),
+      },
     ],
   });
   const growing = table<GrowingOperators>({
@@ -39,20 +59,57 @@ function one(kv: Kv): Child {
     columns: [
       { key: "name", title: "Operators", class: "mono", value: (o) => o.name ?? o.desc },
       { key: "op", title: "Type", value: (o) => o.desc || o.op },
-      { key: "ns_per_1000_cells", title: "A token and 1,000 cells", numeric: true, tip: "With its 95 % interval", value: (o) => o.ns_per_1000_cells, cell: slope },
-      { key: "grows", title: "Grows", value: (o) => o.grows, cell: (o) => (o.grows ? "yes" : "not told from noise") },
-      { key: "share", title: "Of a token now", numeric: true, value: (o) => o.share, cell: (o) => percent(o.share) },
+      {
+        key: "ns_per_1000_cells",
+        title: "A token and 1,000 cells",
+        numeric: true,
+        tip: "With its 95 % interval",
+        value: (o) => o.ns_per_1000_cells,
+        cell: slope,
+      },
+      {
+        key: "grows",
+        title: "Grows",
+        value: (o) => o.grows,
+        cell: (o) => (o.grows ? "yes" : "not told from noise"),
+      },
+      {
+        key: "share",
+        title: "Of a token now",
+        numeric: true,
+        value: (o) => o.share,
+        cell: (o) => percent(o.share),
+      },
     ],
   });
   return h(
     "div",
     {},
-    h("p", { class: "lead", data: { key: "kv.ns_per_1000_cells", value: token.ns_per_1000_cells ?? "" } }, `1,000 cells more cost a token ${slope(token)}.${limit}`),
-    h("div", { class: "halves" }, panel("Operators", growing.element), panel("Steps", steps.element)),
+    h(
+      "p",
+      {
+        class: "lead",
+        data: { key: "kv.ns_per_1000_cells", value: token.ns_per_1000_cells ?? "" },
+      },
+      `1,000 cells more cost a token ${slope(token)}.${limit}`,
+    ),
+    h(
+      "div",
+      { class: "halves" },
+      panel("Operators", growing.element),
+      panel("Steps", steps.element),
+    ),
   );
 }
 
 export function contextSection(kv: Maybe<Kv[]>): HTMLElement | null {
   const rows = list(kv);
-  return rows.length === 0 ? null : section("context", "Context", "What a token costs more, the longer the text is.", ...rows.map(one));
+  return rows.length === 0
+    ? null
+    : section(
+        "context",
+        "Context",
+        "What a token costs more, the longer the text is.",
+        ...rows.map(one),
+      );
 }

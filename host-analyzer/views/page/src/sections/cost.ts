@@ -1,44 +1,104 @@
 // What the measurement itself cost.
 
-import type { Num, Summary } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
+import type { Summary } from "../data/summary.ts";
 import { figure, h } from "../ui/dom.ts";
 import { bytes, count, figureText, percent, plural, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 
 function item(title: string, key: string, value: Num, text: string, note: string): HTMLElement {
-  return h("div", { class: "card small" }, h("div", { class: "title" }, title), h("div", { class: "value" }, figure(key, value, text)), h("div", { class: "note" }, note));
+  return h(
+    "div",
+    { class: "card small" },
+    h("div", { class: "title" }, title),
+    h("div", { class: "value" }, figure(key, value, text)),
+    h("div", { class: "note" }, note),
+  );
 }
 
 /** Measured where traced tokens stand beside untraced ones, else an estimate. */
 function slowdown(summary: Summary): HTMLElement {
   const s = summary.findings?.headline?.slowdown;
-  const part = (x: Num): string => (x == null ? "–" : `${x < 0 ? "" : "+"}${(x * 100).toFixed(Math.abs(x) < 0.01 ? 2 : 1)} %`);
+  const part = (x: Num): string =>
+    x == null ? "–" : `${x < 0 ? "" : "+"}${(x * 100).toFixed(Math.abs(x) < 0.01 ? 2 : 1)} %`;
   if (s?.kind === "measured") {
     const e = s.edges;
-    const edges = e ? `; where probes go in and out ${part(e.slowdown)}, ${time(e.extra_ns)} around each burst` : "";
+    const edges = e
+      ? `; where probes go in and out ${part(e.slowdown)}, ${time(e.extra_ns)} around each burst`
+      : "";
     const text = `of a traced token, measured (${part(s.low)} to ${part(s.high)}); all tokens ${part(s.of_all_tokens)}. ${plural(s.bursts ?? 0, "burst")}, ${count(s.traced)} tokens beside ${count(s.untraced)} untraced ones${edges}`;
     return item("Decode slowdown", "slowdown", s.slowdown, part(s.slowdown), text);
   }
   const estimate = summary.cost?.decode_slowdown;
-  return item("Decode slowdown", "decode_slowdown", estimate, estimate == null ? "–" : `≈ ${(estimate * 100).toFixed(2)} %`, "estimated: operators times the cost of their probes");
+  return item(
+    "Decode slowdown",
+    "decode_slowdown",
+    estimate,
+    estimate == null ? "–" : `≈ ${(estimate * 100).toFixed(2)} %`,
+    "estimated: operators times the cost of their probes",
+  );
 }
 
 export function costSection(summary: Summary): HTMLElement {
   const c = summary.cost;
   const length = summary.session?.duration_ns;
-  const of = (ns: Num): string => (ns == null || !length ? "" : `${percent(ns / length)} of the session on one CPU`);
+  const of = (ns: Num): string =>
+    ns == null || !length ? "" : `${percent(ns / length)} of the session on one CPU`;
   const body = c
     ? h(
         "div",
         { class: "cards" },
-        item("Stream", "stream_bytes", c.stream_bytes, bytes(c.stream_bytes), length && c.stream_bytes != null ? `${bytes(Math.round(c.stream_bytes / (length / 1e9)))} a second` : ""),
-        item("Per operator span", "bytes_per_span", c.bytes_per_span, c.bytes_per_span == null ? "–" : `${figureText(c.bytes_per_span)} B`, c.spans == null ? "" : `${count(c.spans)} spans in ${bytes(c.span_bytes)}`),
+        item(
+          "Stream",
+          "stream_bytes",
+          c.stream_bytes,
+          bytes(c.stream_bytes),
+          length && c.stream_bytes != null
+            ? `${bytes(Math.round(c.stream_bytes / (length / 1e9)))} a second`
+            : "",
+        ),
+        item(
+          "Per operator span",
+          "bytes_per_span",
+          c.bytes_per_span,
+          c.bytes_per_span == null ? "–" : `${figureText(c.bytes_per_span)} B`,
+          c.spans == null ? "" : `${count(c.spans)} spans in ${bytes(c.span_bytes)}`,
+        ),
         slowdown(summary),
-        item("Probes per operator", "probe_pair_ns", c.probe_pair_ns, time(c.probe_pair_ns), c.probe_inside_ns == null ? "not measured" : `${time(c.probe_inside_ns)} of it inside every operator's time`),
-        item("BPF programs", "bpf_run_ns", c.bpf_run_ns, c.bpf_runs && c.bpf_run_ns != null ? `${time(Math.round(c.bpf_run_ns / c.bpf_runs))} a run` : "–", c.bpf_runs == null ? "not measured" : `${count(c.bpf_runs)} runs sampled, ${time(c.bpf_run_ns)}`),
+        item(
+          "Probes per operator",
+          "probe_pair_ns",
+          c.probe_pair_ns,
+          time(c.probe_pair_ns),
+          c.probe_inside_ns == null
+            ? "not measured"
+            : `${time(c.probe_inside_ns)} of it inside every operator's time`,
+        ),
+        item(
+          "BPF programs",
+          "bpf_run_ns",
+          c.bpf_run_ns,
+          c.bpf_runs && c.bpf_run_ns != null
+            ? `${time(Math.round(c.bpf_run_ns / c.bpf_runs))} a run`
+            : "–",
+          c.bpf_runs == null
+            ? "not measured"
+            : `${count(c.bpf_runs)} runs sampled, ${time(c.bpf_run_ns)}`,
+        ),
         item("Agent CPU", "agent_cpu_ns", c.agent_cpu_ns, time(c.agent_cpu_ns), of(c.agent_cpu_ns)),
-        item("Agent memory", "agent_rss_bytes", c.agent_rss_bytes, bytes(c.agent_rss_bytes), "largest resident set"),
+        item(
+          "Agent memory",
+          "agent_rss_bytes",
+          c.agent_rss_bytes,
+          bytes(c.agent_rss_bytes),
+          "largest resident set",
+        ),
       )
     : absent("The recording does not tell.");
-  return section("cost", "Cost of measuring", "What the agent and its probes took from the machine.", panel("", body));
+  return section(
+    "cost",
+    "Cost of measuring",
+    "What the agent and its probes took from the machine.",
+    panel("", body),
+  );
 }

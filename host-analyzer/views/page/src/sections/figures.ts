@@ -2,13 +2,21 @@
 
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
-import type { Num, Request, Summary } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
+import type { Request, Summary } from "../data/summary.ts";
 import { contextColumn } from "../ui/contexts.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, DASH, figureText, plural, time } from "../ui/format.ts";
 import { table } from "../ui/table.ts";
 
-function card(title: string, tip: string, key: string, value: Num, text: string, note: string): HTMLElement {
+function card(
+  title: string,
+  tip: string,
+  key: string,
+  value: Num,
+  text: string,
+  note: string,
+): HTMLElement {
   return h(
     "div",
     { class: "card", title: tip },
@@ -39,9 +47,23 @@ function graphFigures(summary: Summary): HTMLElement {
   return h(
     "div",
     { class: "cards", id: "figures" },
-    card("Graph calls", "Whole graphs as the program gave them to the scheduler", "graph_calls", calls, count(calls), calls > 0 ? `mean ${time(ns / calls)}` : ""),
+    card(
+      "Graph calls",
+      "Whole graphs as the program gave them to the scheduler",
+      "graph_calls",
+      calls,
+      count(calls),
+      calls > 0 ? `mean ${time(ns / calls)}` : "",
+    ),
     card("Time in graphs", "Sum over the graph calls", "graph_ns", ns, time(ns), ""),
-    card("Operator runs", "Executions of operators, each on all of its threads", "op_runs", runs, count(runs), runs > 0 ? `${time(wall)} of wall time` : ""),
+    card(
+      "Operator runs",
+      "Executions of operators, each on all of its threads",
+      "op_runs",
+      runs,
+      count(runs),
+      runs > 0 ? `${time(wall)} of wall time` : "",
+    ),
   );
 }
 
@@ -56,23 +78,89 @@ export function figures(summary: Summary): HTMLElement {
   const batch = summary.tokens?.batch_decode;
   const which =
     requests.length > 1 && main ? `request ${(main.index ?? 0) + 1} of ${requests.length}` : "";
-  const prompt = main?.prompt_tokens == null ? which : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
+  const prompt =
+    main?.prompt_tokens == null
+      ? which
+      : [plural(main.prompt_tokens, "prompt token"), which].filter(Boolean).join(" · ");
   // The same tokens as the headline's, so that a number of one name has one value in the page.
   const told = summary.findings?.headline;
   const tpot = told?.token_ns ?? main?.tpot_ns;
-  const of = told?.token_ns != null ? `mean of ${plural(told.tokens ?? 0, "token")}` : main?.generated == null ? which : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
-  const spread = told?.median_ns == null ? "" : `median ${time(told.median_ns)} · p95 ${time(told.p95_ns)}`;
+  const of =
+    told?.token_ns != null
+      ? `mean of ${plural(told.tokens ?? 0, "token")}`
+      : main?.generated == null
+        ? which
+        : [`${count(main.generated)} generated`, which].filter(Boolean).join(" · ");
+  const spread =
+    told?.median_ns == null ? "" : `median ${time(told.median_ns)} · p95 ${time(told.p95_ns)}`;
   const calls = (prefill?.calls ?? 0) + (decode?.calls ?? 0);
   return h(
     "div",
     { class: "cards", id: "figures" },
-    card("TTFT", "Time to first token: start of the first prefill call to the end of the last", "ttft_ns", main?.ttft_ns, time(main?.ttft_ns), prompt),
-    card("TPOT", "Time per output token: mean time between the ends of decode calls, sampling included. The first decode token is left out: it warms caches up", "tpot_ns", tpot, time(tpot), of),
-    card(prefill?.told_by_tokens ? "Prefill, by token count" : "Prefill", "Tokens per second of all prefill calls", "prefill_tokens_per_s", prefill?.tokens_per_s, rate(prefill?.tokens_per_s), prefill?.tokens == null ? "" : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`),
-    card("Decode", "Tokens per second, sampling included: one divided by the TPOT, as in the first line of the page", "tokens_per_s", told?.tokens_per_s, rate(told?.tokens_per_s), spread),
-    card("Decode calls alone", "Tokens per second of all decode calls, without the time between them and with the first token: what the engine calls eval time", "decode_tokens_per_s", decode?.tokens_per_s, rate(decode?.tokens_per_s), "without sampling"),
-    ...(batch?.calls ? [card("Batch decode", "Tokens per second of calls that continue several sequences, or verify a draft", "batch_decode_tokens_per_s", batch.tokens_per_s, rate(batch.tokens_per_s), `${plural(batch.tokens ?? 0, "token")} in ${time(batch.time_ns)}`)] : []),
-    card("Calls", "Token-level calls", "calls", summary.tokens ? calls : null, summary.tokens ? count(calls) : DASH, summary.tokens ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode` : ""),
+    card(
+      "TTFT",
+      "Time to first token: start of the first prefill call to the end of the last",
+      "ttft_ns",
+      main?.ttft_ns,
+      time(main?.ttft_ns),
+      prompt,
+    ),
+    card(
+      "TPOT",
+      "Time per output token: mean time between the ends of decode calls, sampling included. The first decode token is left out: it warms caches up",
+      "tpot_ns",
+      tpot,
+      time(tpot),
+      of,
+    ),
+    card(
+      prefill?.told_by_tokens ? "Prefill, by token count" : "Prefill",
+      "Tokens per second of all prefill calls",
+      "prefill_tokens_per_s",
+      prefill?.tokens_per_s,
+      rate(prefill?.tokens_per_s),
+      prefill?.tokens == null
+        ? ""
+        : `${plural(prefill.tokens, "token")} in ${time(prefill.time_ns)}`,
+    ),
+    card(
+      "Decode",
+      "Tokens per second, sampling included: one divided by the TPOT, as in the first line of the page",
+      "tokens_per_s",
+      told?.tokens_per_s,
+      rate(told?.tokens_per_s),
+      spread,
+    ),
+    card(
+      "Decode calls alone",
+      "Tokens per second of all decode calls, without the time between them and with the first token: what the engine calls eval time",
+      "decode_tokens_per_s",
+      decode?.tokens_per_s,
+      rate(decode?.tokens_per_s),
+      "without sampling",
+    ),
+    ...(batch?.calls
+      ? [
+          card(
+            "Batch decode",
+            "Tokens per second of calls that continue several sequences, or verify a draft",
+            "batch_decode_tokens_per_s",
+            batch.tokens_per_s,
+            rate(batch.tokens_per_s),
+            `${plural(batch.tokens ?? 0, "token")} in ${time(batch.time_ns)}`,
+          ),
+        ]
+      : []),
+    card(
+      "Calls",
+      "Token-level calls",
+      "calls",
+      summary.tokens ? calls : null,
+      summary.tokens ? count(calls) : DASH,
+      summary.tokens
+        ? `${count(prefill?.calls ?? 0)} prefill · ${count(decode?.calls ?? 0)} decode`
+        : "",
+    ),
   );
 }
 
@@ -82,13 +170,49 @@ export function requestTable(requests: Request[]): HTMLElement {
     rows: requests,
     limit: 20,
     columns: [
-      { key: "index", title: "Request", numeric: true, value: (r) => r.index, cell: (r) => count(r.index == null ? null : r.index + 1) },
+      {
+        key: "index",
+        title: "Request",
+        numeric: true,
+        value: (r) => r.index,
+        cell: (r) => count(r.index == null ? null : r.index + 1),
+      },
       ...contextColumn(requests),
-      { key: "prompt_tokens", title: "Prompt tokens", numeric: true, value: (r) => r.prompt_tokens, cell: (r) => count(r.prompt_tokens) },
-      { key: "ttft_ns", title: "TTFT", numeric: true, value: (r) => r.ttft_ns, cell: (r) => time(r.ttft_ns) },
-      { key: "generated", title: "Generated", numeric: true, value: (r) => r.generated, cell: (r) => count(r.generated) },
-      { key: "tpot_ns", title: "TPOT", numeric: true, value: (r) => r.tpot_ns, cell: (r) => time(r.tpot_ns) },
-      { key: "decode_tokens_per_s", title: "Decode tok/s", numeric: true, value: (r) => r.decode_tokens_per_s, cell: (r) => figureText(r.decode_tokens_per_s) },
+      {
+        key: "prompt_tokens",
+        title: "Prompt tokens",
+        numeric: true,
+        value: (r) => r.prompt_tokens,
+        cell: (r) => count(r.prompt_tokens),
+      },
+      {
+        key: "ttft_ns",
+        title: "TTFT",
+        numeric: true,
+        value: (r) => r.ttft_ns,
+        cell: (r) => time(r.ttft_ns),
+      },
+      {
+        key: "generated",
+        title: "Generated",
+        numeric: true,
+        value: (r) => r.generated,
+        cell: (r) => count(r.generated),
+      },
+      {
+        key: "tpot_ns",
+        title: "TPOT",
+        numeric: true,
+        value: (r) => r.tpot_ns,
+        cell: (r) => time(r.tpot_ns),
+      },
+      {
+        key: "decode_tokens_per_s",
+        title: "Decode tok/s",
+        numeric: true,
+        value: (r) => r.decode_tokens_per_s,
+        cell: (r) => figureText(r.decode_tokens_per_s),
+      },
     ],
   }).element;
 }

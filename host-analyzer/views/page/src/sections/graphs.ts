@@ -7,7 +7,9 @@ import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
 function nodes(row: GraphRow): string {
-  return row.min_nodes === row.max_nodes ? count(row.min_nodes) : `${count(row.min_nodes)} … ${count(row.max_nodes)}`;
+  return row.min_nodes === row.max_nodes
+    ? count(row.min_nodes)
+    : `${count(row.min_nodes)} … ${count(row.max_nodes)}`;
 }
 
 export function graphSection(summary: Summary): HTMLElement {
@@ -17,11 +19,35 @@ export function graphSection(summary: Summary): HTMLElement {
     columns: [
       { key: "layer", title: "Layer", value: (r) => r.layer },
       { key: "backend", title: "Backend", value: (r) => r.backend, cell: (r) => r.backend || "–" },
-      { key: "calls", title: "Calls", numeric: true, value: (r) => r.calls, cell: (r) => count(r.calls) },
-      { key: "topologies", title: "Topologies", numeric: true, tip: "Different graphs, by their topology", value: (r) => r.topologies, cell: (r) => count(r.topologies) },
+      {
+        key: "calls",
+        title: "Calls",
+        numeric: true,
+        value: (r) => r.calls,
+        cell: (r) => count(r.calls),
+      },
+      {
+        key: "topologies",
+        title: "Topologies",
+        numeric: true,
+        tip: "Different graphs, by their topology",
+        value: (r) => r.topologies,
+        cell: (r) => count(r.topologies),
+      },
       { key: "max_nodes", title: "Nodes", numeric: true, value: (r) => r.max_nodes, cell: nodes },
-      { key: "time_ns", title: "Time", numeric: true, value: (r) => r.time_ns, cell: (r) => time(r.time_ns) },
+      {
+        key: "time_ns",
+        title: "Time",
+        numeric: true,
+        value: (r) => r.time_ns,
+        cell: (r) => time(r.time_ns),
+      },
     ],
   });
-  return section("graphs", "Graph calls", "Whole graphs as the scheduler got them, and what each backend computed of them.", panel("", grid.element));
+  return section(
+    "graphs",
+    "Graph calls",
+    "Whole graphs as the scheduler got them, and what each backend computed of them.",
+    panel("", grid.element),
+  );
 }

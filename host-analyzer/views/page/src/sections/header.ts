@@ -16,36 +16,60 @@ function field(name: string, value: string | null | undefined, wide = false): HT
 export function title(summary: Summary): HTMLElement {
   const names = programs(summary).join(", ");
   const session = summary.session;
-  const where = [session?.board, session?.cpu_model, date(session?.start_unix_ns)].filter(Boolean).join(" · ");
-  return h("header", { class: "head" }, h("h1", {}, names || "Recording"), h("p", { class: "muted" }, where));
+  const where = [session?.board, session?.cpu_model, date(session?.start_unix_ns)]
+    .filter(Boolean)
+    .join(" · ");
+  return h(
+    "header",
+    { class: "head" },
+    h("h1", {}, names || "Recording"),
+    h("p", { class: "muted" }, where),
+  );
 }
 
 /** Who was traced, where and when, in full. */
 export function sessionSection(summary: Summary): HTMLElement {
   const session = summary.session;
-  const backends = [...new Set(list(summary.engines).map(cpuBackend).filter((b) => b !== null))];
+  const backends = [
+    ...new Set(
+      list(summary.engines)
+        .map(cpuBackend)
+        .filter((b) => b !== null),
+    ),
+  ];
   const weights = [...new Set(list(summary.weights).map(weightLine))];
   const processes = list(session?.processes);
   const engines = [...new Set(processes.map((p) => p.engine_version).filter(Boolean))];
-  const commands = processes.map((p) => h("code", { class: "command", title: p.command, tabindex: 0 }, p.command || p.name || DASH));
-  const cpu = session?.cpus ? `${session.cpu_model || "unknown CPU"} · ${session.cpus} CPUs` : session?.cpu_model;
+  const commands = processes.map((p) =>
+    h("code", { class: "command", title: p.command, tabindex: 0 }, p.command || p.name || DASH),
+  );
+  const cpu = session?.cpus
+    ? `${session.cpu_model || "unknown CPU"} · ${session.cpus} CPUs`
+    : session?.cpu_model;
   return section(
     "session",
     "Session",
     "",
-    h("div", { class: "head" }, ...commands, h(
-      "dl",
-      { class: "facts" },
-      field("Board", session?.board),
-      field("CPU", cpu),
-      field("Engine", engines.join(", ") || "version not told"),
-      field("CPU backend", backends.join(" · ") || "not told"),
-      ...weights.map((line, i) => field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line, true)),
-      field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
-      field("Recorded", date(session?.start_unix_ns)),
-      field("Length", time(session?.duration_ns)),
-      field("Levels", list(session?.levels).join(", ")),
-      field("Agent", session?.agent),
-    )),
+    h(
+      "div",
+      { class: "head" },
+      ...commands,
+      h(
+        "dl",
+        { class: "facts" },
+        field("Board", session?.board),
+        field("CPU", cpu),
+        field("Engine", engines.join(", ") || "version not told"),
+        field("CPU backend", backends.join(" · ") || "not told"),
+        ...weights.map((line, i) =>
+          field(weights.length > 1 ? `Weights, context ${i + 1}` : "Weights", line, true),
+        ),
+        field("Kernel", [session?.machine, session?.kernel].filter(Boolean).join(" · ")),
+        field("Recorded", date(session?.start_unix_ns)),
+        field("Length", time(session?.duration_ns)),
+        field("Levels", list(session?.levels).join(", ")),
+        field("Agent", session?.agent),
+      ),
+    ),
   );
 }

@@ -1,7 +1,8 @@
 // What was lost, before anything else. Green only when nothing was.
 
 import { list } from "../data/read.ts";
-import type { Damage, Ending, Health, Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
+import type { Damage, Ending, Health } from "../data/summary.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH } from "../ui/format.ts";
 
@@ -32,7 +33,11 @@ const TITLE: Record<Tone, string> = {
   bad: "Something was lost",
 };
 
-function pairs(title: string, prefix: string, record: Record<string, Num> | null | undefined): Child {
+function pairs(
+  title: string,
+  prefix: string,
+  record: Record<string, Num> | null | undefined,
+): Child {
   const entries = Object.entries(record ?? {});
   if (entries.length === 0) {
     return null;
@@ -50,7 +55,11 @@ function damageList(damaged: Damage[]): Child {
   }
   const rows = damaged.flatMap((d) => [
     h("dt", {}, d.kind ?? DASH),
-    h("dd", { class: "num" }, `${count(d.count)}×, ${bytes(d.bytes)}, first at byte ${count(d.first_offset)}`),
+    h(
+      "dd",
+      { class: "num" },
+      `${count(d.count)}×, ${bytes(d.bytes)}, first at byte ${count(d.first_offset)}`,
+    ),
   ]);
   return h("div", {}, h("h4", {}, "Damaged on the way"), h("dl", { class: "pairs" }, ...rows));
 }
@@ -63,13 +72,19 @@ function heading(kind: Tone, ending: Maybe<Ending>): string {
   return ending?.sentence && kind === "warn" ? "The session did not end well" : TITLE[kind];
 }
 
-export function healthBanner(health: Health | null | undefined, ending?: Maybe<Ending>): HTMLElement {
+export function healthBanner(
+  health: Health | null | undefined,
+  ending?: Maybe<Ending>,
+): HTMLElement {
   const kind = tone(health, ending);
   const lines = list(health?.lines);
   const said = lines.length > 0 ? lines : ["The summary says nothing about losses."];
   const [first, ...rest] = said;
   const spans = pairs("Operator spans", "spans", health?.spans);
-  const dropped = kind === "good" || kind === "nothing" ? null : pairs("Dropped at the source", "dropped", health?.dropped);
+  const dropped =
+    kind === "good" || kind === "nothing"
+      ? null
+      : pairs("Dropped at the source", "dropped", health?.dropped);
   const details = h(
     "details",
     {},
@@ -79,14 +94,25 @@ export function healthBanner(health: Health | null | undefined, ending?: Maybe<E
   );
   return h(
     "div",
-    { id: "health", class: `health ${kind}`, role: "status", data: { perfect: String(health?.perfect === true), ending: ending?.code ?? "" } },
-    h("div", { class: "mark", "aria-hidden": "true" }, kind === "good" ? "✓" : kind === "nothing" ? "–" : "!"),
+    {
+      id: "health",
+      class: `health ${kind}`,
+      role: "status",
+      data: { perfect: String(health?.perfect === true), ending: ending?.code ?? "" },
+    },
+    h(
+      "div",
+      { class: "mark", "aria-hidden": "true" },
+      kind === "good" ? "✓" : kind === "nothing" ? "–" : "!",
+    ),
     h(
       "div",
       { class: "words" },
       h("p", { class: "verdict" }, heading(kind, ending)),
       h("p", { class: "line", data: { healthLine: 0 } }, first ?? ""),
-      rest.length > 0 ? h("ul", {}, ...rest.map((l, i) => h("li", { data: { healthLine: i + 1 } }, l))) : null,
+      rest.length > 0
+        ? h("ul", {}, ...rest.map((l, i) => h("li", { data: { healthLine: i + 1 } }, l)))
+        : null,
       details,
     ),
   );

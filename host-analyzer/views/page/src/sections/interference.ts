@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Interferer, Interrupt, Sched, SchedThread, StateTimes } from "../data/sched.ts";
-import type { Maybe } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
 import { absent, panel, section, swatch } from "../ui/parts.ts";
@@ -10,9 +10,13 @@ import { cpuRanges } from "../ui/quantity.ts";
 import { stateColour, stateName } from "../ui/states.ts";
 import { table } from "../ui/table.ts";
 
-const STATES = (["running", "preempted", "woken", "sleeping", "blocked", "stopped", "unknown"] as const).map(
-  (state): [keyof StateTimes, string, string] => [`${state}_ns`, stateName(state), stateColour(state)],
-);
+const STATES = (
+  ["running", "preempted", "woken", "sleeping", "blocked", "stopped", "unknown"] as const
+).map((state): [keyof StateTimes, string, string] => [
+  `${state}_ns`,
+  stateName(state),
+  stateColour(state),
+]);
 /** An engine can have hundreds of threads; these had or wanted CPUs the most. */
 const MOST_THREADS = 16;
 const LONGEST_COMMAND = 56;
@@ -35,13 +39,18 @@ function threadLine(thread: SchedThread, phase: Phase, longest: number): HTMLEle
     if (!(ns > 0)) {
       return null;
     }
-    const piece = h("span", { title: `${name}: ${time(ns)}, ${percent(ns / sum(times))}`, data: { key: `sched.${phase}.${thread.tid}.${key}`, value: ns } });
+    const piece = h("span", {
+      title: `${name}: ${time(ns)}, ${percent(ns / sum(times))}`,
+      data: { key: `sched.${phase}.${thread.tid}.${key}`, value: ns },
+    });
     piece.style.width = `${(ns / longest) * 100}%`;
     piece.style.background = `var(${colour})`;
     return piece;
   });
   const told = `${plural(thread.runs ?? 0, "turn")} on a CPU, ${plural(thread.preemptions ?? 0, "preemption")}, ${plural(thread.migrations ?? 0, "migration")} in the session`;
-  const label = STATES.flatMap(([key, name]) => (times?.[key] ? [`${name} ${time(times[key])}`] : [])).join(", ");
+  const label = STATES.flatMap(([key, name]) =>
+    times?.[key] ? [`${name} ${time(times[key])}`] : [],
+  ).join(", ");
   return h(
     "div",
     { class: "budget-thread counted", title: told },
@@ -52,24 +61,47 @@ function threadLine(thread: SchedThread, phase: Phase, longest: number): HTMLEle
 }
 
 function phasePanel(title: string, phase: Phase, threads: SchedThread[]): Child {
-  const busy = threads.filter((t) => wanted(t[phase]) > 0).sort((a, b) => wanted(b[phase]) - wanted(a[phase]));
+  const busy = threads
+    .filter((t) => wanted(t[phase]) > 0)
+    .sort((a, b) => wanted(b[phase]) - wanted(a[phase]));
   if (busy.length === 0) {
     return null;
   }
   const shown = busy.slice(0, MOST_THREADS);
   const longest = Math.max(...shown.map((t) => sum(t[phase])), 1);
   const rest = busy.length - shown.length;
-  return panel(title, ...shown.map((t) => threadLine(t, phase, longest)), rest > 0 ? h("p", { class: "hint" }, `and ${plural(rest, "further thread")}`) : null);
+  return panel(
+    title,
+    ...shown.map((t) => threadLine(t, phase, longest)),
+    rest > 0 ? h("p", { class: "hint" }, `and ${plural(rest, "further thread")}`) : null,
+  );
 }
 
 function legend(threads: SchedThread[]): HTMLElement {
   const seen = STATES.filter(([key]) => threads.some((t) => (t.whole?.[key] ?? 0) > 0));
-  return h("p", { class: "keys states" }, ...seen.map(([, name, colour]) => h("span", { class: "key" }, swatch(`var(${colour})`), name)));
+  return h(
+    "p",
+    { class: "keys states" },
+    ...seen.map(([, name, colour]) => h("span", { class: "key" }, swatch(`var(${colour})`), name)),
+  );
 }
 
 function taskName(task: Interferer): Child {
-  const tag = task.engine ? h("em", { class: "tag", title: "A thread of the traced process" }, "engine") : null;
-  return h("span", { title: task.cgroup ? `cgroup ${task.cgroup}` : null }, task.idle ? "idle" : task.name || "–", task.idle ? h("em", { class: "tag", title: "The CPU did nothing although a thread wanted it" }, "no task") : tag);
+  const tag = task.engine
+    ? h("em", { class: "tag", title: "A thread of the traced process" }, "engine")
+    : null;
+  return h(
+    "span",
+    { title: task.cgroup ? `cgroup ${task.cgroup}` : null },
+    task.idle ? "idle" : task.name || "–",
+    task.idle
+      ? h(
+          "em",
+          { class: "tag", title: "The CPU did nothing although a thread wanted it" },
+          "no task",
+        )
+      : tag,
+  );
 }
 
 function taskTable(tasks: Interferer[]): HTMLElement {
@@ -81,13 +113,59 @@ function taskTable(tasks: Interferer[]): HTMLElement {
     columns: [
       { key: "name", title: "Task", value: (t) => t.name, cell: taskName },
       { key: "tid", title: "Thread", numeric: true, value: (t) => t.tid },
-      { key: "pid", title: "Process", numeric: true, value: (t) => t.pid, cell: (t) => (t.pid ? String(t.pid) : "–") },
-      { key: "time_ns", title: "CPU time", numeric: true, tip: "Time of CPUs that threads of the engine wanted", value: (t) => t.time_ns, cell: (t) => time(t.time_ns) },
-      { key: "decode_ns", title: "In decode", numeric: true, tip: "Part of it in decode calls", value: (t) => t.decode_ns, cell: (t) => time(t.decode_ns) },
-      { key: "preempted_ns", title: "Held up", numeric: true, tip: "Time for which threads of the engine were preempted or woken meanwhile, summed over them", value: (t) => (t.preempted_ns ?? 0) + (t.woken_ns ?? 0), cell: (t) => time((t.preempted_ns ?? 0) + (t.woken_ns ?? 0)) },
-      { key: "turns", title: "Turns", numeric: true, tip: "How often it had such a CPU", value: (t) => t.turns, cell: (t) => count(t.turns) },
-      { key: "cpus", title: "CPUs", class: "mono", value: (t) => cpuRanges(list(t.cpus).flatMap((c) => c.cpu ?? [])) },
-      { key: "command", title: "Command", class: "mono", value: (t) => t.command, cell: (t) => h("span", { title: t.command }, t.command ? shorten(t.command, LONGEST_COMMAND) : "–") },
+      {
+        key: "pid",
+        title: "Process",
+        numeric: true,
+        value: (t) => t.pid,
+        cell: (t) => (t.pid ? String(t.pid) : "–"),
+      },
+      {
+        key: "time_ns",
+        title: "CPU time",
+        numeric: true,
+        tip: "Time of CPUs that threads of the engine wanted",
+        value: (t) => t.time_ns,
+        cell: (t) => time(t.time_ns),
+      },
+      {
+        key: "decode_ns",
+        title: "In decode",
+        numeric: true,
+        tip: "Part of it in decode calls",
+        value: (t) => t.decode_ns,
+        cell: (t) => time(t.decode_ns),
+      },
+      {
+        key: "preempted_ns",
+        title: "Held up",
+        numeric: true,
+        tip: "Time for which threads of the engine were preempted or woken meanwhile, summed over them",
+        value: (t) => (t.preempted_ns ?? 0) + (t.woken_ns ?? 0),
+        cell: (t) => time((t.preempted_ns ?? 0) + (t.woken_ns ?? 0)),
+      },
+      {
+        key: "turns",
+        title: "Turns",
+        numeric: true,
+        tip: "How often it had such a CPU",
+        value: (t) => t.turns,
+        cell: (t) => count(t.turns),
+      },
+      {
+        key: "cpus",
+        title: "CPUs",
+        class: "mono",
+        value: (t) => cpuRanges(list(t.cpus).flatMap((c) => c.cpu ?? [])),
+      },
+      {
+        key: "command",
+        title: "Command",
+        class: "mono",
+        value: (t) => t.command,
+        cell: (t) =>
+          h("span", { title: t.command }, t.command ? shorten(t.command, LONGEST_COMMAND) : "–"),
+      },
     ],
   }).element;
 }
@@ -100,11 +178,40 @@ function interruptTable(rows: Interrupt[]): HTMLElement {
     limit: 8,
     columns: [
       { key: "name", title: "Interrupt", value: (r) => r.name },
-      { key: "kind", title: "Kind", tip: "hard: a device's handler; soft: work that handlers left for later", value: (r) => r.kind },
-      { key: "count", title: "Count", numeric: true, value: (r) => r.count, cell: (r) => count(r.count) },
-      { key: "time_ns", title: "Time", numeric: true, value: (r) => r.time_ns, cell: (r) => time(r.time_ns) },
-      { key: "decode_ns", title: "In decode", numeric: true, value: (r) => r.decode_ns, cell: (r) => time(r.decode_ns) },
-      { key: "longest_ns", title: "Longest", numeric: true, value: (r) => r.longest_ns, cell: (r) => time(r.longest_ns) },
+      {
+        key: "kind",
+        title: "Kind",
+        tip: "hard: a device's handler; soft: work that handlers left for later",
+        value: (r) => r.kind,
+      },
+      {
+        key: "count",
+        title: "Count",
+        numeric: true,
+        value: (r) => r.count,
+        cell: (r) => count(r.count),
+      },
+      {
+        key: "time_ns",
+        title: "Time",
+        numeric: true,
+        value: (r) => r.time_ns,
+        cell: (r) => time(r.time_ns),
+      },
+      {
+        key: "decode_ns",
+        title: "In decode",
+        numeric: true,
+        value: (r) => r.decode_ns,
+        cell: (r) => time(r.decode_ns),
+      },
+      {
+        key: "longest_ns",
+        title: "Longest",
+        numeric: true,
+        value: (r) => r.longest_ns,
+        cell: (r) => time(r.longest_ns),
+      },
     ],
   }).element;
 }
@@ -116,18 +223,43 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
   }
   const threads = list(sched.threads);
   const tasks = list(sched.interference);
-  const phases = [phasePanel("In decode", "decode", threads), phasePanel("In prefill", "prefill", threads)].filter(Boolean);
+  const phases = [
+    phasePanel("In decode", "decode", threads),
+    phasePanel("In prefill", "prefill", threads),
+  ].filter(Boolean);
   const bars = phases.length > 0 ? phases : [phasePanel("Whole session", "whole", threads)];
   const rest = sched.left_out?.tasks ?? 0;
   const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
-  const lead = others > 0 ? `${plural(others, "task")} had a CPU that a thread of the engine wanted.` : "No other task had a CPU that a thread of the engine wanted.";
+  const lead =
+    others > 0
+      ? `${plural(others, "task")} had a CPU that a thread of the engine wanted.`
+      : "No other task had a CPU that a thread of the engine wanted.";
   return section(
     "interference",
     "Interference",
     lead,
     legend(threads),
     h("div", { class: "halves" }, ...bars),
-    tasks.length > 0 ? panel("Who had the CPUs that the engine wanted", taskTable(tasks), rest > 0 ? h("p", { class: "hint" }, `${plural(rest, "further task")} had such CPUs for ${time(sched.left_out?.time_ns)} together and ${rest === 1 ? "is" : "are"} not listed.`) : null) : null,
-    sched.interrupts_recorded ? panel("Interrupts on the engine's CPUs", list(sched.interrupts).length > 0 ? interruptTable(list(sched.interrupts)) : absent("None was seen.")) : null,
+    tasks.length > 0
+      ? panel(
+          "Who had the CPUs that the engine wanted",
+          taskTable(tasks),
+          rest > 0
+            ? h(
+                "p",
+                { class: "hint" },
+                `${plural(rest, "further task")} had such CPUs for ${time(sched.left_out?.time_ns)} together and ${rest === 1 ? "is" : "are"} not listed.`,
+              )
+            : null,
+        )
+      : null,
+    sched.interrupts_recorded
+      ? panel(
+          "Interrupts on the engine's CPUs",
+          list(sched.interrupts).length > 0
+            ? interruptTable(list(sched.interrupts))
+            : absent("None was seen."),
+        )
+      : null,
   );
 }

@@ -12,7 +12,11 @@ import { table, type Column } from "../ui/table.ts";
 
 /** `at most 3 KiB` where the work is not exactly known. */
 function sure(row: PartSum, text: string): string {
-  return row.accuracy === "at_most" ? `≤ ${text}` : row.accuracy === "estimated" ? `≈ ${text}` : text;
+  return row.accuracy === "at_most"
+    ? `≤ ${text}`
+    : row.accuracy === "estimated"
+      ? `≈ ${text}`
+      : text;
 }
 
 /** Operations in the session, not a second: the unit's `/s` goes. */
@@ -23,28 +27,97 @@ function operations(row: PartSum): string {
 function columns(first: Column<PartSum>): Column<PartSum>[] {
   return [
     first,
-    { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time", value: (r) => r.share, cell: (r) => shareBar(r.share, "var(--work)") },
-    { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => h("span", { title: plural(r.executions ?? 0, "execution") }, time(r.wall_ns)) },
-    { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
-    { key: "read_bytes", title: "Read", numeric: true, tip: "Bytes that the operators read, as their shapes tell", value: (r) => r.read_bytes, cell: (r) => h("span", { title: `weights ${bytes(r.weight_bytes)}, written ${bytes(r.written_bytes)}` }, sure(r, bytes(r.read_bytes))) },
-    { key: "operations", title: "Operations", numeric: true, tip: "Additions and multiplications, as the shapes tell", value: (r) => r.operations, cell: (r) => sure(r, operations(r)) },
+    {
+      key: "share",
+      title: "Share",
+      numeric: true,
+      tip: "Share of the phase's operator wall time",
+      value: (r) => r.share,
+      cell: (r) => shareBar(r.share, "var(--work)"),
+    },
+    {
+      key: "wall_ns",
+      title: "Wall",
+      numeric: true,
+      tip: "Wall time of all executions",
+      value: (r) => r.wall_ns,
+      cell: (r) => h("span", { title: plural(r.executions ?? 0, "execution") }, time(r.wall_ns)),
+    },
+    {
+      key: "wait_ns",
+      title: "Barrier",
+      numeric: true,
+      tip: "Wait at the barrier, summed over threads",
+      value: (r) => r.wait_ns,
+      cell: (r) => time(r.wait_ns),
+    },
+    {
+      key: "read_bytes",
+      title: "Read",
+      numeric: true,
+      tip: "Bytes that the operators read, as their shapes tell",
+      value: (r) => r.read_bytes,
+      cell: (r) =>
+        h(
+          "span",
+          { title: `weights ${bytes(r.weight_bytes)}, written ${bytes(r.written_bytes)}` },
+          sure(r, bytes(r.read_bytes)),
+        ),
+    },
+    {
+      key: "operations",
+      title: "Operations",
+      numeric: true,
+      tip: "Additions and multiplications, as the shapes tell",
+      value: (r) => r.operations,
+      cell: (r) => sure(r, operations(r)),
+    },
   ];
 }
 
 function byModule(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = { key: "module", title: "Module", value: (r) => r.module, cell: (r) => partLink(r.module ?? "–", { phase: r.phase ?? "", filter: `module:${r.module ?? "other"}` }) };
-  return table<PartSum>({ name: "modules", rows, columns: columns(first), sort: { key: "wall_ns", down: true } }).element;
+  const first: Column<PartSum> = {
+    key: "module",
+    title: "Module",
+    value: (r) => r.module,
+    cell: (r) =>
+      partLink(r.module ?? "–", { phase: r.phase ?? "", filter: `module:${r.module ?? "other"}` }),
+  };
+  return table<PartSum>({
+    name: "modules",
+    rows,
+    columns: columns(first),
+    sort: { key: "wall_ns", down: true },
+  }).element;
 }
 
 function byLayer(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = { key: "layer", title: "Layer", numeric: true, value: (r) => r.layer, cell: (r) => partLink(r.layer == null ? "outside of layers" : String(r.layer), { phase: r.phase ?? "", filter: `layer:${r.layer ?? "none"}` }) };
-  return table<PartSum>({ name: "layers", rows, columns: columns(first), sort: { key: "layer", down: false }, limit: 10 }).element;
+  const first: Column<PartSum> = {
+    key: "layer",
+    title: "Layer",
+    numeric: true,
+    value: (r) => r.layer,
+    cell: (r) =>
+      partLink(r.layer == null ? "outside of layers" : String(r.layer), {
+        phase: r.phase ?? "",
+        filter: `layer:${r.layer ?? "none"}`,
+      }),
+  };
+  return table<PartSum>({
+    name: "layers",
+    rows,
+    columns: columns(first),
+    sort: { key: "layer", down: false },
+    limit: 10,
+  }).element;
 }
 
 /** Null where no operator was told to belong to a part. */
 export function moduleSection(summary: Summary): HTMLElement | null {
   const [modules, layers] = [list(summary.work?.modules), list(summary.work?.layers)];
-  const phases = ["decode", "prefill", "unknown"].filter((phase) => [...modules, ...layers].some((r) => r.phase === phase));
+  const phases = ["decode", "prefill", "unknown"].filter((phase) =>
+    [...modules, ...layers].some((r) => r.phase === phase),
+  );
   if (phases.length === 0) {
     return null;
   }
@@ -58,7 +131,17 @@ export function moduleSection(summary: Summary): HTMLElement | null {
     body.replaceChildren(...parts.filter((p): p is Node => p instanceof Node));
   };
   draw(0);
-  const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
-  const picker = phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
-  return section("modules", "Modules and layers", "Operators summed by the part of the model that they belong to; a part's name leads to its operators.", captureNotes(summary), picker, body);
+  const names = phases.map((p) =>
+    p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill",
+  );
+  const picker =
+    phases.length > 1 ? h("div", { class: "tools" }, choice("Phase", names, draw)) : null;
+  return section(
+    "modules",
+    "Modules and layers",
+    "Operators summed by the part of the model that they belong to; a part's name leads to its operators.",
+    captureNotes(summary),
+    picker,
+    body,
+  );
 }

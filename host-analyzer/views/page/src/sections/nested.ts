@@ -21,15 +21,53 @@ export function nestedSection(summary: Summary, colours: OperatorColours): HTMLE
     rows,
     sort: { key: "time_ns", down: true },
     columns: [
-      { key: "desc", title: "In operators", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)) },
+      {
+        key: "desc",
+        title: "In operators",
+        value: (r) => opName(r),
+        cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r)),
+      },
       { key: "phase", title: "Phase", value: (r) => r.phase },
       { key: "function", title: "Function", class: "mono", value: (r) => r.function },
       { key: "backend", title: "Backend", value: (r) => r.backend },
-      { key: "calls", title: "Calls", numeric: true, value: (r) => r.calls, cell: (r) => count(r.calls) },
-      { key: "time_ns", title: "Time", numeric: true, tip: "Lengths of the calls, summed over threads", value: (r) => r.time_ns, cell: (r) => time(r.time_ns) },
-      { key: "wall_ns", title: "Wall", numeric: true, tip: "Time for which at least one such call was running", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
-      { key: "share", title: "Of the operator", numeric: true, tip: "Part of the wall time of the operators around the calls", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+      {
+        key: "calls",
+        title: "Calls",
+        numeric: true,
+        value: (r) => r.calls,
+        cell: (r) => count(r.calls),
+      },
+      {
+        key: "time_ns",
+        title: "Time",
+        numeric: true,
+        tip: "Lengths of the calls, summed over threads",
+        value: (r) => r.time_ns,
+        cell: (r) => time(r.time_ns),
+      },
+      {
+        key: "wall_ns",
+        title: "Wall",
+        numeric: true,
+        tip: "Time for which at least one such call was running",
+        value: (r) => r.wall_ns,
+        cell: (r) => time(r.wall_ns),
+      },
+      {
+        key: "share",
+        title: "Of the operator",
+        numeric: true,
+        tip: "Part of the wall time of the operators around the calls",
+        value: (r) => r.share,
+        cell: (r) => shareBar(r.share, colours.of(opName(r))),
+      },
     ],
   });
-  return section("nested-calls", "Nested calls", "What operators had functions of backends do. An operator's own time includes these calls.", captureNotes(summary), panel("", grid.element));
+  return section(
+    "nested-calls",
+    "Nested calls",
+    "What operators had functions of backends do. An operator's own time includes these calls.",
+    captureNotes(summary),
+    panel("", grid.element),
+  );
 }

@@ -18,7 +18,10 @@ const PHASES: [string, string][] = [
 ];
 
 /** Operator as the engine describes it, with the operator's own name where they differ. */
-export function opName(row: { op?: string | null | undefined; desc?: string | null | undefined }): string {
+export function opName(row: {
+  op?: string | null | undefined;
+  desc?: string | null | undefined;
+}): string {
   return row.desc || row.op || "?";
 }
 
@@ -28,17 +31,29 @@ export function backendTag(row: OpType): HTMLElement | null {
     return null;
   }
   const tip = "Computed by this backend; shares are of the operator time on the same backend.";
-  const host = " Host side: the time to hand the operator over. Its kernel runs later, in no operator's time.";
-  return h("em", { class: "tag", title: row.host_side ? tip + host : tip }, row.host_side ? `${row.backend}, host side` : row.backend);
+  const host =
+    " Host side: the time to hand the operator over. Its kernel runs later, in no operator's time.";
+  return h(
+    "em",
+    { class: "tag", title: row.host_side ? tip + host : tip },
+    row.host_side ? `${row.backend}, host side` : row.backend,
+  );
 }
 
 /** The interval of the share. */
 function interval(row: OpType): string {
   const ends = row.estimate?.share?.interval;
-  return ends?.low == null || ends.high == null ? "" : `${(ends.low * 100).toFixed(1)}–${(ends.high * 100).toFixed(1)} %`;
+  return ends?.low == null || ends.high == null
+    ? ""
+    : `${(ends.low * 100).toFixed(1)}–${(ends.high * 100).toFixed(1)} %`;
 }
 
-function typeTable(phase: string, rows: OpType[], colours: OperatorColours, waits: boolean): HTMLElement {
+function typeTable(
+  phase: string,
+  rows: OpType[],
+  colours: OperatorColours,
+  waits: boolean,
+): HTMLElement {
   return table<OpType>({
     name: `op_types ${phase}`,
     rows,
@@ -50,14 +65,69 @@ function typeTable(phase: string, rows: OpType[], colours: OperatorColours, wait
         title: "Operator",
         value: (r) => opName(r),
         cell: (r) =>
-          h("span", { class: "op", title: r.op, data: { op: r.op } }, swatch(colours.of(opName(r))), opName(r), backendTag(r), biasTag(r)),
+          h(
+            "span",
+            { class: "op", title: r.op, data: { op: r.op } },
+            swatch(colours.of(opName(r))),
+            opName(r),
+            backendTag(r),
+            biasTag(r),
+          ),
       },
-      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => h("span", { title: interval(r) }, shareBar(r.share, colours.of(opName(r)))) },
-      ...(rows.some((r) => r.estimate) ? [{ key: "estimate", title: "95 %", numeric: true, tip: "Interval of the share, as only a part of the tokens was traced", value: (r: OpType) => r.estimate?.share?.interval?.low, cell: (r: OpType) => interval(r) || "–" }] : []),
-      { key: "wall_ns", title: waits ? "Wall + wait" : "Wall", numeric: true, tip: waits ? "Start to next start: the wait behind it is in it" : "First start to last end of work over all threads, summed over executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
-      { key: "work_ns", title: waits ? "Work + wait" : "Work", numeric: true, tip: waits ? "Start to next start, summed over threads" : "Work, summed over threads", value: (r) => r.work_ns, cell: (r) => time(r.work_ns) },
-      { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
-      { key: "executions", title: "Runs", numeric: true, tip: "Executions", value: (r) => r.executions, cell: (r) => count(r.executions) },
+      {
+        key: "share",
+        title: "Share",
+        numeric: true,
+        tip: "Share of the phase's operator wall time on the same backend",
+        value: (r) => r.share,
+        cell: (r) => h("span", { title: interval(r) }, shareBar(r.share, colours.of(opName(r)))),
+      },
+      ...(rows.some((r) => r.estimate)
+        ? [
+            {
+              key: "estimate",
+              title: "95 %",
+              numeric: true,
+              tip: "Interval of the share, as only a part of the tokens was traced",
+              value: (r: OpType) => r.estimate?.share?.interval?.low,
+              cell: (r: OpType) => interval(r) || "–",
+            },
+          ]
+        : []),
+      {
+        key: "wall_ns",
+        title: waits ? "Wall + wait" : "Wall",
+        numeric: true,
+        tip: waits
+          ? "Start to next start: the wait behind it is in it"
+          : "First start to last end of work over all threads, summed over executions",
+        value: (r) => r.wall_ns,
+        cell: (r) => time(r.wall_ns),
+      },
+      {
+        key: "work_ns",
+        title: waits ? "Work + wait" : "Work",
+        numeric: true,
+        tip: waits ? "Start to next start, summed over threads" : "Work, summed over threads",
+        value: (r) => r.work_ns,
+        cell: (r) => time(r.work_ns),
+      },
+      {
+        key: "wait_ns",
+        title: "Barrier",
+        numeric: true,
+        tip: "Wait at the barrier, summed over threads",
+        value: (r) => r.wait_ns,
+        cell: (r) => time(r.wait_ns),
+      },
+      {
+        key: "executions",
+        title: "Runs",
+        numeric: true,
+        tip: "Executions",
+        value: (r) => r.executions,
+        cell: (r) => count(r.executions),
+      },
     ],
   }).element;
 }
@@ -68,11 +138,31 @@ export function opTypeSection(summary: Summary, colours: OperatorColours): HTMLE
   // A program without token calls has no phases.
   const phased = unknown.length < rows.length || rows.length === 0;
   // The first two are always there, so that one that is missing is seen.
-  const known = PHASES.map(([key, title]) => ({ key, title, rows: rows.filter((r) => r.phase === key) })).filter((p, i) => i < 2 || p.rows.length > 0);
-  const panels = phased ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours, withWaits(summary)))) : [];
+  const known = PHASES.map(([key, title]) => ({
+    key,
+    title,
+    rows: rows.filter((r) => r.phase === key),
+  })).filter((p, i) => i < 2 || p.rows.length > 0);
+  const panels = phased
+    ? known.map((p) => panel(p.title, typeTable(p.key, p.rows, colours, withWaits(summary))))
+    : [];
   if (unknown.length > 0) {
-    panels.push(panel(phased ? "Phase unknown" : "All graphs", typeTable("unknown", unknown, colours, withWaits(summary))));
+    panels.push(
+      panel(
+        phased ? "Phase unknown" : "All graphs",
+        typeTable("unknown", unknown, colours, withWaits(summary)),
+      ),
+    );
   }
-  const what = phased ? "Where the operator time of each phase goes." : "Where the operator time goes.";
-  return section("op-types", "Operator types", what, captureNotes(summary), biasNote(summary), h("div", { class: "halves" }, ...panels));
+  const what = phased
+    ? "Where the operator time of each phase goes."
+    : "Where the operator time goes.";
+  return section(
+    "op-types",
+    "Operator types",
+    what,
+    captureNotes(summary),
+    biasNote(summary),
+    h("div", { class: "halves" }, ...panels),
+  );
 }

@@ -13,7 +13,9 @@ import { table } from "../ui/table.ts";
 import { backendTag, opName } from "./op_types.ts";
 
 function sources(row: Operator): string {
-  return list(row.src).map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`).join("\n");
+  return list(row.src)
+    .map((x) => `${x.name || "?"} ${x.dtype ?? ""} ${dims(x.ne)}`)
+    .join("\n");
 }
 
 /** The part of the model, as it can be typed into the filter. */
@@ -22,13 +24,25 @@ function part(row: Operator): string {
 }
 
 function haystack(row: Operator): string {
-  return [row.name, row.op, row.desc, row.dtype, row.backend, part(row), ...list(row.src).map((x) => x.name)].join(" ").toLowerCase();
+  return [
+    row.name,
+    row.op,
+    row.desc,
+    row.dtype,
+    row.backend,
+    part(row),
+    ...list(row.src).map((x) => x.name),
+  ]
+    .join(" ")
+    .toLowerCase();
 }
 
 export function operatorSection(summary: Summary, colours: OperatorColours): HTMLElement {
   const rows = list(summary.operators);
   const text = new Map(rows.map((r) => [r, haystack(r)]));
-  const present = ["decode", "batch_decode", "prefill", "draft", "warm_up", "unknown"].filter((p) => rows.some((r) => r.phase === p));
+  const present = ["decode", "batch_decode", "prefill", "draft", "warm_up", "unknown"].filter((p) =>
+    rows.some((r) => r.phase === p),
+  );
   const phases = present.length > 0 ? present : ["decode"];
   let phase = phases[0]!;
   let query = "";
@@ -39,23 +53,116 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
     limit: 40,
     sort: { key: "wall_ns", down: true },
     columns: [
-      { key: "name", title: "Tensor", class: "mono", value: (r) => r.name, cell: (r) => h("span", { title: sources(r) }, r.name || "–", (r.nth ?? 1) > 1 ? h("span", { class: "muted", title: "Which of the nodes of this name and operator it is" }, ` #${r.nth}`) : null, r.fused ? h("em", { class: "tag", title: `One kernel computes it together with what follows, up to ${r.fused}` }, "fused") : null) },
+      {
+        key: "name",
+        title: "Tensor",
+        class: "mono",
+        value: (r) => r.name,
+        cell: (r) =>
+          h(
+            "span",
+            { title: sources(r) },
+            r.name || "–",
+            (r.nth ?? 1) > 1
+              ? h(
+                  "span",
+                  { class: "muted", title: "Which of the nodes of this name and operator it is" },
+                  ` #${r.nth}`,
+                )
+              : null,
+            r.fused
+              ? h(
+                  "em",
+                  {
+                    class: "tag",
+                    title: `One kernel computes it together with what follows, up to ${r.fused}`,
+                  },
+                  "fused",
+                )
+              : null,
+          ),
+      },
       ...contextColumn(rows),
-      { key: "op", title: "Operator", value: (r) => opName(r), cell: (r) => h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r), backendTag(r)) },
-      ...(rows.some((r) => r.module && r.module !== "other") ? [{ key: "module", title: "Part", tip: "Part of the model", value: (r: Operator) => r.module, cell: (r: Operator) => `${r.module ?? "–"}${r.layer == null ? "" : ` ${r.layer}`}` }] : []),
+      {
+        key: "op",
+        title: "Operator",
+        value: (r) => opName(r),
+        cell: (r) =>
+          h("span", { class: "op" }, swatch(colours.of(opName(r))), opName(r), backendTag(r)),
+      },
+      ...(rows.some((r) => r.module && r.module !== "other")
+        ? [
+            {
+              key: "module",
+              title: "Part",
+              tip: "Part of the model",
+              value: (r: Operator) => r.module,
+              cell: (r: Operator) => `${r.module ?? "–"}${r.layer == null ? "" : ` ${r.layer}`}`,
+            },
+          ]
+        : []),
       { key: "ne", title: "Dimensions", class: "mono", value: (r) => dims(r.ne) },
       { key: "dtype", title: "Type", class: "mono", value: (r) => r.dtype },
-      { key: "executions", title: "Runs", numeric: true, value: (r) => r.executions, cell: (r) => count(r.executions) },
-      { key: "median_ns", title: withWaits(summary) ? "Median + wait" : "Median", numeric: true, tip: "Median wall time of one execution", value: (r) => r.median_ns, cell: (r) => time(r.median_ns) },
-      { key: "p95_ns", title: "p95", numeric: true, tip: "95th percentile of one execution", value: (r) => r.p95_ns, cell: (r) => time(r.p95_ns) },
-      { key: "wall_ns", title: "Wall", numeric: true, tip: "Wall time of all executions", value: (r) => r.wall_ns, cell: (r) => time(r.wall_ns) },
-      { key: "wait_ns", title: "Barrier", numeric: true, tip: "Wait at the barrier, summed over threads", value: (r) => r.wait_ns, cell: (r) => time(r.wait_ns) },
-      { key: "share", title: "Share", numeric: true, tip: "Share of the phase's operator wall time on the same backend", value: (r) => r.share, cell: (r) => shareBar(r.share, colours.of(opName(r))) },
+      {
+        key: "executions",
+        title: "Runs",
+        numeric: true,
+        value: (r) => r.executions,
+        cell: (r) => count(r.executions),
+      },
+      {
+        key: "median_ns",
+        title: withWaits(summary) ? "Median + wait" : "Median",
+        numeric: true,
+        tip: "Median wall time of one execution",
+        value: (r) => r.median_ns,
+        cell: (r) => time(r.median_ns),
+      },
+      {
+        key: "p95_ns",
+        title: "p95",
+        numeric: true,
+        tip: "95th percentile of one execution",
+        value: (r) => r.p95_ns,
+        cell: (r) => time(r.p95_ns),
+      },
+      {
+        key: "wall_ns",
+        title: "Wall",
+        numeric: true,
+        tip: "Wall time of all executions",
+        value: (r) => r.wall_ns,
+        cell: (r) => time(r.wall_ns),
+      },
+      {
+        key: "wait_ns",
+        title: "Barrier",
+        numeric: true,
+        tip: "Wait at the barrier, summed over threads",
+        value: (r) => r.wait_ns,
+        cell: (r) => time(r.wait_ns),
+      },
+      {
+        key: "share",
+        title: "Share",
+        numeric: true,
+        tip: "Share of the phase's operator wall time on the same backend",
+        value: (r) => r.share,
+        cell: (r) => shareBar(r.share, colours.of(opName(r))),
+      },
     ],
   });
   function show(): void {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const hits = rows.filter((r) => r.phase === phase && words.every((w) => (/^(module|layer):/.test(w) ? ` ${text.get(r)} `.includes(` ${w} `) : text.get(r)!.includes(w))));
+    const hits = rows.filter(
+      (r) =>
+        r.phase === phase &&
+        words.every((w) =>
+          /^(module|layer):/.test(w)
+            ? ` ${text.get(r)} `.includes(` ${w} `)
+            : text.get(r)!.includes(w),
+        ),
+    );
     found.textContent = plural(hits.length, "operator");
     grid.show(hits);
   }
@@ -64,10 +171,21 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
     id: "operator-filter",
     placeholder: "Filter by tensor, operator, source, or layer:3",
     "aria-label": "Filter operators",
-    on: { input: (e: Event) => { query = (e.target as HTMLInputElement).value; show(); } },
+    on: {
+      input: (e: Event) => {
+        query = (e.target as HTMLInputElement).value;
+        show();
+      },
+    },
   });
   show();
-  const buttons = phases.length > 1 ? choice("Phase", phases.map(phaseName), (i) => { phase = phases[i]!; show(); }) : null;
+  const buttons =
+    phases.length > 1
+      ? choice("Phase", phases.map(phaseName), (i) => {
+          phase = phases[i]!;
+          show();
+        })
+      : null;
   onPart(({ phase: wanted, filter: words }) => {
     query = filter.value = words;
     const at = phases.indexOf(wanted);
@@ -77,5 +195,11 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
       show();
     }
   });
-  return section("operators", "Operators", "Each operator by the tensor it computes.", captureNotes(summary), panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element));
+  return section(
+    "operators",
+    "Operators",
+    "Each operator by the tensor it computes.",
+    captureNotes(summary),
+    panel("", h("div", { class: "tools" }, buttons, filter, found), grid.element),
+  );
 }

@@ -53,18 +53,25 @@ function points(summary: Summary, phase: string): Point[] {
   return of.flatMap((operator) => {
     const intensity = operator.work?.intensity ?? 0;
     const rate = operator.work?.operations_per_s ?? 0;
-    return intensity > 0 && rate > 0 ? [{ operator, intensity, rate, wall: operator.wall_ns ?? 0 }] : [];
+    return intensity > 0 && rate > 0
+      ? [{ operator, intensity, rate, wall: operator.wall_ns ?? 0 }]
+      : [];
   });
 }
 
 /** Whole decades around some values. */
 function decades(values: number[]): Range {
   const logs = values.filter((v) => v > 0).map(Math.log10);
-  return { from: Math.floor(Math.min(...logs)), to: Math.max(Math.floor(Math.min(...logs)) + 1, Math.ceil(Math.max(...logs))) };
+  return {
+    from: Math.floor(Math.min(...logs)),
+    to: Math.max(Math.floor(Math.min(...logs)) + 1, Math.ceil(Math.max(...logs))),
+  };
 }
 
 function scaleOf(all: Point[], roof: Roof | undefined): Scale {
-  const tops = [roof?.int8?.per_s, roof?.f32?.per_s, roof?.f16?.per_s].filter((v): v is number => v != null);
+  const tops = [roof?.int8?.per_s, roof?.f32?.per_s, roof?.f16?.per_s].filter(
+    (v): v is number => v != null,
+  );
   const band = roof?.read?.per_s;
   // Room to the right of where the level lines begin, for their names.
   const balances = band == null ? [] : tops.flatMap((t) => [t / band, (8 * t) / band]);
@@ -85,30 +92,76 @@ function axes(scale: Scale): Child[] {
   const marks: Child[] = [];
   for (let d = scale.intensity.from; d <= scale.intensity.to; d += 1) {
     const x = scale.x(10 ** d);
-    marks.push(s("line", { class: "grid", x1: x, x2: x, y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom }));
-    marks.push(s("text", { class: "tick", x, y: HEIGHT - MARGIN.bottom + 16, "text-anchor": "middle" }, d < 0 ? (10 ** d).toFixed(-d) : String(10 ** d)));
+    marks.push(
+      s("line", { class: "grid", x1: x, x2: x, y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom }),
+    );
+    marks.push(
+      s(
+        "text",
+        { class: "tick", x, y: HEIGHT - MARGIN.bottom + 16, "text-anchor": "middle" },
+        d < 0 ? (10 ** d).toFixed(-d) : String(10 ** d),
+      ),
+    );
   }
   for (let d = scale.rate.from; d <= scale.rate.to; d += 1) {
     const y = scale.y(10 ** d);
-    marks.push(s("line", { class: "grid", x1: MARGIN.left, x2: WIDTH - MARGIN.right, y1: y, y2: y }));
-    const [step, prefix] = [Math.max(0, Math.floor(d / 3)), PREFIXES[Math.max(0, Math.floor(d / 3))] ?? ""];
-    marks.push(s("text", { class: "tick", x: MARGIN.left - 8, y: y + 4, "text-anchor": "end" }, `${10 ** (d - 3 * step)} ${prefix}`));
+    marks.push(
+      s("line", { class: "grid", x1: MARGIN.left, x2: WIDTH - MARGIN.right, y1: y, y2: y }),
+    );
+    const [step, prefix] = [
+      Math.max(0, Math.floor(d / 3)),
+      PREFIXES[Math.max(0, Math.floor(d / 3))] ?? "",
+    ];
+    marks.push(
+      s(
+        "text",
+        { class: "tick", x: MARGIN.left - 8, y: y + 4, "text-anchor": "end" },
+        `${10 ** (d - 3 * step)} ${prefix}`,
+      ),
+    );
   }
-  marks.push(s("text", { class: "axis", x: (MARGIN.left + WIDTH - MARGIN.right) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, "operations for each byte"));
-  marks.push(s("text", { class: "axis", x: 14, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${HEIGHT / 2})` }, "operations a second"));
+  marks.push(
+    s(
+      "text",
+      {
+        class: "axis",
+        x: (MARGIN.left + WIDTH - MARGIN.right) / 2,
+        y: HEIGHT - 8,
+        "text-anchor": "middle",
+      },
+      "operations for each byte",
+    ),
+  );
+  marks.push(
+    s(
+      "text",
+      {
+        class: "axis",
+        x: 14,
+        y: HEIGHT / 2,
+        "text-anchor": "middle",
+        transform: `rotate(-90 14 ${HEIGHT / 2})`,
+      },
+      "operations a second",
+    ),
+  );
   return marks;
 }
 
 /** Which memory the rate is of: the bytes that a call reads, or the most that was measured. */
 function measuredAt(read: Roof["read"]): string {
-  return read?.working_set_bytes == null ? "" : ` from ${bytes(read.working_set_bytes)}${read.beyond ? ", the most that was measured" : ""}`;
+  return read?.working_set_bytes == null
+    ? ""
+    : ` from ${bytes(read.working_set_bytes)}${read.beyond ? ", the most that was measured" : ""}`;
 }
 
 /** The line of the memory, and those of the arithmetic, each with its name where it is drawn. */
 function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
   const lines: Child[] = [];
   const [left, right] = [10 ** scale.intensity.from, 10 ** scale.intensity.to];
-  const levels = [roof?.int8?.per_s, roof?.f16?.per_s, roof?.f32?.per_s].filter((v): v is number => v != null);
+  const levels = [roof?.int8?.per_s, roof?.f16?.per_s, roof?.f32?.per_s].filter(
+    (v): v is number => v != null,
+  );
   // No arithmetic goes beyond the highest of them.
   const top = levels.length > 0 ? Math.max(...levels) : 10 ** scale.rate.to;
   const bottom = 10 ** scale.rate.from;
@@ -117,21 +170,53 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
     const from = Math.max(left, bottom / band);
     const to = Math.min(right, top / band);
     if (from < to) {
-      const [x1, y1, x2, y2] = [scale.x(from), scale.y(from * band), scale.x(to), scale.y(to * band)];
-      lines.push(s("line", { class: "roof memory", x1, y1, x2, y2, data: { key: "read", value: band } }));
+      const [x1, y1, x2, y2] = [
+        scale.x(from),
+        scale.y(from * band),
+        scale.x(to),
+        scale.y(to * band),
+      ];
+      lines.push(
+        s("line", { class: "roof memory", x1, y1, x2, y2, data: { key: "read", value: band } }),
+      );
       const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
       const [x, y] = [x1 + (x2 - x1) * 0.08, y1 + (y2 - y1) * 0.08 - 7];
-      lines.push(s("text", { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` }, `memory, ${bandText(band)}${measuredAt(roof?.read)}`));
+      lines.push(
+        s(
+          "text",
+          { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` },
+          `memory, ${bandText(band)}${measuredAt(roof?.read)}`,
+        ),
+      );
     }
   }
-  const kinds: [string, number | null | undefined][] = [["int8", roof?.int8?.per_s], ["f16", roof?.f16?.per_s], ["f32", roof?.f32?.per_s]];
+  const kinds: [string, number | null | undefined][] = [
+    ["int8", roof?.int8?.per_s],
+    ["f16", roof?.f16?.per_s],
+    ["f32", roof?.f32?.per_s],
+  ];
   for (const [name, value] of kinds) {
     if (value != null) {
       const y = scale.y(value);
       // Left of where the memory delivers enough, no operator can reach it.
       const x1 = scale.x(Math.max(left, band == null ? left : Math.min(value / band, right)));
-      lines.push(s("line", { class: "roof", x1, x2: WIDTH - MARGIN.right, y1: y, y2: y, data: { key: name, value } }));
-      lines.push(s("text", { class: "roof-name", x: WIDTH - MARGIN.right - 4, y: y - 5, "text-anchor": "end" }, `${name}, ${rateText(value)}`));
+      lines.push(
+        s("line", {
+          class: "roof",
+          x1,
+          x2: WIDTH - MARGIN.right,
+          y1: y,
+          y2: y,
+          data: { key: name, value },
+        }),
+      );
+      lines.push(
+        s(
+          "text",
+          { class: "roof-name", x: WIDTH - MARGIN.right - 4, y: y - 5, "text-anchor": "end" },
+          `${name}, ${rateText(value)}`,
+        ),
+      );
     }
   }
   return lines;
@@ -141,10 +226,21 @@ function tell(p: Point, roof: Roof | undefined): Child[] {
   const { operator: o, intensity, rate } = p;
   const moved = (o.work?.read_bytes ?? 0) + (o.work?.written_bytes ?? 0);
   const band = o.work?.bytes_per_s ?? null;
-  const part = band != null && roof?.read?.per_s != null ? `, ${percent(band / roof.read.per_s)} of the read ceiling` : "";
+  const part =
+    band != null && roof?.read?.per_s != null
+      ? `, ${percent(band / roof.read.per_s)} of the read ceiling`
+      : "";
   const runs = Math.max(1, o.executions ?? 1);
-  const bound = o.bound?.by && o.bound.by !== "unknown" ? ` · bound by ${o.bound.by} (${o.bound.confidence ?? "?"} confidence)` : "";
-  const sure = o.work?.accuracy === "at_most" ? " at most" : o.work?.accuracy === "estimated" ? " estimated" : "";
+  const bound =
+    o.bound?.by && o.bound.by !== "unknown"
+      ? ` · bound by ${o.bound.by} (${o.bound.confidence ?? "?"} confidence)`
+      : "";
+  const sure =
+    o.work?.accuracy === "at_most"
+      ? " at most"
+      : o.work?.accuracy === "estimated"
+        ? " estimated"
+        : "";
   return [
     h("b", {}, o.name || opName(o)),
     ` ${opName(o)} ${dims(o.ne)}${o.layer != null ? `, layer ${o.layer}` : ""}${o.module ? `, ${o.module}` : ""}`,
@@ -156,23 +252,56 @@ function tell(p: Point, roof: Roof | undefined): Child[] {
 function chart(all: Point[], roof: Roof | undefined, colours: OperatorColours): Child[] {
   const scale = scaleOf(all, roof);
   const longest = Math.max(...all.map((p) => p.wall), 1);
-  const said = h("p", { class: "roof-told muted", "aria-live": "polite" }, "Point at an operator for its numbers.");
+  const said = h(
+    "p",
+    { class: "roof-told muted", "aria-live": "polite" },
+    "Point at an operator for its numbers.",
+  );
   // The large ones first, so that small ones stay reachable.
-  const marks = [...all].sort((a, b) => b.wall - a.wall).map((p) => {
-    const r = RADII[0]! + (RADII[1]! - RADII[0]!) * Math.sqrt(p.wall / longest);
-    const show = () => said.replaceChildren(...tell(p, roof).filter((c): c is Node | string => !!c));
-    return s(
-      "circle",
-      { class: "point", cx: scale.x(p.intensity), cy: scale.y(p.rate), r, fill: colours.of(opName(p.operator)), tabindex: 0, data: { name: p.operator.name, op: p.operator.op }, on: { pointerenter: show, focus: show } },
-      s("title", {}, `${p.operator.name ?? ""} ${opName(p.operator)}: ${rateText(p.rate)}, ${p.intensity.toFixed(2)} op/B`),
-    );
-  });
-  const drawing = s("svg", { class: "roofline", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Roofline of the operators" }, ...axes(scale), ...ceilings(scale, roof), ...marks);
+  const marks = [...all]
+    .sort((a, b) => b.wall - a.wall)
+    .map((p) => {
+      const r = RADII[0]! + (RADII[1]! - RADII[0]!) * Math.sqrt(p.wall / longest);
+      const show = () =>
+        said.replaceChildren(...tell(p, roof).filter((c): c is Node | string => !!c));
+      return s(
+        "circle",
+        {
+          class: "point",
+          cx: scale.x(p.intensity),
+          cy: scale.y(p.rate),
+          r,
+          fill: colours.of(opName(p.operator)),
+          tabindex: 0,
+          data: { name: p.operator.name, op: p.operator.op },
+          on: { pointerenter: show, focus: show },
+        },
+        s(
+          "title",
+          {},
+          `${p.operator.name ?? ""} ${opName(p.operator)}: ${rateText(p.rate)}, ${p.intensity.toFixed(2)} op/B`,
+        ),
+      );
+    });
+  const drawing = s(
+    "svg",
+    {
+      class: "roofline",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": "Roofline of the operators",
+    },
+    ...axes(scale),
+    ...ceilings(scale, roof),
+    ...marks,
+  );
   return [drawing, said];
 }
 
 export function rooflineSection(summary: Summary, colours: OperatorColours): HTMLElement | null {
-  const phases = ["decode", "prefill", "unknown"].filter((phase) => points(summary, phase).length > 0);
+  const phases = ["decode", "prefill", "unknown"].filter(
+    (phase) => points(summary, phase).length > 0,
+  );
   if (phases.length === 0) {
     return null;
   }
@@ -181,13 +310,33 @@ export function rooflineSection(summary: Summary, colours: OperatorColours): HTM
     const phase = phases[index] ?? "decode";
     const roof = list(summary.work?.roofs).find((r) => r.phase === phase);
     const parts = chart(points(summary, phase), roof, colours);
-    const without = roof?.read == null ? absent(`No ceilings of this board were measured for ${plural(roof?.threads ?? 0, "thread")}: record with --bench, or give a file with --ceilings.`) : null;
+    const without =
+      roof?.read == null
+        ? absent(
+            `No ceilings of this board were measured for ${plural(roof?.threads ?? 0, "thread")}: record with --bench, or give a file with --ceilings.`,
+          )
+        : null;
     body.replaceChildren(...[...parts, without].filter((c): c is Node => c instanceof Node));
   };
   draw(0);
-  const names = phases.map((p) => (p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill"));
+  const names = phases.map((p) =>
+    p === "unknown" ? "All graphs" : p === "decode" ? "Decode" : "Prefill",
+  );
   const picker = phases.length > 1 ? choice("Phase", names, draw) : null;
-  const lead = "Operators by what they do with each byte; the larger, the more time. Near the slanted line memory is the bound, near a level one arithmetic. Copies, which compute nothing, are not drawn.";
-  const measured = h("p", { class: "hint shown-in" }, "The lines are the ceilings of as many threads as the phase had; ", h("a", { href: "#ceilings" }, "all that were measured"), ".");
-  return section("roofline", "Roofline", lead, picker ? h("div", { class: "tools" }, picker) : null, panel("", body, measured));
+  const lead =
+    "Operators by what they do with each byte; the larger, the more time. Near the slanted line memory is the bound, near a level one arithmetic. Copies, which compute nothing, are not drawn.";
+  const measured = h(
+    "p",
+    { class: "hint shown-in" },
+    "The lines are the ceilings of as many threads as the phase had; ",
+    h("a", { href: "#ceilings" }, "all that were measured"),
+    ".",
+  );
+  return section(
+    "roofline",
+    "Roofline",
+    lead,
+    picker ? h("div", { class: "tools" }, picker) : null,
+    panel("", body, measured),
+  );
 }

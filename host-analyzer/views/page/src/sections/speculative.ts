@@ -2,26 +2,50 @@
 
 import { list } from "../data/read.ts";
 import type { Speculative } from "../data/context.ts";
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 
-const figure = (value: Num, unit = ""): string => (value == null ? DASH : `${value.toFixed(2)}${unit}`);
+const figure = (value: Num, unit = ""): string =>
+  value == null ? DASH : `${value.toFixed(2)}${unit}`;
 
 function one(s: Speculative): Child {
   // Told by bounds alone, what is divided by a plain token is at least so much.
   const least = s.plain?.by === "bounds" ? "at least " : "";
-  const verdict = s.wins == null ? "Whether that pays cannot be told: no call of the target with one token was seen." : s.wins ? "The draft pays." : "The draft does not pay.";
+  const verdict =
+    s.wins == null
+      ? "Whether that pays cannot be told: no call of the target with one token was seen."
+      : s.wins
+        ? "The draft pays."
+        : "The draft does not pay.";
   const positions = table({
     name: "positions",
     rows: list(s.positions),
     columns: [
       { key: "position", title: "Guess", numeric: true, value: (p) => p.position },
-      { key: "drafted", title: "Verified", numeric: true, value: (p) => p.drafted, cell: (p) => count(p.drafted) },
-      { key: "accepted", title: "Accepted", numeric: true, value: (p) => p.accepted, cell: (p) => count(p.accepted) },
-      { key: "accepted_share", title: "Share", numeric: true, value: (p) => p.accepted_share, cell: (p) => percent(p.accepted_share) },
+      {
+        key: "drafted",
+        title: "Verified",
+        numeric: true,
+        value: (p) => p.drafted,
+        cell: (p) => count(p.drafted),
+      },
+      {
+        key: "accepted",
+        title: "Accepted",
+        numeric: true,
+        value: (p) => p.accepted,
+        cell: (p) => count(p.accepted),
+      },
+      {
+        key: "accepted_share",
+        title: "Share",
+        numeric: true,
+        value: (p) => p.accepted_share,
+        cell: (p) => percent(p.accepted_share),
+      },
     ],
   });
   const verified = table({
@@ -29,20 +53,54 @@ function one(s: Speculative): Child {
     rows: list(s.verified),
     columns: [
       { key: "drafted", title: "Guesses", numeric: true, value: (v) => v.drafted },
-      { key: "rounds", title: "Rounds", numeric: true, value: (v) => v.rounds, cell: (v) => count(v.rounds) },
-      { key: "median_ns", title: "Median call", numeric: true, value: (v) => v.median_ns, cell: (v) => time(v.median_ns) },
-      { key: "verify_ratio", title: "In plain tokens", numeric: true, value: (v) => v.verify_ratio, cell: (v) => figure(v.verify_ratio) },
+      {
+        key: "rounds",
+        title: "Rounds",
+        numeric: true,
+        value: (v) => v.rounds,
+        cell: (v) => count(v.rounds),
+      },
+      {
+        key: "median_ns",
+        title: "Median call",
+        numeric: true,
+        value: (v) => v.median_ns,
+        cell: (v) => time(v.median_ns),
+      },
+      {
+        key: "verify_ratio",
+        title: "In plain tokens",
+        numeric: true,
+        value: (v) => v.verify_ratio,
+        cell: (v) => figure(v.verify_ratio),
+      },
     ],
   });
   return h(
     "div",
     {},
-    h("p", { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } }, `${count(s.rounds)} rounds; ${figure(s.emitted_per_round)} tokens come out of each, ${least}${figure(s.break_even_per_round)} would be needed. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`),
-    h("div", { class: "halves" }, panel("Acceptance by position", positions.element), panel("Cost of verifying", verified.element)),
+    h(
+      "p",
+      { class: "lead", data: { key: "speculative.wins", value: s.wins ?? "" } },
+      `${count(s.rounds)} rounds; ${figure(s.emitted_per_round)} tokens come out of each, ${least}${figure(s.break_even_per_round)} would be needed. ${figure(s.tokens_per_s, " tok/s")} with the draft, ${least}${figure(s.plain_tokens_per_s, " tok/s")} without. ${verdict}`,
+    ),
+    h(
+      "div",
+      { class: "halves" },
+      panel("Acceptance by position", positions.element),
+      panel("Cost of verifying", verified.element),
+    ),
   );
 }
 
 export function speculativeSection(rows: Maybe<Speculative[]>): HTMLElement | null {
   const all = list(rows);
-  return all.length === 0 ? null : section("speculative", "Speculative decoding", "A draft model guesses, the target verifies.", ...all.map(one));
+  return all.length === 0
+    ? null
+    : section(
+        "speculative",
+        "Speculative decoding",
+        "A draft model guesses, the target verifies.",
+        ...all.map(one),
+      );
 }

@@ -72,9 +72,16 @@ function nameLines(u: uPlot): void {
       last -= 1;
     }
     const value = values[last];
-    return u.series[i + 1]?.show && value != null ? [{ name, colour: cssVar(colour), y: u.valToPos(value, "y", true) }] : [];
+    return u.series[i + 1]?.show && value != null
+      ? [{ name, colour: cssVar(colour), y: u.valToPos(value, "y", true) }]
+      : [];
   });
-  const places = apart(ends.map((e) => e.y), NAME_HEIGHT * scale, top, top + height);
+  const places = apart(
+    ends.map((e) => e.y),
+    NAME_HEIGHT * scale,
+    top,
+    top + height,
+  );
   const c = u.ctx;
   c.save();
   c.font = `600 ${11.5 * scale}px system-ui, sans-serif`;
@@ -96,7 +103,9 @@ function nameLines(u: uPlot): void {
 
 /** Upper end of the times that are drawn: a few long tokens must not flatten the others. */
 function topOf(data: uPlot.AlignedData): number {
-  const times = [...(data[1] ?? []), ...(data[2] ?? [])].filter((v): v is number => v != null).sort((a, b) => a - b);
+  const times = [...(data[1] ?? []), ...(data[2] ?? [])]
+    .filter((v): v is number => v != null)
+    .sort((a, b) => a - b);
   return Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
 }
 
@@ -114,7 +123,15 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
     {
       width: Math.max(320, host.clientWidth),
       height: 300,
-      scales: { x: { time: false }, y: { range: (_, min, all) => { const max = Math.min(all, top); return [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1]; } } },
+      scales: {
+        x: { time: false },
+        y: {
+          range: (_, min, all) => {
+            const max = Math.min(all, top);
+            return [Math.max(0, min - (max - min) * 0.15), max + (max - min || max) * 0.1];
+          },
+        },
+      },
       legend: { live: true },
       padding: [null, NAME_WIDTH, null, null],
       hooks: { draw: [nameLines] },
@@ -125,13 +142,15 @@ function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
       ],
       series: [
         { label: "Decode call no.", value: (_, v) => (v == null ? "–" : String(v)) },
-        ...SERIES.map(([label, , colour, width]): uPlot.Series => ({
-          label,
-          stroke: cssVar(colour),
-          width,
-          points: { show: width > 1.5 && data[0].length <= 80, size: 5 },
-          value: (_, v) => time(v),
-        })),
+        ...SERIES.map(
+          ([label, , colour, width]): uPlot.Series => ({
+            label,
+            stroke: cssVar(colour),
+            width,
+            points: { show: width > 1.5 && data[0].length <= 80, size: 5 },
+            value: (_, v) => time(v),
+          }),
+        ),
       ],
     },
     data,
@@ -147,7 +166,14 @@ function tokenChart(calls: Call[]): HTMLElement {
   }
   const top = topOf(data);
   const longer = data[1].filter((v) => v != null && v > top).length;
-  const note = longer > 0 ? h("p", { class: "hint" }, `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "runs" : "run"} out of the picture.`) : null;
+  const note =
+    longer > 0
+      ? h(
+          "p",
+          { class: "hint" },
+          `${plural(longer, "token")} took longer than ${time(top)} and ${longer === 1 ? "runs" : "run"} out of the picture.`,
+        )
+      : null;
   const host = h("div", { class: "chart", data: { chart: "tpot", count: data[0].length } });
   let plot: uPlot | null = null;
   const build = (): void => {

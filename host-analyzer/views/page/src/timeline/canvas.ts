@@ -6,7 +6,7 @@ import { time } from "../ui/format.ts";
 import { stateColour } from "../ui/states.ts";
 import { cssVar } from "../ui/theme.ts";
 import { GEOMETRY, heightOf, placesOf, type Place } from "./place.ts";
-import type { Row, Slice } from "./rows.ts";
+import type { Row, Slice } from "./slice.ts";
 
 export interface Window {
   /** ns at the left and right edge. */
@@ -73,7 +73,10 @@ export class TimelineCanvas {
   private width = 0;
   private readonly height: number;
 
-  constructor(private readonly rows: Row[], private readonly colours: OperatorColours) {
+  constructor(
+    private readonly rows: Row[],
+    private readonly colours: OperatorColours,
+  ) {
     this.c = this.element.getContext("2d");
     this.places = placesOf(rows);
     this.height = heightOf(this.places);
@@ -155,7 +158,10 @@ export class TimelineCanvas {
     }
   }
 
-  private fill(s: Slice, pattern: CanvasPattern | string): { colour: string | CanvasPattern; ink: string } {
+  private fill(
+    s: Slice,
+    pattern: CanvasPattern | string,
+  ): { colour: string | CanvasPattern; ink: string } {
     if (s.kind === "barrier" || (s.kind === "state" && s.op === "unknown")) {
       return { colour: pattern, ink: cssVar("--muted") };
     }
@@ -164,7 +170,14 @@ export class TimelineCanvas {
     return { colour, ink: inkOn(colour) };
   }
 
-  private slices(c: CanvasRenderingContext2D, row: Row, { top, height }: Place, w: Window, pattern: CanvasPattern | string, marked: Slice | null): void {
+  private slices(
+    c: CanvasRenderingContext2D,
+    row: Row,
+    { top, height }: Place,
+    w: Window,
+    pattern: CanvasPattern | string,
+    marked: Slice | null,
+  ): void {
     const scale = this.span / (w.to - w.from);
     c.font = `${row.thin ? 10 : 11}px ui-monospace, monospace`;
     c.textAlign = "left";

@@ -1,6 +1,6 @@
 // Where the rows of the timeline stand, in CSS px.
 
-import type { Row } from "./rows.ts";
+import type { Row } from "./slice.ts";
 
 export const GEOMETRY = { axis: 26, row: 26, thin: 14, gap: 4, gutter: 132 };
 

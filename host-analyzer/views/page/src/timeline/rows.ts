@@ -2,29 +2,8 @@
 
 import { STRIDE, type Timeline, type Track } from "../data/timeline.ts";
 import { dims, phaseName, plural } from "../ui/format.ts";
+import type { Row, Slice } from "./slice.ts";
 import { stateSlices } from "./states.ts";
-
-export interface Slice {
-  row: number;
-  start: number;
-  length: number;
-  label: string;
-  /** What is written where the label has no room. */
-  short?: string;
-  /** What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's state. */
-  kind: "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "call" | "graph" | "op" | "barrier" | "state";
-  /** The operator's description, or the state. */
-  op: string;
-  /** Lines for the tooltip, after the label. */
-  facts: () => string[];
-}
-
-export interface Row {
-  title: string;
-  slices: Slice[];
-  /** Drawn lower, close below the row before it. */
-  thin: boolean;
-}
 
 type Numbers = [number, number, number, number];
 
@@ -41,8 +20,17 @@ function fours(track: Track): Numbers[] {
 function tokenSlices(track: Track, row: number): Slice[] {
   return fours(track).map(([start, length, phase, tokens]) => {
     const kind = PHASE[phase] ?? "call";
-    const label = kind === "call" || tokens === 1 ? phaseName(kind) : `${phaseName(kind)} n=${tokens}`;
-    return { row, start, length, kind, op: "", label, facts: () => (tokens > 0 ? [plural(tokens, "token")] : []) };
+    const label =
+      kind === "call" || tokens === 1 ? phaseName(kind) : `${phaseName(kind)} n=${tokens}`;
+    return {
+      row,
+      start,
+      length,
+      kind,
+      op: "",
+      label,
+      facts: () => (tokens > 0 ? [plural(tokens, "token")] : []),
+    };
   });
 }
 
@@ -51,7 +39,15 @@ function graphSlices(t: Timeline, track: Track, row: number, whole: boolean): Sl
     .filter(([, , , backend]) => backend < 0 === whole)
     .map(([start, length, nodes, backend]) => {
       const name = whole ? "" : `${t.texts[backend] || "?"} `;
-      return { row, start, length, kind: "graph", op: "", label: `graph ${name}(${nodes} nodes)`, facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"] };
+      return {
+        row,
+        start,
+        length,
+        kind: "graph",
+        op: "",
+        label: `graph ${name}(${nodes} nodes)`,
+        facts: () => [whole ? "whole graph, by the scheduler" : "split, by one backend"],
+      };
     });
 }
 
@@ -62,13 +58,33 @@ function threadSlices(t: Timeline, track: Track, row: number): Slice[] {
     const node = t.nodes[index];
     if (!node) {
       const after = before;
-      return { row, start, length, kind: "barrier", op: "", label: "barrier", facts: () => [`after ${after || "?"}`] };
+      return {
+        row,
+        start,
+        length,
+        kind: "barrier",
+        op: "",
+        label: "barrier",
+        facts: () => [`after ${after || "?"}`],
+      };
     }
     const [name, op, desc, dtype, last, ne] = node;
     const what = text(desc) || text(op);
     before = text(name);
     const fused = last == null ? [] : [`with ${text(last)}, by one kernel`];
-    return { row, start, length, kind: "op", op: what, label: before || "(lost)", facts: () => [`${what} · ${text(dtype)} · ${dims(ne)}`, ...fused, ...(cpu < 0 ? [] : [`CPU ${cpu}`])] };
+    return {
+      row,
+      start,
+      length,
+      kind: "op",
+      op: what,
+      label: before || "(lost)",
+      facts: () => [
+        `${what} · ${text(dtype)} · ${dims(ne)}`,
+        ...fused,
+        ...(cpu < 0 ? [] : [`CPU ${cpu}`]),
+      ],
+    };
   });
 }
 
@@ -77,7 +93,12 @@ function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
   const kinds = ["graph", "barrier", "call"] as const;
   return fours(track).map(([start, length, text, code]) => {
     const label = t.labels?.[text] ?? "";
-    const what = code === 0 ? "operators are captured" : code === 1 ? "probes are being switched: figures of operators leave these tokens out" : "the share of the tokens whose operators are captured, as the controller set it";
+    const what =
+      code === 0
+        ? "operators are captured"
+        : code === 1
+          ? "probes are being switched: figures of operators leave these tokens out"
+          : "the share of the tokens whose operators are captured, as the controller set it";
     return { row, start, length, kind: kinds[code] ?? "call", op: "", label, facts: () => [what] };
   });
 }
@@ -86,7 +107,12 @@ function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;
-  const add = (track: Track, title: string, slices: (row: number) => Slice[], thin = false): void => {
+  const add = (
+    track: Track,
+    title: string,
+    slices: (row: number) => Slice[],
+    thin = false,
+  ): void => {
     const found = slices(rows.length);
     if (found.length > 0) {
       rows.push({ title: several ? `${track.process} ${title}` : title, slices: found, thin });

@@ -9,10 +9,12 @@ import { stateColour, stateName } from "../ui/states.ts";
 import { onTheme } from "../ui/theme.ts";
 import { TimelineCanvas, type Window } from "./canvas.ts";
 import { GEOMETRY } from "./place.ts";
-import { rowsOf, type Slice } from "./rows.ts";
+import { rowsOf } from "./rows.ts";
+import type { Slice } from "./slice.ts";
 import { statesIn, statesMissing } from "./states.ts";
 
-const LEAD = "ProfTime: threads over time, operators and the waits between them; below each thread what the scheduler did with it.";
+const LEAD =
+  "ProfTime: threads over time, operators and the waits between them; below each thread what the scheduler did with it.";
 const LEAD_WITHOUT = "ProfTime: threads over time, operators and the waits between them.";
 
 function pointer(): HTMLElement {
@@ -38,7 +40,10 @@ class View {
   private drag: { x: number; w: Window } | null = null;
   private queued = false;
 
-  constructor(private readonly t: Timeline, colours: OperatorColours) {
+  constructor(
+    private readonly t: Timeline,
+    colours: OperatorColours,
+  ) {
     const rows = rowsOf(t);
     this.end = Math.max(1, t.end_ns - t.start_ns);
     this.window = { from: 0, to: this.end };
@@ -46,7 +51,24 @@ class View {
     this.states = statesIn(rows.flatMap((r) => r.slices));
     const slices = rows.reduce((n, r) => n + (r.thin ? 0 : r.slices.length), 0);
     const stretches = rows.reduce((n, r) => n + (r.thin ? r.slices.length : 0), 0);
-    this.element = h("div", { class: "time-view", tabindex: 0, role: "application", "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.", data: { rows: rows.length, slices, stretches, gutter: GEOMETRY.gutter, places: JSON.stringify(this.canvas.places) } }, this.canvas.element, this.tooltip);
+    this.element = h(
+      "div",
+      {
+        class: "time-view",
+        tabindex: 0,
+        role: "application",
+        "aria-label": "Timeline. Left and right arrows move, plus and minus zoom, 0 shows all.",
+        data: {
+          rows: rows.length,
+          slices,
+          stretches,
+          gutter: GEOMETRY.gutter,
+          places: JSON.stringify(this.canvas.places),
+        },
+      },
+      this.canvas.element,
+      this.tooltip,
+    );
     this.listen();
     new ResizeObserver(() => {
       if (this.element.clientWidth > 0) {
@@ -96,9 +118,24 @@ class View {
     if (this.marked) {
       const m = this.marked;
       const lines = m.facts().map((f) => h("span", { class: "muted" }, f));
-      this.tooltip.replaceChildren(h("strong", { class: "mono" }, m.label), h("span", {}, time(m.length)), ...lines, h("span", { class: "muted" }, m.start < 0 ? `began ${time(-m.start)} before this window` : `at ${time(m.start)}`));
-      const left = x + 14 + this.tooltip.offsetWidth > this.element.clientWidth ? x - 14 - this.tooltip.offsetWidth : x + 14;
-      const below = y + 16 + this.tooltip.offsetHeight > this.element.clientHeight ? y - 12 - this.tooltip.offsetHeight : y + 16;
+      this.tooltip.replaceChildren(
+        h("strong", { class: "mono" }, m.label),
+        h("span", {}, time(m.length)),
+        ...lines,
+        h(
+          "span",
+          { class: "muted" },
+          m.start < 0 ? `began ${time(-m.start)} before this window` : `at ${time(m.start)}`,
+        ),
+      );
+      const left =
+        x + 14 + this.tooltip.offsetWidth > this.element.clientWidth
+          ? x - 14 - this.tooltip.offsetWidth
+          : x + 14;
+      const below =
+        y + 16 + this.tooltip.offsetHeight > this.element.clientHeight
+          ? y - 12 - this.tooltip.offsetHeight
+          : y + 16;
       this.tooltip.style.transform = `translate(${Math.max(2, left)}px, ${below}px)`;
     }
     this.redraw();
@@ -110,17 +147,24 @@ class View {
       const box = element.getBoundingClientRect();
       return { x: e.clientX - box.left, y: e.clientY - box.top };
     };
-    element.addEventListener("wheel", (e) => {
-      const active = e.ctrlKey || e.metaKey || document.activeElement === element;
-      if (active || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
-        e.preventDefault();
-        if (active && Math.abs(e.deltaY) >= Math.abs(e.deltaX)) {
-          this.zoom(Math.exp(-e.deltaY / 420), Math.min(1, Math.max(0, (at(e).x - GEOMETRY.gutter) / this.canvas.span)));
-        } else {
-          this.pan(e.deltaX / this.canvas.span);
+    element.addEventListener(
+      "wheel",
+      (e) => {
+        const active = e.ctrlKey || e.metaKey || document.activeElement === element;
+        if (active || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+          e.preventDefault();
+          if (active && Math.abs(e.deltaY) >= Math.abs(e.deltaX)) {
+            this.zoom(
+              Math.exp(-e.deltaY / 420),
+              Math.min(1, Math.max(0, (at(e).x - GEOMETRY.gutter) / this.canvas.span)),
+            );
+          } else {
+            this.pan(e.deltaX / this.canvas.span);
+          }
         }
-      }
-    }, { passive: false });
+      },
+      { passive: false },
+    );
     element.addEventListener("pointerdown", (e) => {
       this.drag = { x: e.clientX, w: this.window };
       element.setPointerCapture(e.pointerId);
@@ -129,7 +173,8 @@ class View {
     element.addEventListener("pointercancel", () => (this.drag = null));
     element.addEventListener("pointermove", (e) => {
       if (this.drag && Math.abs(e.clientX - this.drag.x) > 2) {
-        const by = ((this.drag.x - e.clientX) / this.canvas.span) * (this.drag.w.to - this.drag.w.from);
+        const by =
+          ((this.drag.x - e.clientX) / this.canvas.span) * (this.drag.w.to - this.drag.w.from);
         this.tooltip.hidden = true;
         this.move(this.drag.w.from + by, this.drag.w.to + by);
       } else {
@@ -167,33 +212,68 @@ class View {
   /** How much of the recording is shown, in words. */
   caption(): string {
     const { t } = this;
-    const calls = t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
+    const calls =
+      t.calls_total > 0 ? `${plural(t.calls, "call")} of ${count(t.calls_total)}, ` : "";
     return `${calls}${count(t.spans)} operator spans of ${count(t.spans_total)}${t.complete ? "" : ", cut inside a call at the page's limit"}.`;
   }
 }
 
 export function timelineSection(t: Timeline | null, colours: OperatorColours): HTMLElement {
   if (!t || t.tracks.every((track) => track.slices.length === 0)) {
-    return section("proftime", "Timeline", LEAD_WITHOUT, absent("No call was recorded."), pointer());
+    return section(
+      "proftime",
+      "Timeline",
+      LEAD_WITHOUT,
+      absent("No call was recorded."),
+      pointer(),
+    );
   }
   const view = new View(t, colours);
   const button = (name: string, label: string, act: () => void): HTMLElement =>
     h("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, name);
-  const legend = colours.legend().map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name));
+  const legend = colours
+    .legend()
+    .map(([name, colour]) => h("span", { class: "key" }, swatch(colour), name));
   const barrier = h("span", { class: "key" }, h("span", { class: "swatch wait" }), "barrier");
-  const known = view.states.filter((s) => s !== "unknown").map((s) => h("span", { class: "key" }, swatch(`var(${stateColour(s)})`), stateName(s)));
-  const gaps = view.states.includes("unknown") ? h("span", { class: "key" }, h("span", { class: "swatch wait" }), stateName("unknown")) : null;
-  const states = view.states.length > 0 ? h("p", { class: "keys states" }, "Below each thread, its state:", ...known, gaps) : null;
+  const known = view.states
+    .filter((s) => s !== "unknown")
+    .map((s) => h("span", { class: "key" }, swatch(`var(${stateColour(s)})`), stateName(s)));
+  const gaps = view.states.includes("unknown")
+    ? h("span", { class: "key" }, h("span", { class: "swatch wait" }), stateName("unknown"))
+    : null;
+  const states =
+    view.states.length > 0
+      ? h("p", { class: "keys states" }, "Below each thread, its state:", ...known, gaps)
+      : null;
   const tools = h(
     "div",
     { class: "tools" },
     h("span", { class: "keys" }, ...legend, barrier),
     h("span", { class: "grow" }),
-    h("div", { class: "choice" }, button("−", "Zoom out", () => view.zoom(1 / 1.6)), button("+", "Zoom in", () => view.zoom(1.6)), button("Fit", "Show all", () => view.fit())),
+    h(
+      "div",
+      { class: "choice" },
+      button("−", "Zoom out", () => view.zoom(1 / 1.6)),
+      button("+", "Zoom in", () => view.zoom(1.6)),
+      button("Fit", "Show all", () => view.fit()),
+    ),
   );
   onTheme(() => view.redraw());
   const missing = statesMissing(t);
-  const hint = h("p", { class: "hint" }, view.caption(), missing ? ` ${missing}` : null, " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.");
+  const hint = h(
+    "p",
+    { class: "hint" },
+    view.caption(),
+    missing ? ` ${missing}` : null,
+    " Drag to move; Ctrl and the wheel zoom; a double click fills the view with a slice.",
+  );
   const lead = states ? LEAD : LEAD_WITHOUT;
-  return section("proftime", "Timeline", lead, h("div", { class: "panel flush" }, tools, states, view.element), hint, pointer());
+  return section(
+    "proftime",
+    "Timeline",
+    lead,
+    h("div", { class: "panel flush" }, tools, states, view.element),
+    hint,
+    pointer(),
+  );
 }

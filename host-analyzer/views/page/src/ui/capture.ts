@@ -1,7 +1,8 @@
 // What is to be known of figures of operators: of how many tokens they are, what was left out, and what the probes put into them.
 
 import { list } from "../data/read.ts";
-import type { Maybe, OpType, Summary } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { OpType, Summary } from "../data/summary.ts";
 import type { Coverage } from "../data/capture.ts";
 import { h, type Child } from "./dom.ts";
 import { count, phaseName, plural } from "./format.ts";
@@ -32,14 +33,27 @@ const FILTERED: Record<string, string> = {
 
 /** What a section of operators is from; nothing where it is from all of all tokens. */
 export function captureNotes(summary: Summary): Child {
-  const parts = list(summary.capture?.coverage).filter((c) => partOf(summary, c.phase)).map(fromPart);
+  const parts = list(summary.capture?.coverage)
+    .filter((c) => partOf(summary, c.phase))
+    .map(fromPart);
   const filters = list(summary.capture?.filters).filter((f) => !f.refused);
   const lines = [
     parts.length > 0 ? `Figures are ${parts.join(", ")}. Sums are of these, not scaled.` : "",
-    ...filters.map((f) => `Only ${FILTERED[f.on ?? ""] ?? "operators by"} ${f.text ?? ""} were captured; the rest was left out and is not 0.`),
-    withWaits(summary) ? "Without ends: each time goes on to the next start and has the wait behind the operator in it." : "",
+    ...filters.map(
+      (f) =>
+        `Only ${FILTERED[f.on ?? ""] ?? "operators by"} ${f.text ?? ""} were captured; the rest was left out and is not 0.`,
+    ),
+    withWaits(summary)
+      ? "Without ends: each time goes on to the next start and has the wait behind the operator in it."
+      : "",
   ].filter(Boolean);
-  return lines.length > 0 ? h("p", { class: "capture-note" }, ...lines.flatMap((line, i) => (i > 0 ? [h("br", {}), line] : [line]))) : null;
+  return lines.length > 0
+    ? h(
+        "p",
+        { class: "capture-note" },
+        ...lines.flatMap((line, i) => (i > 0 ? [h("br", {}), line] : [line])),
+      )
+    : null;
 }
 
 /** How much longer each operator looks by its probe. */
@@ -49,10 +63,23 @@ export function biasNote(summary: Summary): Child {
     return null;
   }
   const types = list(summary.op_types);
-  return h("p", { class: "muted" }, `Each run looks ${count(ns)} ns longer by its probes${types.some((t) => t.biased) ? "; where that is more than a tenth of the median, the operator is marked" : ""}.`);
+  return h(
+    "p",
+    { class: "muted" },
+    `Each run looks ${count(ns)} ns longer by its probes${types.some((t) => t.biased) ? "; where that is more than a tenth of the median, the operator is marked" : ""}.`,
+  );
 }
 
 /** Marks a type whose time its own probe makes doubtful. */
 export function biasTag(row: OpType): HTMLElement | null {
-  return row.biased ? h("em", { class: "tag", title: "What its probe puts into its time is more than a tenth of the median" }, "probe") : null;
+  return row.biased
+    ? h(
+        "em",
+        {
+          class: "tag",
+          title: "What its probe puts into its time is more than a tenth of the median",
+        },
+        "probe",
+      )
+    : null;
 }

@@ -5,8 +5,16 @@ import { isDark } from "./theme.ts";
 type Rgb = [number, number, number];
 
 const OPERATOR = [
-  "#4878b8", "#e58a2f", "#4f9d58", "#d1495b", "#8a6fc0",
-  "#2f9e9e", "#c79a1b", "#b0608f", "#7d8a3c", "#9a6b4f",
+  "#4878b8",
+  "#e58a2f",
+  "#4f9d58",
+  "#d1495b",
+  "#8a6fc0",
+  "#2f9e9e",
+  "#c79a1b",
+  "#b0608f",
+  "#7d8a3c",
+  "#9a6b4f",
 ];
 const OTHER = "#8b95a3";
 
@@ -45,7 +53,10 @@ export class OperatorColours {
 export class HeatScale {
   private readonly stops: Rgb[];
 
-  constructor(readonly min: number, readonly max: number) {
+  constructor(
+    readonly min: number,
+    readonly max: number,
+  ) {
     this.stops = (isDark() ? HEAT_DARK : HEAT_LIGHT).map(parse);
   }
 

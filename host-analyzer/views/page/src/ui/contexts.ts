@@ -1,6 +1,6 @@
 // Contexts of the engine (two models, or two conversations) told apart by a number instead of an address.
 
-import type { Str } from "../data/summary.ts";
+import type { Str } from "../data/maybe.ts";
 import { h } from "./dom.ts";
 import type { Column } from "./table.ts";
 
@@ -17,6 +17,20 @@ export function contextColumn<T extends OfContext>(rows: T[]): Column<T>[] {
     return [];
   }
   const number = (r: T): number => names.indexOf(name(r)) + 1;
-  const cell = (r: T): HTMLElement => h("span", { title: `context ${r.context ?? "not known"}${r.pid ? ` of process ${r.pid}` : ""}` }, String(number(r)));
-  return [{ key: "context", title: "Context", tip: "Of the contexts of the engine, in order of appearance", numeric: true, value: number, cell }];
+  const cell = (r: T): HTMLElement =>
+    h(
+      "span",
+      { title: `context ${r.context ?? "not known"}${r.pid ? ` of process ${r.pid}` : ""}` },
+      String(number(r)),
+    );
+  return [
+    {
+      key: "context",
+      title: "Context",
+      tip: "Of the contexts of the engine, in order of appearance",
+      numeric: true,
+      value: number,
+      cell,
+    },
+  ];
 }

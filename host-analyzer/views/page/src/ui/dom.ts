@@ -11,7 +11,11 @@ export interface Props {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill<E extends Element & { dataset: DOMStringMap }>(element: E, props: Props, children: Child[]): E {
+function fill<E extends Element & { dataset: DOMStringMap }>(
+  element: E,
+  props: Props,
+  children: Child[],
+): E {
   for (const [key, value] of Object.entries(props)) {
     if (key === "data") {
       for (const [name, v] of Object.entries(value as Record<string, Value>)) {

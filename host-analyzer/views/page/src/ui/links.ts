@@ -4,7 +4,16 @@ import { h } from "./dom.ts";
 
 /** A link to the first of these sections that the page has; its text stays where it has none. */
 export function evidenceLink(sections: string[], text: string, tip?: string): HTMLElement {
-  return h("a", { class: "evidence", href: `#${sections[0]}`, title: tip, data: { sections: sections.join(" ") } }, text);
+  return h(
+    "a",
+    {
+      class: "evidence",
+      href: `#${sections[0]}`,
+      title: tip,
+      data: { sections: sections.join(" ") },
+    },
+    text,
+  );
 }
 
 function there(id: string): boolean {

@@ -11,8 +11,18 @@ export interface Wanted {
 const EVENT = "profinfer-part";
 
 export function partLink(text: string, wanted: Wanted): HTMLElement {
-  const show = (): void => void document.dispatchEvent(new CustomEvent<Wanted>(EVENT, { detail: wanted }));
-  return h("a", { href: "#operators", title: "Shows its operators", data: { filter: wanted.filter }, on: { click: show } }, text);
+  const show = (): void =>
+    void document.dispatchEvent(new CustomEvent<Wanted>(EVENT, { detail: wanted }));
+  return h(
+    "a",
+    {
+      href: "#operators",
+      title: "Shows its operators",
+      data: { filter: wanted.filter },
+      on: { click: show },
+    },
+    text,
+  );
 }
 
 export function onPart(act: (wanted: Wanted) => void): void {

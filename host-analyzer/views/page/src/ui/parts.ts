@@ -2,11 +2,16 @@
 
 import { h, type Child } from "./dom.ts";
 import { percent } from "./format.ts";
-import type { Num } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
 
 /** A section of the page with its heading. */
 export function section(id: string, title: string, lead: Child, ...children: Child[]): HTMLElement {
-  const head = h("header", {}, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, lead) : null);
+  const head = h(
+    "header",
+    {},
+    h("h2", { id: `${id}-title` }, title),
+    lead ? h("p", { class: "lead" }, lead) : null,
+  );
   return h("section", { id, "aria-labelledby": `${id}-title` }, head, ...children);
 }
 
@@ -21,13 +26,27 @@ export function shareBar(share: Num, colour: string): HTMLElement {
   const fill = h("span", { class: "fill" });
   fill.style.width = `${width}%`;
   fill.style.background = colour;
-  return h("span", { class: "share" }, h("span", { class: "track" }, fill), h("span", { class: "num" }, percent(share)));
+  return h(
+    "span",
+    { class: "share" },
+    h("span", { class: "track" }, fill),
+    h("span", { class: "num" }, percent(share)),
+  );
 }
 
 /** Choice between a few things, one of them in force. */
-export function choice(label: string, names: string[], pick: (index: number) => void, first = 0): HTMLElement {
+export function choice(
+  label: string,
+  names: string[],
+  pick: (index: number) => void,
+  first = 0,
+): HTMLElement {
   const buttons = names.map((name, i) =>
-    h("button", { type: "button", "aria-pressed": String(i === first), on: { click: () => set(i) } }, name),
+    h(
+      "button",
+      { type: "button", "aria-pressed": String(i === first), on: { click: () => set(i) } },
+      name,
+    ),
   );
   function set(index: number): void {
     buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(i === index)));

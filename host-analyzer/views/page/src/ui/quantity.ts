@@ -1,6 +1,6 @@
 // Values with units for people.
 
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { DASH, time } from "./format.ts";
 
 /** The step from one prefix to the next, and the units with their prefixes. */
@@ -29,7 +29,8 @@ export function quantity(value: Num, unit: Maybe<string>, binary = true): string
     return `${value.toFixed(1)} %`;
   }
   const rate = binary ? BINARY_BYTE_RATE : BYTE_RATE;
-  const [step, names] = unit === "bytes_per_s" ? rate : (PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]]);
+  const [step, names] =
+    unit === "bytes_per_s" ? rate : (PREFIXES[unit ?? ""] ?? [1000, [unit ?? ""]]);
   let [scaled, i] = [value, 0];
   while (scaled >= Math.min(step, 999.5) && i + 1 < names.length) {
     scaled /= step;

@@ -37,7 +37,9 @@ function compare(a: Raw, b: Raw): number {
   if (a == null || b == null) {
     return (a == null ? 1 : 0) - (b == null ? 1 : 0);
   }
-  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : String(a).localeCompare(String(b));
 }
 
 export function table<T>(options: Options<T>): Table<T> {
@@ -46,13 +48,32 @@ export function table<T>(options: Options<T>): Table<T> {
   let sort = options.sort ?? null;
   let all = false;
   const body = h("tbody");
-  const more = h("button", { type: "button", class: "quiet more", hidden: true, on: { click: showAll } });
+  const more = h("button", {
+    type: "button",
+    class: "quiet more",
+    hidden: true,
+    on: { click: showAll },
+  });
   const heads = columns.map((c) => {
-    const button = h("button", { type: "button", title: c.tip, on: { click: () => sortBy(c) } }, c.title);
+    const button = h(
+      "button",
+      { type: "button", title: c.tip, on: { click: () => sortBy(c) } },
+      c.title,
+    );
     return h("th", { scope: "col", class: c.numeric ? "right" : "" }, button);
   });
-  const grid = h("table", { data: { table: options.name } }, h("thead", {}, h("tr", {}, ...heads)), body);
-  const element = h("div", { class: "table" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.name }, grid), more);
+  const grid = h(
+    "table",
+    { data: { table: options.name } },
+    h("thead", {}, h("tr", {}, ...heads)),
+    body,
+  );
+  const element = h(
+    "div",
+    { class: "table" },
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.name }, grid),
+    more,
+  );
 
   function showAll(): void {
     all = true;
@@ -80,7 +101,11 @@ export function table<T>(options: Options<T>): Table<T> {
     const cells = columns.map((c) => {
       const value = c.value(row);
       const kind = [c.numeric ? "right" : "", c.class ?? ""].join(" ").trim();
-      return h("td", { class: kind, data: { key: c.key, value: value ?? "" } }, c.cell ? c.cell(row) : String(value ?? "–"));
+      return h(
+        "td",
+        { class: kind, data: { key: c.key, value: value ?? "" } },
+        c.cell ? c.cell(row) : String(value ?? "–"),
+      );
     });
     return h("tr", {}, ...cells);
   }
@@ -92,7 +117,9 @@ export function table<T>(options: Options<T>): Table<T> {
     const visible = all ? sorted() : sorted().slice(0, limit);
     body.replaceChildren(...visible.map(line));
     if (rows.length === 0) {
-      body.append(h("tr", { class: "none" }, h("td", { colspan: columns.length }, "Nothing to show.")));
+      body.append(
+        h("tr", { class: "none" }, h("td", { colspan: columns.length }, "Nothing to show.")),
+      );
     }
     more.hidden = visible.length >= rows.length;
     more.textContent = `Show all ${plural(rows.length, "row")}`;

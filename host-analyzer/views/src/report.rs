@@ -1,0 +1,45 @@
+//! `report.html`: one page with everything in it.
+//!
+//! Stage: view. From: the other views' bytes and the built page. To: HTML. Promises: the page loads nothing. Its program is in
+//! `report/`, built into `report/dist/report.html`.
+
+use std::io::{self, Write};
+
+use super::{page_data, report_timeline};
+use profinfer_analysis::Analysis;
+use profinfer_trace::model::Model;
+
+/// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
+const PAGE: &str = include_str!("../page/dist/report.html");
+const MARK: &str = "<!--profinfer:data-->";
+
+/// One of the JSON views.
+type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
+
+/// Writes the report.
+///
+/// # Errors
+/// Those of `out`.
+pub fn report(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    let (head, tail) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
+    out.write_all(head.as_bytes())?;
+    let data: [(&str, View); 3] = [
+        ("summary", super::summary::summary),
+        ("dag", super::dag::dag),
+        ("timeline", report_timeline::report_timeline),
+    ];
+    for (id, view) in data {
+        page_data::element(id, out, |to| view(model, analysis, to))?;
+    }
+    out.write_all(tail.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_one_place_for_data() {
+        assert_eq!(PAGE.matches(MARK).count(), 1);
+    }
+}
