@@ -8,6 +8,7 @@ cluster_up() {
 	spark=$("$PYTHON" -c 'import os, pyspark; print(os.path.dirname(pyspark.__file__))')
 	class=$spark/bin/spark-class
 	export SPARK_HOME=$spark SPARK_LOCAL_IP=127.0.0.1 SPARK_NO_DAEMONIZE=1 PYSPARK_PYTHON=$PYTHON SPARK_WORKER_DIR=$dir/work SPARK_LOCAL_DIRS=$dir/local
+	: >"$dir/master.log" # the loop below may read it before the process has begun
 	"$class" org.apache.spark.deploy.master.Master --host 127.0.0.1 --port 0 --webui-port 0 >"$dir/master.log" 2>&1 &
 	CLUSTER+=($!)
 	for ((i = 0; i < 300; i++)); do
