@@ -82,6 +82,11 @@ shell_scripts() {
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
 	shellcheck "${files[@]}"
 }
+# The agent without its features, and with one of them: each without warnings.
+agent_features() {
+	local features
+	for features in "" bench direct; do cargo clippy -q --locked -p profinfer-agent --no-default-features --features "$features" -- -D warnings || return 1; done
+}
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps; }
 # engine VARIABLE [ENGINE]: its launchers' folder into VARIABLE, unless that says already
 engine() {
@@ -142,6 +147,7 @@ step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check
 step "lints" cargo clippy -q --locked --workspace --all-targets -- -D warnings
 long_step "documentation" docs
+long_step "features of the agent" agent_features
 long_step "wire on bare metal" ci/no-std.sh
 step "build of the tests" tests_build
 step "engines and models" engines_and_models
