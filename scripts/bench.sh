@@ -75,12 +75,20 @@ rate() {
 	local engine=${1:-npm:b4600} out
 	out=$(mktemp -d)
 	say "rate: $engine, narrow-f32, $(nproc) threads"
-	# What the engine prints names every call's begin and end.
-	"$agent" record --out "$out/r.pfi" --levels token,graph,op -- "$(scripts/engine.sh "$engine")/nodes" \
-		-m "$(scripts/model.sh narrow-f32)" -t "$(nproc)" -p 8 -n 100 -r 40 --fresh >"$out/calls" 2>"$out/said"
-	awk -F'\t' 'FNR == NR { if (/^decode/) ns += $6 - $5; next }
-		match($0, /[0-9]+ spans sent.*/) { split(substr($0, RSTART), w, " ");
-		printf "%.0f operators a second while it computes; %s\n", w[1] / ns * 1e9, substr($0, RSTART) }' "$out/calls" "$out/said"
+	# What the engine prints names every call's begin and end. A shell keeps it apart from the agent's summary.
+	# shellcheck disable=SC2016  # that shell's
+	CALLS=$out/calls "$agent" record --format json --out "$out/r.pfi" --levels token,graph,op -- sh -c 'exec "$0" "$@" >"$CALLS"' \
+		"$(scripts/engine.sh "$engine")/nodes" -m "$(scripts/model.sh narrow-f32)" -t "$(nproc)" -p 8 -n 100 -r 40 --fresh \
+		>"$out/summary.json" 2>"$out/said"
+	python3 - "$out/calls" "$out/summary.json" <<-'EOF'
+		import json, sys
+		sys.path.insert(0, "ci")
+		from agent_json import recorded
+		calls = [line.split("\t") for line in open(sys.argv[1]) if line.startswith("decode")]
+		summary = json.load(open(sys.argv[2]))
+		ns = sum(int(call[5]) - int(call[4]) for call in calls)
+		print(f"{summary['spans_sent'] / ns * 1e9:.0f} operators a second while it computes; {recorded(summary)}")
+	EOF
 	rm -r "$out"
 }
 

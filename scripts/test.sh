@@ -83,6 +83,11 @@ shell_scripts() {
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
 	shellcheck "${files[@]}"
 }
+# The agent without its features, and with one of them: each without warnings.
+agent_features() {
+	local features
+	for features in "" bench direct; do cargo clippy -q --locked -p profinfer-agent --no-default-features --features "$features" -- -D warnings || return 1; done
+}
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --workspace --no-deps; }
 # engine VARIABLE [ENGINE]: its launchers' folder into VARIABLE, unless that says already
 engine() {
@@ -156,6 +161,7 @@ step "tests" tests
 step "examples in documents" doc_tests
 step "static aarch64 agent" static_agent
 all_step "documentation" docs
+all_step "features of the agent" agent_features
 all_step "wire on bare metal" ci/no-std.sh
 all_step "compatibility" ci/compat.sh
 all_step "soak" ci/soak.sh --minutes 2

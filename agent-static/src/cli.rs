@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use profinfer_options::{CaptureArgs, ProbesArgs};
 
 use crate::sys::user::User;
@@ -46,7 +46,45 @@ pub enum Command {
         /// For the tables of operators and types, print the number of entries or all names
         #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
         tables: String,
+        /// Format of the result
+        #[command(flatten)]
+        format: FormatArgs,
     },
+}
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct FormatArgs {
+    /// How the result is printed: `text` for people, or `json`: one object on standard output, and nothing else there
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// How a command prints its result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Command {
+    /// How the command prints its result.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        match self {
+            Self::Record(options) => options.format.format,
+            #[cfg(feature = "bench")]
+            Self::Bench(options) => options.format.format,
+            Self::Doctor(options) => options.format.format,
+            Self::Engine { format, .. } => format.format,
+            Self::Serve(_) | Self::Keygen(_) => Format::Text,
+            #[cfg(feature = "direct")]
+            Self::Repair(_) => Format::Text,
+        }
+    }
 }
 
 /// Options of `bench`.
@@ -68,18 +106,23 @@ pub struct Bench {
     /// Write the ceilings into this file too, for `analyze --ceilings`
     #[arg(long, short)]
     pub out: Option<PathBuf>,
+    /// Format of the result
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Options of `doctor`.
 #[derive(Debug, Args)]
-#[group(multiple = false)]
 pub struct Doctor {
     /// Examine the running process with this process id
-    #[arg(long)]
+    #[arg(long, conflicts_with = "name")]
     pub pid: Option<u32>,
     /// Examine the processes of this name (default: `llama*`)
     #[arg(long)]
     pub name: Option<String>,
+    /// Format of the result
+    #[command(flatten)]
+    pub format: FormatArgs,
 }
 
 /// Options of `keygen`.
@@ -212,4 +255,7 @@ pub struct Record {
     /// What to capture of the operators
     #[command(flatten)]
     pub capture: CaptureArgs,
+    /// Format of the result
+    #[command(flatten)]
+    pub format: FormatArgs,
 }

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::io::Write;
 
+use serde::Serialize;
+
 /// One such error.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// What was tried.
     pub tried: String,

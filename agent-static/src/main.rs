@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Ok(status) => ExitCode::from(u8::try_from(status).unwrap_or(1)),
         Err(e) => {
             let _ = writeln!(std::io::stderr(), "error: {e}");
+            commands::report_error(cli.command.format(), &e);
             ExitCode::FAILURE
         }
     }

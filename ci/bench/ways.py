@@ -1,5 +1,6 @@
 """Ways to trace a running engine: each is begun, and ended with what it says of itself."""
 
+import json
 import os
 import re
 import signal
@@ -16,6 +17,8 @@ class Way:
     settle, rest = 2.5, 1.0
     #: It traces some tokens and not the others: its window has to hold many of its periods, and every token of it counts.
     periods = False
+    #: Where its standard output goes.
+    stdout = subprocess.DEVNULL
 
     def __init__(self, name, command, said=None):
         self.name, self.command, self.said = name, command, said
@@ -26,7 +29,7 @@ class Way:
         """Starts it on that engine, and on those CPUs."""
         command = ["taskset", "-c", cpus] if cpus else []
         command += [w.format(pid=engine.pid, lib=engine.cpu_library(), out=os.path.join(self.folder, "out")) for w in self.command]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=self.stdout, stderr=subprocess.PIPE, text=True)
         time.sleep(self.settle)
         if self.process.poll() is not None:
             raise SystemExit(f"{self.name} ended by itself: {' '.join(command)}\n{self.process.stderr.read()}")
@@ -34,13 +37,17 @@ class Way:
     def end(self):
         """Stops it and keeps what it said."""
         self.process.send_signal(signal.SIGINT)
-        words = self.process.communicate()[1]
-        found = re.search(self.said, words) if self.said else None
-        if self.said and not found:
-            raise SystemExit(f"{self.name} said: {words}")
-        if found:
-            self.words.append({k: float(v) for k, v in found.groupdict().items()})
+        self.words += self.figures(*self.process.communicate())
         time.sleep(self.rest)
+
+    def figures(self, _out, words):
+        """What it said of itself, as figures: none or one set of them."""
+        if not self.said:
+            return []
+        found = re.search(self.said, words)
+        if not found:
+            raise SystemExit(f"{self.name} said: {words}")
+        return [{k: float(v) for k, v in found.groupdict().items()}]
 
 
 class Nothing(Way):
@@ -58,7 +65,6 @@ class Nothing(Way):
         time.sleep(self.rest)
 
 
-AGENT_SAID = r"(?P<sent>\d+) spans sent, (?P<lost>\d+) lost.*agent: (?P<mb>[\d.]+) MB, (?P<cpu>[\d.]+) s CPU"
 TRACER_SAID = r"(?P<sent>\d+) records, (?P<lost>\d+) lost"
 
 # Braces are doubled: the command's words are formats.
@@ -66,7 +72,20 @@ BPFTRACE = "uprobe:%s {{ @s[tid] = nsecs; @t[tid] = arg1; }} uprobe:%s /@s[tid]/
     '{{ printf("%%d %%llu %%llu %%lx\\n", tid, @s[tid], nsecs, @t[tid]); delete(@s[tid]); }}'
 
 
-class Duty(Way):
+class Agent(Way):
+    """The agent, which prints its summary as JSON."""
+
+    stdout = subprocess.PIPE
+
+    def figures(self, out, words):
+        try:
+            said = json.loads(out)
+            return [{"sent": said["spans_sent"], "lost": said["spans_lost"], "mb": said["rss_bytes"] / 1e6, "cpu": said["cpu_ns"] / 1e9}]
+        except (ValueError, KeyError) as e:
+            raise SystemExit(f"{self.name} said: {out}{words}") from e
+
+
+class Duty(Agent):
     """The agent with a duty cycle."""
 
     periods = True
@@ -95,8 +114,8 @@ AGENT = {
 
 def agent(name, path):
     """The agent, by a name of `AGENT`."""
-    kind = Duty if "--duty" in AGENT[name] else Way
-    return kind(name, [path, "record", "--pid", "{pid}", "--out", "{out}", *AGENT[name]], AGENT_SAID)
+    kind = Duty if "--duty" in AGENT[name] else Agent
+    return kind(name, [path, "record", "--format", "json", "--pid", "{pid}", "--out", "{out}", *AGENT[name]])
 
 
 def tracer(name, path, *places_of_programs):
@@ -106,10 +125,11 @@ def tracer(name, path, *places_of_programs):
 
 def places(agent_path, lib):
     """Offsets of the operators' starts and of their end in the CPU backend, as the agent has them."""
-    said = subprocess.run([agent_path, "engine", lib], capture_output=True, text=True, check=False).stdout
-    starts = re.findall(r"^probe +(?:fused )?operator start: offset (0x[0-9a-f]+)", said, re.M)
-    end = re.search(r"^probe +operator end: offset (0x[0-9a-f]+)", said, re.M)
-    return starts, end and end.group(1)
+    said = subprocess.run([agent_path, "engine", "--format", "json", lib], capture_output=True, text=True, check=False).stdout
+    probes = [probe for file in json.loads(said)["files"] for probe in file["probes"]]
+    starts = [p["offset"] for p in probes if p["what"] in ("operator_start", "fused_operator_start")]
+    end = next((p["offset"] for p in probes if p["what"] == "operator_end"), None)
+    return starts, end
 
 
 def symbol(lib, name):

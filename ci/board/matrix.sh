@@ -35,6 +35,7 @@ say "the list of x86-64"
 sequence() { sed -n 's/\r$//; /^node/p; s/^\(decode\t[0-9]*\t[0-9]*\t[0-9]*\).*/\1/p' "$1"; }
 sequence "$dir/x86-64.txt" >"$dir/x86-64.sequence"
 
+read_json() { python3 "$REPO/ci/agent_json.py" "$@" 2>/dev/null || true; }
 rows=() failed=0
 # one OPTIONS_OF_UP...: a board, and a row that ends with what is wrong
 one() {
@@ -45,14 +46,15 @@ one() {
 	if ! boot "$@"; then
 		wrong+=("does not boot")
 	else
-		$board run "profinfer-agent doctor" >"$out/doctor.txt" || wrong+=("the doctor says that nothing can be traced: $(grep -m 1 NO "$out/doctor.txt")")
-		$board run "profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt" \
-			2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")
+		$board run "profinfer-agent doctor --format json" >"$out/doctor.json" || wrong+=("the doctor says that nothing can be traced: $(read_json no "$out/doctor.json")")
+		# A shell for the list: what the engine prints would go to standard error, for the summary is alone on the other.
+		$board run "profinfer-agent record --format json --out /tmp/t.pfi -- sh -c 'exec nodes -m /model.gguf ${RUN[*]} $list >/tmp/nodes.txt'" \
+			>"$out/summary.json" 2>"$out/agent.log" || wrong+=("the agent's exit status is $?: $(tail -n 1 "$out/agent.log")")
 		$board get /tmp/nodes.txt "$out/nodes.txt" && $board get /tmp/t.pfi "$out/trace.pfi" || wrong+=("nothing to bring back")
-		summary=$(sed -n 's/.*: \([0-9]* spans sent, .*\)/\1/p' "$out/agent.log")
-		rss=$(sed -n 's/.* agent: \([0-9.]*\) MB.*/\1/p' <<<"$summary")
+		summary=$(read_json recorded "$out/summary.json")
+		rss=$(read_json field "$out/summary.json" rss_bytes)
 		[ -n "$rss" ] || wrong+=("the agent does not say how much memory it takes")
-		[ -z "$rss" ] || [ "$(awk -v m="$rss" -v b=$RSS_BUDGET 'BEGIN { print (m * 1e6 > b) }')" = 0 ] || wrong+=("$rss MB is over the budget of 8 MiB")
+		[ "${rss:-0}" -le "$RSS_BUDGET" ] || wrong+=("$rss bytes are over the budget of 8 MiB")
 		if [ -n "$list" ]; then
 			sequence "$out/nodes.txt" | cmp -s - "$dir/x86-64.sequence" || wrong+=("its list of nodes is not x86-64's")
 		else
@@ -64,7 +66,7 @@ one() {
 s = json.load(open(sys.argv[1]))["sched"]
 print(len(s["threads"]) if s["recorded"] else 0, "threads,", sum(t["runs"] for t in s["threads"]), "runs,", len(s["interrupts"]), "kinds of interrupts")' \
 			"$out/profile/summary.json" 2>/dev/null) || sched="no summary"
-		case $sched in 0\ * | "no summary") wrong+=("nothing of the scheduler level: $(grep -m 1 "scheduler level" "$out/doctor.txt")") ;; esac
+		case $sched in 0\ * | "no summary") wrong+=("nothing of the scheduler level: $(read_json row "$out/doctor.json" "scheduler level")") ;; esac
 	fi
 	if [ "$*" = "${kernel[*]}" ]; then leave; else switch_off; fi || wrong+=("does not switch off")
 	[ ${#wrong[@]} = 0 ] || failed=$((failed + 1))

@@ -27,8 +27,9 @@ tests_build
 on_board() { $board run "$1" 2>"$dir/board.log" </dev/null || die "this failed on the board: $1" "$(tail -n 3 "$dir/board.log")"; }
 # recorded NAME COMMAND: the agent records this command of the board's shell
 recorded() {
-	on_board "profinfer-agent record --out /tmp/t.pfi -- $2 >/tmp/nodes.txt"
-	note "$1: $(sed -n 's/.*: \([0-9]* spans sent, .*\)/\1/p' "$dir/board.log")"
+	# What the engine prints goes to standard error: the summary is alone on the other.
+	on_board "profinfer-agent record --format json --out /tmp/t.pfi -- $2 2>/tmp/agent.log || { tail -n 3 /tmp/agent.log >&2; exit 1; }" >"$dir/$1.json"
+	note "$1: $(python3 "$REPO/ci/agent_json.py" recorded "$dir/$1.json")"
 	$board get /tmp/t.pfi "$dir/$1.pfi"
 }
 # As one CPU of the board computes, the machine that emulates it has another one for the rest.
@@ -128,9 +129,9 @@ bench() {
 	for cpu in cortex-a76 max; do
 		boot --kernel 6.12 --cpu $cpu || die "the board does not boot"
 		start=$SECONDS
-		$board run "profinfer-agent bench --out /tmp/ceilings.pfi" >"$dir/bench-$cpu.txt" 2>"$dir/bench-$cpu.log" </dev/null ||
+		$board run "profinfer-agent bench --format json --out /tmp/ceilings.pfi" >"$dir/bench-$cpu.json" 2>"$dir/bench-$cpu.log" </dev/null ||
 			die "bench failed" "$(tail -n 3 "$dir/bench-$cpu.log")"
-		note "$cpu: $(grep -c / "$dir/bench-$cpu.log") ceilings in $((SECONDS - start)) s"
+		note "$cpu: $(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["ceilings"]))' "$dir/bench-$cpu.json") ceilings in $((SECONDS - start)) s"
 		$board get /tmp/ceilings.pfi "$dir/bench-$cpu.pfi"
 		recorded "bench-$cpu-session" "nodes -m /model.gguf -t 2 -p 8 -n 32"
 		switch_off

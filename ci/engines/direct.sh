@@ -1,7 +1,7 @@
 #!/bin/sh
 # direct.sh AGENT DIR COMMAND...     one process of the driver `nodes`, recorded with direct probes and then with uprobes
 #
-# COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi and list.txt.
+# COMMAND lists its nodes; it is told to repeat the same calls until it is ended here. DIR gets direct.pfi, uprobe.pfi, the agent's summaries of them (.json) and list.txt.
 # Two probes cannot sit at one place at once, so one recording follows the other. What is in them is held against the list and
 # against each other by host-analyzer/analyze/tests/oracle/engines_direct.rs. Runs on the emulated board as well (busybox).
 set -eu
@@ -63,7 +63,7 @@ ended() {
 probes=direct
 until_true 60 "a first call" computes
 for probes in direct uprobe; do
-	"$agent" record --probes "$probes" --levels token,graph,op --out "$dir/$probes.pfi" --pid "$engine" 2>"$dir/$probes.log" </dev/null &
+	"$agent" record --probes "$probes" --levels token,graph,op --out "$dir/$probes.pfi" --pid "$engine" --format json >"$dir/$probes.json" 2>"$dir/$probes.log" </dev/null &
 	recorder=$!
 	until_true 120 "a recording" grows
 	count_calls

@@ -52,45 +52,16 @@ engine() {
 found() {
 	local machine=$1 build=$2 date=$3 expected=$4 special=$5 places=$6 way token graph operator direct wrong=''
 	shift 6
-	"$agent" engine --tables all "$@" >"$dir/out/engine.txt" || true
-	line() { sed -n "s/^$1  *//p; /^\$/q" "$dir/out/engine.txt"; }
-	token=$(line token | sed 's/llama_//g') graph=$(line graph | sed 's/lm_//g; s/ggml_backend_sched_graph_compute/sched/; s/ggml_graph_compute/cpu/; s/ggml_backend_graph_compute_async/backend/') operator=$(line operator)
-	way=$(case $operator in
-		*" fused" | *" fused, "*) echo calls+fused ;;
-		"calls of "*) echo calls ;;
-		"function "*) echo function ;;
-		none:*) echo none ;;
-		*) echo structure ;;
-		esac)
+	local lines
+	"$agent" engine --format json "$@" >"$dir/out/engine.json" || true # 1: a level is missing, which the lines say
+	mapfile -t lines < <(python3 "$REPO/ci/agent_json.py" engine "$dir/out/engine.json")
+	token=${lines[0]:-} graph=${lines[1]:-} operator=${lines[2]:-} way=${lines[3]:-} direct=${lines[4]:-}
 	[ "$way" = "$expected" ] || wrong="operators are found by '$way', not by '$expected'"
-	direct=$(direct_of "$dir/out/engine.txt")
 	[ "$direct" = "$places" ] || wrong="$wrong${wrong:+; }direct probes: '$direct', not '$places'"
 	case $token$graph in *none:*) wrong="$wrong${wrong:+; }no token or graph level" ;; esac
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$machine" "$build" "$date" "$(libc_of "$@")" "$(symbols_of "$@")" "$token" "$graph" \
 		"$operator" "$direct" "$wrong" "$special" >>"$dir/rows"
 	[ -z "$wrong" ] || note "FAILED: $build ($machine): $wrong"
-}
-
-# direct_of FILE: the kinds of places for direct probes in what `profinfer-agent engine` said, the same for all files of most builds
-direct_of() {
-	awk '$1 == "direct" {
-		sub(/^direct +(offsets: )?/, "")
-		if (!/^none:/) {
-			split($0, parts, "; ")
-			line = ""
-			for (n = 1; n in parts; n++) {
-				part = parts[n]
-				count = gsub(/0x[0-9a-f]+,? ?/, "", part)
-				sub(/^end \(/, "", part)
-				gsub(/[ )]+$/, "", part)
-				if (count == 1) sub(/calls$/, "call", part)
-				line = line (n > 1 ? ", " : "") (part ~ /moved|phases/ ? part : count " " part)
-			}
-			$0 = line
-		}
-		if (!seen[$0]++) all = all (all ? "; " : "") $0
-	}
-	END { print all }' "$1"
 }
 
 # The newest version of a C library that the files ask for.
@@ -140,8 +111,8 @@ directly() {
 	local log=$dir/out/direct.log
 	"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && {
 		# An agent that got no CPU for longer than a ring holds has counted what it lost; it is recorded once more, and said.
-		grep -q ' 0 lost' "$2/direct.log" && return
-		note "once more: $1: $(tail -n 1 "$2/direct.log")"
+		[ "$(python3 "$REPO/ci/agent_json.py" field "$2/direct.json" spans_lost)" = 0 ] && return
+		note "once more: $1: $(python3 "$REPO/ci/agent_json.py" recorded "$2/direct.json")"
 		"$REPO/ci/engines/direct.sh" "$agent" "${@:2}" 2>"$log" && return
 	}
 	note "FAILED: $1, with direct probes: $(tail -n 1 "$log")"

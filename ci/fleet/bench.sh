@@ -26,9 +26,9 @@ trap 'cluster_down; rm -rf "$dir"' EXIT
 
 # million MODEL TOKENS RUNS: records so many tokens so often
 million() {
-	"$agent" record --bench --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/said" 2>&1 ||
+	"$agent" record --bench --format json --out "$dir/recorded/$1.pfi" -- "$engine/nodes" -m "$CACHE/models/$1.gguf" -t 2 -p 16 -n "$2" -r "$3" --fresh >"$dir/summary.json" 2>"$dir/said" ||
 		die "recording $1 failed" "$(tail -n 3 "$dir/said")"
-	note "$1: $(grep -o '[0-9]* spans sent' "$dir/said")"
+	note "$1: $(python3 ci/agent_json.py recorded "$dir/summary.json")"
 }
 say "recording"
 mkdir "$dir/recorded"

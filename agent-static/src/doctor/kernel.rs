@@ -19,8 +19,16 @@ use crate::sys::private_stack::private_stacks;
 /// BPF_FUNC_get_attach_cookie of include/uapi/linux/bpf.h.
 const GET_ATTACH_COOKIE: u32 = 174;
 
-/// The rows, and whether probes work.
-pub(super) fn rows() -> (Vec<Row>, bool) {
+/// What was found of the kernel.
+pub(super) struct Kernel {
+    pub(super) rows: Vec<Row>,
+    /// Probes work.
+    pub(super) works: bool,
+    /// What a pair of them costs, ns.
+    pub(super) pair_ns: Option<u64>,
+}
+
+pub(super) fn examine() -> Kernel {
     let uname = nix::sys::utsname::uname();
     let text = |f: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
         uname.as_ref().map(|u| f(u).to_string_lossy().into_owned()).unwrap_or_default()
@@ -34,10 +42,10 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     if !nix::unistd::geteuid().is_root() {
         rows.push(Row::no("BPF", "not tried: the agent is not root"));
         rows.extend(options::rows());
-        return (rows, false);
+        return Kernel { rows, works: false, pair_ns: None };
     }
     let (mut storage, mut plain) = (Storage::default(), Storage::default());
-    let mut works = false;
+    let (mut works, mut pair_ns) = (false, None);
     let mut sched = sched::Level::find(level::SCHED);
     let loaded =
         match Bpf::load(&mut storage, LARGEST, CounterSlots::default(), sched.layout(), &Programs::default())
@@ -58,6 +66,7 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
             let cost = calibrate::probe_cost(&bpf);
             let kind = if bpf.multi() { "by links for many places (uprobe_multi)" } else { "by perf events" };
             works = safe && cost.is_some();
+            pair_ns = cost.as_ref().map(|c| c.pair_ns);
             rows.push(match cost {
                 Some(c) => Row::yes(
                     "probes",
@@ -82,7 +91,7 @@ pub(super) fn rows() -> (Vec<Row>, bool) {
     rows.push(supported("ring buffer", MapType::RingBuf.is_supported()));
     rows.extend(unneeded());
     rows.extend(options::rows());
-    (rows, works)
+    Kernel { rows, works, pair_ns }
 }
 
 /// Whether a preempted program can lose its stack to another task.

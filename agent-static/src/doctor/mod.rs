@@ -11,11 +11,14 @@ mod pmus;
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::target::process::Target;
 
 /// Whether something works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
     /// It works.
     Yes,
     /// It does not work, and a session loses something.
@@ -25,16 +28,55 @@ enum Verdict {
 }
 
 /// A line of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// What was tried or looked at; for people, what belongs to a row above is indented.
+    #[serde(serialize_with = "without_indent")]
+    pub name: String,
+    /// Whether it works.
+    pub verdict: Verdict,
+    /// What was found, for people.
+    pub text: String,
+}
+
+#[expect(clippy::ptr_arg, reason = "serde gives the field as it is")]
+fn without_indent<S: serde::Serializer>(name: &String, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name.trim_start())
+}
+
+/// A part of the table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// Its title.
+    pub name: &'static str,
+    /// Its lines.
+    pub rows: Vec<Row>,
+}
+
+/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Row {
-    what: String,
-    verdict: Verdict,
-    said: String,
+pub struct Examined {
+    /// Probes work on this kernel.
+    pub probes: bool,
+    /// Operators of the engines can be traced; `None` if no engine runs.
+    pub operators: Option<bool>,
+    /// What the two probes of an operator cost here, ns; `None` if they cannot be attached.
+    pub probe_pair_ns: Option<u64>,
+    /// All that was tried.
+    pub sections: Vec<Section>,
+}
+
+impl Examined {
+    /// Operators can be traced, as far as it is known.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        self.probes && self.operators != Some(false)
+    }
 }
 
 impl Row {
-    fn new(what: impl Into<String>, verdict: Verdict, said: impl Into<String>) -> Self {
-        Self { what: what.into(), verdict, said: said.into() }
+    fn new(name: impl Into<String>, verdict: Verdict, text: impl Into<String>) -> Self {
+        Self { name: name.into(), verdict, text: text.into() }
     }
 
     fn yes(what: impl Into<String>, said: impl Into<String>) -> Self {
@@ -50,34 +92,45 @@ impl Row {
     }
 }
 
-/// Examines the kernel, the permissions, the PMUs and the engine, and prints the table. False if operators cannot be
-/// traced.
+/// Examines the kernel, the permissions, the PMUs and the engine.
+#[must_use]
+pub fn examine(target: Option<&Target>) -> Examined {
+    let kernel = kernel::examine();
+    let (engine, operators) = engines::rows(target);
+    let section = |name, rows| Section { name, rows };
+    Examined {
+        probes: kernel.works,
+        operators,
+        probe_pair_ns: kernel.pair_ns,
+        sections: vec![
+            section("kernel", kernel.rows),
+            section("permissions", permissions::rows()),
+            section("counters", pmus::rows(std::path::Path::new("/sys"))),
+            section("engine", engine),
+            section("what will be traced", verdicts(kernel.works, operators)),
+        ],
+    }
+}
+
+/// Writes the table.
 ///
 /// # Errors
-/// When the table cannot be written.
-pub fn doctor(target: Option<&Target>, out: &mut dyn Write) -> io::Result<bool> {
-    let (kernel, traces) = kernel::rows();
-    let (engine, operators) = engines::rows(target);
-    for (title, rows) in [
-        ("kernel", kernel),
-        ("permissions", permissions::rows()),
-        ("counters", pmus::rows(std::path::Path::new("/sys"))),
-        ("engine", engine),
-        ("what will be traced", verdicts(traces, operators)),
-    ] {
-        writeln!(out, "{title}")?;
-        let width = rows.iter().map(|r| r.what.chars().count()).max().unwrap_or(0);
+/// Those of `out`.
+pub fn write(examined: &Examined, out: &mut dyn Write) -> io::Result<()> {
+    for Section { name, rows } in &examined.sections {
+        writeln!(out, "{name}")?;
+        let width = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
         for row in rows {
             let verdict = match row.verdict {
                 Verdict::Yes => "yes",
                 Verdict::No => "NO ",
                 Verdict::Info => "   ",
             };
-            writeln!(out, "  {verdict}  {:width$}  {}", row.what, row.said)?;
+            writeln!(out, "  {verdict}  {:width$}  {}", row.name, row.text)?;
         }
         writeln!(out)?;
     }
-    Ok(traces && operators != Some(false))
+    Ok(())
 }
 
 fn verdicts(traces: bool, operators: Option<bool>) -> Vec<Row> {

@@ -191,6 +191,37 @@ impl Cause {
         }
     }
 
+    /// Its name for programs: that of the host's `session.ending.code` where it has one.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoProcess(_) => "no_process",
+            Self::NoProbe(_) => "no_probe",
+            Self::Ended { .. } => "engine_failed",
+            Self::CallOpen(..) => "call_unreturned",
+            Self::Namespace(..) => "pid_namespace",
+            Self::Packed(..) => "packed_library",
+            Self::Child(..) => "children_compute",
+            Self::Late(_) => "late",
+            Self::Idle => "nothing_computed",
+        }
+    }
+
+    /// The process that it is about.
+    #[must_use]
+    pub const fn pid(&self) -> Option<u32> {
+        match self {
+            Self::NoProcess(_) | Self::Idle => None,
+            Self::NoProbe(pid)
+            | Self::Ended { pid, .. }
+            | Self::CallOpen(pid, _)
+            | Self::Namespace(pid, _)
+            | Self::Packed(pid, _)
+            | Self::Child(pid, ..)
+            | Self::Late(Late { pid, .. }) => Some(*pid),
+        }
+    }
+
     /// In words, for the terminal.
     #[must_use]
     pub fn words(&self) -> String {

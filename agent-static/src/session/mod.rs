@@ -100,6 +100,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Operators that were seen to end and were not sent.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        let l = &self.end.loss;
+        l.spans_ring_full + l.spans_queue_full + l.spans_no_graph
+    }
+
     /// One line for the terminal, and a second one where nothing was traced.
     #[must_use]
     pub fn line(&self) -> String {
@@ -109,7 +116,7 @@ impl Summary {
             (l.spans_queue_full, "because the link was slow"),
             (l.spans_no_graph, "without their graph"),
         ];
-        let lost: u64 = reasons.iter().map(|(n, _)| n).sum();
+        let lost = self.lost();
         let reasons: Vec<String> =
             reasons.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{n} {why}")).collect();
         let reasons = if lost > 0 { format!(" ({})", reasons.join(", ")) } else { String::new() };

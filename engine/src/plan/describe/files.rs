@@ -1,12 +1,11 @@
 //! Files that somebody asks about, in words: what the command `engine` prints.
 
-use std::fmt::Write as _;
-
 use super::whole;
 use crate::file::elf::Image;
 use crate::file::error::ElfError;
 use crate::plan::examine::{examine, is_engine_part};
 use crate::plan::strategy::strategies;
+use crate::plan::types::EnginePlan;
 use crate::symbols::names::BackendFunction;
 
 /// A file to look at.
@@ -29,29 +28,56 @@ pub struct Described {
     pub complete: bool,
 }
 
-/// Examines files and describes what was found; `all` prints the names in the tables, not only how many there are.
+/// Files that were examined.
+#[derive(Debug)]
+pub struct Examined<'a> {
+    /// Those that are looked at, in the order that the plan counts them.
+    pub images: Vec<Image<'a>>,
+    /// What they come to together.
+    pub plan: EnginePlan,
+    /// What is to be said of single files, also of those that were refused.
+    pub remarks: Vec<String>,
+}
+
+impl Examined<'_> {
+    /// Whether every level can be traced.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        strategies(&self.plan).iter().all(|s| s.ways.is_ok())
+    }
+}
+
+/// Examines files.
 #[must_use]
-pub fn files(files: &[Given<'_>], backends: &[BackendFunction], all: bool) -> Described {
-    let mut text = String::new();
+pub fn examined<'a>(files: &[Given<'a>], backends: &[BackendFunction]) -> Examined<'a> {
+    let mut remarks = Vec::new();
     let mut images = Vec::new();
     for file in files {
         match Image::parse(file.path, file.bytes) {
             Ok(image) if file.named || is_engine_part(&image, backends) => {
-                if let Some(packed) = packed(file.bytes) {
-                    // Writing to a String cannot fail.
-                    let _ = writeln!(text, "{}: {packed}", file.path);
-                }
+                remarks.extend(packed(file.bytes).map(|packed| format!("{}: {packed}", file.path)));
                 images.push(image);
             }
-            Err(e) if file.named => {
-                let _ = writeln!(text, "{}", refused(&e, file.bytes));
-            }
+            Err(e) if file.named => remarks.push(refused(&e, file.bytes)),
             Ok(_) | Err(_) => {}
         }
     }
     let plan = examine(&images, backends);
-    text += &whole::plan(&plan, &images, all);
-    Described { text, complete: strategies(&plan).iter().all(|s| s.ways.is_ok()) }
+    Examined { images, plan, remarks }
+}
+
+/// Examines files and describes what was found; `all` prints the names in the tables, not only how many there are.
+#[must_use]
+pub fn files(files: &[Given<'_>], backends: &[BackendFunction], all: bool) -> Described {
+    let found = examined(files, backends);
+    Described { text: text(&found, all), complete: found.complete() }
+}
+
+/// What was found, in words.
+#[must_use]
+pub fn text(found: &Examined<'_>, all: bool) -> String {
+    let remarks: String = found.remarks.iter().map(|remark| format!("{remark}\n")).collect();
+    remarks + &whole::plan(&found.plan, &found.images, all)
 }
 
 /// Why a file was refused, with what can be told from its first bytes.

@@ -9,7 +9,7 @@ mod way;
 mod whole;
 
 pub use direct::{direct, no_direct};
-pub use files::{Described, Given, files};
+pub use files::{Described, Examined, Given, examined, files, text};
 pub use found::{kind, note, symbol};
 pub use layout::{layout, unreadable};
 pub use missing::{missing, reason};

@@ -1,22 +1,28 @@
 //! The command `engine`: what the agent would probe in an engine, from its files or from a running process.
 
+mod found;
+
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use profinfer_engine::describe::{Given, files};
+use profinfer_engine::describe::{Given, examined, text};
+use profinfer_engine::strategies;
 
+use super::json;
 use crate::bpf::backend_function;
+use crate::cli::Format;
 use crate::error::{Diagnostic, Result};
 use crate::sys::file::map;
 use crate::target::maps::code_files;
 use crate::target::process;
+use found::Engine;
 
 /// Prints the findings. The returned number is the exit status: 1 if a level cannot be traced.
 ///
 /// # Errors
 /// When a named file cannot be read, or there is no such process.
-pub(super) fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
+pub(super) fn engine(targets: &[String], all_tables: bool, format: Format) -> Result<i32> {
     let mut named = Vec::new();
     for target in targets {
         named.extend(files_of(target)?);
@@ -38,9 +44,14 @@ pub(super) fn engine(targets: &[String], all_tables: bool) -> Result<i32> {
     }
     let given: Vec<_> =
         maps.iter().map(|(file, bytes)| Given { path: &file.path, bytes, named: file.named }).collect();
-    let described = files(&given, &backend_function::searched(), all_tables);
-    let _ = write!(std::io::stdout().lock(), "{}", described.text);
-    Ok(i32::from(!described.complete))
+    let found = examined(&given, &backend_function::searched());
+    match format {
+        Format::Json => json::print(&Engine::new(&found, &strategies(&found.plan)))?,
+        Format::Text => {
+            let _ = write!(std::io::stdout().lock(), "{}", text(&found, all_tables));
+        }
+    }
+    Ok(i32::from(!found.complete()))
 }
 
 /// A file to examine.

@@ -1,0 +1,304 @@
+//! What was found in an engine's files, for programs: the plan, typed. Sentences (`text`) are for people.
+
+use profinfer_engine::describe::{self, Examined};
+use profinfer_engine::{
+    DirectPlace, DirectPlaces, DirectRole, EnginePlan, FileFindings, FoundLayout, Image, Machine, Missing,
+    Offset, Origin, ProbeKind, Role, Site, Strategy, Way,
+};
+use serde::Serialize;
+
+use crate::commands::json;
+
+/// All of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Engine<'a> {
+    schema: u32,
+    /// Every level can be traced.
+    complete: bool,
+    /// As the engine has it.
+    version: Option<&'a str>,
+    levels: Vec<LevelFound<'a>>,
+    files: Vec<FileFound<'a>>,
+    missing: Vec<MissingFound<'a>>,
+    /// `null`: the structs cannot be read, and `layout_text` says why.
+    layout: Option<LayoutFound<'a>>,
+    layout_text: String,
+    tables: TablesFound<'a>,
+    /// What is to be said of single files, also of those that were refused.
+    remarks: &'a [String],
+}
+
+/// How a level is traced.
+#[derive(Debug, Serialize)]
+struct LevelFound<'a> {
+    level: &'static str,
+    traced: bool,
+    /// What is probed; empty if the level cannot be traced.
+    ways: Vec<WayFound<'a>>,
+    /// Symbols that were looked for and not found.
+    without: &'a [String],
+    /// The ways, or why there is none.
+    text: String,
+}
+
+/// A way to trace a level.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WayFound<'a> {
+    /// By these functions.
+    Functions { symbols: Vec<&'a str> },
+    /// By the function that is one operator.
+    OperatorFunctions { symbols: Vec<&'a str> },
+    /// By a function that was found by what it does.
+    Structure,
+    /// By the calls of a function that every operator begins with, and of `fused` kernels.
+    Calls { symbol: &'a str, fused: usize },
+    /// By a function of another backend: whole operators, or nested calls.
+    Backend { backend: &'a str, whole: bool, symbol: &'a str },
+}
+
+#[derive(Debug, Serialize)]
+struct FileFound<'a> {
+    path: &'a str,
+    machine: &'static str,
+    build_id: Option<String>,
+    /// What it is to the engine; empty when it is no part of one.
+    roles: Vec<&'static str>,
+    probes: Vec<ProbeFound<'a>>,
+    /// `null`: the file has no operators.
+    direct: Option<DirectFound>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProbeFound<'a> {
+    level: &'static str,
+    /// What is seen there.
+    what: &'static str,
+    /// In the file, hex.
+    offset: String,
+    /// The return is probed as well.
+    returns: bool,
+    symbol: String,
+    mnemonic: &'a str,
+    /// The kernel emulates the instruction; else it single-steps it.
+    emulated: bool,
+    text: String,
+}
+
+/// Where direct probes can go in a file.
+#[derive(Debug, Serialize)]
+struct DirectFound {
+    /// Empty: there are none, and `text` says why.
+    places: Vec<PlaceFound>,
+    /// Operators run in phases.
+    has_phase: bool,
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaceFound {
+    /// `start`, `fused_start`, `end` or `whole_call`.
+    role: &'static str,
+    /// In the file, hex.
+    offset: String,
+    /// Length of the instruction that is changed.
+    bytes: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct MissingFound<'a> {
+    level: &'static str,
+    what: &'static str,
+    symbol: &'a str,
+    text: String,
+}
+
+/// Offsets of the fields of the engine's structs.
+#[derive(Debug, Serialize)]
+struct LayoutFound<'a> {
+    /// The releases whose layout it is, or that a fork began with.
+    releases: &'a str,
+    fields: Vec<FieldFound>,
+}
+
+#[derive(Debug, Serialize)]
+struct FieldFound {
+    field: &'static str,
+    offset_bytes: u32,
+    /// The function that shows it; `null`: as in the releases.
+    accessor: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct TablesFound<'a> {
+    operators: &'a [String],
+    unary: &'a [String],
+    glu: &'a [String],
+    types: Vec<TypeFound<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct TypeFound<'a> {
+    number: u32,
+    name: &'a str,
+    block_elements: u32,
+    block_bytes: u32,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(found: &'a Examined<'a>, strategies: &'a [Strategy]) -> Self {
+        let plan = &found.plan;
+        Self {
+            schema: json::SCHEMA,
+            complete: found.complete(),
+            version: Some(plan.version.as_str()).filter(|version| !version.is_empty()),
+            levels: strategies.iter().map(level).collect(),
+            files: files(plan, &found.images),
+            missing: plan.missing.iter().map(missing).collect(),
+            layout: plan.layout.as_ref().ok().map(layout),
+            layout_text: describe::layout(&plan.layout),
+            tables: tables(plan),
+            remarks: &found.remarks,
+        }
+    }
+}
+
+fn level(strategy: &Strategy) -> LevelFound<'_> {
+    let ways = strategy.ways.as_ref().map(|ways| ways.iter().map(way).collect());
+    LevelFound {
+        level: describe::level(strategy.level),
+        traced: ways.is_ok(),
+        ways: ways.unwrap_or_default(),
+        without: &strategy.without,
+        text: describe::way(strategy).unwrap_or_else(|why| why),
+    }
+}
+
+fn way(way: &Way) -> WayFound<'_> {
+    match way {
+        Way::Functions(names) => {
+            WayFound::Functions { symbols: names.iter().map(|(name, _)| name.as_str()).collect() }
+        }
+        Way::OperatorFunctions(names) => {
+            WayFound::OperatorFunctions { symbols: names.iter().map(String::as_str).collect() }
+        }
+        Way::Structure => WayFound::Structure,
+        Way::Calls { symbol, fused, .. } => WayFound::Calls { symbol, fused: *fused },
+        Way::Backend { backend, whole, symbol } => WayFound::Backend { backend, whole: *whole, symbol },
+    }
+}
+
+fn files<'a>(plan: &'a EnginePlan, images: &'a [Image<'a>]) -> Vec<FileFound<'a>> {
+    let of = |(number, (found, image)): (usize, (&'a FileFindings, &'a Image<'a>))| {
+        let id: String = found.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+        FileFound {
+            path: image.path(),
+            machine: match image.machine() {
+                Machine::X86_64 => "x86-64",
+                Machine::Arm64 => "arm64",
+            },
+            build_id: (!id.is_empty()).then_some(id),
+            roles: found.roles.iter().map(role).collect(),
+            probes: plan.sites.iter().filter(|s| s.file == number).map(probe).collect(),
+            direct: found.direct.as_ref().map(|found| DirectFound {
+                places: found.as_ref().map(places).unwrap_or_default(),
+                has_phase: found.as_ref().is_ok_and(|found| found.has_phase),
+                text: describe::direct(found),
+            }),
+        }
+    };
+    plan.files.iter().zip(images).enumerate().map(of).collect()
+}
+
+const fn role(role: &Role) -> &'static str {
+    match role {
+        Role::Token => "token",
+        Role::Graph => "graph",
+        Role::CpuGraph => "cpu_graph",
+        Role::CpuOperators => "cpu_operators",
+        Role::BackendFunctions => "backend_functions",
+        Role::NamesAndLayout => "names_and_layout",
+    }
+}
+
+/// What a probe of this kind sees.
+const fn what(kind: ProbeKind) -> &'static str {
+    match kind {
+        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token_call",
+        ProbeKind::SchedulerGraph => "scheduler_graph",
+        ProbeKind::CpuGraph => "cpu_graph",
+        ProbeKind::BackendGraph => "backend_graph",
+        ProbeKind::OpStart => "operator_start",
+        ProbeKind::OpFused => "fused_operator_start",
+        ProbeKind::OpEnd => "operator_end",
+        ProbeKind::OpFunction => "operator_function",
+        ProbeKind::BackendOp(_) => "backend_operator",
+        ProbeKind::NestedCall(_) => "nested_call",
+    }
+}
+
+fn probe(site: &Site) -> ProbeFound<'_> {
+    ProbeFound {
+        level: describe::level(site.kind.level()),
+        what: what(site.kind),
+        offset: hex(site.offset),
+        returns: site.kind.has_return(),
+        symbol: describe::symbol(site),
+        mnemonic: &site.mnemonic,
+        emulated: site.emulated,
+        text: describe::note(site),
+    }
+}
+
+fn places(found: &DirectPlaces) -> Vec<PlaceFound> {
+    let of = |place: &DirectPlace| PlaceFound {
+        role: match place.role {
+            DirectRole::Start { fused: false, .. } => "start",
+            DirectRole::Start { fused: true, .. } => "fused_start",
+            DirectRole::End => "end",
+            DirectRole::Whole { .. } => "whole_call",
+        },
+        offset: hex(place.offset),
+        bytes: place.bytes.len(),
+    };
+    found.places.iter().map(of).collect()
+}
+
+fn missing(missing: &Missing) -> MissingFound<'_> {
+    MissingFound {
+        level: describe::level(missing.kind.level()),
+        what: what(missing.kind),
+        symbol: &missing.symbol,
+        text: describe::reason(missing),
+    }
+}
+
+fn layout(found: &FoundLayout) -> LayoutFound<'_> {
+    let field = |o: &Offset| FieldFound {
+        field: o.field,
+        offset_bytes: o.offset,
+        accessor: match o.origin {
+            Origin::Accessor(function) => Some(function),
+            Origin::Releases => None,
+        },
+    };
+    LayoutFound { releases: found.releases, fields: found.offsets.iter().map(field).collect() }
+}
+
+fn tables(plan: &EnginePlan) -> TablesFound<'_> {
+    let tables = &plan.tables;
+    // A number that the engine no longer uses has no name.
+    let named = (0..).zip(&tables.types).filter(|(_, t)| !t.name.is_empty());
+    let types = named.map(|(number, t)| TypeFound {
+        number,
+        name: &t.name,
+        block_elements: t.block_elements,
+        block_bytes: t.block_bytes,
+    });
+    TablesFound { operators: &tables.ops, unary: &tables.unary, glu: &tables.glu, types: types.collect() }
+}
+
+/// Offsets can have more bits than a number of JSON keeps in some readers.
+fn hex(offset: u64) -> String {
+    format!("{offset:#x}")
+}
