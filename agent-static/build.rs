@@ -40,7 +40,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
     plans(&catalog, &out.join("plans.rs"))?;
     backend_functions(&catalog, &out.join("backend_functions.rs"))?;
-    backend_guids(&catalog, &out.join("backend_guids.rs"))
+    backend_guids(&catalog, &out.join("backend_guids.rs"))?;
+    without_unwinding()
+}
+
+/// Leaves the tables for unwinding out of the static agent of a release: 200 kB. It aborts on a panic (`panic` of the
+/// profile, which cargo does not pass to build scripts), so that nothing reads them.
+fn without_unwinding() -> Result<(), Box<dyn Error>> {
+    let script = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../ci/static/no-unwinding.ld");
+    println!("cargo:rerun-if-changed={}", script.display());
+    if env::var("CARGO_CFG_TARGET_ENV")? == "musl" && env::var("PROFILE")? == "release" {
+        println!("cargo:rustc-link-arg-bins=-T{}", script.display());
+    }
+    Ok(())
 }
 
 /// Refuses programs of which a kernel could put a function's stack where other tasks write, see `bpf/include/maps.h`.

@@ -41,13 +41,13 @@ fi
 
 T=$(tr a-z- A-Z_ <<<"$target") t=${target//-/_}
 rustflags="--sysroot=$musl/sysroot --remap-path-prefix=$REPO=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src= --remap-path-prefix=$CARGO_TARGET_DIR=target"
-# Nothing unwinds in it, so that it needs no tables for that: 80 kB less
-rustflags="$rustflags -Cforce-unwind-tables=no -Clink-arg=-Tci/static/no-unwinding.ld"
+# The agent aborts on a panic, so that it needs no tables for unwinding. agent-static/build.rs leaves those of C libraries out.
+rustflags="$rustflags -Cforce-unwind-tables=no"
 export "CARGO_TARGET_${T}_LINKER=rust-lld" "CARGO_TARGET_${T}_RUSTFLAGS=$rustflags"
 export "CC_$t=$musl/cc" "CFLAGS_$t=-I$libs/include" "LIBBPF_SYS_LIBRARY_PATH_$t=$libs/lib"
 unset RUSTFLAGS
 say "$package for $target"
-cargo build --release --no-default-features --features "static ${features[*]}" --target "$target" -p "$package" >&2
+cargo build --release --no-default-features --features "${features[*]}" --target "$target" -p "$package" >&2
 
 out=$CACHE/out/$arch$variant/$package
 mkdir -p "${out%/*}"

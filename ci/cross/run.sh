@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# run.sh [--no-boards]      build the static agent with `cross`, by podman, and hold it against that of scripts/build-agent.sh
+# run.sh [--no-boards]      `cross build --target aarch64-unknown-linux-musl` in a clean copy of this tree, by podman
 #
 #   --no-boards   without the emulated boards
 #
-# The image that cross would pull is made here of Debian's packages (base.sh), and on top of it Cross.toml and ci/cross/Dockerfile are
-# used as everywhere. Then: one static file, as large as the other to a twentieth, the same commands and options, and the boards of
-# ci/board/matrix.sh traced by it. Needs root. Takes a quarter of an hour from nothing; the images are kept by podman.
+# Builds with and without --release, on an image of Debian's packages (base.sh) under the name of the one that cross would pull, and with
+# a copy of the toolchain that has the target's std (toolchain.sh). Checks that the programs are static, that the agent of a release
+# has at most 2.5 MB and the options of the one of scripts/build-agent.sh, that `analyze` reads a recording, and that the agents trace
+# on emulated boards (the release: ci/board/matrix.sh). Needs root. The images are kept by podman.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 . "$REPO/ci/cross/podman.sh"
@@ -18,18 +19,34 @@ case ${1:-} in
 *) die "unknown argument '$1'" "$(usage_from_head "$0" | head -n 1)" ;;
 esac
 cd "$REPO"
+target=aarch64-unknown-linux-musl
+MOST=2500000 # bytes of the agent
 need_podman
+need_pkgs qemu-user-static file
 need_tool cross
 base=$(ci/cross/base.sh)
-ci/cross/prepare.sh
-say "cross build"
-target=aarch64-unknown-linux-musl
-# The compiler by its number: cross 0.2.5 does not understand the list of a newer rustup, and would update `stable` for everybody.
-# The image takes the name of the one that would be pulled: an image of another name would be overwritten by what is made of it.
+toolchains=$(ci/cross/toolchain.sh)
+# An image of another name would be overwritten by what cross makes of it.
 podman tag "$base" "ghcr.io/cross-rs/$target:$(tool_version cross)"
-env -u RUSTFLAGS CARGO_TARGET_DIR="$CACHE/cross/target" \
-	cross "+$(rustc -V | cut -d" " -f2)" build --release --features static --target $target -p profinfer-agent >&2 || die "cross could not build the agent"
-crossed=$CACHE/cross/target/$target/release/profinfer-agent
+
+tree=$CACHE/cross/tree
+clean_copy() {
+	rm -rf "$tree"
+	mkdir -p "$tree"
+	git ls-files -co --exclude-standard -z | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done |
+		tar --null -T - -c | tar -C "$tree" -x
+}
+# As in a new shell of a person who has rustup and cross
+cross_build() {
+	local start=$SECONDS
+	say "cross build $*"
+	(cd "$tree" && env -u CARGO_TARGET_DIR -u RUSTFLAGS -u REPO -u CACHE RUSTUP_HOME="$toolchains" cross build "$@" >&2) || die "'cross build $*' failed"
+	echo "cross build $*: $((SECONDS - start)) s"
+}
+clean_copy
+cross_build --target $target
+cross_build --target $target --release
+built=$tree/target/$target
 own=$(scripts/build-agent.sh)
 
 failed=0
@@ -40,24 +57,40 @@ hold() {
 	if "$@"; then echo "$what: ok"; else echo "$what: FAILED"; failed=$((failed + 1)); fi
 }
 static() { file -b "$1" | grep -q 'ARM aarch64.*\(statically\|static-pie\) linked'; }
-as_large() { [ $((($1 - $2) * 20)) -le "$2" ] && [ $((($2 - $1) * 20)) -le "$2" ]; }
-# What it says of itself, run by QEMU's emulation of processes.
-says() {
+# What the agent prints about itself, run by QEMU's emulation of processes
+words_of() {
 	local command
 	for command in --version --help "serve --help" "record --help" "engine --help" "doctor --help"; do
 		# shellcheck disable=SC2086  # several words
 		qemu-aarch64-static "$1" $command
 	done
 }
-same_words() {
-	need_pkgs qemu-user-static
-	cmp <(says "$own") <(says "$crossed")
+same_words() { cmp <(words_of "$own") <(words_of "$1"); }
+reads_recording() {
+	local out=$tree/target/profile
+	rm -rf "$out"
+	qemu-aarch64-static "$1" host-analyzer/tests/data/demo.pfi -o "$out" >/dev/null && [ -s "$out/report.html" ] && [ -s "$out/summary.json" ]
 }
-a=$(stat -c %s "$own") b=$(stat -c %s "$crossed")
-echo "scripts/build-agent.sh: $a bytes; cross: $b bytes ($(awk -v a="$a" -v b="$b" 'BEGIN { printf "%+.2f %%", (b - a) * 100 / a }'))"
-hold "one static file" static "$crossed"
-hold "as large to a twentieth" as_large "$a" "$b"
-hold "the same version and options" same_words
-if [ -n "$boards" ]; then hold "traces on the emulated boards" env PROFINFER_STATIC_AGENT="$crossed" ci/board/matrix.sh; fi
+# A short trace of an engine on one board
+traces() {
+	local board=(scripts/board.sh --board "cross-$$") result=0
+	{ "${board[@]}" up --kernel 7.2 --agent "$1" &&
+		"${board[@]}" run "profinfer-agent record --out /tmp/t.pfi -- nodes -m /model.gguf -t 2 -p 8 -n 4 >/dev/null && test -s /tmp/t.pfi"; } >&2 || result=1
+	"${board[@]}" down 2>/dev/null || true
+	return "$result"
+}
+for profile in debug release; do
+	for program in profinfer-agent analyze; do
+		hold "$profile: $program is one static file of $(stat -c %s "$built/$profile/$program") bytes" static "$built/$profile/$program"
+	done
+	hold "$profile: the agent has the version and options of scripts/build-agent.sh" same_words "$built/$profile/profinfer-agent"
+	hold "$profile: analyze reads a recording" reads_recording "$built/$profile/analyze"
+done
+size=$(stat -c %s "$built/release/profinfer-agent")
+hold "the agent has at most $MOST bytes (with the std of scripts/build-agent.sh: $(stat -c %s "$own"))" [ "$size" -le $MOST ]
+if [ -n "$boards" ]; then
+	hold "debug: traces on an emulated board" traces "$built/debug/profinfer-agent"
+	hold "release: traces on the emulated boards" env PROFINFER_STATIC_AGENT="$built/release/profinfer-agent" ci/board/matrix.sh
+fi
 echo "cross: $failed failed"
 [ "$failed" = 0 ]

@@ -11,7 +11,7 @@ analyze) exec python3 ci/release/sbom.py analyze "$2" "$3" '' host-analyzer --np
 analyze-fleet) exec python3 ci/release/sbom.py analyze-fleet "$2" "$3" '' profinfer-fleet --workspace fleet ;;
 profinfer-agent)
 	src=$(cargo metadata --format-version 1 --locked | grep -o '[^"]*/libbpf-sys-[^/"]*/Cargo.toml' | head -n 1)
-	exec python3 ci/release/sbom.py profinfer-agent "$2" "$3" bench,direct,static profinfer-agent --c "${src%/Cargo.toml}" "$(cat "$2.musl")" # of build-agent.sh
+	exec python3 ci/release/sbom.py profinfer-agent "$2" "$3" bench,direct profinfer-agent --c "${src%/Cargo.toml}" "$(cat "$2.musl")" # of build-agent.sh
 	;;
 *) die "no artefact '$1'" "analyze, analyze-fleet, profinfer-agent" ;;
 esac

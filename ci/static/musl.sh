@@ -2,7 +2,7 @@
 # musl.sh ARCH      prepare ARCH-unknown-linux-musl (aarch64 or x86_64), and print the folder: in it cc and sysroot/
 #
 # All of it lies in one folder of the cache per architecture, compiler version and recipe: cargo does not notice when a sysroot
-# changes, so a changed one must have another name. Used by scripts/build-agent.sh and ci/cross/prepare.sh, so that both link the same.
+# changes, so a changed one must have another name. Used by scripts/build-agent.sh.
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac

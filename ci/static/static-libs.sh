@@ -1,13 +1,13 @@
 #!/bin/sh
 # static-libs.sh PREFIX      compile libelf.a and libz.a for whatever machine $CC makes code for
 #
-# From the elfutils and zlib sources that the libbpf-sys crate carries: no configure, no
-# autotools, a few seconds. (The crate's own `vendored-libelf` does not configure on musl.)
-# Used by scripts/build-agent.sh and by ci/cross/Dockerfile, so that both make the same.
+# From sources of elfutils and zlib: no configure, no autotools, a few seconds. (`vendored-libelf` of the libbpf-sys
+# crate does not configure on musl.) scripts/build-agent.sh compiles the sources in the libbpf-sys crate, ci/cross/Dockerfile those
+# of the image's distribution (elfutils 0.176 or newer).
 #
 #   CC               required: one executable
 #   AR, CFLAGS       defaults: ar, -Os -ffunction-sections -fdata-sections
-#   LIBBPF_SYS_SRC   the crate's folder (default: asked of cargo)
+#   LIBBPF_SYS_SRC   folder with the sources in elfutils/ and zlib/ (default: that of the libbpf-sys crate)
 set -eu
 case ${1:---help} in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;; esac
 prefix=$1
@@ -21,7 +21,7 @@ if [ -z "$src" ]; then
 fi
 elf=$src/elfutils
 if ! [ -f "$elf/libelf/libelfP.h" ] || ! [ -f "$src/zlib/zlib.h" ]; then
-	echo "error: no elfutils and zlib sources of libbpf-sys in '$src'" >&2
+	echo "error: no sources of elfutils and zlib in '$src'" >&2
 	exit 1
 fi
 
