@@ -77,7 +77,6 @@ fn terminal() {
         ("vulkan", &["vulkan.pfi", "--accelerator-profile", "vulkan.log"]),
         ("cut", &["cut.pfi"]),
         ("compare", &["compare", "dense-22.pfi", "dense.pfi", "--warm-up", "0"]),
-        ("compare-other-work", &["compare", "dense.pfi", "moe.pfi", "--warm-up", "0"]),
         ("backends", &["backends", "demo.pfi", "vulkan.pfi", "--accelerator-profile", "2=vulkan.log"]),
         ("tune", &["tune", "demo.pfi"]),
         ("inspect", &["inspect", "cut.pfi"]),
