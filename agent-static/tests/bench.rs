@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use profinfer_trace::model::{CeilingKind, CurveEnd, Doubt, Model};
 use profinfer_agent::observe::bench::ceiling::Ceiling;
 use profinfer_agent::observe::bench::{Options, cpus};
 use profinfer_agent::session::ceiling;
 use profinfer_agent::sys::bench::{Numbers, arithmetic};
+use profinfer_trace::model::{CeilingKind, CurveEnd, Doubt, Model};
 use profinfer_wire::record::ceiling::doubt;
 
 fn bench(arguments: &[&str]) -> Output {

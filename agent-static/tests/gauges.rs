@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use profinfer_trace::model::{self, Model};
 use profinfer_agent::clock::monotonic_ns;
 use profinfer_agent::link::Output;
 use profinfer_agent::link::emit::Emitter;
@@ -17,6 +16,7 @@ use profinfer_agent::link::output::Kind;
 use profinfer_agent::observe::gauge::Gauges;
 use profinfer_agent::request::boards::Board;
 use profinfer_agent::request::plan::{GaugeRequest, GaugeSource};
+use profinfer_trace::model::{self, Model};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
 
 const POLICY: &str = "sys/devices/system/cpu/cpufreq";

@@ -5,39 +5,42 @@ use profinfer_wire::options;
 use profinfer_wire::record::capture::{ALWAYS, CaptureRequest, Ends};
 use profinfer_wire::record::filter::{FilterOn, FilterRequest};
 
-/// What to capture of the operators; everything where nothing is said.
+/// What to capture of the operators; everything by default.
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "What to capture of the operators")]
 pub struct CaptureArgs {
-    /// Probe both edges of an operator, or its start only: `none` halves the cost, and an operator's time then includes the
-    /// wait behind it
+    /// Probe start and end of each operator, or only its start (`none`)
+    ///
+    /// `none` halves the overhead. The time of an operator then includes the wait after it.
     #[arg(long, value_name = "WHICH", value_parser = ["both", "none"])]
     ends: Option<String>,
-    /// Capture the operators of so many token calls, in bursts, for example 10%; without probes for the rest
+    /// Capture the operators of this share of the `llama_decode` calls, in bursts, for example 10%
+    ///
+    /// The other calls run without operator probes.
     #[arg(long, value_name = "SHARE", value_parser = options::duty)]
     duty: Option<u16>,
-    /// Capture fewer operators while decoding is slower than this, for example 5tok/s
+    /// Capture fewer operators while decode is slower than this, for example 5tok/s
     #[arg(long, value_name = "SPEED", value_parser = options::speed)]
     keep_above: Option<u32>,
-    /// Capture so few operators that they slow down decoding by no more than this, for example 1%
+    /// Limit the slowdown of decode by operator probes, for example 1%
     #[arg(long, value_name = "SHARE", value_parser = options::slowdown)]
     max_slowdown: Option<u32>,
-    /// Only operators of these types, for example MUL_MAT,ROPE
+    /// Capture only operators of these types, for example MUL_MAT,ROPE
     #[arg(long, value_name = "TYPES", value_parser = |t: &str| text(FilterOn::Op, t))]
     only_op: Option<String>,
-    /// Only nodes with these names, for example 'ffn_*,l_out-?'
+    /// Capture only nodes with these names, for example 'ffn_*,l_out-?'
     #[arg(long, value_name = "PATTERNS", value_parser = |t: &str| text(FilterOn::Name, t))]
     only_name: Option<String>,
-    /// Only nodes of these layers, for example 0-3,10
+    /// Capture only nodes of these layers, for example 0-3,10
     #[arg(long, value_name = "LAYERS", value_parser = |t: &str| text(FilterOn::Layer, t))]
     only_layers: Option<String>,
-    /// Only the first thread of each graph (`first`), the first N, or these: tid:17,18
+    /// Capture only the first thread of each graph (`first`), the first N, or these: tid:17,18
     #[arg(long, value_name = "THREADS", value_parser = |t: &str| text(FilterOn::Thread, t))]
     only_threads: Option<String>,
-    /// Only operators in these decode token calls of each engine, counted from 1, for example 100-200
+    /// Capture only these decode calls of each engine, counted from 1, for example 100-200
     #[arg(long, value_name = "NUMBERS", value_parser = |t: &str| text(FilterOn::Token, t))]
     tokens: Option<String>,
-    /// Only operators in these requests of each engine, counted from 1, for example 3-5
+    /// Capture only these requests of each engine, counted from 1, for example 3-5
     #[arg(long, value_name = "NUMBERS", value_parser = |t: &str| text(FilterOn::Request, t))]
     requests: Option<String>,
 }

@@ -6,8 +6,10 @@ use profinfer_wire::record::direct::Probes;
 /// Which kind of operator probes.
 #[derive(Debug, Default, Clone, Copy, Args)]
 pub struct ProbesArgs {
-    /// How operators are probed: `uprobe`, by a trap for each start and end; `direct`, without a trap, by changing some
-    /// instructions of the running engine; `auto`, which is `uprobe`
+    /// Kind of operator probes: uprobe, direct, or auto (which is uprobe)
+    ///
+    /// `uprobe` traps at each start and end. `direct` uses no trap; it changes some instructions of the
+    /// running engine.
     #[arg(long = "probes", value_name = "KIND", default_value = "auto", value_parser = kind)]
     pub kind: Probes,
 }

@@ -3,11 +3,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use profinfer_trace::model::{FactScope, FactValue, Model};
 use profinfer_agent::link::Output;
 use profinfer_agent::link::emit::Emitter;
 use profinfer_agent::link::output::Kind;
 use profinfer_agent::observe::fact::Facts;
+use profinfer_trace::model::{FactScope, FactValue, Model};
 
 pub(crate) const PID: u32 = 42;
 

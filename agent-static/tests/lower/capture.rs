@@ -1,9 +1,9 @@
 //! Starts without ends, and filters: what is left out is counted, and what passes is what it would be without them.
 
-use profinfer_trace::model::Model;
 use profinfer_agent::bpf::ring::{Decode, Graph};
 use profinfer_agent::request::capture::{Granted, Wanted};
 use profinfer_agent::request::plan;
+use profinfer_trace::model::Model;
 use profinfer_wire::record::capture::Ends;
 use profinfer_wire::record::filter::FilterOn;
 

@@ -1,8 +1,8 @@
 //! What operators counted, and why they did not.
 
-use profinfer_trace::model::Model;
 use profinfer_agent::bpf::ring::{COUNTER_SLOTS, Counted, Event, Graph, Op};
 use profinfer_agent::link::output::Weight;
+use profinfer_trace::model::Model;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::counter::{Counter, why};
 

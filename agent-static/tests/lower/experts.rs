@@ -1,7 +1,7 @@
 //! Experts: what a router selected, in stretches, by token and rank.
 
-use profinfer_trace::model::Model;
 use profinfer_agent::bpf::ring::{EXPERTS_MAX, Event, Experts, Graph};
+use profinfer_trace::model::Model;
 
 use crate::engine::{I32, MUL_MAT_ID, NONE, T, tensor};
 use crate::run::{Run, TID, graph, head};

@@ -1,7 +1,7 @@
 //! The order of events: what belongs together, what is missing, what comes too late.
 
-use profinfer_trace::model::{DecodeFunction, DecodeId, GraphCallId, Layer};
 use profinfer_agent::bpf::ring::{Decode, Graph, Head};
+use profinfer_trace::model::{DecodeFunction, DecodeId, GraphCallId, Layer};
 use profinfer_wire::record::graph::layer;
 
 use crate::engine::{GET_ROWS, chain};

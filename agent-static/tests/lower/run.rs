@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 
-use profinfer_trace::model::{Model, ThreadId};
 use profinfer_agent::bpf::ring::{Decode, Event, Graph, Head, Nested, Op, Tensor};
 use profinfer_agent::bpf::{NestedTotals, Totals};
 use profinfer_agent::link::Output;
@@ -11,6 +10,7 @@ use profinfer_agent::link::emit::Emitter;
 use profinfer_agent::link::output::{Kind, Weight};
 use profinfer_agent::lower::{EngineFacts, Lower};
 use profinfer_agent::request::plan;
+use profinfer_trace::model::{Model, ThreadId};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::layer;
 use profinfer_wire::record::loss::{End, EndReason};

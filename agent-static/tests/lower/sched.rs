@@ -1,13 +1,13 @@
 //! The scheduler level: what the kernel's events say is what the host tells, and what is dropped is counted.
 
-use profinfer_trace::model::ThreadState::{Preempted, Running, Sleeping, Woken};
-use profinfer_trace::model::{InterruptKind, Model, ThreadState};
 use profinfer_agent::bpf::SchedTotals;
 use profinfer_agent::bpf::ring::{Event, Head, Interrupt, Switch, TASK_COMM, Who};
 use profinfer_agent::link::output::Weight;
 use profinfer_agent::observe::sched::format::Format;
 use profinfer_agent::observe::sched::formats::Formats;
 use profinfer_agent::observe::sched::states::States;
+use profinfer_trace::model::ThreadState::{Preempted, Running, Sleeping, Woken};
+use profinfer_trace::model::{InterruptKind, Model, ThreadState};
 
 use crate::run::{PID, Run, TID};
 

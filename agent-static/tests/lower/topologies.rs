@@ -1,7 +1,7 @@
 //! Topologies: read out of an engine's memory, sent once, forgotten when there are too many.
 
-use profinfer_trace::model::{NodeIdx, Role, Topology};
 use profinfer_agent::bpf::ring::{Event, Graph, Head};
+use profinfer_trace::model::{NodeIdx, Role, Topology};
 
 use crate::engine::{ADD, GET_ROWS, I32, NONE, Q8_0, UNARY, chain, tensor};
 use crate::run::{Run, TID, graph, head, said, spans};

@@ -30,64 +30,77 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show a capture while it runs: speed, threads, operators, experts, sensors, findings of the last seconds. Afterwards the recording and
-    /// the views are there as without `watch`
+    /// Show a live view of a capture
+    ///
+    /// Speed, threads, operators, experts, sensors and findings of the last seconds. Writes the same
+    /// recording and reports as a capture without `watch`.
     Watch(Box<Watch>),
-    /// Show the raw frames and records of a recording with their offsets; works on damaged files
+    /// List the frames and records of a recording with their offsets; reads damaged files
     Inspect {
         /// The recording
         file: PathBuf,
     },
-    /// Show where the probes would go in an engine, level by level, and why a level is missing; the exit status is 1 if
-    /// one is
+    /// Show where probes would be placed in an engine
+    ///
+    /// Lists each level, and the reason where a level is missing. The exit status is 1 if one is missing.
     Engine {
         /// Libraries and executables that one process maps, or folders of them
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
-        /// Print only the sizes of the tables of operators and types, or all names
+        /// Print the sizes of the operator and type tables, or all names
         #[arg(long, value_name = "HOW", default_value = "counts", value_parser = ["counts", "all"])]
         tables: String,
-        /// Folder of your own profiles; the functions of their backends are searched too
+        /// Folder of additional board profiles; their backend functions are searched too
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
     },
-    /// Compare two sides of repeated runs: whether they did the same work, whether B is slower or faster, and which operators, waits and
-    /// gaps make the difference. The exit status is 4 for different work
+    /// Compare two sets of repeated runs
+    ///
+    /// Checks that both sides did the same work, decides whether B is faster or slower, and shows which
+    /// operators, waits and gaps make the difference. The exit status is 4 if the work differs.
     Compare(Compare),
-    /// Put operators of the same types and dimensions side by side for the backends of several recordings, for example of a run on the
-    /// processor and one on a GPU: times on host and device, bytes and operations a second
+    /// Compare the operators of several recordings across backends
+    ///
+    /// Groups operators of equal type and dimensions, for example of a run on the CPU and one on a GPU:
+    /// times on host and device, bytes and operations per second.
     Backends {
-        /// Recordings; pieces of one (--rotate) are named by their folder
+        /// Recordings; name the pieces of one recording (--rotate) by their folder
         #[arg(required = true, value_name = "RECORDING")]
         recordings: Vec<PathBuf>,
-        /// What a backend for an accelerator wrote of its kernels in the run of the N-th recording, as N=FILE; may be given again
+        /// Profile written by the accelerator backend of recording N, as N=FILE; repeatable
         #[arg(long, value_name = "N=FILE")]
         accelerator_profile: Vec<Numbered>,
-        /// Folder to write backends.json to
+        /// Folder for backends.json
         #[arg(long, short, default_value = "backends")]
         out: PathBuf,
     },
-    /// Say which number of threads and which CPUs to take: foreseen from one recording with ceilings, or tried in turn (--run). The fewest
-    /// threads that are as fast as the fastest
+    /// Recommend a thread count and CPU set
+    ///
+    /// Estimates them from one recording with ceilings, or measures each candidate (--run). Recommends the
+    /// smallest number of threads that is as fast as the fastest.
     Tune(Box<Tune>),
-    /// Predict the speed of a model that was not run on a board, from recordings of others there. Reads only the header of its file. The exit
-    /// status is 4 where nothing is predicted, with the reason
+    /// Predict the speed of a model that was not run on the board
+    ///
+    /// Uses recordings of other models on the same board, and reads only the header of the model file. The
+    /// exit status is 4, with a reason, if no prediction is possible.
     Predict(Predict),
-    /// Explain what is looked for in a session, or one rule: when it is found, what it promises, what to do
+    /// Explain the findings: condition, expected gain, remedy
     Findings {
-        /// Code of a rule, as in summary.json
+        /// Code of one finding, as in summary.json
         code: Option<String>,
     },
-    /// Write files that other programs read
+    /// Export a recording for other programs
     Export {
         #[command(subcommand)]
         what: Export,
     },
-    /// Many recordings in one folder or object store: add them, ask in SQL, trends, regressions, ranking, a page. `analyze fleet --help`
-    /// tells more; the program `analyze-fleet` does it
+    /// Manage many recordings in one folder or object store
+    ///
+    /// Add recordings, query them in SQL, show trends, regressions, rankings and a page. Runs the program
+    /// `analyze-fleet`; see `analyze fleet --help`.
     #[command(disable_help_flag = true)]
     Fleet {
-        /// What `analyze-fleet` is told
+        /// Arguments of `analyze-fleet`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
@@ -95,7 +108,7 @@ pub(crate) enum Command {
     Boards {
         /// Name of a profile
         name: Option<String>,
-        /// Folder of your own profiles, over those in ~/.config/profinfer/boards
+        /// Folder of additional profiles; they take precedence over ~/.config/profinfer/boards
         #[arg(long, value_name = "DIR")]
         boards: Option<PathBuf>,
     },
@@ -103,24 +116,26 @@ pub(crate) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Export {
-    /// How often each expert was used, for engines that keep experts in memory: CSV of layer,expert,count
+    /// Write how often each expert was used, as CSV (layer,expert,count)
+    ///
+    /// Engines that keep selected experts in memory read this list.
     ExpertPins {
-        /// The recording, its pieces or their folder
+        /// Recording, its pieces, or their folder
         #[arg(required = true, value_name = "SOURCE")]
         sources: Vec<PathBuf>,
-        /// Only of this context, an address as in summary.json; needed where a recording has several models
+        /// Address of one context, as in summary.json; required if a recording has several models
         #[arg(long, value_name = "ADDRESS")]
         context: Option<String>,
-        /// File to write to (default: standard output)
+        /// Output file (default: standard output)
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// The timeline as text of ftrace, for SmartPerf-Host and other readers of hitrace and systrace
+    /// Write the timeline as ftrace text, for SmartPerf-Host and other readers of hitrace and systrace
     Ftrace {
-        /// The recording, its pieces or their folder
+        /// Recording, its pieces, or their folder
         #[arg(required = true, value_name = "SOURCE")]
         sources: Vec<PathBuf>,
-        /// File to write to (default: standard output)
+        /// Output file (default: standard output)
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -129,8 +144,10 @@ pub(crate) enum Export {
 /// Capture, and show the last seconds.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Watch {
-    /// Seconds that are shown; more where an engine is so slow that they hold fewer than 40 token calls, less where they are more than
-    /// 8 MiB of the stream
+    /// Length of the view, in seconds
+    ///
+    /// The view is longer if it holds fewer than 40 `llama_decode` calls, and shorter if it holds more than
+    /// 8 MiB of the stream.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=600))]
     pub(crate) window: u64,
     #[command(flatten)]
@@ -140,29 +157,31 @@ pub(crate) struct Watch {
 /// Compare two sides.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// A recording, or a folder of recordings of repeated runs. The pieces of one recording (--rotate) are one run; a folder in it that
-    /// holds a recording is a run, too
+    /// Recording, or folder of recordings of repeated runs
+    ///
+    /// The pieces of one recording (--rotate) are one run. A folder inside it that holds a recording is
+    /// also a run.
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
-    /// The same of what is compared with it
+    /// Recording or folder to compare with A
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
-    /// Folder to write compare.html and compare.json to
+    /// Folder for compare.html and compare.json
     #[arg(long, short, default_value = "comparison")]
     pub(crate) out: PathBuf,
-    /// Difference below which nobody cares
+    /// Smallest difference that matters
     #[arg(long, value_name = "N%", default_value_t = Share(PRACTICAL))]
     pub(crate) practical: Share,
-    /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs on a side
+    /// Assumed run-to-run variation on this board; used if a side has fewer than four runs
     #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
     pub(crate) spread: Share,
-    /// Decode tokens at the beginning of each run that are left out
+    /// Number of decode tokens to skip at the start of each run
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
     pub(crate) warm_up: usize,
-    /// Compare times although the work is not the same, for example of two quantizations
+    /// Compare times even if the work differs, for example between two quantizations
     #[arg(long)]
     pub(crate) different_work: bool,
-    /// Exit with status 3 if B is slower by more than this, with 4 if that cannot be told
+    /// Exit with 3 if B is slower by more than N %, with 4 if the runs cannot decide it
     #[arg(long, value_name = "N%")]
     pub(crate) fail_if_slower: Option<Share>,
 }
@@ -170,31 +189,38 @@ pub(crate) struct Compare {
 /// Which threads and CPUs.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
-    /// A recording of the engine with ceilings (--bench): other settings are foreseen from it. Or a folder with a folder of runs for each
-    /// setting that was tried. `setting.json` in one says what it was made with: {"threads": 4, "cpus": "4-7"}
+    /// Recording with ceilings (--bench), or folder with one folder of runs per setting
+    ///
+    /// Other settings are estimated from a recording. In a folder, `setting.json` states how the runs were
+    /// made: {"threads": 4, "cpus": "4-7"}.
     #[arg(value_name = "RECORDING|FOLDER", required_unless_present = "run")]
     pub(crate) source: Option<PathBuf>,
-    /// Take the ceilings of the board from this file, as `profinfer-agent bench --out` writes it
+    /// Ceilings of the board from a file of `profinfer-agent bench --out`
     #[arg(long, value_name = "FILE")]
     pub(crate) ceilings: Option<PathBuf>,
-    /// Try settings of the command behind `--`, each in turn: those that the recording makes plausible, else those of --threads and --cpus
+    /// Measure settings of the command after `--` in turn
+    ///
+    /// Measures the settings that the recording makes plausible, or those of --threads and --cpus.
     #[arg(long, requires = "command")]
     pub(crate) run: bool,
     #[command(flatten)]
     pub(crate) trials: Trials,
-    /// Folder to write tune.json to, and the recordings of --run; those of an earlier series there are removed
+    /// Folder for tune.json and the recordings of --run; replaces those of an earlier series
     #[arg(long, short, default_value = "tuning")]
     pub(crate) out: PathBuf,
-    /// By how much longer a token may take than with the fastest setting
+    /// Slowdown per token that is accepted for fewer threads
     #[arg(long, value_name = "N%", default_value_t = Share(tune::PRACTICAL))]
     pub(crate) practical: Share,
-    /// How far two sessions of the same thing may lie apart on this board, for fewer than four runs of a setting
+    /// Assumed run-to-run variation on this board; used if a setting has fewer than four runs
     #[arg(long, value_name = "N%", default_value_t = Share(SPREAD))]
     pub(crate) spread: Share,
-    /// Decode tokens at the beginning of each run that are left out
+    /// Number of decode tokens to skip at the start of each run
     #[arg(long, value_name = "N", default_value_t = WARM_UP)]
     pub(crate) warm_up: usize,
-    /// The engine's command, with {threads} where the number belongs; without it, `-t N` is put at its end. A single word is read by a shell
+    /// Command of the engine
+    ///
+    /// {threads} is replaced by the thread count; without it, `-t N` is appended. A single word is
+    /// interpreted by a shell.
     #[arg(last = true, value_name = "COMMAND", requires = "run")]
     pub(crate) command: Vec<String>,
 }
@@ -202,27 +228,31 @@ pub(crate) struct Tune {
 /// What `tune --run` tries.
 #[derive(Debug, Args)]
 pub(crate) struct Trials {
-    /// Numbers of threads to try (default: 1 to the number of CPUs)
+    /// Thread counts to measure (default: 1 to the number of CPUs)
     #[arg(long, value_name = "N,N…", value_delimiter = ',', requires = "run", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Vec<u32>,
-    /// Sets of CPUs to bind the engine to (taskset), separated by spaces: each is tried with all numbers of threads that it has CPUs for;
-    /// `all` is not bound, and takes any number
+    /// CPU sets to bind the engine to (taskset), separated by spaces
+    ///
+    /// Each set is measured with every thread count that it has CPUs for. `all` is not bound and takes any
+    /// thread count.
     #[arg(long, value_name = "'4-7 0-7 all'", value_delimiter = ' ', requires = "run")]
     pub(crate) cpus: Vec<CpuSet>,
-    /// Runs of each setting; from four on an exact interval can be given
+    /// Runs per setting; an exact interval needs at least four
     #[arg(long, value_name = "N", default_value_t = 4, requires = "run", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
-    /// The agent (default: profinfer-agent beside analyze, else in the PATH)
+    /// Path of the agent (default: profinfer-agent next to analyze, else in PATH)
     #[arg(long, value_name = "FILE", requires = "run")]
     pub(crate) agent: Option<PathBuf>,
-    /// Run agent and engine with this prefix, for example 'ssh root@BOARD': both are files of that machine then, and each recording comes
-    /// back on the standard output of the prefix
+    /// Prefix to run agent and engine with, for example 'ssh root@BOARD'
+    ///
+    /// Both are files of that machine then. Each recording is returned on the standard output of the
+    /// prefix.
     #[arg(long, value_name = "PREFIX", requires_all = ["run", "agent"])]
     pub(crate) on: Option<String>,
-    /// Levels to capture: these cost next to nothing
+    /// Levels to capture; the default has almost no overhead
     #[arg(long, value_name = "LIST", default_value = "token,graph", requires = "run")]
     pub(crate) levels: String,
-    /// Seconds before each run, to let the board cool down
+    /// Seconds to wait before each run, so that the board cools down
     #[arg(long, value_name = "SECONDS", default_value_t = 0, requires = "run")]
     pub(crate) pause: u64,
 }
@@ -230,28 +260,31 @@ pub(crate) struct Trials {
 /// A model that was not run.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
-    /// The GGUF file of the model
+    /// GGUF file of the model
     pub(crate) model: PathBuf,
-    /// A recording of a run on the board with operators, or a folder of recordings; each may be of another model. From three on the interval is
-    /// that of predicting them from each other
+    /// Recordings of other models on the board, with operators, or folders of recordings
+    ///
+    /// From three recordings on, the interval is the error of predicting them from each other.
     #[arg(long, value_name = "RECORDING", num_args = 1.., required_unless_present = "ceilings", conflicts_with = "ceilings")]
     pub(crate) from: Vec<PathBuf>,
-    /// Instead of recordings: ceilings that `profinfer-agent bench --out` wrote on the board, or a recording with some. They give a wide bracket
+    /// Ceilings instead of recordings: a file of `profinfer-agent bench --out`, or a recording
+    ///
+    /// They give only a wide bracket.
     #[arg(long, value_name = "FILE")]
     pub(crate) ceilings: Option<PathBuf>,
-    /// The board profile that recordings or ceilings have to be of
+    /// Board profile that recordings or ceilings must have
     #[arg(long, value_name = "NAME")]
     pub(crate) board: Option<String>,
-    /// Cells of the context (default: as many as the recordings had)
+    /// Context size in KV cells (default: as in the recordings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub(crate) context: Option<u64>,
-    /// Tokens of a prompt (default: as many as the recordings had)
+    /// Prompt length in tokens (default: as in the recordings)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub(crate) prompt: Option<u64>,
-    /// Threads for a bracket from ceilings (default: with which memory is read fastest)
+    /// Thread count for a bracket from ceilings (default: the one with the highest read bandwidth)
     #[arg(long, value_name = "N", requires = "ceilings")]
     pub(crate) threads: Option<usize>,
-    /// Folder to write predict.json to
+    /// Folder for predict.json
     #[arg(long, short, default_value = "prediction")]
     pub(crate) out: PathBuf,
 }
@@ -259,87 +292,106 @@ pub(crate) struct Predict {
 /// Capture or read a stream, and write the views.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Record {
-    /// Board profile for a capture; a recording names its own
+    /// Board profile of a capture; a recording contains its own
     #[arg(long)]
     pub(crate) board: Option<String>,
-    /// Folder of your own board profiles, over those in ~/.config/profinfer/boards
+    /// Folder of additional board profiles; they take precedence over ~/.config/profinfer/boards
     #[arg(long, value_name = "DIR")]
     pub(crate) boards: Option<PathBuf>,
-    /// The key file of an agent that runs `serve --key`: the stream is encrypted, and both sides prove that they have the key
+    /// Key file of an agent that runs `serve --key`
+    ///
+    /// The stream is encrypted, and both sides prove that they have the key.
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
-    /// A recording, tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD of an agent that runs `serve` (default: tcp:127.0.0.1:7817), or -
-    /// for standard input. Several are the pieces of one recording (--rotate), a folder holds them
+    /// Recording, address of an agent, or - for standard input (default: tcp:127.0.0.1:7817)
+    ///
+    /// Addresses of an agent that runs `serve`: tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD. Several
+    /// files are the pieces of one recording (--rotate); a folder holds them.
     #[arg(value_name = "SOURCE")]
     pub(crate) sources: Vec<String>,
-    /// Report only this process of a recording with several engines. Without it, each process gets a folder in the output folder
+    /// Report only this process of a recording with several engines
+    ///
+    /// Without it, each process gets a folder inside the output folder.
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<u32>,
-    /// Folder to write to
+    /// Output folder
     #[arg(long, short, default_value = "profile")]
     pub(crate) out: PathBuf,
-    /// Keep the recording of a capture in pieces (recording-0001.pfi and so on), each readable alone: a new one begins behind the
-    /// first token call after so many bytes (64M) or so much time (10min). Both may be given
+    /// Split the recording of a capture by size (64M) or time (10min); both may be given
+    ///
+    /// The pieces are recording-0001.pfi and so on, each readable alone. A new piece begins after the first
+    /// `llama_decode` call beyond the limit.
     #[arg(long, value_name = "SIZE|TIME", value_delimiter = ',')]
     pub(crate) rotate: Vec<Limit>,
     /// Levels to capture: token, graph, op, expert, sched, all
     #[arg(long, value_delimiter = ',')]
     pub(crate) levels: Vec<String>,
-    /// Counters to read at the start and the end of every operator, instead of the board's default set: another of
-    /// its sets (`analyze boards NAME` lists them), event names as in Arm's manuals (CPU_CYCLES, L3D_CACHE_REFILL),
-    /// minor-faults, major-faults, or none
+    /// Counters to read at the start and end of each operator
+    ///
+    /// The name of another set of the board (`analyze boards NAME` lists them), event names as in Arm's
+    /// manuals (CPU_CYCLES, L3D_CACHE_REFILL), minor-faults, major-faults, or none. The default is the
+    /// board's default set.
     #[arg(long, value_delimiter = ',')]
     pub(crate) counters: Vec<String>,
     /// How operators are probed
     #[command(flatten)]
     pub(crate) probes: ProbesArgs,
-    /// How often per second the board's sensors are read (frequencies, temperatures, loads, memory traffic), at most
-    /// 100; 0 for never
+    /// Sampling rate of the board's sensors, in Hz; 0 disables it
+    ///
+    /// Sensors are frequencies, temperatures, loads and memory traffic.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) sample_hz: u32,
-    /// First let the agent measure the ceilings of the board: memory, arithmetic, barriers. Takes some 10 s; start the engine
-    /// afterwards
+    /// Measure the ceilings of the board first: memory, arithmetic, barriers
+    ///
+    /// Takes about 10 s. Start the engine afterwards.
     #[arg(long)]
     pub(crate) bench: bool,
-    /// Take the ceilings of the board from this file, which `profinfer-agent bench --out` wrote or which is a recording with some
+    /// Ceilings of the board from a file of `profinfer-agent bench --out`, or from a recording
     #[arg(long, value_name = "FILE")]
     pub(crate) ceilings: Option<PathBuf>,
-    /// What the engine's backend for an accelerator wrote of its kernels in the same run: cl_profiling.csv and cl_trace.json of OpenCL, the
-    /// log of Vulkan's performance logger, Hexagon's profile log. Their times on the device are joined to the operators; may be given again
+    /// Profile written by an accelerator backend during the same run; repeatable
+    ///
+    /// cl_profiling.csv and cl_trace.json of OpenCL, the log of Vulkan's performance logger, or Hexagon's
+    /// profile log. Device times are joined to the operators.
     #[arg(long, value_name = "FILE")]
     pub(crate) accelerator_profile: Vec<PathBuf>,
-    /// Name of the process to trace, `llama*` for all names that begin with llama. The agent's own --pid, --name or command
-    /// takes precedence
+    /// Name of the process to trace; `llama*` matches all names that begin with llama
+    ///
+    /// --pid, --name or a command of the agent takes precedence.
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// While a capture runs, serve its totals for Prometheus at http://ADDRESS/metrics, for example at 127.0.0.1:9464. Only addresses of
-    /// this machine's own are taken
+    /// Serve totals of the running capture for Prometheus at http://ADDRESS/metrics
+    ///
+    /// Only local addresses are accepted, for example 127.0.0.1:9464.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) metrics: Option<String>,
-    /// Write the tables as CSV as well
+    /// Write the tables as CSV too
     #[arg(long)]
     pub(crate) csv: bool,
-    /// Write timeline.json.gz where timeline.json is left out, which it is for more than 200,000 operator spans; timeline.pftrace has the
-    /// same
+    /// Write timeline.json.gz for more than 200,000 operator spans
+    ///
+    /// Up to that number timeline.json is written. timeline.pftrace contains the same slices.
     #[arg(long)]
     pub(crate) timeline_json: bool,
-    /// Slices in one file of Perfetto's timeline at most. A longer recording gives timeline-1.pftrace, timeline-2.pftrace, ...
+    /// Maximum number of slices per Perfetto file; longer recordings are split into several files
     ///
-    /// The default is what a viewer with 2 GB of memory opens. A part takes at most 30 bytes for each slice, so that no file is larger
-    /// than 1 GB.
+    /// The files are timeline-1.pftrace, timeline-2.pftrace, and so on. The default is what a viewer with
+    /// 2 GB of memory opens. A slice takes at most 30 bytes, so no file is larger than 1 GB.
     #[arg(long, value_name = "N", default_value_t = perfetto::SLICES, value_parser = clap::value_parser!(u64).range(1..=SLICES_MOST))]
     pub(crate) timeline_slices: u64,
-    /// Write only these files of those that are always written, for programs that read no others
+    /// Write only these files of the default set
     #[arg(long, value_name = "FILE", value_delimiter = ',', value_parser = names())]
     pub(crate) only: Vec<String>,
-    /// Keep large tables in files of this folder, which have no names and are gone at the end, instead of in memory. Recordings whose tables would
-    /// not fit into memory do so in /var/tmp unasked. Takes some twenty times the size of the recording
+    /// Keep large tables in unnamed files of this folder instead of memory
+    ///
+    /// Recordings whose tables do not fit into memory use /var/tmp without this option. Needs about 20
+    /// times the size of the recording. The files disappear when the program ends.
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
-    /// Seconds to wait for the agent's port, or for its answer on a serial line
+    /// Seconds to wait for the port of the agent, or for its answer on a serial line
     #[arg(long, default_value_t = 10)]
     pub(crate) wait: u64,
-    /// Seconds to try to connect again when the link breaks; the agent keeps the session for a minute
+    /// Seconds to retry a broken connection; the agent keeps the session for a minute
     #[arg(long, default_value_t = 10)]
     pub(crate) reconnect: u64,
     /// What to capture of the operators

@@ -43,9 +43,14 @@ impl Folder {
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         // Progress lines tell times of this machine.
-        let err: Vec<_> = text(&output.stderr).lines().filter(|l| !l.contains("MB/s")).map(str::to_owned).collect();
+        let err: Vec<_> =
+            text(&output.stderr).lines().filter(|l| !l.contains("MB/s")).map(str::to_owned).collect();
         let (out, err) = (text(&output.stdout), err.join("\n"));
-        format!("$ analyze {}\n[{}]\n{out}\n--- stderr\n{err}\n", arguments.join(" "), output.status.code().unwrap())
+        format!(
+            "$ analyze {}\n[{}]\n{out}\n--- stderr\n{err}\n",
+            arguments.join(" "),
+            output.status.code().unwrap()
+        )
     }
 }
 

@@ -27,8 +27,8 @@ pub(super) fn write(findings: &Findings, out: &mut Sheet<'_>) -> io::Result<()> 
         lines("Too noisy to tell: ", &short(all.collect()), Colour::Dim, out)?;
     }
     if !findings.not_known.is_empty() {
-        let all = findings.not_known.iter().map(|(rule, missing)| words::not_known(rule, missing));
-        lines("Not known: ", &short(all.collect()), Colour::Dim, out)?;
+        let title = format!("Not enough data for {} checks: ", findings.not_known.len());
+        lines(&title, &words::not_enough_data(findings).join(" · "), Colour::Dim, out)?;
     }
     writeln!(out)
 }

@@ -42,6 +42,6 @@ pub(super) fn lines(seen: &Seen, width: usize) -> Vec<Line<'static>> {
     };
     list("Ruled out", f.ruled_out.iter().map(|(rule, evidence)| words::ruled_out(rule, evidence)).collect());
     list("Too noisy to tell", f.noisy.iter().map(|(rule, evidence)| words::noisy(rule, evidence)).collect());
-    list("Not known", f.not_known.iter().map(|(rule, missing)| words::not_known(rule, missing)).collect());
+    list("Not enough data", words::not_enough_data(f));
     lines
 }

@@ -1,8 +1,12 @@
 //! The sentences of findings.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{count, duration, one_line, quantity, size};
 use profinfer_analysis::duty::Slowdown;
-use profinfer_analysis::findings::{Evidence, Finding, Gain, Gains, Headline, Missing, Remedy, Rule, Value};
+use profinfer_analysis::findings::{
+    Evidence, Finding, Findings, Gain, Gains, Headline, Missing, Remedy, Rule, Value,
+};
 
 /// How fast the engine decodes.
 #[must_use]
@@ -81,6 +85,71 @@ pub fn noisy(rule: &Rule, evidence: &[Evidence]) -> String {
 pub fn not_known(rule: &Rule, missing: &[Missing]) -> String {
     let needs: Vec<_> = missing.iter().map(needed).collect();
     format!("{}: needs {}", rule.title, needs.join(", "))
+}
+
+/// What the checks lack that could not be made, each with the number of checks that need it, the most first. Facts, counters, sensors and ceilings
+/// are one entry each: a wall of names helps nobody.
+#[must_use]
+pub fn not_enough_data(findings: &Findings) -> Vec<String> {
+    let mut groups: BTreeMap<Group, (BTreeSet<&str>, u64, usize)> = BTreeMap::new();
+    for (_, missing) in &findings.not_known {
+        let mut counted = BTreeSet::new();
+        for m in missing {
+            let (group, name, most) = group(m);
+            let (names, n, checks) = groups.entry(group).or_default();
+            names.extend(name);
+            *n = most.max(*n);
+            *checks += usize::from(counted.insert(group));
+        }
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, (_, _, checks))| std::cmp::Reverse(*checks));
+    let line = |(group, (names, n, checks)): (Group, (BTreeSet<&str>, u64, usize))| {
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        let what = match group {
+            Group::DecodeTokens => format!("{} of {n} decode tokens", findings.headline.tokens.min(n)),
+            Group::Traced => format!("{n} decode tokens with operators"),
+            Group::Levels => format!("level {names} (--levels all)"),
+            Group::Ceilings => format!("ceiling {names} (--bench)"),
+            Group::Facts => format!("facts {names}"),
+            Group::Counters => format!("counters {names}"),
+            Group::Sensors => format!("sensors {names}"),
+            Group::Other => names,
+        };
+        format!("{what}: {checks} {}", if checks == 1 { "check needs more" } else { "checks need more" })
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// Missing data that is reported together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    DecodeTokens,
+    Traced,
+    Levels,
+    Ceilings,
+    Facts,
+    Counters,
+    Sensors,
+    Other,
+}
+
+/// The group of a piece of missing data, its name inside it, and the number that is needed.
+fn group(missing: &Missing) -> (Group, Option<&'static str>, u64) {
+    match missing {
+        Missing::DecodeCalls(n) => (Group::DecodeTokens, None, *n),
+        Missing::TracedCalls(n) => (Group::Traced, None, *n),
+        Missing::Level(name) => (Group::Levels, Some(name), 0),
+        Missing::Ceiling(name) => (Group::Ceilings, Some(name), 0),
+        Missing::Fact(name) => (Group::Facts, Some(name), 0),
+        Missing::Counter(name) => (Group::Counters, Some(name), 0),
+        Missing::Gauge(name) => (Group::Sensors, Some(name), 0),
+        Missing::Ends => (Group::Other, Some("ends of operators (not --ends none)"), 0),
+        Missing::Cpus => (Group::Other, Some("CPUs of operators"), 0),
+        Missing::AllOperators => (Group::Other, Some("all operators of all threads (no filter)"), 0),
+        Missing::ContextSteps => (Group::Other, Some("a longer text (three steps of the KV cache)"), 0),
+        Missing::Rounds => (Group::Other, Some("rounds of draft and target with a known outcome"), 0),
+    }
 }
 
 /// What a rule needs.
