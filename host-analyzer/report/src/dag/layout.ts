@@ -60,7 +60,7 @@ function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) 
  * Bends of a line that dagre gives for every rank and half rank, thinned out. Between its ends the line
  * keeps to its lane, from just below the first rank to just above the last one's gap.
  */
-function thin(points: Point[]): Point[] {
+export function thin(points: Point[]): Point[] {
   const between = points.slice(1, -1);
   const [first, last] = [between[0], between[between.length - 1]];
   if (!first || !last) {
