@@ -29,7 +29,9 @@ export function columns(calls: Call[]): Columns {
   return out;
 }
 
-/** Where names go so that none lies on another: as near to their lines' ends as the frame allows. */
+/**
+ * Where names go so that none lies on another: as near to their lines' ends as the frame allows.
+ */
 export function apart(wanted: number[], distance: number, top: number, bottom: number): number[] {
   const order = wanted.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]!);
   const at = [...wanted];

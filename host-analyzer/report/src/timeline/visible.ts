@@ -25,7 +25,10 @@ export function firstVisible(slices: Slice[], from: number): number {
   return low;
 }
 
-/** What is written into a slice with room for so many letters: its label, or what matters most of it, whole or cut. */
+/**
+ * What is written into a slice with room for so many letters: its label, or what matters most of
+ * it, whole or cut.
+ */
 export function textFor(s: Slice, room: number): string {
   if (room < 4) {
     return "";

@@ -40,12 +40,19 @@ test("at every level each node is in one box, with its time", () => {
 });
 
 test("a layer is one box, with the weights that only it reads", () => {
-  const { nodes, folded } = of(new Folding(whole, "layers").apply());
+  const g = new Folding(whole, "layers").apply();
+  const { nodes, folded } = of(g);
   deepEqual(
     folded.map((n) => n.name),
     [0, 1, 2, 3, 4].map((n) => `layer ${n}`),
   );
   equal(nodes.length, LAYERS + 2);
+  // Every layer reads the mask, and the weight of the first node belongs to no layer: both stay to
+  // be seen.
+  deepEqual(
+    g.nodes.slice(nodes.length).map((n) => n.name),
+    ["mask", "leaf53"],
+  );
   deepEqual(
     folded.map((n) => n.weights.length),
     [5, 5, 5, 5, 5],

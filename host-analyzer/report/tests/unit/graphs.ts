@@ -1,4 +1,5 @@
-// Graphs for tests: the listing of a real engine, and graphs made by chance from a seed, so that a failure can be repeated.
+// Graphs for tests: the listing of a real engine, and graphs made by chance from a seed, so that a
+// failure can be repeated.
 
 import type { DagEdge, DagGraph, DagNode } from "../../src/data/dag.ts";
 
@@ -106,7 +107,10 @@ export function anyGraph(seed: number, { nodes: n, leafs: l, sources, reach }: S
   return graph(nodes, leafs, edges);
 }
 
-/** Layers of a transformer: a residual stream, attention and a feed-forward network, weights, one mask that every layer reads. */
+/**
+ * Layers of a transformer: a residual stream, attention and a feed-forward network, weights, one
+ * mask that every layer reads.
+ */
 export function transformer(layers: number): DagGraph {
   const nodes: DagNode[] = [];
   const leafs: DagNode[] = [];

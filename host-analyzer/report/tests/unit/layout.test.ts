@@ -31,7 +31,8 @@ function graphs(): [string, DagGraph][] {
     ["nodes without edges", graph(chain.slice(0, 40), [], [])],
     ["a transformer", transformer(6)],
     ["a leaf that reads", graph([node(0), node(1)], [leaf(2), leaf(3)], [edge(0, 1), edge(1, 2)])],
-    // A hub that all others read, so that no waist is anywhere, and more edges than dagre has patience for.
+    // A hub that all others read, so that no waist is anywhere, and more edges than dagre has
+    // patience for.
     [
       "a hub",
       graph(
