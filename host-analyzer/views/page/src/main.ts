@@ -64,7 +64,10 @@ function guarded(what: string, build: () => HTMLElement | null): HTMLElement | n
   }
 }
 
-/** In the order of the page; `liveLinks` removes those of sections that this recording has nothing for. */
+/**
+ * In the order of the page; `liveLinks` removes those of sections that this recording has nothing
+ * for.
+ */
 const SECTIONS: [string, string][] = [
   ["answer", "Findings"],
   ["budget", "Budget"],

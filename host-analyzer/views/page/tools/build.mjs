@@ -1,5 +1,6 @@
-// Makes dist/report.html and dist/compare.html, the pages without their data, which the analyzer embeds, and dist/THIRD-PARTY.md.
-// With --check it writes nothing and fails when what is checked in differs from what it would write.
+// Makes dist/report.html and dist/compare.html, the pages without their data, which the analyzer
+// embeds, and dist/THIRD-PARTY.md. With --check it writes nothing and fails when what is checked in
+// differs from what it would write.
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -46,7 +47,8 @@ async function buildPage(name, { entry, bundled, title }, parts) {
     bundle: true,
     minify: true,
     format: "iife",
-    // Older than what can read the data (src/data/read.ts): they must get as far as the message that says so.
+    // Older than what can read the data (src/data/read.ts): they must get as far as the message
+    // that says so.
     target: ["es2020", "chrome100", "firefox100", "safari15"],
     charset: "utf8",
     legalComments: "none",

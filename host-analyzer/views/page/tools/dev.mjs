@@ -1,5 +1,6 @@
-// `npm run dev -- DIR [LISTING]`: builds the page and writes sample reports into DIR: one of a perfect
-// recording, one with losses, one with nothing in it. LISTING is another output of the nodes driver.
+// `npm run dev -- DIR [LISTING]`: builds the page and writes sample reports into DIR: one of a
+// perfect recording, one with losses, one with nothing in it. LISTING is another output of the
+// nodes driver.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

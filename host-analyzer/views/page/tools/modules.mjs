@@ -1,5 +1,5 @@
-// Where the npm packages are: PROFINFER_NODE_MODULES, beside this package, or in the cache, in this order.
-// Nothing is written into the clone unless a person runs npm there.
+// Where the npm packages are: PROFINFER_NODE_MODULES, beside this package, or in the cache, in this
+// order. Nothing is written into the clone unless a person runs npm there.
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";

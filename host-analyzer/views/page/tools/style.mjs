@@ -1,5 +1,5 @@
-// Format and lint of the page's TypeScript and scripts by Biome (biome.jsonc). With --check it writes nothing and fails where a
-// file is not as Biome would write it.
+// Format and lint of the page's TypeScript and scripts by Biome (biome.jsonc). With --check it
+// writes nothing and fails where a file is not as Biome would write it.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -14,7 +14,7 @@ writeFileSync(
   JSON.stringify({
     extends: join(root, "tsconfig.json"),
     compilerOptions: { paths: { "*": [join(modules, "*")] } },
-    include: [join(root, "src")],
+    include: [join(root, "src"), join(root, "tests/unit")],
   }),
 );
 const tsc = spawnSync(join(modules, ".bin", "tsc"), ["--noEmit", "-p", config], {

@@ -391,9 +391,10 @@ fn a_page_that_cannot_be_read_tells_why() {
     assert_eq!(shown["section_in_view"], true);
 }
 
+/// Types, format, lint, the page's own unit tests, and the built page.
 #[test]
-fn the_checked_in_page_is_what_the_sources_give() {
-    for script in ["tools/types.mjs", "tools/build.mjs"] {
+fn the_sources_of_the_page_pass_their_checks_and_give_the_checked_in_page() {
+    for script in ["tools/types.mjs", "tools/style.mjs", "tools/unit.mjs", "tools/build.mjs"] {
         let Some(output) = browser::node(script, &[std::path::Path::new("--check")]) else { return };
         let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{script}: {said}");

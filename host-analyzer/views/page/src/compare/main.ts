@@ -1,4 +1,5 @@
-// The page of a comparison: the verdict, what differs, the runs as dots, what the change of a token is made of.
+// The page of a comparison: the verdict, what differs, the runs as dots, what the change of a token
+// is made of.
 
 import "../style/base.css";
 import "../style/parts.css";

@@ -1,4 +1,5 @@
-// Runs the segments of a long graph over columns, as a newspaper does, so that the whole fills the view.
+// Runs the segments of a long graph over columns, as a newspaper does, so that the whole fills the
+// view.
 
 export interface Box {
   width: number;
@@ -26,7 +27,10 @@ export const GAP = 26;
 export const GUTTER = 56;
 const MAX_COLUMNS = 24;
 
-/** Sets the boxes of one column so that the value between two of them runs straight, where there is space. */
+/**
+ * Sets the boxes of one column so that the value between two of them runs straight, where there is
+ * space.
+ */
 function align(boxes: Box[], spots: Spot[], column: number, left: number, width: number): void {
   let line: number | null = null;
   spots.forEach((spot, i) => {

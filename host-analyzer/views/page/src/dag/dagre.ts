@@ -1,5 +1,5 @@
-// The part of dagre that is used, under types of our own: its own declarations name a package that they
-// do not bring.
+// The part of dagre that is used, under types of our own: its own declarations name a package that
+// they do not bring.
 
 import * as dagre from "@dagrejs/dagre";
 

@@ -13,7 +13,10 @@ export const LEVELS: [Level, string][] = [
   ["layers", "Layers"],
 ];
 
-/** A graph with more nodes begins with its modules folded: single nodes could not be read in one view. */
+/**
+ * A graph with more nodes begins with its modules folded: single nodes could not be read in one
+ * view.
+ */
 const MANY = 400;
 
 /** A box that stands for a part. It has the index of its first node. */
@@ -32,7 +35,10 @@ function sum(nodes: DagNode[], of: (n: DagNode) => Num): number | null {
   return known.length > 0 ? known.reduce((a, b) => a + b, 0) : null;
 }
 
-/** The first of the nodes stands for all. Each is run once in a call, so that the sum of their means is the part's time. */
+/**
+ * The first of the nodes stands for all. Each is run once in a call, so that the sum of their means
+ * is the part's time.
+ */
 function box(part: Part): FoldedNode {
   const { nodes } = part;
   const orders = nodes.map((n) => n.order).filter((o): o is number => o != null);
@@ -181,7 +187,10 @@ export class Folding {
     return hidden;
   }
 
-  /** Edges between what is drawn; those of one pair become one, which has a shape only if they are of one tensor. */
+  /**
+   * Edges between what is drawn; those of one pair become one, which has a shape only if they are
+   * of one tensor.
+   */
   private edges(
     boxes: Map<number, FoldedNode>,
     place: Map<number, number>,

@@ -1,4 +1,5 @@
-// Tells which layer of the model a run of nodes belongs to: by what the analyzer found, else by tensor names.
+// Tells which layer of the model a run of nodes belongs to: by what the analyzer found, else by
+// tensor names.
 
 import type { Prepared } from "./prepare.ts";
 

@@ -40,6 +40,22 @@ export interface Layout {
   blocks: Block[];
 }
 
+/**
+ * Less than half of dagre's distance between ranks (24): a line turns into its lane before the next
+ * rank's boxes begin.
+ */
+const LANE_START = 10;
+/**
+ * Lines from the foot of one column to the head of the next. The first stands 34 px into the gutter
+ * (56 px), each further one 6 px left of it and 4 px further from the boxes, so that six of them
+ * are apart and inside the gutter: the most that a waist lets through. Only a segment without a
+ * waist is cut where more cross.
+ */
+const TRUNK = { x: 34, apart: 6, below: 4 };
+/** A line ends at least so far from the corners of a box, which are round. */
+const CORNER = 3;
+/** Between leafs that stand in rows of their own. */
+const LOOSE_GAP = 8;
 const ORIGIN = { x: 0, y: 0 };
 const top = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y });
 const bottom = (r: Rect): Point => ({ x: r.x + r.width / 2, y: r.y + r.height });
@@ -57,10 +73,10 @@ function docksOf(p: Prepared, shown: (leaf: number) => boolean): (node: number) 
 }
 
 /**
- * Bends of a line that dagre gives for every rank and half rank, thinned out. Between its ends the line
- * keeps to its lane, from just below the first rank to just above the last one's gap.
+ * Bends of a line that dagre gives for every rank and half rank, thinned out. Between its ends the
+ * line keeps to its lane, from just below the first rank to just above the last one's gap.
  */
-function thin(points: Point[]): Point[] {
+export function thin(points: Point[]): Point[] {
   const between = points.slice(1, -1);
   const [first, last] = [between[0], between[between.length - 1]];
   if (!first || !last) {
@@ -71,7 +87,11 @@ function thin(points: Point[]): Point[] {
       Math.abs((between[i - 1] ?? q).x - q.x) > 1 || Math.abs((between[i + 1] ?? q).x - q.x) > 1,
   );
   const lane = (q: Point, y: number): Point => ({ x: q.x, y });
-  return [lane(first, points[0]!.y + 10), ...turns, lane(last, points[points.length - 1]!.y - 10)];
+  return [
+    lane(first, points[0]!.y + LANE_START),
+    ...turns,
+    lane(last, points[points.length - 1]!.y - LANE_START),
+  ];
 }
 
 /** A segment in its place; `width`: what its docks take left of every node. */
@@ -82,7 +102,10 @@ interface Part {
   o: Point;
 }
 
-/** Where a value enters or leaves a segment: in line with the boxes, which stand right of their docks. */
+/**
+ * Where a value enters or leaves a segment: in line with the boxes, which stand right of their
+ * docks.
+ */
 function gate(placed: Placed, key: string, width: number, o: Point): Point {
   const at = placed.at.get(key)!;
   return { x: at.x + o.x + width / 2, y: at.y + o.y };
@@ -128,7 +151,10 @@ class Composer {
         } else {
           this.out.boxes.set(d.source, rect);
         }
-        const end = { x: box.x, y: Math.min(box.y + box.height - 3, Math.max(box.y + 3, y)) };
+        const end = {
+          x: box.x,
+          y: Math.min(box.y + box.height - CORNER, Math.max(box.y + CORNER, y)),
+        };
         this.out.lines.push({
           points: [{ x: rect.x + rect.width, y }, end],
           edge: d.edge,
@@ -139,7 +165,9 @@ class Composer {
     }
   }
 
-  /** Lines inside one segment; what enters and leaves meets the trunks at its upper and lower edge. */
+  /**
+   * Lines inside one segment; what enters and leaves meets the trunks at its upper and lower edge.
+   */
   lines(s: Segment, placed: Placed, width: number, o: Point): void {
     const inside = new Set(s.nodes);
     const shift = (q: Point): Point => ({ x: q.x + o.x, y: q.y + o.y });
@@ -173,19 +201,22 @@ class Composer {
     }
   }
 
-  /** From one segment's lower edge to the next one's upper edge, around by the gutter if need be. */
+  /**
+   * From one segment's lower edge to the next one's upper edge, around by the gutter if need be.
+   */
   trunks(above: Part, below: Part, gutter: number | null): void {
     below.s.enter.forEach((source, i) => {
       const from = gate(above.placed, `out:${source}`, above.width, above.o);
       const to = gate(below.placed, `in:${source}`, below.width, below.o);
       const points = [from];
       if (gutter != null) {
-        const x = gutter - i * 6;
+        const x = gutter - i * TRUNK.apart;
+        const away = GAP / 2 + i * TRUNK.below;
         points.push(
-          { x: from.x, y: from.y + GAP / 2 + i * 4 },
-          { x, y: from.y + GAP / 2 + i * 4 },
-          { x, y: to.y - GAP / 2 - i * 4 },
-          { x: to.x, y: to.y - GAP / 2 - i * 4 },
+          { x: from.x, y: from.y + away },
+          { x, y: from.y + away },
+          { x, y: to.y - away },
+          { x: to.x, y: to.y - away },
         );
       }
       points.push(to);
@@ -212,9 +243,9 @@ class Composer {
 
   /** Leafs that no node reads stand in rows below everything. */
   loose(leafs: number[]): void {
-    const perRow = Math.max(1, Math.floor(this.out.width / (DOCK.width + 8)));
+    const perRow = Math.max(1, Math.floor(this.out.width / (DOCK.width + LOOSE_GAP)));
     leafs.forEach((l, i) => {
-      const x = 8 + (i % perRow) * (DOCK.width + 8);
+      const x = LOOSE_GAP + (i % perRow) * (DOCK.width + LOOSE_GAP);
       const y = this.out.height + GAP + Math.floor(i / perRow) * DOCK.step;
       this.out.boxes.set(l, { x, y, width: DOCK.width, height: DOCK.height });
     });
@@ -258,7 +289,8 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
   const boxes = places.map((x, i) => ({
     width: x.placed.width,
     height: x.placed.height,
-    // Where its first value enters, and where the next segment's does: columns are set along this line.
+    // Where its first value enters, and where the next segment's does: columns are set along this
+    // line.
     entry: x.s.enter.length > 0 ? gate(x.placed, `in:${x.s.enter[0]!}`, x.width, ORIGIN).x : null,
     exit:
       places[i + 1]?.s.enter[0] === undefined
@@ -276,7 +308,7 @@ export function layoutGraph(p: Prepared, options: { weights: boolean; aspect: nu
     if (i > 0) {
       const { column } = grid.spots[i]!;
       const wraps = grid.spots[i - 1]!.column !== column;
-      c.trunks(set[i - 1]!, x, wraps ? grid.left[column]! + 34 : null);
+      c.trunks(set[i - 1]!, x, wraps ? grid.left[column]! + TRUNK.x : null);
     }
   });
   c.blocks(

@@ -1,4 +1,5 @@
-// Panning and zooming of a drawing: drag, wheel (with Ctrl, or while the view has the focus), pinch, keys.
+// Panning and zooming of a drawing: drag, wheel (with Ctrl, or while the view has the focus),
+// pinch, keys.
 
 export interface View {
   x: number;

@@ -1,5 +1,5 @@
-// Parts of the model as runs of nodes in the engine's order. Only a run can become one box: what it reads then stands before it and what
-// reads it behind it, as in the whole graph.
+// Parts of the model as runs of nodes in the engine's order. Only a run can become one box: what it
+// reads then stands before it and what reads it behind it, as in the whole graph.
 
 import { list } from "../data/read.ts";
 import { isLeaf, type DagGraph, type DagNode } from "../data/dag.ts";
@@ -19,7 +19,10 @@ export interface Around {
   module: Part | null;
 }
 
-/** So many nodes of another part inside a part belong to it: a norm of the queries within attention, a view. */
+/**
+ * So many nodes of another part inside a part belong to it: a norm of the queries within attention,
+ * a view.
+ */
 const INSIDE = 4;
 
 interface Run<T> {
@@ -27,7 +30,10 @@ interface Run<T> {
   nodes: DagNode[];
 }
 
-/** Neighbours with the same value; a short run between two of the same value joins them. `joins`: whether it may. */
+/**
+ * Neighbours with the same value; a short run between two of the same value joins them. `joins`:
+ * whether it may.
+ */
 function runs<T>(
   nodes: DagNode[],
   value: (n: DagNode) => T,

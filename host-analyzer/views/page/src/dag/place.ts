@@ -10,7 +10,10 @@ import type { Segment } from "./segments.ts";
 export const NODE = { width: 154, height: 34 };
 export const VIEW = { width: 126, height: 18 };
 export const DOCK = { width: 92, height: 15, gap: 9, step: 18 };
-/** Ranks spanned by all edges of a segment up to which dagre is quick (a layer of a model has some hundred). */
+/**
+ * Ranks spanned by all edges of a segment up to which dagre is quick (a layer of a model has some
+ * hundred).
+ */
 const PATIENCE = 3000;
 const GHOST = { width: 8, height: 1 };
 

@@ -4,7 +4,9 @@ export interface Point {
   y: number;
 }
 
-/** Positions inside the segment, origin at its top left. Keys: node index, `in:INDEX`, `out:INDEX`. */
+/**
+ * Positions inside the segment, origin at its top left. Keys: node index, `in:INDEX`, `out:INDEX`.
+ */
 export interface Placed {
   width: number;
   height: number;

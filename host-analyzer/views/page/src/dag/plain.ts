@@ -1,6 +1,6 @@
-// A layered layout that is quick whatever the graph: ranks by longest path, each row in the order of its
-// sources' places, lines without bends. For segments that dagre would take too long for; no graph of a
-// model looks like that, a damaged or foreign recording may.
+// A layered layout that is quick whatever the graph: ranks by longest path, each row in the order
+// of its sources' places, lines without bends. For segments that dagre would take too long for; no
+// graph of a model looks like that, a damaged or foreign recording may.
 
 import type { Placed, Point } from "./placed.ts";
 
@@ -12,7 +12,10 @@ const COLUMN_GAP = 22;
 /** Rows of ranks that hold very many nodes are broken at this width. */
 const MAX_ROW = 4000;
 
-/** Rank of every key: the longest path that leads to it. Keys come in an order in which sources are first. */
+/**
+ * Rank of every key: the longest path that leads to it. Keys come in an order in which sources are
+ * first.
+ */
 export function ranks(keys: string[], edges: Edges): Map<string, number> {
   const into = new Map<string, string[]>();
   edges.forEach((e) => into.set(e.to, [...(into.get(e.to) ?? []), e.from]));

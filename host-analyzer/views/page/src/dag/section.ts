@@ -11,7 +11,10 @@ import { Viewer } from "./viewer.ts";
 
 const LEAD = "ProfDAG: the graph as it was computed, coloured by the time of each operator.";
 
-/** Position of a graph's value among the different ones of its phase, from 1; empty when there is one only. */
+/**
+ * Position of a graph's value among the different ones of its phase, from 1; empty when there is
+ * one only.
+ */
 function among(
   graph: DagGraph,
   all: DagGraph[],

@@ -1,6 +1,6 @@
-// Cuts the computed nodes, in the engine's order, into segments at waists: places that only one value
-// (in a transformer the residual stream) crosses. Each segment is laid out alone, which is quick, gives
-// equal layers equal pictures, and lets a long graph run over several columns.
+// Cuts the computed nodes, in the engine's order, into segments at waists: places that only one
+// value (in a transformer the residual stream) crosses. Each segment is laid out alone, which is
+// quick, gives equal layers equal pictures, and lets a long graph run over several columns.
 
 import { isFolded } from "./fold.ts";
 import type { Prepared } from "./prepare.ts";
@@ -13,6 +13,10 @@ export interface Segment {
   leave: number[];
 }
 
+/**
+ * A chain could be cut at every node. Shorter segments would be more gap (26 px) than boxes, and
+ * give dagre nothing to place.
+ */
 const MIN_NODES = 6;
 /** Of a graph with folded parts a segment is a layer, if that has at least so many boxes … */
 const MIN_BOXES = 3;
@@ -20,6 +24,10 @@ const MIN_BOXES = 3;
 const MANY_BOXES = 24;
 /** When a segment is larger than this, more values may cross a waist. */
 const LARGE = 220;
+/**
+ * So many values still have lines of their own in the gutter between two columns (`TRUNK` of
+ * layout.ts).
+ */
 const MAX_CROSSING = 6;
 
 /** For every position the number of values that cross from it to the next. */
@@ -81,7 +89,9 @@ function cut(p: Prepared, count: number[], allowed: number): number[][] {
   return parts;
 }
 
-/** No waist for long: cuts where the fewest values cross, so that no part is larger than `LARGE`. */
+/**
+ * No waist for long: cuts where the fewest values cross, so that no part is larger than `LARGE`.
+ */
 function force(part: number[], position: Map<number, number>, count: number[]): number[][] {
   const parts: number[][] = [];
   let rest = part;

@@ -135,7 +135,10 @@ export class Viewer {
     this.pan.zoom(factor);
   }
 
-  /** Tensors whose name, operator or index match; they, or the boxes that hide them, are marked in the drawing. */
+  /**
+   * Tensors whose name, operator or index match; they, or the boxes that hide them, are marked in
+   * the drawing.
+   */
   search(text: string): number[] {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     this.drawing?.nodes.forEach((element) => element.classList.remove("hit"));
@@ -264,7 +267,10 @@ export class Viewer {
     );
   }
 
-  /** Unfolds the selected box, or folds the part around the selected node; with Shift, the layer around either. */
+  /**
+   * Unfolds the selected box, or folds the part around the selected node; with Shift, the layer
+   * around either.
+   */
   private turnSelected(shift: boolean): void {
     const node = this.selected == null ? undefined : this.p?.node.get(this.selected);
     if (!node) {

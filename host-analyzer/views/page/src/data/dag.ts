@@ -66,7 +66,10 @@ export function isLeaf(graph: DagGraph, node: DagNode): boolean {
 
 const VIEWS = new Set(["NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE"]);
 
-/** A node that only gives a tensor another shape, which the engine never runs (its `ggml_op_is_empty`). */
+/**
+ * A node that only gives a tensor another shape, which the engine never runs (its
+ * `ggml_op_is_empty`).
+ */
 export function isView(graph: DagGraph, node: DagNode): boolean {
   return !isLeaf(graph, node) && node.order == null && VIEWS.has(node.op ?? "");
 }

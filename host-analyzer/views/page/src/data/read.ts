@@ -1,7 +1,9 @@
-// Reads the data that the analyzer put into the page (host-analyzer/views/src/page_data.rs): JSON, as gzip, in base64.
+// Reads the data that the analyzer put into the page (host-analyzer/views/src/page_data.rs): JSON,
+// as gzip, in base64.
 
-// Characters that turn or hide the text around them (the same as host-analyzer/views/src/foreign/line.rs): what is seen stands in the
-// order in which it is seen. In the JSON files they stay as they are.
+// Characters that turn or hide the text around them (the same as
+// host-analyzer/views/src/foreign/line.rs): what is seen stands in the order in which it is seen.
+// In the JSON files they stay as they are.
 const TURNING =
   /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 

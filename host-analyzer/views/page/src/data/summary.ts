@@ -1,5 +1,6 @@
-// Types of summary.json; docs/output-schema.md is the reference. Any field may be null or missing: readers
-// go through the optional types below, and a missing value is shown as a dash, never as zero.
+// Types of summary.json; docs/output-schema.md is the reference. Any field may be null or missing:
+// readers go through the optional types below, and a missing value is shown as a dash, never as
+// zero.
 
 import type { Budget } from "./budget.ts";
 import type { Capture, Estimate } from "./capture.ts";
@@ -292,7 +293,10 @@ export interface Shape {
   product: Maybe<{ m: Num; n: Num; k: Num; batch: Num }>;
 }
 
-/** What one backend took for operators of a shape: on the host, and on the device as its own profile says. */
+/**
+ * What one backend took for operators of a shape: on the host, and on the device as its own profile
+ * says.
+ */
 export interface OnBackend {
   backend: Str;
   executions: Num;

@@ -1,4 +1,5 @@
-// The heat map's cells: layers from the top, experts from the left, each with the part of the layer's tokens that used it.
+// The heat map's cells: layers from the top, experts from the left, each with the part of the
+// layer's tokens that used it.
 
 import { list } from "../data/read.ts";
 import type { RoutedLayer, Routing } from "../data/summary.ts";

@@ -1,4 +1,5 @@
-// Draws the heat map on a canvas; the cell under the pointer, or chosen with the arrow keys, is told in words.
+// Draws the heat map on a canvas; the cell under the pointer, or chosen with the arrow keys, is
+// told in words.
 
 import { HeatScale } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";

@@ -1,4 +1,5 @@
-// Which experts the routers of a mixture-of-experts model chose. Absent for a model without routers.
+// Which experts the routers of a mixture-of-experts model chose. Absent for a model without
+// routers.
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";

@@ -1,4 +1,5 @@
-// The answer, before any table: how fast, what would help and by how much, what was ruled out. Each line leads to its evidence.
+// The answer, before any table: how fast, what would help and by how much, what was ruled out. Each
+// line leads to its evidence.
 
 import { list } from "../data/read.ts";
 import type { Evidence, Finding, Findings, Headline, RuledOut } from "../data/findings.ts";
@@ -31,7 +32,10 @@ const SECTION: Record<string, string> = {
   graphs: "graphs",
 };
 
-/** Links to the places that show the evidence, each once. `liveLinks` removes those whose section is not in the page. */
+/**
+ * Links to the places that show the evidence, each once. `liveLinks` removes those whose section is
+ * not in the page.
+ */
 function links(evidence: Maybe<Evidence[]>): Child {
   const targets = new Map<string, string>();
   for (const { place } of list(evidence)) {

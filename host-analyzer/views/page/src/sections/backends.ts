@@ -1,4 +1,5 @@
-// Operators by shape on several backends: times of the host beside times that accelerators' own profiles tell.
+// Operators by shape on several backends: times of the host beside times that accelerators' own
+// profiles tell.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";

@@ -9,7 +9,10 @@ import { evidenceLink } from "../ui/links.ts";
 import { panel, section, swatch } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 
-/** The colour of a class: one for each family, so that work, waiting and disturbance are told apart at a glance. */
+/**
+ * The colour of a class: one for each family, so that work, waiting and disturbance are told apart
+ * at a glance.
+ */
 const FAMILY: [RegExp, string][] = [
   [/^work(_and_wait)?$/, "--class-work"],
   [/^wait_(preempted|throttled|interrupted|blocked)$/, "--class-wait-outside"],

@@ -30,7 +30,10 @@ function rates<T extends Figures>(): Column<T>[] {
 
 type Row = CurvePoint & Pick<Ceiling, "core" | "threads" | "cpus" | "unit">;
 
-/** How fast memory is read by how much of it: a row for each working set. Null in recordings of older agents. */
+/**
+ * How fast memory is read by how much of it: a row for each working set. Null in recordings of
+ * older agents.
+ */
 function curves(rows: Ceiling[]): HTMLElement | null {
   const points = rows.flatMap((c) =>
     list(c.points).map(

@@ -1,4 +1,5 @@
-// What grows with the context: a token's time over the cells of the KV cache, and which operators it comes from.
+// What grows with the context: a token's time over the cells of the KV cache, and which operators
+// it comes from.
 
 import { list } from "../data/read.ts";
 import type { GrowingOperators, Growth, Kv } from "../data/context.ts";

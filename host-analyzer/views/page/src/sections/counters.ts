@@ -1,4 +1,5 @@
-// What the operators counted, per type of operator and type of core. Absent when nothing was counted.
+// What the operators counted, per type of operator and type of core. Absent when nothing was
+// counted.
 
 import { list } from "../data/read.ts";
 import type { Counted, Summary } from "../data/summary.ts";

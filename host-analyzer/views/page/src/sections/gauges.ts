@@ -1,4 +1,5 @@
-// What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
+// What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent
+// when none was asked for.
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";

@@ -1,4 +1,5 @@
-// What operators had functions of backends do: CLBlast's products inside the CPU's, RKNN's halves on the cores of the NPU.
+// What operators had functions of backends do: CLBlast's products inside the CPU's, RKNN's halves
+// on the cores of the NPU.
 
 import { list } from "../data/read.ts";
 import type { NestedCalls, Summary } from "../data/summary.ts";

@@ -1,4 +1,5 @@
-// Roofline: each operator by operations for each byte and operations a second, under the ceilings of as many threads as the phase had.
+// Roofline: each operator by operations for each byte and operations a second, under the ceilings
+// of as many threads as the phase had.
 
 import { list } from "../data/read.ts";
 import type { Operator, Roof, Summary } from "../data/summary.ts";

@@ -9,31 +9,7 @@ import { plural, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";
 import { cssVar, onTheme } from "../ui/theme.ts";
 import { requestTable } from "./figures.ts";
-
-type Point = number | null;
-
-/** Columns of the chart: running number of the decode call, then ns per series. */
-function columns(calls: Call[]): [number[], Point[], Point[], Point[], Point[]] {
-  const lastEnd = new Map<string, number>();
-  const out: [number[], Point[], Point[], Point[], Point[]] = [[], [], [], [], []];
-  for (const c of calls) {
-    if (c.start_ns == null || c.duration_ns == null || (c.status ?? 0) !== 0) {
-      continue;
-    }
-    const context = String(c.context);
-    const end = c.start_ns + c.duration_ns;
-    if (c.phase === "decode" || c.phase === "batch_decode") {
-      const before = lastEnd.get(context);
-      out[0].push(out[0].length + 1);
-      out[1].push(before === undefined ? null : end - before);
-      out[2].push(c.duration_ns);
-      out[3].push(c.graph_ns ?? null);
-      out[4].push(c.op_wall_ns ?? null);
-    }
-    lastEnd.set(context, end);
-  }
-  return out;
-}
+import { apart, type Columns, columns, topOf } from "./token_times.ts";
 
 /** Name in the legend, name at the line, colour, width. */
 const SERIES: [string, string, string, number][] = [
@@ -45,21 +21,6 @@ const SERIES: [string, string, string, number][] = [
 /** Room for the names at the right end, and the least distance of two of them, CSS px. */
 const NAME_WIDTH = 84;
 const NAME_HEIGHT = 14;
-
-/** Where names go so that none lies on another: as near to their lines' ends as the frame allows. */
-function apart(wanted: number[], distance: number, top: number, bottom: number): number[] {
-  const order = wanted.map((_, i) => i).sort((a, b) => wanted[a]! - wanted[b]!);
-  const at = [...wanted];
-  order.forEach((i, n) => {
-    const above = n === 0 ? top : at[order[n - 1]!]! + distance;
-    at[i] = Math.max(at[i]!, above);
-  });
-  [...order].reverse().forEach((i, n, turned) => {
-    const below = n === 0 ? bottom : at[turned[n - 1]!]! - distance;
-    at[i] = Math.min(at[i]!, below);
-  });
-  return at;
-}
 
 /** Writes each line's name where the line ends. */
 function nameLines(u: uPlot): void {
@@ -101,15 +62,7 @@ function nameLines(u: uPlot): void {
   c.restore();
 }
 
-/** Upper end of the times that are drawn: a few long tokens must not flatten the others. */
-function topOf(data: uPlot.AlignedData): number {
-  const times = [...(data[1] ?? []), ...(data[2] ?? [])]
-    .filter((v): v is number => v != null)
-    .sort((a, b) => a - b);
-  return Math.min(times[times.length - 1] ?? 1, 3 * (times[Math.floor(times.length * 0.95)] ?? 1));
-}
-
-function chart(data: uPlot.AlignedData, host: HTMLElement): uPlot {
+function chart(data: Columns, host: HTMLElement): uPlot {
   const top = topOf(data);
   const axis = (): Partial<uPlot.Axis> => ({
     stroke: cssVar("--muted"),

@@ -7,43 +7,12 @@ import { stateColour } from "../ui/states.ts";
 import { cssVar } from "../ui/theme.ts";
 import { GEOMETRY, heightOf, placesOf, type Place } from "./place.ts";
 import type { Row, Slice } from "./slice.ts";
+import { firstVisible, textFor, tickStep } from "./visible.ts";
 
 export interface Window {
   /** ns at the left and right edge. */
   from: number;
   to: number;
-}
-
-/** A step of 1, 2 or 5 times a power of ten that gives about `n` ticks. */
-function tickStep(span: number, n: number): number {
-  const raw = span / n;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  return power * ([1, 2, 5].find((m) => m * power >= raw) ?? 10);
-}
-
-/** First slice of a row (sorted by start) that may reach into the window. */
-export function firstVisible(slices: Slice[], from: number): number {
-  let low = 0;
-  let high = slices.length;
-  while (low < high) {
-    const mid = (low + high) >> 1;
-    const s = slices[mid]!;
-    if (s.start + s.length < from) {
-      low = mid + 1;
-    } else {
-      high = mid;
-    }
-  }
-  return low;
-}
-
-/** What is written into a slice with room for so many letters: its label, or what matters most of it, whole or cut. */
-function textFor(s: Slice, room: number): string {
-  if (room < 4) {
-    return "";
-  }
-  const text = s.short && s.label.length > room ? s.short : s.label;
-  return text.length > room ? `${text.slice(0, room - 1)}…` : text;
 }
 
 function hatch(c: CanvasRenderingContext2D): CanvasPattern | string {

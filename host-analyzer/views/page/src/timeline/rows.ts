@@ -103,7 +103,10 @@ function probeSlices(t: Timeline, track: Track, row: number): Slice[] {
   });
 }
 
-/** Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for splits. */
+/**
+ * Rows from top to bottom, as the tracks come; a graph track gives one for whole graphs and one for
+ * splits.
+ */
 export function rowsOf(t: Timeline): Row[] {
   const rows: Row[] = [];
   const several = new Set(t.tracks.map((track) => track.process)).size > 1;

@@ -7,7 +7,10 @@ export interface Slice {
   label: string;
   /** What is written where the label has no room. */
   short?: string;
-  /** What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's state. */
+  /**
+   * What the colour goes by: a phase, an operator's description, "graph", "barrier", a thread's
+   * state.
+   */
   kind:
     | "prefill"
     | "decode"

@@ -1,4 +1,5 @@
-// Rows of threads' states: what the scheduler did with each thread, and who had the CPU that it wanted.
+// Rows of threads' states: what the scheduler did with each thread, and who had the CPU that it
+// wanted.
 
 import { list } from "../data/read.ts";
 import { STRIDE, type Timeline, type TimelineTask, type Track } from "../data/timeline.ts";
@@ -54,7 +55,10 @@ function known(t: Timeline, track: Track, row: number): Slice[] {
   return out;
 }
 
-/** The slices of a track, and what is not known between them: nothing is drawn as running that was not seen to be. */
+/**
+ * The slices of a track, and what is not known between them: nothing is drawn as running that was
+ * not seen to be.
+ */
 export function stateSlices(t: Timeline, track: Track, row: number): Slice[] {
   const left = t.scheduler?.left_out ?? 0;
   const why =

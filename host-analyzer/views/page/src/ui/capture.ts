@@ -1,4 +1,5 @@
-// What is to be known of figures of operators: of how many tokens they are, what was left out, and what the probes put into them.
+// What is to be known of figures of operators: of how many tokens they are, what was left out, and
+// what the probes put into them.
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";

@@ -1,4 +1,5 @@
-// Contexts of the engine (two models, or two conversations) told apart by a number instead of an address.
+// Contexts of the engine (two models, or two conversations) told apart by a number instead of an
+// address.
 
 import type { Str } from "../data/maybe.ts";
 import { h } from "./dom.ts";

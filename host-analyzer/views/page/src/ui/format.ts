@@ -1,4 +1,5 @@
-// Numbers and dates for people. Input: ns, bytes, counts, shares; output: short text, `DASH` for unknown.
+// Numbers and dates for people. Input: ns, bytes, counts, shares; output: short text, `DASH` for
+// unknown.
 
 import type { Maybe, Num } from "../data/maybe.ts";
 

@@ -20,7 +20,10 @@ function there(id: string): boolean {
   return document.getElementById(id) !== null;
 }
 
-/** Leads links to places that are in the page: to another one that shows the same, or they go, and the words around links that are all gone. */
+/**
+ * Leads links to places that are in the page: to another one that shows the same, or they go, and
+ * the words around links that are all gone.
+ */
 export function liveLinks(root: HTMLElement): void {
   for (const link of root.querySelectorAll<HTMLAnchorElement>('a[href^="#"]')) {
     if (there(link.hash.slice(1))) {

@@ -1,4 +1,5 @@
-// Words for where weights lie and for the CPU backend, used by the head and by the details of the graph.
+// Words for where weights lie and for the CPU backend, used by the head and by the details of the
+// graph.
 
 import type { Str } from "../data/maybe.ts";
 import type { Engine, WeightBuffer, Weights } from "../data/summary.ts";

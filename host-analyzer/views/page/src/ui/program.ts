@@ -10,7 +10,10 @@ function base(path: string): string {
   return path.split("/").pop() ?? "";
 }
 
-/** The name, whole where only the kernel's cut one was recorded but a path or the command line continues it. */
+/**
+ * The name, whole where only the kernel's cut one was recorded but a path or the command line
+ * continues it.
+ */
 function programName(process: Process, summary: Summary): string {
   const name = process.name ?? "";
   if (new TextEncoder().encode(name).length !== KERNEL_NAME) {

@@ -1,5 +1,5 @@
-// What a thread can do, as the scheduler sees it: names and colours, the same wherever states are shown. The colours are those of the
-// budget's classes that the states become.
+// What a thread can do, as the scheduler sees it: names and colours, the same wherever states are
+// shown. The colours are those of the budget's classes that the states become.
 
 const COLOURS: Record<string, string> = {
   running: "--class-work",

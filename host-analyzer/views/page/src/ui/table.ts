@@ -1,5 +1,5 @@
-// A table that sorts by its headings and can be filtered. Every cell carries its field name and exact
-// value in `data-key` and `data-value`.
+// A table that sorts by its headings and can be filtered. Every cell carries its field name and
+// exact value in `data-key` and `data-value`.
 
 import { h, type Child } from "./dom.ts";
 import { plural } from "./format.ts";

@@ -1,0 +1,17 @@
+// What the tests use of Node. @types/node would be a package for three functions.
+
+declare module "node:test" {
+  export default function test(name: string, run: () => void | Promise<void>): void;
+}
+
+declare module "node:assert/strict" {
+  export function equal(actual: unknown, expected: unknown, message?: string): void;
+  export function deepEqual(actual: unknown, expected: unknown, message?: string): void;
+  export function ok(value: unknown, message?: string): asserts value;
+}
+
+declare module "*/make.mjs" {
+  import type { Dag } from "../../src/data/dag.ts";
+  import type { Timeline } from "../../src/data/timeline.ts";
+  export function sample(options: { listing: string }): { dag: Dag; timeline: Timeline };
+}
