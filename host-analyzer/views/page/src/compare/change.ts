@@ -1,6 +1,6 @@
 // Changes for people.
 
-import type { Num } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
 import { DASH, time } from "../ui/format.ts";
 
 /** A share with its sign. */

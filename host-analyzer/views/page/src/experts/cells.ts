@@ -1,7 +1,7 @@
 // The heat map's cells: layers from the top, experts from the left, each with the part of the layer's tokens that used it.
 
 import { list } from "../data/read.ts";
-import type { RoutedLayer, Routing } from "../data/summary.ts";
+import type { RoutedLayer, Routing } from "../data/schema.ts";
 
 export interface Cell {
   /** Number of the expert in its layer. */

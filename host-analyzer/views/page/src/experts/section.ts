@@ -1,7 +1,8 @@
 // Which experts the routers of a mixture-of-experts model chose. Absent for a model without routers.
 
 import { list } from "../data/read.ts";
-import type { Num, Routing, Summary } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
+import type { Routing, Summary } from "../data/schema.ts";
 import { figure, h } from "../ui/dom.ts";
 import { bytes, count, figureText, percent, plural } from "../ui/format.ts";
 import { choice, panel, section } from "../ui/parts.ts";

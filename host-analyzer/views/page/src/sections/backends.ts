@@ -1,7 +1,8 @@
 // Operators by shape on several backends: times of the host beside times that accelerators' own profiles tell.
 
 import { list } from "../data/read.ts";
-import type { Backends, Done, Maybe, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { Accelerators, Done, OnBackend, ProfileJoin, Shape } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, DASH, dims, figureText, percent, time } from "../ui/format.ts";
@@ -54,7 +55,7 @@ function fusedText(on: OnBackend): string {
   return (on.device?.at_once ? ["others at once", ...parts] : parts).join(", ");
 }
 
-function lines(backends: Backends): Line[] {
+function lines(backends: Accelerators): Line[] {
   return list(backends.rows).flatMap((row) => {
     const shapes = list(row.shapes);
     const op = shapes[0]?.desc ?? "";
@@ -114,7 +115,7 @@ function balance(profile: ProfileJoin): HTMLElement | null {
 }
 
 /** Null of a recording of one backend without a profile, where there is nothing to compare. */
-export function backendSection(backends: Maybe<Backends>, colours: OperatorColours): HTMLElement | null {
+export function backendSection(backends: Maybe<Accelerators>, colours: OperatorColours): HTMLElement | null {
   const rows = backends ? lines(backends) : [];
   const profiles = list(backends?.profiles);
   if (rows.length === 0 && profiles.length === 0) {
@@ -147,5 +148,5 @@ export function backendSection(backends: Maybe<Backends>, colours: OperatorColou
     ],
   });
   const lead = "The same operator, types and dimensions on each backend.";
-  return section("backends", "Backends", lead, ...profiles.map(unjoined), panel("", grid.element), ...profiles.map(balance));
+  return section("backends", "Accelerators", lead, ...profiles.map(unjoined), panel("", grid.element), ...profiles.map(balance));
 }

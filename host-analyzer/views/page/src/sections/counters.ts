@@ -1,7 +1,7 @@
 // What the operators counted, per type of operator and type of core. Absent when nothing was counted.
 
 import { list } from "../data/read.ts";
-import type { Counted, Summary } from "../data/summary.ts";
+import type { Counted, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { count, figureText, percent, phaseName, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

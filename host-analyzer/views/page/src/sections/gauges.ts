@@ -1,7 +1,8 @@
 // What the board's sensors said: frequencies, temperatures, loads, traffic of the memory. Absent when none was asked for.
 
 import { list } from "../data/read.ts";
-import type { Gauge, Num, Summary } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
+import type { Gauge, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -1,7 +1,7 @@
 // Roofline: each operator by operations for each byte and operations a second, under the ceilings of as many threads as the phase had.
 
 import { list } from "../data/read.ts";
-import type { Operator, Roof, Summary } from "../data/summary.ts";
+import type { Operator, Roof, Summary } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h, s, type Child } from "../ui/dom.ts";
 import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
@@ -121,7 +121,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
       lines.push(s("line", { class: "roof memory", x1, y1, x2, y2, data: { key: "read", value: band } }));
       const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
       const [x, y] = [x1 + (x2 - x1) * 0.08, y1 + (y2 - y1) * 0.08 - 7];
-      lines.push(s("text", { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` }, `memory, ${bandText(band)}${measuredAt(roof?.read)}`));
+      lines.push(s("text", { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` }, `memory, ${bandText(band)}${measuredAt(roof?.read ?? null)}`));
     }
   }
   const kinds: [string, number | null | undefined][] = [["int8", roof?.int8?.per_s], ["f16", roof?.f16?.per_s], ["f32", roof?.f32?.per_s]];

@@ -1,8 +1,8 @@
 // What is to be known of figures of operators: of how many tokens they are, what was left out, and what the probes put into them.
 
 import { list } from "../data/read.ts";
-import type { Maybe, OpType, Summary } from "../data/summary.ts";
-import type { Coverage } from "../data/capture.ts";
+import type { Maybe } from "../data/maybe.ts";
+import type { Coverage, OpType, Summary } from "../data/schema.ts";
 import { h, type Child } from "./dom.ts";
 import { count, phaseName, plural } from "./format.ts";
 
@@ -53,6 +53,6 @@ export function biasNote(summary: Summary): Child {
 }
 
 /** Marks a type whose time its own probe makes doubtful. */
-export function biasTag(row: OpType): HTMLElement | null {
+export function biasTag(row: Pick<OpType, "biased">): HTMLElement | null {
   return row.biased ? h("em", { class: "tag", title: "What its probe puts into its time is more than a tenth of the median" }, "probe") : null;
 }

@@ -1,6 +1,6 @@
 // Contexts of the engine (two models, or two conversations) told apart by a number instead of an address.
 
-import type { Str } from "../data/summary.ts";
+import type { Str } from "../data/maybe.ts";
 import { h } from "./dom.ts";
 import type { Column } from "./table.ts";
 

@@ -1,6 +1,6 @@
 // Numbers and dates for people. Input: ns, bytes, counts, shares; output: short text, `DASH` for unknown.
 
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 
 export const DASH = "–";
 

@@ -2,7 +2,7 @@
 
 import { h, type Child } from "./dom.ts";
 import { percent } from "./format.ts";
-import type { Num } from "../data/summary.ts";
+import type { Num } from "../data/maybe.ts";
 
 /** A section of the page with its heading. */
 export function section(id: string, title: string, lead: Child, ...children: Child[]): HTMLElement {

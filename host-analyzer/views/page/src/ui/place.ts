@@ -1,6 +1,7 @@
 // Words for where weights lie and for the CPU backend, used by the head and by the details of the graph.
 
-import type { Engine, Str, WeightBuffer, Weights } from "../data/summary.ts";
+import type { Str } from "../data/maybe.ts";
+import type { Engine, WeightBuffer, Weights } from "../data/schema.ts";
 import { list } from "../data/read.ts";
 import { bytes } from "./format.ts";
 

@@ -1,6 +1,6 @@
 // Values with units for people.
 
-import type { Maybe, Num } from "../data/summary.ts";
+import type { Maybe, Num } from "../data/maybe.ts";
 import { DASH, time } from "./format.ts";
 
 /** The step from one prefix to the next, and the units with their prefixes. */
