@@ -8,7 +8,7 @@
 //! fleet report --in PLACE                     one page
 //! ```
 //!
-//! It knows of `analyze` what docs/output-schema.md says, and none of its code.
+//! It knows of `analyze` what `profinfer-schema` has, and none of its code.
 
 mod add;
 mod ask;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::Value;
+use profinfer_schema::Summary;
 
 use crate::diagnostic::{Diagnostic, Result};
 use crate::summary;
@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// # Errors
 /// What cannot be read, and what `analyze` says.
-pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Value> {
+pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Summary> {
     let written = source.join(SUMMARY);
     if written.is_file() {
         return read(&written);
@@ -39,7 +39,7 @@ pub(crate) fn summary(source: &Path, analyze: Option<&Path>) -> Result<Value> {
     read(&folder.0.join(SUMMARY))
 }
 
-fn read(path: &Path) -> Result<Value> {
+fn read(path: &Path) -> Result<Summary> {
     let tried = || format!("reading {}", path.display());
     let mut bytes = Vec::new();
     File::open(path)

@@ -1,93 +1,92 @@
-//! `summary.json`: foreign bytes, of which any field may be absent or of another kind.
+//! `summary.json`, as `profinfer-schema` has it.
 //!
-//! Stage: first. From: bytes. To: values by path. Promises: never panics; what is not there or not of the kind is `None`.
+//! Stage: first. From: foreign bytes. To: a [`Summary`]. Promises: never panics; a file without a required field, or with one of another
+//! type, is refused by name.
 
-use serde_json::Value;
-
-/// The version of the file that is understood.
-const SCHEMA: i64 = 2;
+use profinfer_schema::{SCHEMA, Summary};
+use serde::Deserialize;
 
 /// Why a file is not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// Not JSON.
     #[error("it is not JSON: {0}")]
-    NotJson(#[from] serde_json::Error),
+    NotJson(serde_json::Error),
     /// JSON of something else.
-    #[error("it has no session: it is not a summary.json of `analyze`")]
-    NotASummary,
+    #[error("it is not a summary.json of `analyze`: {0}")]
+    NotASummary(serde_json::Error),
     /// Of another version.
     #[error("its schema is {0}, and this program reads {SCHEMA}")]
-    Schema(i64),
+    Schema(u32),
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Head {
+    schema: u32,
 }
 
 /// Takes the bytes of a `summary.json`.
 ///
 /// # Errors
 /// What it is instead.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Refused> {
-    let json: Value = serde_json::from_slice(bytes)?;
-    let schema = int(&json, "schema").ok_or(Refused::NotASummary)?;
-    if schema != SCHEMA {
-        return Err(Refused::Schema(schema));
+pub(crate) fn parse(bytes: &[u8]) -> Result<Summary, Refused> {
+    let refused = |e: serde_json::Error| match e.classify() {
+        serde_json::error::Category::Data => Refused::NotASummary(e),
+        _ => Refused::NotJson(e),
+    };
+    // First: of another version the rest may be anything.
+    let head: Head = serde_json::from_slice(bytes).map_err(refused)?;
+    if head.schema != SCHEMA {
+        return Err(Refused::Schema(head.schema));
     }
-    if at(&json, "session").is_some_and(Value::is_object) { Ok(json) } else { Err(Refused::NotASummary) }
-}
-
-/// The value at a path of keys, separated by dots.
-pub(crate) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split('.').try_fold(value, |value, key| value.get(key))
-}
-
-/// The integer there, if it fits.
-pub(crate) fn int(value: &Value, path: &str) -> Option<i64> {
-    at(value, path)?.as_i64()
-}
-
-/// The number there, if it is finite.
-pub(crate) fn float(value: &Value, path: &str) -> Option<f64> {
-    at(value, path)?.as_f64().filter(|f| f.is_finite())
-}
-
-/// The text there, if it is not empty. NUL, which some readers of Parquet end texts at, becomes a space.
-pub(crate) fn text(value: &Value, path: &str) -> Option<String> {
-    at(value, path)?.as_str().filter(|t| !t.is_empty()).map(|t| t.replace('\0', " "))
-}
-
-/// The truth there.
-pub(crate) fn flag(value: &Value, path: &str) -> Option<bool> {
-    at(value, path)?.as_bool()
-}
-
-/// The list there; empty if there is none.
-pub(crate) fn list<'a>(value: &'a Value, path: &str) -> &'a [Value] {
-    at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    serde_json::from_slice(bytes).map_err(refused)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn says(bytes: &[u8]) -> String {
+        parse(bytes).expect_err("refused").to_string()
+    }
+
+    fn empty() -> Value {
+        serde_json::to_value(Summary { schema: SCHEMA, ..Summary::default() }).expect("JSON")
+    }
 
     #[test]
     fn anything_else_is_refused_by_name() {
-        let says = |bytes: &[u8]| parse(bytes).expect_err("refused").to_string();
         assert!(says(b"\xff\x00").contains("not JSON"));
         assert!(says(&b"[".repeat(100_000)).contains("not JSON"));
-        assert!(says(b"[]").contains("no session"));
-        assert!(says(b"{\"schema\": 2, \"session\": 7}").contains("no session"));
+        assert!(says(b"[]").contains("not a summary.json"));
+        assert!(says(b"{\"schema\": 2, \"session\": 7}").contains("not a summary.json"));
         assert!(says(b"{\"schema\": 3, \"session\": {}}").contains("schema is 3"));
     }
 
     #[test]
-    fn other_kinds_are_not_there() {
-        let json =
-            parse(br#"{"schema": 2, "session": {"a": 1.5, "b": "", "c": 18446744073709551615, "d": [1]}}"#)
-                .expect("taken");
-        assert_eq!(int(&json, "session.a"), None);
-        assert_eq!(float(&json, "session.a"), Some(1.5));
-        assert_eq!(text(&json, "session.b"), None);
-        assert_eq!(int(&json, "session.c"), None);
-        assert_eq!(list(&json, "session.d").len(), 1);
-        assert!(list(&json, "session.d.e").is_empty());
+    fn what_is_missing_or_of_another_type_is_named() {
+        let mut summary = empty();
+        assert!(parse(summary.to_string().as_bytes()).is_ok());
+        summary["session"]["cpus"] = json!("4");
+        assert!(says(summary.to_string().as_bytes()).contains("expected u16"));
+        summary["session"].as_object_mut().expect("an object").remove("cpus");
+        assert!(says(summary.to_string().as_bytes()).contains("missing field `cpus`"));
+    }
+
+    /// Captures of today carry no mark of a draft; those of later versions have more fields and values.
+    #[test]
+    fn older_and_newer_summaries_are_read() {
+        let mut summary = empty();
+        summary.as_object_mut().expect("an object").remove("draft");
+        summary["later"] = json!([1, {"x": null}]);
+        summary["ending"]["code"] = json!("vanished");
+        summary["findings"]["headline"]["slowdown"] = json!({"kind": "guessed", "by": 7});
+        let read = parse(summary.to_string().as_bytes()).expect("read");
+        assert!(read.draft);
+        assert_eq!(read.ending.code, profinfer_schema::EndingCode::Newer("vanished".to_owned()));
+        assert_eq!(read.findings.headline.slowdown, profinfer_schema::Slowdown::Newer);
     }
 }

@@ -1,9 +1,7 @@
-//! Columns: what each is called, of what kind it is, and where in the JSON its value is.
+//! Columns: what each is called, of what type it is, and where its value is.
 
 use datafusion::arrow::datatypes::{DataType, Field};
-use serde_json::Value;
-
-use crate::summary::{flag, float, int, text};
+use serde::Serialize;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,25 +27,28 @@ pub(crate) enum Kind {
     Flag,
 }
 
-/// A column.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
+/// A column of a table whose rows are made of `T`.
+#[derive(Debug)]
+pub(crate) struct Column<T> {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Its value, of the summary or of one object in a list of it.
-    pub(crate) of: fn(&Value) -> Cell,
+    pub(crate) of: fn(&T) -> Cell,
 }
 
-impl Column {
+impl<T> Column<T> {
     pub(super) fn field(&self) -> Field {
-        let kind = match self.kind {
-            Kind::Int => DataType::Int64,
-            Kind::Float => DataType::Float64,
-            Kind::Text => DataType::Utf8,
-            Kind::Flag => DataType::Boolean,
-        };
-        Field::new(self.name, kind, true)
+        field(self.name, self.kind)
     }
+}
+
+pub(super) fn field(name: &str, kind: Kind) -> Field {
+    let kind = match kind {
+        Kind::Int => DataType::Int64,
+        Kind::Float => DataType::Float64,
+        Kind::Text => DataType::Utf8,
+        Kind::Flag => DataType::Boolean,
+    };
+    Field::new(name, kind, true)
 }
 
 impl From<Option<i64>> for Cell {
@@ -74,42 +75,63 @@ impl From<Option<bool>> for Cell {
     }
 }
 
-/// What a path in the JSON may give.
-pub(super) trait Read: Sized {
+/// What a column may be of.
+pub(super) trait Kinded {
     const KIND: Kind;
-    fn read(value: &Value, path: &str) -> Option<Self>;
 }
 
-macro_rules! read {
-    ($type:ty, $kind:ident, $function:ident) => {
-        impl Read for $type {
+/// A value in the type of a column; `None` if it does not fit.
+pub(super) trait As<T> {
+    fn get(&self) -> Option<T>;
+}
+
+impl<T, V: As<T>> As<T> for Option<V> {
+    fn get(&self) -> Option<T> {
+        self.as_ref()?.get()
+    }
+}
+
+macro_rules! kinds {
+    ($($type:ty = $kind:ident: $($from:ty)*, |$value:ident| $get:expr;)*) => {$(
+        impl Kinded for $type {
             const KIND: Kind = Kind::$kind;
-            fn read(value: &Value, path: &str) -> Option<Self> {
-                $function(value, path)
-            }
         }
-    };
+        $(impl As<$type> for $from {
+            fn get(&self) -> Option<$type> {
+                let $value = self;
+                $get
+            }
+        })*
+    )*};
 }
-read!(i64, Int, int);
-read!(f64, Float, float);
-read!(String, Text, text);
-read!(bool, Flag, flag);
+kinds! {
+    i64 = Int: i64 i32 u64 u32 u16, |value| (*value).try_into().ok();
+    f64 = Float: f64, |value| Some(*value);
+    bool = Flag: bool, |value| Some(*value);
+    String = Text: str &str String, |value| text(value);
+}
 
-/// Columns: `name: type = "path"` as it stands in the JSON, or `name: type = function` of the JSON.
+/// A text, if it is not empty. NUL, which some readers of Parquet end texts at, becomes a space.
+pub(super) fn text(value: &str) -> Option<String> {
+    Some(value.replace('\0', " ")).filter(|text| !text.is_empty())
+}
+
+/// The text of an enum of the schema.
+pub(super) fn name(value: &impl Serialize) -> Option<String> {
+    text(serde_json::to_value(value).ok()?.as_str()?)
+}
+
+/// Columns of rows that are made of one type: `name: type = value`.
 macro_rules! columns {
-    ($($name:ident : $type:ty = $from:tt),* $(,)?) => {
+    (|$row:ident: $from:ty| $($name:ident : $type:ty = $value:expr),* $(,)?) => {
         &[$(crate::rows::column::Column {
             name: stringify!($name),
-            kind: <$type as crate::rows::column::Read>::KIND,
-            of: |value| {
-                let found: Option<$type> = crate::rows::column::columns!(@ $type, value, $from);
+            kind: <$type as crate::rows::column::Kinded>::KIND,
+            of: |$row: &$from| {
+                let found: Option<$type> = crate::rows::column::As::get(&$value);
                 found.into()
             },
         }),*]
     };
-    (@ $type:ty, $value:ident, $path:literal) => {
-        <$type as crate::rows::column::Read>::read($value, $path)
-    };
-    (@ $type:ty, $value:ident, $function:ident) => { $function($value) };
 }
 pub(super) use columns;

@@ -1,35 +1,55 @@
 //! A row for each rule's verdict.
 
-use serde_json::Value;
+use profinfer_schema::{Finding, NotKnown, RuledOut, Summary};
 
-use super::column::{Cell, Column, columns};
-use crate::summary::list;
+use super::column::{Cell, Column, columns, name};
 
-/// The columns, after the keys. `verdict` is the list in which it stands.
-pub(super) const COLUMNS: &[Column] = columns! {
-    verdict: String = nothing,
-    code: String = "code",
-    title: String = "title",
-    sentence: String = "sentence",
-    confidence: String = "confidence",
-    gain_of: String = "gain.of",
-    gain_low_ns: i64 = "gain.low_ns",
-    gain_high_ns: i64 = "gain.high_ns",
-    remedy: String = "remedy.kind",
-};
-
-const VERDICTS: [&str; 4] = ["found", "ruled_out", "noisy", "not_known"];
-
-pub(super) fn rows(summary: &Value) -> Vec<Vec<Cell>> {
-    let of = |verdict: &'static str, finding: &Value| {
-        let own = COLUMNS[1..].iter().map(|c| (c.of)(finding));
-        std::iter::once(Cell::Text(verdict.to_owned())).chain(own).collect()
-    };
-    let all =
-        VERDICTS.iter().flat_map(|v| list(summary, &format!("findings.{v}")).iter().map(move |f| (*v, f)));
-    all.map(|(verdict, finding)| of(verdict, finding)).collect()
+/// A verdict of any kind.
+pub(super) struct Verdict<'a> {
+    /// The list in which it stands.
+    list: &'static str,
+    code: &'a str,
+    sentence: &'a str,
+    /// Of a finding, the rest.
+    finding: Option<&'a Finding>,
 }
 
-fn nothing(_: &Value) -> Option<String> {
-    None
+/// The columns, after the keys.
+pub(super) const COLUMNS: &[Column<Verdict<'_>>] = columns! { |v: Verdict<'_>|
+    verdict: String = v.list,
+    code: String = v.code,
+    title: String = v.finding.map(|f| &*f.title),
+    sentence: String = v.sentence,
+    confidence: String = v.finding.and_then(|f| name(&f.confidence)),
+    gain_of: String = v.finding.and_then(|f| name(&f.gain.as_ref()?.of)),
+    gain_low_ns: i64 = v.finding.and_then(|f| Some(f.gain.as_ref()?.low_ns)),
+    gain_high_ns: i64 = v.finding.and_then(|f| Some(f.gain.as_ref()?.high_ns)),
+    remedy: String = v.finding.and_then(remedy),
+};
+
+pub(super) fn rows(summary: &Summary) -> Vec<Vec<Cell>> {
+    let findings = &summary.findings;
+    let found = findings.found.iter().map(|f| {
+        let Finding { code, sentence, .. } = f;
+        Verdict { list: "found", code, sentence, finding: Some(f) }
+    });
+    let of = |list: &'static str| {
+        move |RuledOut { code, sentence, .. }: _| Verdict { list, code, sentence, finding: None }
+    };
+    let not_known = findings.not_known.iter().map(|NotKnown { code, sentence, .. }| Verdict {
+        list: "not_known",
+        code,
+        sentence,
+        finding: None,
+    });
+    let ruled_out = findings.ruled_out.iter().map(of("ruled_out"));
+    let noisy = findings.noisy.iter().map(of("noisy"));
+    let all = found.chain(ruled_out).chain(noisy).chain(not_known);
+    all.map(|verdict| COLUMNS.iter().map(|c| (c.of)(&verdict)).collect()).collect()
+}
+
+/// The kind of the remedy.
+fn remedy(finding: &Finding) -> Option<String> {
+    let remedy = serde_json::to_value(&finding.remedy).ok()?;
+    Some(remedy.get("kind")?.as_str()?.to_owned())
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use profinfer_schema::Summary;
 use serde_json::Value;
 
-use crate::summary::{at, list, text};
+use super::column::text;
 
 /// FNV-1a of 128 bits (Fowler, Noll and Vo; RFC 9923), in hex. It tells recordings apart; it is no protection against someone who wants two to be
 /// alike, who could copy the fields as well.
@@ -17,22 +18,23 @@ pub(super) fn digest(bytes: &[u8]) -> String {
 
 /// Identity of a recording: the session, by the ns at which it began, and how much of its stream there is. Nothing of it depends on which
 /// version of `analyze` read it.
-pub(super) fn id(summary: &Value) -> String {
-    let field = |path: &str| at(summary, path).map(Value::to_string).unwrap_or_default();
-    let session = ["agent", "kernel", "machine", "cpu_model", "board", "start_unix_ns"];
-    let mut fields: Vec<String> = session.iter().map(|f| field(&format!("session.{f}"))).collect();
-    let pid = |p: &Value| at(p, "pid").map(Value::to_string).unwrap_or_default();
-    fields.extend(list(summary, "session.processes").iter().map(pid));
-    fields.push(field("cost.stream_bytes"));
+pub(super) fn id(summary: &Summary) -> String {
+    let s = &summary.session;
+    let text = |text: &str| Value::from(text).to_string();
+    let mut fields: Vec<String> =
+        [&s.agent, &s.kernel, &s.machine, &s.cpu_model, &s.board].map(|t| text(t)).to_vec();
+    fields.push(s.start_unix_ns.to_string());
+    fields.extend(s.processes.iter().map(|p| p.pid.to_string()));
+    fields.push(summary.cost.stream_bytes.to_string());
     digest(fields.join("\n").as_bytes())
 }
 
 /// The model's file without its folder and `.gguf`: the one that weights are mapped from, else the one on the command line.
-pub(super) fn model_file(summary: &Value) -> Option<String> {
-    let buffers = list(summary, "weights").iter().flat_map(|w| list(w, "buffers"));
-    let mapped =
-        buffers.filter_map(|b| text(b, "path")).filter(|p| p.ends_with(".gguf")).map(|p| stem(&p)).next();
-    let commands = || list(summary, "session.processes").iter().filter_map(|p| text(p, "command"));
+pub(super) fn model_file(summary: &Summary) -> Option<String> {
+    let buffers = summary.weights.iter().flat_map(|w| &w.buffers);
+    let paths = buffers.filter_map(|b| text(b.path.as_deref()?));
+    let mapped = paths.filter(|p| p.ends_with(".gguf")).map(|p| stem(&p)).next();
+    let commands = || summary.session.processes.iter().filter_map(|p| text(&p.command));
     mapped.or_else(|| commands().find_map(|c| on_command_line(&c)))
 }
 
@@ -48,17 +50,16 @@ fn stem(path: &str) -> String {
 
 /// Digest of name, type and dimensions of every matrix of weights that an operator reads: two files that are alike in these are the same work.
 /// Vectors do not count, as a build that fuses norms shows them no more. Nothing where operators were not captured, or only some.
-pub(super) fn weights_hash(summary: &Value) -> Option<String> {
-    if !list(summary, "capture.filters").is_empty() {
+pub(super) fn weights_hash(summary: &Summary) -> Option<String> {
+    if !summary.capture.filters.is_empty() {
         return None;
     }
-    let sources = list(summary, "operators").iter().flat_map(|o| list(o, "src"));
-    let matrix = |s: &&Value| list(s, "ne").get(1).and_then(Value::as_i64).is_some_and(|rows| rows > 1);
-    let weights = sources.filter(|s| text(s, "role").as_deref() == Some("weight")).filter(matrix);
+    let sources = summary.operators.iter().flat_map(|o| &o.src);
+    let weights = sources.filter(|s| s.role == "weight" && s.ne[1] > 1);
     let census: BTreeSet<String> = weights
         .map(|w| {
-            let ne = at(w, "ne").map(Value::to_string).unwrap_or_default();
-            format!("{} {} {ne}", text(w, "name").unwrap_or_default(), text(w, "dtype").unwrap_or_default())
+            let name = |t: &str| text(t).unwrap_or_default();
+            format!("{} {} [{}]", name(&w.name), name(&w.dtype), w.ne.map(|n| n.to_string()).join(","))
         })
         .collect();
     (!census.is_empty()).then(|| digest(census.into_iter().collect::<Vec<_>>().join("\n").as_bytes()))
@@ -66,6 +67,8 @@ pub(super) fn weights_hash(summary: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use profinfer_schema::{Process, WeightBuffer, Weights};
+
     use super::*;
 
     /// The vectors of RFC 9923 for the empty text, "a" and "foobar".
@@ -78,12 +81,14 @@ mod tests {
 
     #[test]
     fn the_model_is_the_mapped_file_or_the_one_on_the_command_line() {
-        let command =
-            serde_json::json!({"session": {"processes": [{"command": "llama-bench -t 2 -m /m/a b.gguf"}]}});
-        assert_eq!(model_file(&command).as_deref(), Some("a"));
-        let mapped =
-            serde_json::json!({"weights": [{"buffers": [{"path": null}, {"path": "/x/tiny-q8.gguf"}]}]});
-        assert_eq!(model_file(&mapped).as_deref(), Some("tiny-q8"));
-        assert_eq!(model_file(&Value::Null), None);
+        let mut summary = Summary::default();
+        assert_eq!(model_file(&summary), None);
+        let command = "llama-bench -t 2 -m /m/a b.gguf".to_owned();
+        summary.session.processes.push(Process { command, ..Process::default() });
+        assert_eq!(model_file(&summary).as_deref(), Some("a"));
+        let paths = [None, Some("/x/tiny-q8.gguf".to_owned())];
+        let buffers = paths.map(|path| WeightBuffer { path, ..WeightBuffer::default() }).into();
+        summary.weights.push(Weights { buffers, ..Weights::default() });
+        assert_eq!(model_file(&summary).as_deref(), Some("tiny-q8"));
     }
 }

@@ -11,10 +11,11 @@ mod operators;
 mod parquet;
 pub(crate) mod partition;
 
-use datafusion::arrow::datatypes::Schema;
-use serde_json::Value;
+use datafusion::arrow::datatypes::{Field, Schema};
+use profinfer_schema::Summary;
 
-pub(crate) use column::{Cell, Column, Kind};
+pub(crate) use column::Cell;
+use column::{Column, Kind, field};
 pub(crate) use parquet::bytes;
 use partition::Partition;
 
@@ -22,10 +23,7 @@ use partition::Partition;
 pub(crate) const SCHEMA: i64 = 1;
 
 /// Columns in front of each table's own: which capture a row is of.
-const KEYS: [Column; 2] = [
-    Column { name: "capture", kind: Kind::Text, of: |_| Cell::Null },
-    Column { name: "digest", kind: Kind::Text, of: |_| Cell::Null },
-];
+const KEYS: [&str; 2] = ["capture", "digest"];
 
 /// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,18 +49,18 @@ impl Table {
         }
     }
 
-    fn own(self) -> &'static [Column] {
+    fn own(self) -> Vec<Field> {
         match self {
-            Self::Captures => captures::COLUMNS,
-            Self::Operators => operators::COLUMNS,
-            Self::Findings => findings::COLUMNS,
+            Self::Captures => captures::COLUMNS.iter().map(Column::field).collect(),
+            Self::Operators => operators::COLUMNS.iter().map(Column::field).collect(),
+            Self::Findings => findings::COLUMNS.iter().map(Column::field).collect(),
         }
     }
 
     /// Its columns in the files; those of the partition are in the path.
     pub(crate) fn schema(self) -> Schema {
-        let columns = KEYS.iter().chain(self.own());
-        Schema::new(columns.map(Column::field).collect::<Vec<_>>())
+        let keys = KEYS.map(|name| field(name, Kind::Text));
+        Schema::new(keys.into_iter().chain(self.own()).collect::<Vec<_>>())
     }
 }
 
@@ -80,7 +78,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// The rows of a recording of `device`.
-    pub(crate) fn of(summary: &Value, device: Option<&str>) -> Self {
+    pub(crate) fn of(summary: &Summary, device: Option<&str>) -> Self {
         let tables = Table::ALL.map(|table| match table {
             Table::Captures => vec![captures::row(summary, device)],
             Table::Operators => operators::rows(summary),

@@ -1,10 +1,10 @@
 //! The folders of a capture, after Hive: `board=B/engine=E/model=M/date=D`.
 
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
-use serde_json::Value;
+use profinfer_schema::Summary;
 
+use super::column::text;
 use super::{captures, identity};
-use crate::summary::{int, text};
 
 /// Columns that are folders, from the outer to the inner.
 pub(crate) const COLUMNS: [&str; 4] = ["board", "engine", "model", "date"];
@@ -17,12 +17,13 @@ const LONGEST: usize = 120;
 pub(crate) struct Partition([String; 4]);
 
 impl Partition {
-    pub(super) fn of(summary: &Value) -> Self {
-        let date = int(summary, "session.start_unix_ns").and_then(timestamp_ns_to_datetime);
+    pub(super) fn of(summary: &Summary) -> Self {
+        let start = i64::try_from(summary.session.start_unix_ns).ok();
+        let date = start.and_then(timestamp_ns_to_datetime);
         let values = [
-            text(summary, "session.board"),
+            text(&summary.session.board),
             captures::engine_label(summary),
-            captures::model_name(summary),
+            identity::model_file(summary),
             date.map(|d| d.date().to_string()),
         ];
         Self(values.map(|v| escape(v.as_deref().unwrap_or("unknown"))))

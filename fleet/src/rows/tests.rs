@@ -1,13 +1,14 @@
 //! Rows of summaries that are not as they should be.
 
-use serde_json::json;
+use profinfer_schema::{Call, Damage, Operator, Phase, Summary};
 
 use super::*;
 
 #[test]
 fn a_summary_of_nothing_has_a_row_of_nothing() {
-    let rows = Rows::of(&json!({"schema": 2, "session": {}}), None);
-    assert_eq!(rows.partition.path(), "board=unknown/engine=unknown/model=unknown/date=unknown");
+    let rows = Rows::of(&Summary::default(), None);
+    // A session without a start is of the first day.
+    assert_eq!(rows.partition.path(), "board=unknown/engine=unknown/model=unknown/date=1970-01-01");
     assert_eq!(rows.table(Table::Captures).len(), 1);
     assert!(rows.table(Table::Operators).is_empty());
     for table in Table::ALL {
@@ -16,14 +17,22 @@ fn a_summary_of_nothing_has_a_row_of_nothing() {
 }
 
 #[test]
-fn values_of_another_kind_are_absent_and_extremes_stay() {
-    let hostile = json!({"schema": 2, "engines": 7, "operators": [null, [], {"wall_ns": "x", "layer": -1, "share": 1e308}],
-        "session": {"board": "../..", "start_unix_ns": i64::MAX, "duration_ns": u64::MAX, "processes": [3]},
-        "tokens": {"calls": [{"phase": "decode", "status": 0, "duration_ns": i64::MIN}]},
-        "health": {"damaged": [{"count": i64::MAX}, {"count": i64::MAX}]}});
+fn values_that_do_not_fit_are_absent_and_extremes_stay() {
+    let mut hostile = Summary::default();
+    hostile.session.board = "../..".to_owned();
+    hostile.session.start_unix_ns = i64::MAX as u64;
+    hostile.session.duration_ns = u64::MAX;
+    hostile.operators.push(Operator { wall_ns: u64::MAX, share: 1e308, ..Operator::default() });
+    let phase = Phase::Decode;
+    hostile.tokens.calls.push(Call { phase, duration_ns: u64::MAX, ..Call::default() });
+    hostile.health.damaged = vec![Damage { count: u64::MAX, ..Damage::default() }; 2];
     let rows = Rows::of(&hostile, Some("a"));
     assert!(rows.partition.path().starts_with("board=..!2F../engine=unknown/model=unknown/date=2262-04-11"));
-    assert_eq!(rows.table(Table::Operators).len(), 3);
+    let captures = rows.table(Table::Captures).remove(0);
+    let column = |name: &str| Table::Captures.schema().index_of(name).expect("a column");
+    for name in ["duration_ns", "decode_p99_ns", "damaged"] {
+        assert_eq!(captures[column(name)], Cell::Null, "{name}");
+    }
     for table in Table::ALL {
         assert!(bytes(&rows, table).is_ok(), "{table:?}");
     }
@@ -31,10 +40,13 @@ fn values_of_another_kind_are_absent_and_extremes_stay() {
 
 #[test]
 fn the_id_is_of_the_recording_and_the_digest_of_the_rows() {
-    let one = json!({"schema": 2, "session": {"start_unix_ns": 5}, "findings": {"headline": {"mbu": 0.5}}});
-    let newer = json!({"schema": 2, "session": {"start_unix_ns": 5}, "findings": {"headline": {"mbu": 0.6}}});
-    let other = json!({"schema": 2, "session": {"start_unix_ns": 6}});
-    let [one, newer, other] = [one, newer, other].map(|s| Rows::of(&s, None));
+    let made = |start_unix_ns, mbu| {
+        let mut summary = Summary::default();
+        summary.session.start_unix_ns = start_unix_ns;
+        summary.findings.headline.mbu = mbu;
+        Rows::of(&summary, None)
+    };
+    let [one, newer, other] = [made(5, Some(0.5)), made(5, Some(0.6)), made(6, None)];
     assert_eq!(one.id, newer.id);
     assert_ne!(one.digest, newer.digest);
     assert_ne!(one.id, other.id);

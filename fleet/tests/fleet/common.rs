@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
+use profinfer_schema::{
+    Confidence, CpuBackend, Engine, Finding, Operator, Phase, Process, Remedy, SCHEMA, Source, Summary,
+};
+use serde_json::Value;
 
 pub(crate) const FLEET: &str = env!("CARGO_BIN_EXE_analyze-fleet");
 
@@ -50,9 +53,7 @@ pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
     static REAL: OnceLock<Vec<(PathBuf, Value)>> = OnceLock::new();
     let analyze = Path::new(FLEET).with_file_name("analyze");
     if !analyze.is_file() {
-        profinfer_skip::skip(
-            "`analyze` is not built beside analyze-fleet; ci/fleet/test.sh builds both",
-        );
+        profinfer_skip::skip("`analyze` is not built beside analyze-fleet; ci/fleet/test.sh builds both");
         return None;
     }
     Some(REAL.get_or_init(|| {
@@ -76,17 +77,45 @@ pub(crate) fn real() -> Option<&'static [(PathBuf, Value)]> {
 
 /// A summary with what the queries read.
 pub(crate) fn made(board: &str, build: u32, when: i64, tokens_per_s: f64) -> Value {
-    json!({
-        "schema": 2,
-        "session": {"board": board, "cpu_model": "A55", "start_unix_ns": 1_790_000_000_000_000_000_i64 + when * 86_400_000_000_000,
-                    "processes": [{"pid": 7, "command": "llama-cli -m /m/tiny.gguf -t 4"}]},
-        "engines": [{"pid": 7, "name": "llama-cli", "version": format!("b{build}"), "cpu_backend": "library"}],
-        "findings": {"headline": {"threads": 4, "tokens_per_s": tokens_per_s, "tokens": 100}, "found": [{"code": "mbu_low"}]},
-        "operators": [{"phase": "decode", "name": "a", "op": "MUL_MAT", "executions": 3, "wall_ns": 1000 + when,
-                       "src": [{"name": "a.weight", "dtype": "q8_0", "ne": [4, 4, 1, 1], "role": "weight"}]},
-                      {"phase": "decode", "name": "b", "op": "ADD", "executions": 3, "wall_ns": 10}],
-        "cost": {"stream_bytes": 1000},
-    })
+    let start = 1_790_000_000_000_000_000_i64 + when * 86_400_000_000_000;
+    let operator = |name: &str, op: &str, wall_ns: i64| Operator {
+        phase: Phase::Decode,
+        name: name.to_owned(),
+        op: op.to_owned(),
+        executions: 3,
+        wall_ns: wall_ns.unsigned_abs(),
+        ..Operator::default()
+    };
+    let mut summary = Summary { schema: SCHEMA, ..Summary::default() };
+    summary.session.board = board.to_owned();
+    summary.session.cpu_model = "A55".to_owned();
+    summary.session.start_unix_ns = start.unsigned_abs();
+    let command = "llama-cli -m /m/tiny.gguf -t 4".to_owned();
+    summary.session.processes.push(Process { pid: 7, command, ..Process::default() });
+    summary.engines.push(Engine {
+        pid: 7,
+        name: "llama-cli".to_owned(),
+        version: format!("b{build}"),
+        cpu_backend: Some(CpuBackend::Library),
+        ..Engine::default()
+    });
+    let headline = &mut summary.findings.headline;
+    (headline.threads, headline.tokens, headline.tokens_per_s) = (4, 100, Some(tokens_per_s));
+    summary.findings.found.push(Finding {
+        code: "mbu_low".to_owned(),
+        title: String::new(),
+        sentence: String::new(),
+        gain: None,
+        confidence: Confidence::Low,
+        remedy: Remedy::Cooling,
+        evidence: Vec::new(),
+    });
+    let (role, dtype) = ("weight".to_owned(), "q8_0".to_owned());
+    let source = Source { name: "a.weight".to_owned(), dtype, ne: [4, 4, 1, 1], role };
+    let product = Operator { src: vec![source], ..operator("a", "MUL_MAT", 1000 + when) };
+    summary.operators = vec![product, operator("b", "ADD", 10)];
+    summary.cost.stream_bytes = 1000;
+    serde_json::to_value(summary).unwrap()
 }
 
 /// Folders as `analyze` writes them.

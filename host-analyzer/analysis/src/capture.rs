@@ -3,8 +3,6 @@
 //! Stage: analysis. From: the capture's tables, the ledger of what was left out, which calls were traced. To: [`Capture`], with the names
 //! that data has for each. Times are from the start of the session.
 
-use serde::Serialize;
-
 use super::duty::Coverage;
 use super::phase::Phase;
 use profinfer_trace::model::{
@@ -13,7 +11,7 @@ use profinfer_trace::model::{
 };
 
 /// Capture of a session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capture {
     /// Share of the token calls whose operators were to be captured, 0 to 1.
     pub duty_share: f64,
@@ -40,17 +38,16 @@ pub struct Capture {
 }
 
 /// Of how many calls of a phase operators are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseCoverage {
     /// Phase.
     pub phase: Phase,
     /// Calls.
-    #[serde(flatten)]
     pub coverage: Coverage,
 }
 
 /// An option that is not in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     /// The option.
     pub option: &'static str,
@@ -59,7 +56,7 @@ pub struct Refused {
 }
 
 /// A filter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     /// What it looks at.
     pub on: &'static str,
@@ -72,7 +69,7 @@ pub struct Filter {
 }
 
 /// Operator probes were put in or taken out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Switch {
     /// Process.
     pub pid: u32,
@@ -91,7 +88,7 @@ pub struct Switch {
 }
 
 /// A change of the duty by the controller.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// When, ns.
     pub at_ns: u64,

@@ -11,15 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
-
 use profinfer_trace::model::{self, CeilingKind, CeilingPoint, CeilingUnit, CurveEnd, Doubt, Model};
 
 /// One ceiling, as the views show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
     /// What was measured: `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`.
-    #[serde(serialize_with = "kind_name")]
     pub kind: CeilingKind,
     /// `bytes_per_s`, `ops_per_s` or `ns`.
     pub unit: &'static str,
@@ -44,17 +41,15 @@ pub struct Ceiling {
     /// The working set of these figures; `None` for kinds that read no memory, and in recordings of older agents.
     pub working_set_bytes: Option<u64>,
     /// What makes these figures doubtful.
-    #[serde(serialize_with = "doubt_names")]
     pub doubts: Vec<Doubt>,
     /// Why the curve has no larger working set; `None` for what is no curve.
-    #[serde(serialize_with = "end_name")]
     pub end: Option<CurveEnd>,
     /// Of a curve, its points, the smallest working set first; the last one has the figures above.
     pub points: Vec<Point>,
 }
 
 /// A point of a curve, as the views show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// Bytes that all threads together went through again and again.
     pub working_set_bytes: u64,
@@ -67,18 +62,15 @@ pub struct Point {
     /// Most.
     pub max: u64,
     /// What makes it doubtful.
-    #[serde(serialize_with = "doubt_names")]
     pub doubts: Vec<Doubt>,
 }
 
 /// All ceilings, in the agent's order.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ceilings {
     /// The ceilings.
     pub all: Vec<Ceiling>,
     /// Core type of each CPU, where a ceiling on CPUs of a single type tells it.
-    #[serde(skip)]
     cores: BTreeMap<u16, String>,
 }
 
@@ -252,16 +244,4 @@ fn point(p: &CeilingPoint) -> Point {
         max: p.max,
         doubts: p.doubts.clone(),
     }
-}
-
-fn doubt_names<S: Serializer>(doubts: &[Doubt], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(doubts.iter().map(|d| d.name()))
-}
-
-fn end_name<S: Serializer>(end: &Option<CurveEnd>, to: S) -> Result<S::Ok, S::Error> {
-    end.map(CurveEnd::name).serialize(to)
-}
-
-fn kind_name<S: Serializer>(kind: &CeilingKind, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(kind.name())
 }

@@ -2,15 +2,13 @@
 //!
 //! Stage: analysis. From: health, executions, times of traced and untraced calls. To: [`Cost`].
 
-use serde::Serialize;
-
 use super::duty::Slowdown;
 use super::execution::Executions;
 use super::phase::Phases;
 use profinfer_trace::model::Model;
 
 /// Cost of a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// Bytes of the stream.
     pub stream_bytes: u64,

@@ -6,13 +6,11 @@
 
 use std::collections::HashMap;
 
-use serde::{Serialize, Serializer};
-
 use super::phase::{Phase, Phases};
 use profinfer_trace::model::{Absence, Counter, Model, Text};
 
 /// One type of operator in one phase on one type of core.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
     /// Phase.
     pub phase: Phase,
@@ -35,7 +33,7 @@ pub struct Counted {
 }
 
 /// One counter's sum.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
     /// Counter.
     pub name: String,
@@ -78,12 +76,6 @@ impl Absent {
     #[must_use]
     pub const fn spans(&self, reason: Absence) -> u64 {
         self.0[reason as usize]
-    }
-}
-
-impl Serialize for Absent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter().map(|(reason, n)| (reason.key(), n)))
     }
 }
 

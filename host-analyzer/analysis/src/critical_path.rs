@@ -10,14 +10,12 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
 use super::empty::is_empty_op;
 use super::name::without_layer;
 use profinfer_trace::model::{Model, Node, NodeIdx, Topology};
 
 /// The critical path of one graph.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CriticalPath {
     /// The graph, as in dag.json.
     pub graph: u32,
@@ -38,7 +36,7 @@ pub struct CriticalPath {
 }
 
 /// Nodes off the path that have the same name but for the layer's number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
     /// Tensor name without the layer's number.
     pub name: String,

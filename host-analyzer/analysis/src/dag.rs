@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::critical_path::{self, CriticalPath};
 use super::empty::is_empty_op;
 use super::execution::{Executions, waits};
@@ -20,7 +18,7 @@ use super::tally::{Cell, Computed, Tallies};
 use profinfer_trace::model::{Buffer, Model, Node, NodeIdx, Text, Topology};
 
 /// One graph.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Dag {
     /// Position among the graphs.
     pub id: u32,
@@ -49,7 +47,6 @@ pub struct Dag {
     /// The whole topology arrived.
     pub complete: bool,
     /// Its critical path, of graphs that generate and have times.
-    #[serde(skip)]
     pub path: Option<CriticalPath>,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
@@ -58,7 +55,7 @@ pub struct Dag {
 }
 
 /// A tensor of a graph. Times are means over the executions with this topology.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DagNode {
     /// Position in [`Dag::nodes`].
     pub index: u32,
@@ -108,7 +105,7 @@ pub struct DagNode {
 }
 
 /// A node reads a tensor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// The tensor that is read.
     pub from: u32,

@@ -3,8 +3,6 @@
 //! Stage: analysis. From: what the agent found out ([`EndingRow`]), calls, probes, facts. To: [`Ending`]. Promises: `traced` is false only where no call
 //! was seen to its end. A recording of an agent that sends no such rows gets what can be derived from its tables.
 
-use serde::Serialize;
-
 use profinfer_trace::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model, Probe};
 
 /// Lines of an engine's output that are kept.
@@ -22,8 +20,7 @@ const AT_LIMIT: u64 = 95;
 const PRESSED: u64 = 20;
 
 /// How a session ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EndingCode {
     /// Calls were traced, and nothing is wrong with the end.
     #[default]
@@ -55,8 +52,7 @@ pub enum EndingCode {
 }
 
 /// How that is to be shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EndingState {
     /// As it should be.
     #[default]
@@ -68,7 +64,7 @@ pub enum EndingState {
 }
 
 /// The end of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ending {
     /// Which.
     pub code: EndingCode,
@@ -103,7 +99,7 @@ pub struct Ending {
 }
 
 /// A child that is not traced.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
     /// Process.
     pub pid: u32,
@@ -112,7 +108,7 @@ pub struct Child {
 }
 
 /// Memory of a control group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
     /// `memory.high`, the tightest, bytes.
     pub high_bytes: Option<u64>,

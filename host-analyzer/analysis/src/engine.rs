@@ -3,12 +3,10 @@
 //! Builds of llama.cpp that load their backends come with a CPU backend for each generation of CPUs, of which the engine loads
 //! the one that fits best: `libggml-cpu-zen4.so`. Which one decides what the operators cost and where weights lie.
 
-use serde::Serialize;
-
 use profinfer_trace::model::{Library, Model};
 
 /// The engine in one process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
     /// Process.
     pub pid: u32,
@@ -25,8 +23,7 @@ pub struct Engine {
 }
 
 /// How the CPU backend came into the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuBackend {
     /// One of several variants was loaded.
     Variant,

@@ -4,12 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use profinfer_trace::model::{Backend, Layer, Model, TopologyId};
 
 /// The calls of one layer on one backend.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// `scheduler` for whole graphs, `backend` for the splits that a backend computed.
     pub layer: &'static str,

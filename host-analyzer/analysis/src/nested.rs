@@ -7,15 +7,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
 use super::execution::Executions;
 use super::op::share;
 use super::phase::{Phase, Phases};
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Text};
 
 /// The calls of one function in all operators of one type in one phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Nested {
     /// Phase.
     pub phase: Phase,

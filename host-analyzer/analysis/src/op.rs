@@ -6,8 +6,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
 use super::execution::{Executions, waits};
 use super::group::{Groups, context_name};
 use super::percentile::percentile;
@@ -16,7 +14,7 @@ use super::tally::{Cell, Computed, Tallies};
 use profinfer_trace::model::{GraphCallId, Layer, Model, Node, NodeIdx, Text, Topology, TopologyId};
 
 /// All operators of one type in one phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OpType {
     /// Phase.
     pub phase: Phase,
@@ -45,7 +43,7 @@ pub struct OpType {
 }
 
 /// One operator of a graph: all its executions in one phase of one context.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
     /// Phase.
     pub phase: Phase,
@@ -88,7 +86,7 @@ pub struct Operator {
 }
 
 /// A tensor that an operator reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Tensor name.
     pub name: String,

@@ -4,8 +4,6 @@
 //! prompt. The engine does not say where a prompt ends and the next begins, so it is told from the calls: see
 //! `Open::goes_on_with`. Where several sequences share the calls of a context, requests are those of [`super::server`].
 
-use serde::Serialize;
-
 use super::group::context_name;
 use super::phase::{Phase, Phases, Role};
 use super::rate::per_s;
@@ -13,7 +11,7 @@ use super::server::{Begin, Server, SlotRequest};
 use profinfer_trace::model::{Model, ThreadId, TopologyId};
 
 /// A prompt and the tokens generated from it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Position among the requests, from 0.
     pub index: u32,

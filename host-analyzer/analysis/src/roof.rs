@@ -3,8 +3,6 @@
 //! Stage: analysis. From: executions, ceilings of the board, work. To: [`Roofs`]. Promises: a ceiling of another number of threads is never
 //! taken; what no ceiling is known of is `None`.
 
-use serde::Serialize;
-
 use super::ceiling::{Ceilings, Fit, Fitting};
 use super::execution::Executions;
 use super::phase::{Phase, Phases};
@@ -16,7 +14,7 @@ use profinfer_trace::model::{CeilingKind, Model, Traced};
 const MIN_SHARE: f64 = 0.02;
 
 /// What one phase ran on, and what that can do at best.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roof {
     /// Threads of an operator, the most that any had.
     pub threads: u32,
@@ -36,7 +34,7 @@ pub struct Roof {
 }
 
 /// A ceiling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Top {
     /// Bytes or operations a second, the median of its repetitions.
     pub per_s: u64,
@@ -60,7 +58,7 @@ impl From<Fitting<'_>> for Top {
 }
 
 /// Use of the memory's bandwidth by the decode calls: MBU.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Utilisation {
     /// Tokens that the traced decode calls computed: the figures are of these.
     pub tokens: u64,

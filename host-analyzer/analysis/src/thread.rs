@@ -5,14 +5,12 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
-
 use super::execution::{known, waits};
 use super::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, Spans};
 
 /// One thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
     /// Thread id of the kernel.
     pub tid: u32,

@@ -4,8 +4,6 @@
 //! call the operators' wall time is at most the graphs' time, and that at most the call's, as long as the
 //! recording is whole; failed calls are listed and counted in no figure.
 
-use serde::Serialize;
-
 use super::execution::Executions;
 use super::group::context_name;
 use super::percentile::percentile;
@@ -14,11 +12,10 @@ use super::rate::per_s;
 use super::request::{Request, requests};
 use super::server::Server;
 use super::speculative::emitted;
-use super::tracing;
 use profinfer_trace::model::{Model, Traced};
 
 /// Token level of a session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Token {
     /// Calls that read prompts.
     pub prefill: PhaseTotals,
@@ -39,7 +36,7 @@ pub struct Token {
 }
 
 /// The successful calls of one phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PhaseTotals {
     /// Calls.
     pub calls: u64,
@@ -66,7 +63,7 @@ pub struct PhaseTotals {
 }
 
 /// One token call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Row in the table of token calls, from 0.
     pub id: u32,
@@ -98,7 +95,6 @@ pub struct Call {
     /// Operator wall time, summed over executions, ns; `None` when none was seen inside, or the call was not traced whole.
     pub op_wall_ns: Option<u64>,
     /// What is known of its operators.
-    #[serde(serialize_with = "tracing::serialize")]
     pub traced: Traced,
     /// Returned value, 0 is success.
     pub status: i32,

@@ -20,14 +20,6 @@ pub struct Tracing {
     pub bursts: Vec<Option<u32>>,
 }
 
-/// Writes [`name`].
-///
-/// # Errors
-/// Those of the serializer.
-pub fn serialize<S: serde::Serializer>(traced: &Traced, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(name(*traced))
-}
-
 /// The name of what is known of a call, in data.
 #[must_use]
 pub const fn name(traced: Traced) -> &'static str {

@@ -5,13 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Serialize, Serializer};
-
 use super::group::context_name;
 use profinfer_trace::model::{BufferId, Memory, Model, Node, Role, Text, TopologyId};
 
 /// Weights that the graphs of one context read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
     /// Process.
     pub pid: u32,
@@ -34,12 +32,11 @@ pub struct Weights {
 }
 
 /// Weights of one context in buffers of one type in one kind of memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
     /// The type as the engine calls it; `None` when it is not known.
     pub buffer: Option<String>,
     /// `file`, `anonymous`, `device` or `unknown`.
-    #[serde(serialize_with = "name")]
     pub memory: Memory,
     /// The mapped file; `None` for other memory.
     pub path: Option<String>,
@@ -96,10 +93,6 @@ fn of_context(model: &Model, pid: u32, context: u64, topologies: &BTreeSet<Topol
 /// What memory holds a weight; a placement that was lost on the way leaves it unknown.
 fn memory_of(model: &Model, node: &Node) -> Memory {
     node.buffer.and_then(|b| model.buffers.get(b.0 as usize)).map_or(Memory::Unknown, |b| b.memory)
-}
-
-fn name<S: Serializer>(memory: &Memory, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(memory.name())
 }
 
 fn buffers<'a>(model: &'a Model, weights: impl Iterator<Item = &'a Node>) -> Vec<Buffer> {

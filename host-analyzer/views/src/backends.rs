@@ -1,24 +1,10 @@
-//! `backends.json`: operators by shape on the backends of several recordings, as docs/output-schema.md says.
+//! `backends.json`: operators by shape on the backends of several recordings, `profinfer_schema::Backends`.
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::SCHEMA;
-use profinfer_analysis::accelerator::{Accelerators, ProfileJoin, SeveralRow};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    recordings: Vec<Recording<'a>>,
-    rows: &'a [SeveralRow],
-}
-
-#[derive(Serialize)]
-struct Recording<'a> {
-    name: &'a str,
-    profiles: &'a [ProfileJoin],
-}
+use super::published::Publish;
+use profinfer_analysis::accelerator::{Accelerators, SeveralRow};
+use profinfer_schema::{Backends, BackendsRecording, DRAFT, SCHEMA};
 
 /// Writes the rows.
 ///
@@ -31,7 +17,10 @@ pub fn json(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let recordings = names.iter().zip(recordings);
-    let recordings = recordings.map(|(name, of)| Recording { name, profiles: &of.profiles }).collect();
-    serde_json::to_writer(&mut *out, &Document { schema: SCHEMA, recordings, rows })?;
+    let recordings = recordings
+        .map(|(name, of)| BackendsRecording { name: name.clone(), profiles: of.profiles.publish() })
+        .collect();
+    let backends = Backends { schema: SCHEMA, draft: DRAFT, recordings, rows: rows.publish() };
+    serde_json::to_writer(&mut *out, &backends)?;
     out.write_all(b"\n")
 }

@@ -15,6 +15,7 @@ pub mod open_metrics;
 mod page_data;
 pub mod perfetto;
 pub mod predict;
+mod published;
 pub mod report;
 mod report_timeline;
 pub mod rules;
@@ -26,5 +27,4 @@ pub mod tune;
 pub mod watch;
 pub mod words;
 
-/// Version of the JSON files, see docs/output-schema.md.
-pub const SCHEMA: u32 = 2;
+pub use profinfer_schema::SCHEMA;

@@ -1,12 +1,12 @@
-//! `predict.json`: the speed of a model that was not run, as docs/output-schema.md says. The codes are stable.
+//! `predict.json`: the speed of a model that was not run, `profinfer_schema::Prediction`. The codes are stable.
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::{SCHEMA, words};
+use super::published::Publish;
+use super::words;
 use profinfer_analysis::predict::{Bracket, By, Census, LeftOut, Peers, Prediction, Refusal, Speed};
-use profinfer_analysis::roof::Top;
+use profinfer_schema as schema;
+use profinfer_schema::{DRAFT, SCHEMA};
 
 /// What a person asked for, as a person called it.
 #[derive(Debug, Clone, Default)]
@@ -40,106 +40,19 @@ impl Answer {
     }
 }
 
-#[derive(Serialize, Default)]
-struct Document<'a> {
-    schema: u32,
-    code: &'static str,
-    model: &'a str,
-    recordings: &'a [String],
-    words: Vec<String>,
-    threads: Option<u64>,
-    census: Option<CensusRow<'a>>,
-    decode: Option<Range>,
-    gap_ns: Option<u64>,
-    seen_tokens_per_s: Option<f64>,
-    prefill: Option<Range>,
-    read: Option<Top>,
-    prompt_tokens: Option<u64>,
-    types: Vec<TypeRow<'a>>,
-    parts: Option<Parts>,
-    others: Option<Others>,
-    left_out: Vec<LeftOutRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct CensusRow<'a> {
-    architecture: &'a str,
-    layers: u64,
-    parameters: u64,
-    file_bytes: u64,
-    weight_bytes: u64,
-    matrix_bytes: u64,
-    vector_bytes: u64,
-    embedding_bytes: u64,
-    tied: bool,
-    experts: u64,
-    experts_used: u64,
-    cells: u64,
-    cache_bytes: u64,
-    recurrent: bool,
-}
-
-#[derive(Serialize)]
-struct Range {
-    tokens_per_s: Option<f64>,
-    low_tokens_per_s: f64,
-    high_tokens_per_s: f64,
-    token_ns: Option<u64>,
-    interval: &'static str,
-    predictions: usize,
-    unseen: bool,
-    alike: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct TypeRow<'a> {
-    dtype: &'a str,
-    products: u64,
-    bytes: u64,
-    ns: u64,
-    low_ns: u64,
-    high_ns: u64,
-    bytes_per_s: f64,
-    seen: bool,
-}
-
-#[derive(Serialize)]
-struct Parts {
-    products_ns: u64,
-    attention_ns: u64,
-    others_ns: u64,
-    between_ns: u64,
-    nodes: f64,
-}
-
-#[derive(Serialize)]
-struct Others {
-    one_parameter_tokens_per_s: Option<f64>,
-    llmfit_tokens_per_s: f64,
-    gguf_parser_tokens_per_s: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct LeftOutRow<'a> {
-    recording: Option<&'a str>,
-    decode_error: Option<f64>,
-    prefill_error: Option<f64>,
-    one_parameter_error: Option<f64>,
-    unseen: bool,
-}
-
 /// Writes `predict.json`.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<()> {
-    let mut document = Document {
+    let mut document = schema::Prediction {
         schema: SCHEMA,
-        code: answer.code(),
-        model: &names.model,
-        recordings: &names.recordings,
+        draft: DRAFT,
+        code: answer.code().to_owned(),
+        model: names.model.clone(),
+        recordings: names.recordings.clone(),
         words: words::predict::words(answer),
-        ..Document::default()
+        ..schema::Prediction::default()
     };
     match answer {
         Answer::Predicted(p) => predicted(&mut document, p, names),
@@ -149,7 +62,7 @@ pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<(
             document.threads = Some(bracket.threads as u64);
             document.decode = Some(borders(bracket.decode_ns));
             document.prefill = bracket.prefill_ns.map(borders);
-            document.read = Some(bracket.read);
+            document.read = Some(bracket.read.publish());
         }
         Answer::Refused(_) => {}
     }
@@ -157,7 +70,7 @@ pub fn json(answer: &Answer, names: &Names, out: &mut dyn Write) -> io::Result<(
     out.write_all(b"\n")
 }
 
-fn predicted<'a>(document: &mut Document<'a>, p: &'a Prediction, names: &'a Names) {
+fn predicted(document: &mut schema::Prediction, p: &Prediction, names: &Names) {
     let estimate = &p.decode.estimate;
     document.threads = Some(p.threads.into());
     document.census = Some(row(&p.census));
@@ -166,8 +79,8 @@ fn predicted<'a>(document: &mut Document<'a>, p: &'a Prediction, names: &'a Name
     document.seen_tokens_per_s = Some(p.seen_per_s());
     document.prefill = p.prefill.as_ref().map(|s| range(s, p.prompt as f64));
     document.prompt_tokens = p.prefill.as_ref().map(|_| p.prompt);
-    let types = estimate.types.iter().map(|(dtype, t)| TypeRow {
-        dtype,
+    let types = estimate.types.iter().map(|(dtype, t)| schema::TypeShare {
+        dtype: dtype.clone(),
         products: t.nodes,
         bytes: t.bytes,
         ns: whole(t.ns),
@@ -177,7 +90,7 @@ fn predicted<'a>(document: &mut Document<'a>, p: &'a Prediction, names: &'a Name
         seen: !t.unseen,
     });
     document.types = types.collect();
-    document.parts = Some(Parts {
+    document.parts = Some(schema::PredictedParts {
         products_ns: whole(estimate.types.values().map(|t| t.ns).sum()),
         attention_ns: whole(estimate.attention_ns),
         others_ns: whole(estimate.others_ns),
@@ -193,9 +106,9 @@ fn whole(ns: f64) -> u64 {
     ns.round() as u64
 }
 
-fn row(c: &Census) -> CensusRow<'_> {
-    CensusRow {
-        architecture: &c.architecture,
+fn row(c: &Census) -> schema::Census {
+    schema::Census {
+        architecture: c.architecture.clone(),
         layers: c.layers,
         parameters: c.parameters,
         file_bytes: c.file_bytes,
@@ -212,40 +125,40 @@ fn row(c: &Census) -> CensusRow<'_> {
     }
 }
 
-fn range(speed: &Speed, tokens: f64) -> Range {
+fn range(speed: &Speed, tokens: f64) -> schema::SpeedRange {
     let per_s = |ns: f64| tokens * 1e9 / ns.max(1.0);
     let (estimate, interval) = (&speed.estimate, &speed.interval);
-    Range {
+    schema::SpeedRange {
         tokens_per_s: Some(per_s(estimate.ns())),
         low_tokens_per_s: per_s(interval.high_ns),
         high_tokens_per_s: per_s(interval.low_ns),
         token_ns: Some(whole(estimate.ns() / tokens.max(1.0))),
         interval: match interval.by {
-            By::LeftOut => "left_out",
-            By::Few => "few_recordings",
+            By::LeftOut => "left_out".to_owned(),
+            By::Few => "few_recordings".to_owned(),
         },
-        predictions: interval.predictions,
+        predictions: interval.predictions.publish(),
         unseen: estimate.has_unseen(),
         alike: Some(estimate.alike),
     }
 }
 
-fn borders((low_ns, high_ns): (f64, f64)) -> Range {
-    Range {
+fn borders((low_ns, high_ns): (f64, f64)) -> schema::SpeedRange {
+    schema::SpeedRange {
         tokens_per_s: None,
         low_tokens_per_s: 1e9 / high_ns.max(1.0),
         high_tokens_per_s: 1e9 / low_ns.max(1.0),
         token_ns: None,
-        interval: "ceilings",
+        interval: "ceilings".to_owned(),
         predictions: 0,
         unseen: true,
         alike: None,
     }
 }
 
-fn others(peers: &Peers) -> Others {
+fn others(peers: &Peers) -> schema::OtherPredictions {
     let per_s = |ns: f64| 1e9 / ns.max(1.0);
-    Others {
+    schema::OtherPredictions {
         one_parameter_tokens_per_s: peers.one_parameter_ns.map(per_s),
         llmfit_tokens_per_s: per_s(peers.llmfit_ns),
         gguf_parser_tokens_per_s: peers.gguf_parser_ns.map(per_s),
@@ -253,10 +166,10 @@ fn others(peers: &Peers) -> Others {
 }
 
 /// Errors as shares of the predicted time: positive where the run was slower.
-fn left_out<'a>(l: &LeftOut, recording: Option<&'a String>) -> LeftOutRow<'a> {
+fn left_out(l: &LeftOut, recording: Option<&String>) -> schema::LeftOutRun {
     let share = |error: Option<f64>| error.map(f64::exp_m1);
-    LeftOutRow {
-        recording: recording.map(String::as_str),
+    schema::LeftOutRun {
+        recording: recording.cloned(),
         decode_error: share(l.decode),
         prefill_error: share(l.prefill),
         one_parameter_error: share(l.one_parameter),

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use profinfer_trace::model::{AcceleratorProfile, KernelPart};
 
 /// One operator of a backend. Of a log without names `executions + beyond = kernels + fused + without`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Operator.
     pub op: String,

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Serialize, Serializer};
-
 use super::balance::{Balance, Kernels};
 use super::candidate::{Candidates, Place};
 use super::order::between;
@@ -19,12 +17,11 @@ use profinfer_trace::model::{
 const NAMED: usize = 20;
 
 /// How far one profile fits the recording.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProfileJoin {
     /// The file.
     pub name: String,
     /// Its format.
-    #[serde(serialize_with = "name")]
     pub format: ProfileFormat,
     /// The backend of the recording whose nodes it was joined to; `None` if there is none.
     pub backend: Option<String>,
@@ -82,7 +79,7 @@ impl ProfileJoin {
 }
 
 /// A part of the kernels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
     /// Kernels.
     pub kernels: u64,
@@ -98,7 +95,7 @@ impl Part {
 }
 
 /// Kernels of one kind without a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjoined {
     /// As the profile writes it.
     pub text: String,
@@ -111,8 +108,7 @@ pub struct Unjoined {
 }
 
 /// Why a kernel has no node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The recording has no graph of that backend.
     NoBackend,
@@ -120,10 +116,6 @@ pub enum Why {
     NotTold,
     /// No node of the backend is of such a name, operator or shape.
     NoNode,
-}
-
-fn name<S: Serializer>(format: &ProfileFormat, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(format.name())
 }
 
 /// What a kind of kernels may be.

@@ -14,8 +14,6 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 pub use balance::Balance;
 pub use join::{Part, ProfileJoin, Unjoined, Why};
 pub use row::{Device, Fused, Host, OnBackend, Row};
@@ -31,7 +29,7 @@ use super::work::{Achieved, Works};
 use profinfer_trace::model::{Layer, Model};
 
 /// Backends side by side.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accelerators {
     /// How far each profile fits the recording, in the order in which they were named.
     pub profiles: Vec<ProfileJoin>,

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::Serialize;
-
 use super::shape::{Shape, ShapeId, Shapes};
 use crate::group::Groups;
 use crate::op::host_side;
@@ -13,7 +11,7 @@ use crate::work::{Achieved, Done, Work, Works};
 use profinfer_trace::model::{GraphCallId, Layer, Model, ProfileFormat, Text, TopologyId};
 
 /// Operators of one shape on all backends that computed it; of several shapes where a profile does not tell them apart.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The shape, or all shapes that the kernels fit.
     pub shapes: Vec<Shape>,
@@ -22,7 +20,7 @@ pub struct Row {
 }
 
 /// What one backend took for it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OnBackend {
     /// Backend.
     pub backend: String,
@@ -49,7 +47,7 @@ impl OnBackend {
 }
 
 /// Time on the host.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Host {
     /// It is the time of handing operators over to the backend, not of computing them.
     pub host_side: bool,
@@ -62,7 +60,7 @@ pub struct Host {
 }
 
 /// Time on the device.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Device {
     /// Kernels.
     pub kernels: u64,
@@ -77,7 +75,7 @@ pub struct Device {
 }
 
 /// Kernels that computed several operators.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fused {
     /// What, in the engine's words.
     pub what: String,

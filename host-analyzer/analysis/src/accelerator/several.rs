@@ -5,12 +5,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{Accelerators, OnBackend, Shape};
 
 /// Operators of one shape in all recordings.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SeveralRow {
     /// The shape, or all shapes that the kernels fit.
     pub shapes: Vec<Shape>,
@@ -19,12 +17,11 @@ pub struct SeveralRow {
 }
 
 /// One backend of one recording.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct InRecording {
     /// Position of the recording.
     pub recording: usize,
     /// What it took.
-    #[serde(flatten)]
     pub on: OnBackend,
 }
 

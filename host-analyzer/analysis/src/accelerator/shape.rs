@@ -2,15 +2,13 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
 use profinfer_trace::model::{Model, Node, NodeIdx, Text, Topology, TopologyId};
 
 /// Operators that compute nothing: no backend runs a kernel for them.
 const EMPTY: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
 
 /// An operator with types and dimensions.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
     /// Operator.
     pub op: String,
@@ -29,7 +27,7 @@ pub struct Shape {
 }
 
 /// A matrix product: `m` × `k` by `k` × `n`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Product {
     /// Elements of the result's first dimension: rows of the weights.
     pub m: u64,

@@ -1,8 +1,5 @@
 //! The numbers that a verdict rests on.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
-
 /// One number with what it is compared to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Evidence {
@@ -75,23 +72,6 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Name of the kind in summary.json.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Bandwidth { .. } => "bandwidth",
-            Self::Arithmetic { .. } => "arithmetic",
-            Self::Intensity { .. } => "intensity",
-            Self::Waited { .. } => "waited",
-            Self::BackendStalls { .. } => "backend_stalls",
-            Self::Refills { .. } => "refills",
-            Self::Ipc { .. } => "ipc",
-            Self::MajorFaults { .. } => "major_faults",
-            Self::Disturbed { .. } => "disturbed",
-            Self::Tiny { .. } => "tiny",
-        }
-    }
-
     /// The number, what it is compared to, and the part that it is of something.
     #[must_use]
     pub fn numbers(&self) -> (Option<f64>, Option<f64>, Option<f64>) {
@@ -111,17 +91,5 @@ impl Evidence {
                 (Some(median_ns as f64), Some(probe_inside_ns as f64), None)
             }
         }
-    }
-}
-
-impl Serialize for Evidence {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (value, against, share) = self.numbers();
-        let mut row = serializer.serialize_struct("Evidence", 4)?;
-        row.serialize_field("kind", self.kind())?;
-        row.serialize_field("value", &value)?;
-        row.serialize_field("against", &against)?;
-        row.serialize_field("share", &share)?;
-        row.end()
     }
 }

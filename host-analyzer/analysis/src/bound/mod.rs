@@ -10,8 +10,6 @@ mod counted;
 mod evidence;
 mod roofline;
 
-use serde::Serialize;
-
 pub use counted::Counted;
 pub use evidence::Evidence;
 
@@ -21,8 +19,7 @@ use super::roof::Roofs;
 use super::work::{Achieved, Done};
 
 /// What an operator is bound by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// By the bytes that memory delivers.
     Memory,
@@ -58,8 +55,7 @@ impl Kind {
 }
 
 /// How sure a verdict is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
     /// From one number that allows another reading.
     #[default]
@@ -71,7 +67,7 @@ pub enum Confidence {
 }
 
 /// A verdict on one operator.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bound {
     /// What bounds it.
     pub by: Kind,

@@ -1,7 +1,5 @@
 //! The classes of the budget, and sums by class.
 
-use serde::Serialize;
-
 /// What a stretch of a thread's time went to. Every nanosecond is in exactly one class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
@@ -140,8 +138,7 @@ impl Class {
 }
 
 /// Time by class, ns, in the order of [`Class::ALL`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Parts([u64; Class::ALL.len()]);
 
 impl Parts {

@@ -26,8 +26,6 @@ mod worked;
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
 use super::phase::{Phase, Phases};
 use call::CallRows;
 pub use class::{Class, Parts};
@@ -43,7 +41,7 @@ use token::Room;
 use worked::{WorkSums, Worked};
 
 /// Budget of a session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Budget {
     /// The scheduler level was recorded: without it no time is told to be preempted, throttled, interrupted or blocked.
     pub scheduler: bool,
@@ -56,7 +54,7 @@ pub struct Budget {
 }
 
 /// Budget of the calls of one phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PhaseBudget {
     /// Phase.
     pub phase: Phase,
@@ -75,7 +73,7 @@ pub struct PhaseBudget {
 }
 
 /// Work of one type of operator along the last arrivers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Work {
     /// Operator, for example `MUL_MAT`.
     pub op: String,
@@ -86,7 +84,7 @@ pub struct Work {
 }
 
 /// One thread in the calls of one phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBudget {
     /// Thread id of the kernel; `None` for all further threads of an engine that makes new ones all the time.
     pub tid: Option<u32>,
@@ -99,7 +97,7 @@ pub struct ThreadBudget {
 }
 
 /// Budget of one token call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenBudget {
     /// Row in the table of token calls.
     pub call: u32,

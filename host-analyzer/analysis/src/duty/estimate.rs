@@ -3,12 +3,10 @@
 //! Tokens of a burst are alike: the same clock, the same cells, the same neighbours on the machine. The unit that was sampled is the
 //! burst, and an interval from tokens as if each were drawn by itself would be too narrow. The burst is therefore the cluster.
 
-use serde::Serialize;
-
 use crate::student::{NORMAL, student};
 
 /// An interval of 95 %.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Low end.
     pub low: f64,
@@ -17,7 +15,7 @@ pub struct Interval {
 }
 
 /// A figure with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

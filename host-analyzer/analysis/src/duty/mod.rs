@@ -12,15 +12,13 @@ pub mod types;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 pub use slowdown::{Measured, MeasuredEdges, Slowdown};
 
 use super::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, Traced};
 
 /// Of how many calls of a phase the operators were captured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Successful token calls.
     pub calls: u64,

@@ -1,7 +1,5 @@
 //! What capturing operators cost the tokens: measured where untraced tokens stand beside traced ones, else estimated.
 
-use serde::Serialize;
-
 use super::estimate::{Interval, median};
 use super::pairs::{Edges, Pair, pairs};
 use crate::execution::Executions;
@@ -9,8 +7,7 @@ use crate::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, Traced};
 
 /// How much longer a decode call takes because its operators are captured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Slowdown {
     /// Traced tokens beside untraced ones of the same recording.
     Measured(Measured),
@@ -27,7 +24,7 @@ pub enum Slowdown {
 }
 
 /// A measured slowdown; 0.01 is 1 %, negative is faster.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// Of a traced token: the median over the bursts.
     pub slowdown: f64,
@@ -48,7 +45,7 @@ pub struct Measured {
 }
 
 /// What putting probes in and taking them out costs the tokens around a burst: pauses, and operators that were traced in part.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredEdges {
     /// Of such a token: the median over the bursts.
     pub slowdown: f64,

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::estimate::{Estimate, ratio};
 use crate::execution::Executions;
 use crate::op::{Op, type_of_operator};
@@ -12,7 +10,7 @@ use crate::tally::Tallies;
 use profinfer_trace::model::Model;
 
 /// What the traced tokens say of all tokens of the phase, for one type of operator. Nothing is scaled: each is a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TypeEstimate {
     /// Wall time for a traced token call, ns.
     pub wall_per_call: Option<Estimate>,

@@ -13,8 +13,6 @@ mod site;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use serde::Serialize;
-
 use super::group::context_name;
 use super::phase::{Phase, Phases};
 pub use by_layer::{ByLayer, NotOneModel, by_layer};
@@ -41,7 +39,7 @@ pub struct Routing {
 }
 
 /// One layer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RoutedLayer {
     /// Number of the layer, where the names tell it.
     pub layer: Option<u32>,
@@ -56,12 +54,11 @@ pub struct RoutedLayer {
     /// Uses by the expert's number: once for each token and rank.
     pub expert_uses: Vec<u64>,
     /// Figures.
-    #[serde(flatten)]
     pub figures: Figures,
 }
 
 /// Figures of a layer, or of all. A batch is one graph call; in decode it is one token.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// Batches whose selection is here whole. This and the next three, over all layers: of each layer its own.
     pub batches: u64,

@@ -2,10 +2,8 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
-
 /// The most used experts of each layer, kept in fast memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pin {
     /// Number of experts in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the latter two rounded down.
     pub rule: &'static str,

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 /// Reuse of experts from one decode token to another. What lies between two decode tokens of a context (a prompt, a pause) does
 /// not count; an expert that a token uses twice counts once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reuse {
     /// Experts of tokens whose token before is known too.
     pub uses: u64,

@@ -10,8 +10,6 @@ pub mod reading;
 pub mod system;
 mod table;
 
-use serde::Serialize;
-
 use super::phase::Phases;
 use process::{Process, Thread};
 use profinfer_trace::model::{FactScope, FactValue, Model};
@@ -19,7 +17,7 @@ use system::{Cpu, System};
 use table::Table;
 
 /// The conditions of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// The whole system.
     pub system: System,
@@ -34,7 +32,7 @@ pub struct Conditions {
 }
 
 /// A fact that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absent {
     /// Process id, when it is a process's.
     pub pid: Option<u32>,

@@ -1,13 +1,11 @@
 //! A traced process and its threads.
 
-use serde::Serialize;
-
 use super::reading::{Course, Limit, Reading, Rise};
 use super::table::Table;
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
 /// One traced process.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Process {
     /// Process id.
     pub pid: u32,
@@ -46,7 +44,7 @@ pub struct Process {
 }
 
 /// A variable of the environment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     /// Name.
     pub name: String,
@@ -55,7 +53,7 @@ pub struct Variable {
 }
 
 /// The control group of a process.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cgroup {
     /// Path of the group that the controller of CPU time has it in.
     pub path: Reading<String>,
@@ -76,7 +74,7 @@ pub struct Cgroup {
 }
 
 /// A quota of CPU time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// CPU time in each period, µs.
     pub quota_us: u64,
@@ -178,7 +176,7 @@ fn quota(table: &Table<'_>, scope: FactScope, quota_us: Limit<u64>) -> Reading<L
 }
 
 /// A thread that computed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Thread {
     /// Thread id of the kernel.
     pub tid: u32,

@@ -1,7 +1,5 @@
 //! What is known of one condition, or why it is not.
 
-use serde::{Serialize, Serializer};
-
 /// A value, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Reading<T> {
@@ -48,13 +46,6 @@ impl<T> Reading<T> {
     }
 }
 
-/// The value or null; the reasons are a list of their own.
-impl<T: Serialize> Serialize for Reading<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.value().serialize(to)
-    }
-}
-
 /// What a limit is set to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<T> {
@@ -75,18 +66,8 @@ impl<T> Limit<T> {
     }
 }
 
-/// The limit, or the text `none`.
-impl<T: Serialize> Serialize for Limit<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::None => to.serialize_str("none"),
-            Self::At(limit) => limit.serialize(to),
-        }
-    }
-}
-
 /// A value over the session, read about once a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Course {
     /// First value.
     pub first: u64,
@@ -99,7 +80,7 @@ pub struct Course {
 }
 
 /// How much a counter of the kernel rose between the first and the last reading, which are about a second apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rise {
     /// From the first reading to the last.
     pub whole: u64,

@@ -1,13 +1,11 @@
 //! The system and its CPUs.
 
-use serde::Serialize;
-
 use super::reading::{Course, Reading, Rise};
 use super::table::Table;
 use profinfer_trace::model::FactScope;
 
 /// The whole system.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
     /// Options of the kernel's command line that matter here, for example `numa=fake=8`.
     pub kernel_options: Reading<Vec<String>>,
@@ -69,7 +67,7 @@ impl System {
 }
 
 /// One CPU.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cpu {
     /// Its number.
     pub cpu: u16,

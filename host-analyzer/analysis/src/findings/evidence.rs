@@ -1,10 +1,7 @@
 //! Evidence: numbers with their meaning, and the view that shows them.
 
-use serde::Serialize;
-
 /// A number, a set, or a name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "unit", content = "value", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A time, ns.
     Nanoseconds(u64),
@@ -31,8 +28,7 @@ pub enum Value {
 }
 
 /// Where the report shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The budget.
     Budget,
@@ -67,12 +63,11 @@ pub enum Place {
 }
 
 /// One piece of evidence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// What it is a number of; stable, for scripts.
     pub key: &'static str,
     /// The number.
-    #[serde(flatten)]
     pub value: Value,
     /// Where the report shows it.
     pub place: Place,

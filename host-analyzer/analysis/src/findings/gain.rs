@@ -1,11 +1,9 @@
 //! What a remedy brings, as an interval.
 
-use serde::Serialize;
-
 use crate::duty::estimate::ratio;
 
 /// Time by which something becomes shorter, and the speed that follows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// What becomes shorter.
     pub of: Gains,
@@ -20,8 +18,7 @@ pub struct Gain {
 }
 
 /// What becomes shorter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gains {
     /// A decode token.
     Token,

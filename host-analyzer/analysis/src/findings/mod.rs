@@ -10,8 +10,6 @@ mod evidence;
 mod gain;
 pub mod rules;
 
-use serde::Serialize;
-
 use crate::Analysis;
 pub use case::{Case, Headline};
 pub use evidence::{Evidence, Place, Value};
@@ -72,8 +70,7 @@ pub struct Found {
 }
 
 /// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
     /// Seen directly.
     High,
@@ -84,8 +81,7 @@ pub enum Confidence {
 }
 
 /// What a rule needs and does not have.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(tag = "kind", content = "name", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// Decode calls, at least so many.
     DecodeCalls(u64),

@@ -7,8 +7,6 @@ mod segments;
 
 pub use segments::{Segment, segments};
 
-use serde::Serialize;
-
 use super::phase::{Phase, Phases};
 use profinfer_trace::model::{self, GaugeUnit, Model};
 
@@ -53,7 +51,7 @@ pub enum Note {
 }
 
 /// Figures over some time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Least value.
     pub min: f64,

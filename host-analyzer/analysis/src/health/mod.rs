@@ -17,7 +17,7 @@ use super::duty::Slowdown;
 use super::ending::{Ending, EndingCode};
 use profinfer_trace::model::Model;
 pub use remark::{Late, Of, Remark, RingStalls, Severity};
-pub use sums::{ByReason, Damaged, Dropped, ExpertSum, Health, SpanSum};
+pub use sums::{Damaged, Dropped, ExpertSum, Health, SkippedKind, SpanSum};
 
 /// The health of a session.
 #[must_use]

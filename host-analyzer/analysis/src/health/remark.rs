@@ -1,7 +1,5 @@
 //! What there is to say of a recording's health, one thing each; `views` makes the sentences.
 
-use serde::Serialize;
-
 use crate::accelerator::ProfileJoin;
 use crate::capture::{PhaseCoverage, Step};
 use crate::duty::Measured;
@@ -27,7 +25,7 @@ pub enum Of {
 }
 
 /// Records that were reserved and not submitted, because their threads had lost their CPUs: all records after them had to wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingStalls {
     /// How often the reader met one.
     pub count: u64,
@@ -36,7 +34,7 @@ pub struct RingStalls {
 }
 
 /// A process whose first calls may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late {
     /// Which.
     pub pid: u32,

@@ -14,7 +14,7 @@ pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<
 /// Where records were lost because the ring buffer was full: whether it was full because its reader was held up.
 pub(super) fn stalled(health: &Health, found: &mut Vec<Remark>) {
     let full = |l: &Ledger| l.spans_ring_full > 0 || l.calls_ring_full > 0 || l.tensors_ring_full > 0;
-    let lost = health.dropped.and_then(|d| d.by_reason.0).is_some_and(|l| full(&l));
+    let lost = health.dropped.is_some_and(|d| full(&d.ledger));
     found.extend(health.ring_stalls.filter(|s| lost && s.count > 0).map(Remark::RingStalled));
 }
 

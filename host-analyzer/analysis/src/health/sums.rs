@@ -1,19 +1,14 @@
 //! What was lost, in figures.
 
-use serde::{Serialize, Serializer};
-
 use super::remark::{Late, Remark, RingStalls};
-use profinfer_trace::model::totals::{RowRole, Totals};
 use profinfer_trace::model::{EndReason, EndingKind, ExpertLedger, Ledger, Model};
 
 /// Health of a session.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
     /// Nothing dropped, nothing damaged, not cut short, every operator accounted for.
-    #[serde(skip)]
     pub perfect: bool,
     /// What there is to say, worst first; never empty.
-    #[serde(skip)]
     pub remarks: Vec<Remark>,
     /// Lost at the source; `None` when the agent's totals did not arrive.
     pub dropped: Option<Dropped>,
@@ -38,31 +33,16 @@ pub struct Health {
 }
 
 /// Lost at the source.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Operator spans, for whichever reason.
     pub spans: u64,
     /// Everything, by reason.
-    #[serde(flatten)]
-    pub by_reason: ByReason<Ledger>,
-}
-
-/// The losses of a ledger, which are written by their reasons' keys; null where the ledger did not arrive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ByReason<L>(pub Option<L>);
-
-impl<L: Totals> Serialize for ByReason<L> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(L::ROWS.iter().filter_map(|row| match row.role {
-            RowRole::Lost(reason) => Some((reason.key, self.0.as_ref().map(row.get))),
-            RowRole::BytesOfLoss(key) => Some((key, self.0.as_ref().map(row.get))),
-            _ => None,
-        }))
-    }
+    pub ledger: Ledger,
 }
 
 /// One kind of damage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged {
     /// Kind, in words.
     pub kind: &'static str,
@@ -75,7 +55,7 @@ pub struct Damaged {
 }
 
 /// Records of one kind that this build does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SkippedKind {
     /// The kind's number (docs/wire-format.md).
     pub kind: u16,
@@ -84,7 +64,7 @@ pub struct SkippedKind {
 }
 
 /// Operator spans, from the kernel to here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanSum {
     /// Ends of operators that the kernel saw; `None` when the agent's totals did not arrive.
     pub kernel: Option<u64>,
@@ -105,15 +85,14 @@ pub struct SpanSum {
 }
 
 /// Experts that routers chose, one for each token, layer and rank.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExpertSum {
     /// Chosen, as the kernel saw it; `None`, as all below that the agent tells, when its totals did not arrive.
     pub chosen: Option<u64>,
     /// In the tables.
     pub kept: u64,
-    /// Lost at the source, by reason.
-    #[serde(flatten)]
-    pub by_reason: ByReason<ExpertLedger>,
+    /// Lost at the source, by reason; `None` when the agent's totals did not arrive.
+    pub ledger: Option<ExpertLedger>,
     /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last totals of a stream cut short.
     pub unaccounted: Option<i64>,
     /// Positions that never came, whatever the reason, of graph calls of which others did.
@@ -163,7 +142,7 @@ fn late(model: &Model) -> impl Iterator<Item = Late> + '_ {
 }
 
 fn dropped(model: &Model) -> Option<Dropped> {
-    model.health.ledger.map(|l| Dropped { spans: l.dropped(), by_reason: ByReason(Some(l)) })
+    model.health.ledger.map(|l| Dropped { spans: l.dropped(), ledger: l })
 }
 
 fn span_sum(model: &Model) -> SpanSum {
@@ -197,7 +176,7 @@ fn expert_sum(model: &Model) -> Option<ExpertSum> {
     let of = |l: ExpertLedger| ExpertSum {
         chosen: Some(l.chosen),
         kept,
-        by_reason: ByReason(Some(l)),
+        ledger: Some(l),
         unaccounted: i64::try_from(i128::from(l.sent) - i128::from(l.received) - before).ok(),
         missing,
     };

@@ -10,8 +10,6 @@ mod fit;
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
 use super::execution::Executions;
 use super::group::context_name;
 use super::name::without_layer;
@@ -21,7 +19,7 @@ use fit::{Line, Point};
 use profinfer_trace::model::{DecodeId, Model, Role, Text, TopologyId, Traced};
 
 /// One context.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Kv {
     /// Process.
     pub pid: u32,
@@ -42,7 +40,7 @@ pub struct Kv {
 }
 
 /// Tokens with so many cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Cells, padding included.
     pub cells: u64,
@@ -53,7 +51,7 @@ pub struct Step {
 }
 
 /// How a time grows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     /// Time for a token that 1,000 cells more cost, ns.
     pub ns_per_1000_cells: i64,
@@ -70,7 +68,7 @@ pub struct Growth {
 }
 
 /// Operators that grow together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Operators {
     /// Tensor name without the layer's number; `None` of a type.
     pub name: Option<String>,
@@ -81,12 +79,11 @@ pub struct Operators {
     /// Backend.
     pub backend: String,
     /// Wall time of their executions for a token.
-    #[serde(flatten)]
     pub growth: Growth,
 }
 
 /// A token with the cache full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// Length of the call, ns.
     pub token_ns: u64,

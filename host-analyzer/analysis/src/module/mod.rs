@@ -8,8 +8,6 @@ mod place;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 pub use name::Module;
 pub use place::{Place, places};
 
@@ -53,12 +51,11 @@ impl Places {
 }
 
 /// What one part of the model took in one phase, over all contexts and backends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sum {
     /// Phase.
     pub phase: Phase,
     /// Module; `None` in the sums of layers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<Module>,
     /// Layer, from 0; `None` for what is in none, and in the sums of modules.
     pub layer: Option<u32>,

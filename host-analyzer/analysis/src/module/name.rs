@@ -1,10 +1,7 @@
 //! What names of tensors tell: llama.cpp names its weights `blk.N.attn_q.weight` and its nodes `Qcur-N`, the same for every architecture.
 
-use serde::Serialize;
-
 /// A part of a model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Module {
     /// Rows of the embeddings, looked up by token.
     Embedding,

@@ -6,8 +6,6 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
-
 use super::super::context::Context;
 use profinfer_trace::model::{Layer, Model};
 
@@ -23,8 +21,7 @@ pub struct Pair {
 }
 
 /// The part that a call has in speculative decoding.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
     /// None.
     #[default]

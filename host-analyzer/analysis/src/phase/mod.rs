@@ -8,16 +8,13 @@ mod draft;
 mod logits;
 mod warm_up;
 
-use serde::Serialize;
-
 use super::context::{Context, contexts};
 use super::tracing::Tracing;
 pub use draft::{Pair, Role};
 use profinfer_trace::model::{DecodeId, Model};
 
 /// What a call was for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// A prompt is read: logits for fewer tokens than it has.
     Prefill,
@@ -34,8 +31,7 @@ pub enum Phase {
 }
 
 /// What a phase was told by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// Rows of logits against tokens.
     Logits,

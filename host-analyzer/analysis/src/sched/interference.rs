@@ -3,14 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::pieces::pieces;
 use super::windows::{Windows, within};
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
 /// A task that had CPUs which threads of the engine wanted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interference {
     /// Thread id of the kernel; 0 for the CPUs' idle tasks.
     pub tid: u32,
@@ -45,7 +43,7 @@ pub struct Interference {
 }
 
 /// A CPU that the task had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnCpu {
     /// CPU.
     pub cpu: u16,
@@ -56,7 +54,7 @@ pub struct OnCpu {
 }
 
 /// A thread of the engine that waited for the task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiter {
     /// Thread id of the kernel.
     pub tid: u32,

@@ -3,13 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::windows::{Windows, within};
 use profinfer_trace::model::{InterruptKind, Model, Text};
 
 /// The interrupts of one name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interrupt {
     /// `hard` for a device's handler, `soft` for deferred work.
     pub kind: &'static str,

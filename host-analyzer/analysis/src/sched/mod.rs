@@ -11,8 +11,6 @@ pub mod shown;
 mod thread;
 mod windows;
 
-use serde::Serialize;
-
 use super::phase::Phases;
 pub use interference::{Interference, OnCpu, Waiter};
 pub use interrupt::Interrupt;
@@ -21,7 +19,7 @@ pub use thread::{StateTimes, ThreadTimes};
 use windows::Windows;
 
 /// Results of the scheduler level.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sched {
     /// The level was recorded. If not, what follows is empty and says nothing.
     pub recorded: bool,
@@ -41,7 +39,7 @@ pub struct Sched {
 pub const MAX_TASKS: usize = 200;
 
 /// Tasks that had CPUs for less time than those that are listed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Tasks.
     pub tasks: u64,

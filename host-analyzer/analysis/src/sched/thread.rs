@@ -1,12 +1,10 @@
 //! How long each thread was in which state.
 
-use serde::Serialize;
-
 use super::windows::{Window, Windows, within};
 use profinfer_trace::model::{Model, ThreadState};
 
 /// Time by state, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StateTimes {
     /// It had a CPU.
     pub running_ns: u64,
@@ -46,7 +44,7 @@ impl StateTimes {
 }
 
 /// One thread of the engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// Thread id of the kernel.
     pub tid: u32,

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 /// The calls with so many sequences in their batch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Batches {
     /// Sequences in the batch.
     pub sequences: u32,

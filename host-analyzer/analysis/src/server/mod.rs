@@ -11,8 +11,6 @@ mod spread;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::group::context_name;
 use super::phase::{Phase, Phases};
 pub use batch::Batches;
@@ -22,7 +20,7 @@ use slot::{Call, Slots};
 pub use spread::{Spread, Spreads};
 
 /// Requests by slot.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Server {
     /// Contexts whose batches tell sequences, by process and address.
     pub contexts: Vec<ServerContext>,
@@ -31,14 +29,13 @@ pub struct Server {
 }
 
 /// One context, and its sequences.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ServerContext {
     /// Process.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
     /// Over its requests.
-    #[serde(flatten)]
     pub spreads: Spreads,
     /// The same of each slot.
     pub slots: Vec<Slot>,
@@ -49,12 +46,11 @@ pub struct ServerContext {
 }
 
 /// One sequence.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
     /// Number of the sequence, which is that of the slot in llama-server.
     pub slot: i32,
     /// Over its requests.
-    #[serde(flatten)]
     pub spreads: Spreads,
 }
 

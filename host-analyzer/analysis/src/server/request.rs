@@ -1,10 +1,7 @@
 //! One request of a slot.
 
-use serde::Serialize;
-
 /// What the beginning of a request was told by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
     /// Tokens of a prompt: several, or without an output, or at the first position.
     Prompt,
@@ -16,7 +13,7 @@ pub enum Begin {
 }
 
 /// A prompt in a slot, and what came out of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotRequest {
     /// Position among the requests, from 0.
     pub index: u32,

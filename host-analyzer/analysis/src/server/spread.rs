@@ -1,12 +1,10 @@
 //! Percentiles over requests.
 
-use serde::Serialize;
-
 use super::super::percentile::percentile;
 use super::request::SlotRequest;
 
 /// Percentiles of one figure over the requests that have it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spread {
     /// Requests that have the figure.
     pub n: u64,
@@ -28,7 +26,7 @@ impl Spread {
 }
 
 /// What some requests have in common.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spreads {
     /// Requests.
     pub requests: u64,

@@ -8,8 +8,6 @@ mod round;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::group::context_name;
 use super::percentile::percentile;
 use super::phase::{Phase, Phases};
@@ -18,7 +16,7 @@ use profinfer_trace::model::Model;
 use round::{Round, rounds};
 
 /// Speculative decoding with one draft and one target.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Speculative {
     /// Process.
     pub pid: u32,
@@ -62,7 +60,7 @@ pub struct Speculative {
 }
 
 /// Guesses of one position, in rounds whose outcome is known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
     /// 1 is the first guess of a round.
     pub position: u32,
@@ -75,7 +73,7 @@ pub struct Position {
 }
 
 /// Calls of the target with so many guesses.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
     /// Guesses.
     pub drafted: u32,

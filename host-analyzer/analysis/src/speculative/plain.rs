@@ -4,13 +4,11 @@
 //! takes no less time than one with a single token, and n tokens at once take no longer than n times one. The work of a plain token
 //! says the same: all weights as in the batch, and an nth of its operations.
 
-use serde::Serialize;
-
 use super::super::percentile::percentile;
 use super::Verified;
 
 /// How long the target takes for one token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plain {
     /// Median length of a call, the estimate, or `high_ns`, ns.
     pub ns: u64,
@@ -25,8 +23,7 @@ pub struct Plain {
 }
 
 /// What a time is told by, the surest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToldBy {
     /// Calls with one token.
     Calls,

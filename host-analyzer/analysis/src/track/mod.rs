@@ -10,8 +10,6 @@ mod nest;
 mod order;
 mod walk;
 
-use serde::Serialize;
-
 use profinfer_trace::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId, WAIT_UNKNOWN};
 
 pub use build::tracks;
@@ -19,8 +17,7 @@ pub use order::Order;
 pub use walk::Edge;
 
 /// What a track shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
     /// Token calls.
     Token,
@@ -31,7 +28,7 @@ pub enum TrackKind {
 }
 
 /// One row of the timeline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
     /// Process; 0 when the stream did not tell.
     pub process: u32,
@@ -46,13 +43,10 @@ pub struct Track {
     /// Sum of their lengths, ns; a slice inside another counts too.
     pub total_ns: u64,
     /// Row of the thread.
-    #[serde(skip)]
     pub thread: ThreadId,
     /// 0; more for slices that overlap others without nesting, which no thread of a healthy recording has.
-    #[serde(skip)]
     pub lane: u32,
     /// The slices, by start; of two with the same start, the outer one first.
-    #[serde(skip)]
     pub order: Order,
 }
 

@@ -1,7 +1,5 @@
 //! Work and the time that it took: what was achieved.
 
-use serde::Serialize;
-
 use super::{Accuracy, Reader, Work, Works};
 use crate::execution::Executions;
 use crate::op::{Op, host_side};
@@ -10,7 +8,7 @@ use crate::tally::Tallies;
 use profinfer_trace::model::Model;
 
 /// Work of several executions, and what it comes to a second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Done {
     /// Bytes read.
     pub read_bytes: u64,

@@ -16,8 +16,6 @@ mod reader;
 mod sources;
 mod stored;
 
-use serde::Serialize;
-
 pub use done::{Achieved, Done};
 pub use reader::Reader;
 
@@ -25,8 +23,7 @@ use formula::Formula;
 use profinfer_trace::model::Model;
 
 /// How far a number can be believed; the worse one holds for a sum.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Accuracy {
     /// It follows from shapes, types, positions and selections.
     #[default]

@@ -202,7 +202,7 @@ fn health_tells_of_every_lost_expert() {
     assert!(said[1].starts_with("incomplete: 1 selections"));
     let sum = health.experts.unwrap();
     assert_eq!(
-        (sum.chosen, sum.kept, sum.by_reason.0.map(|l| l.ring_full), sum.missing, sum.unaccounted),
+        (sum.chosen, sum.kept, sum.ledger.map(|l| l.ring_full), sum.missing, sum.unaccounted),
         (Some(28), 27, Some(1), 1, Some(0))
     );
     // Sent and not here; here and not sent; sums that do not add up; no totals.

@@ -309,6 +309,14 @@ fn what_is_missing_is_named() {
     }
 }
 
+/// A prediction, as it is written.
+pub(crate) fn written() -> Vec<u8> {
+    let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());
+    let mut bytes = Vec::new();
+    views::tune::json(Some(&p), None, &mut bytes).unwrap();
+    bytes
+}
+
 #[test]
 fn json_and_terminal() {
     let p = foreseen(session([PRODUCT, NORM], &[0, 1]), alike());

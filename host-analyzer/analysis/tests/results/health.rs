@@ -4,7 +4,9 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::health::{Health, Remark};
 use profinfer_trace::model::totals::{RowRole, Totals};
 use profinfer_trace::model::*;
+use profinfer_views::summary::summary;
 use profinfer_views::words::health::lines;
+use serde_json::Value;
 
 use crate::models::small;
 
@@ -77,7 +79,10 @@ fn check_reasons<L: Totals>(put: impl Fn(&mut Model, L), key: Option<&str>) {
         let named = said.iter().filter(|l| l.starts_with("dropped: 9 ") && l.contains(reason.why));
         assert_eq!(named.count(), 1, "{}: {said:?}", row.name);
         if let Some(key) = key {
-            assert_eq!(serde_json::to_value(&h).unwrap()[key][reason.key], 9, "{}", row.name);
+            let mut m = small::model();
+            put(&mut m, L::read(&[(row.name, 9)]));
+            let written: Value = serde_json::from_slice(&crate::views::bytes(summary, &m)).unwrap();
+            assert_eq!(written["health"][key][reason.key], 9, "{}", row.name);
         }
     }
 }

@@ -86,9 +86,8 @@ fn other_work_is_not_recommended() {
     assert!(Tuning::of(&[Setting::default()], choices()).choice.is_none());
 }
 
-/// A sensor that says 2 W all the time: 2 W · 450 ns is 0.9 µJ. Two sensors may be parts of each other.
-#[test]
-fn energy_of_a_token() {
+/// Settings with one and with two sensors of power, each of which says 2 W all the time.
+fn powered() -> [Setting; 2] {
     let gauge = |name: &str, kind, unit, value: i64| Gauge {
         name: name.to_owned(),
         kind,
@@ -109,10 +108,23 @@ fn energy_of_a_token() {
         let trials = vec![Trial::of(&m)];
         Setting { name: format!("t{power}"), threads: Some(4), cpus: Some("4-7".to_owned()), trials }
     };
-    let settings = [with(1), with(2)];
-    let tuning = Tuning::of(&settings, choices());
+    [with(1), with(2)]
+}
+
+/// The same, as they are written.
+pub(crate) fn written() -> Vec<u8> {
+    let settings = powered();
     let mut bytes = Vec::new();
-    views::tune::json(None, Some((&tuning, &settings)), &mut bytes).unwrap();
+    views::tune::json(None, Some((&Tuning::of(&settings, choices()), &settings)), &mut bytes).unwrap();
+    bytes
+}
+
+/// A sensor that says 2 W all the time: 2 W · 450 ns is 0.9 µJ. Two sensors may be parts of each other.
+#[test]
+fn energy_of_a_token() {
+    let settings = powered();
+    let tuning = Tuning::of(&settings, choices());
+    let bytes = written();
     let json: Value = serde_json::from_slice(&bytes).unwrap();
     let row = &json["settings"][0];
     assert!((row["joules_per_token"].as_f64().unwrap() - 9e-7).abs() < 1e-12, "{row:#}");

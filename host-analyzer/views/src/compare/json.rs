@@ -1,146 +1,25 @@
 //! The document.
 
-use serde::Serialize;
-
 use super::Names;
-use crate::{SCHEMA, words};
+use crate::published::Publish;
+use crate::words;
 use profinfer_analysis::compare::{self, Comparison, Item, Method, Note, Row, Value};
+use profinfer_schema as schema;
+use profinfer_schema::{DRAFT, SCHEMA};
 
 /// Everything that is written of a comparison.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    schema: u32,
-    verdict: Verdict,
-    power: Option<Power>,
-    same_work: bool,
-    gate: Vec<GateItem<'a>>,
-    selection: Selection,
-    sides: Vec<Side<'a>>,
-    notes: Vec<NoteRow>,
-    change: Option<Change>,
-    rows: Vec<RowOut<'a>>,
-}
-
-#[derive(Serialize)]
-struct Verdict {
-    code: &'static str,
-    sentence: String,
-    shift_share: Option<f64>,
-    low_share: Option<f64>,
-    high_share: Option<f64>,
-    bound_share: Option<f64>,
-    practical_share: f64,
-    doubtful: bool,
-    method: Option<&'static str>,
-    coverage_share: Option<f64>,
-    within_share: Option<f64>,
-    between_share: Option<f64>,
-    /// Whether that is what runs of one side lie apart.
-    between_seen: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct Power {
-    power_share: f64,
-    scatter_share: f64,
-    told_share: Option<f64>,
-    runs: Option<usize>,
-    sentence: String,
-}
-
-#[derive(Serialize)]
-struct GateItem<'a> {
-    thing: compare::Thing,
-    which: &'a str,
-    title: String,
-    kind: compare::Kind,
-    found: &'static str,
-    other_work: bool,
-    a: Vec<ValueOut<'a>>,
-    b: Vec<ValueOut<'a>>,
-    only_a: Vec<&'a str>,
-    only_b: Vec<&'a str>,
-    sentence: String,
-}
-
-/// A number, or texts, or nothing where it is not known.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ValueOut<'a> {
-    Number(f64),
-    Texts(Vec<&'a str>),
-    Unknown(Option<()>),
-}
-
-#[derive(Serialize)]
-struct Selection {
-    phase: &'static str,
-    warm_up: usize,
-    first_position: Option<u32>,
-    last_position: Option<u32>,
-    traced: bool,
-    sentence: String,
-}
-
-#[derive(Serialize)]
-struct Side<'a> {
-    name: &'a str,
-    mean_ns: Option<u64>,
-    median_ns: Option<u64>,
-    tokens_per_s: Option<f64>,
-    spread_share: Option<f64>,
-    runs: Vec<Run<'a>>,
-}
-
-#[derive(Serialize)]
-struct Run<'a> {
-    name: &'a str,
-    tokens: usize,
-    mean_ns: u64,
-    median_ns: u64,
-    half_share: Option<f64>,
-    disturbed_share: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct NoteRow {
-    code: &'static str,
-    sentence: String,
-}
-
-#[derive(Serialize)]
-struct Change {
-    a_ns: i64,
-    b_ns: i64,
-    change_ns: i64,
-}
-
-#[derive(Serialize)]
-struct RowOut<'a> {
-    level: &'static str,
-    class: &'static str,
-    op: Option<&'a str>,
-    tensor: Option<&'a str>,
-    title: String,
-    a_ns: i64,
-    b_ns: i64,
-    change_ns: i64,
-    change_share: Option<f64>,
-    p: Option<f64>,
-    stands: Option<bool>,
-}
-
-pub(super) fn document<'a>(comparison: &'a Comparison, names: &'a Names) -> Document<'a> {
+pub(super) fn document(comparison: &Comparison, names: &Names) -> schema::Comparison {
     let token = comparison.token_ns();
     let different = |n: &Note| matches!(n, Note::DifferentWork | Note::NoCommonPositions);
-    Document {
+    schema::Comparison {
         schema: SCHEMA,
+        draft: DRAFT,
         verdict: verdict(comparison),
-        power: comparison.power.as_ref().map(|p| Power {
+        power: comparison.power.as_ref().map(|p| schema::Power {
             power_share: compare::POWER,
             scatter_share: p.scatter,
             told_share: p.told,
-            runs: p.runs,
+            runs: p.runs.publish(),
             sentence: words::compare::power(p, comparison.choices.practical),
         }),
         same_work: comparison.verdict.code != compare::Code::DifferentWork
@@ -151,14 +30,17 @@ pub(super) fn document<'a>(comparison: &'a Comparison, names: &'a Names) -> Docu
         notes: comparison
             .notes
             .iter()
-            .map(|n| NoteRow { code: words::compare::note_code(n), sentence: words::compare::note(n) })
+            .map(|n| schema::Note {
+                code: words::compare::note_code(n).to_owned(),
+                sentence: words::compare::note(n),
+            })
             .collect(),
-        change: token.map(|[a_ns, b_ns]| Change { a_ns, b_ns, change_ns: b_ns - a_ns }),
+        change: token.map(|[a_ns, b_ns]| schema::Change { a_ns, b_ns, change_ns: b_ns - a_ns }),
         rows: comparison.rows.iter().map(|row| self::row(row, token)).collect(),
     }
 }
 
-fn verdict(comparison: &Comparison) -> Verdict {
+fn verdict(comparison: &Comparison) -> schema::ComparisonVerdict {
     let v = &comparison.verdict;
     let (method, coverage_share) = match v.method {
         Some(Method::Ranks { coverage }) => (Some("ranks"), Some(coverage)),
@@ -169,8 +51,8 @@ fn verdict(comparison: &Comparison) -> Verdict {
         Some(Method::Spread { within, between, seen }) => Some((within, between, seen)),
         _ => None,
     };
-    Verdict {
-        code: v.code.code(),
+    schema::ComparisonVerdict {
+        code: v.code.code().to_owned(),
         sentence: words::compare::verdict(comparison),
         shift_share: v.shift,
         low_share: v.interval.map(|i| i.0),
@@ -178,7 +60,7 @@ fn verdict(comparison: &Comparison) -> Verdict {
         bound_share: v.bound(),
         practical_share: v.practical,
         doubtful: v.doubtful,
-        method,
+        method: method.map(str::to_owned),
         coverage_share,
         within_share: spread.map(|s| s.0),
         between_share: spread.map(|s| s.1),
@@ -186,18 +68,19 @@ fn verdict(comparison: &Comparison) -> Verdict {
     }
 }
 
-fn gate_item(item: &Item) -> GateItem<'_> {
-    GateItem {
-        thing: item.key.thing,
-        which: &item.key.which,
+fn gate_item(item: &Item) -> schema::GateItem {
+    let only = |side| item.only_in(side).into_iter().map(str::to_owned).collect();
+    schema::GateItem {
+        thing: item.key.thing.publish(),
+        which: item.key.which.publish(),
         title: words::compare::name(item),
-        kind: item.kind,
-        found: item.found.code(),
+        kind: item.kind.publish(),
+        found: item.found.code().to_owned(),
         other_work: item.other_work(),
         a: item.values[0].iter().map(value).collect(),
         b: item.values[1].iter().map(value).collect(),
-        only_a: item.only_in(0).into_iter().collect(),
-        only_b: item.only_in(1).into_iter().collect(),
+        only_a: only(0),
+        only_b: only(1),
         sentence: words::compare::item(item),
     }
 }
@@ -205,20 +88,20 @@ fn gate_item(item: &Item) -> GateItem<'_> {
 /// A model has hundreds of weights, and all runs have the same: the lists of what differs are beside it.
 const LISTED: usize = 32;
 
-fn value(value: &Value) -> ValueOut<'_> {
+fn value(value: &Value) -> schema::ThingValue {
     match value {
-        Value::Unknown => ValueOut::Unknown(None),
-        Value::Number(n) => ValueOut::Number(*n),
-        Value::Texts(texts) if texts.len() > LISTED => ValueOut::Number(texts.len() as f64),
-        Value::Texts(texts) => ValueOut::Texts(texts.iter().map(String::as_str).collect()),
+        Value::Unknown => schema::ThingValue::Unknown(None),
+        Value::Number(n) => schema::ThingValue::Number(*n),
+        Value::Texts(texts) if texts.len() > LISTED => schema::ThingValue::Number(texts.len() as f64),
+        Value::Texts(texts) => schema::ThingValue::Texts(texts.iter().cloned().collect()),
     }
 }
 
-fn selection(comparison: &Comparison) -> Selection {
+fn selection(comparison: &Comparison) -> schema::Selection {
     let chosen = &comparison.selection;
-    Selection {
-        phase: "decode",
-        warm_up: chosen.warm_up,
+    schema::Selection {
+        phase: "decode".to_owned(),
+        warm_up: chosen.warm_up.publish(),
         first_position: chosen.positions.map(|p| p.0),
         last_position: chosen.positions.map(|p| p.1),
         traced: chosen.traced,
@@ -226,12 +109,12 @@ fn selection(comparison: &Comparison) -> Selection {
     }
 }
 
-fn side<'a>(comparison: &'a Comparison, names: &'a Names, side: usize) -> Side<'a> {
+fn side(comparison: &Comparison, names: &Names, side: usize) -> schema::Side {
     let figures = &comparison.sides[side];
-    let name = |i: usize| names.runs[side].get(i).map_or("", String::as_str);
+    let name = |i: usize| names.runs[side].get(i).cloned().unwrap_or_default();
     let mean = figures.mean_ns();
-    Side {
-        name: &names.sides[side],
+    schema::Side {
+        name: names.sides[side].clone(),
         mean_ns: mean.map(|ns| ns.round() as u64),
         median_ns: figures.median_ns().map(|ns| ns.round() as u64),
         tokens_per_s: mean.filter(|ns| *ns > 0.0).map(|ns| 1e9 / ns),
@@ -240,9 +123,9 @@ fn side<'a>(comparison: &'a Comparison, names: &'a Names, side: usize) -> Side<'
             .runs
             .iter()
             .enumerate()
-            .map(|(i, run)| Run {
+            .map(|(i, run)| schema::Run {
                 name: name(i),
-                tokens: run.tokens,
+                tokens: run.tokens.publish(),
                 mean_ns: run.mean_ns.round() as u64,
                 median_ns: run.median_ns,
                 half_share: run.half_share,
@@ -252,13 +135,13 @@ fn side<'a>(comparison: &'a Comparison, names: &'a Names, side: usize) -> Side<'
     }
 }
 
-fn row(row: &Row, token: Option<[i64; 2]>) -> RowOut<'_> {
-    let text = |t: &'_ str| !t.is_empty();
-    RowOut {
-        level: row.level.code(),
-        class: row.class.key(),
-        op: Some(&*row.op).filter(|t| text(t)),
-        tensor: Some(&*row.tensor).filter(|t| text(t)),
+fn row(row: &Row, token: Option<[i64; 2]>) -> schema::ChangeRow {
+    let text = |t: &str| (!t.is_empty()).then(|| t.to_owned());
+    schema::ChangeRow {
+        level: row.level.code().to_owned(),
+        class: row.class.key().to_owned(),
+        op: text(&row.op),
+        tensor: text(&row.tensor),
         title: words::compare::row(row),
         a_ns: row.side_ns[0],
         b_ns: row.side_ns[1],

@@ -1,6 +1,6 @@
 //! `compare.json` and `compare.html`: two sides of runs, with verdict, gate, runs and rows.
 //!
-//! Stage: view. From: a comparison and the names that a person gave. To: one JSON object, as docs/output-schema.md says, and a page
+//! Stage: view. From: a comparison and the names that a person gave. To: `profinfer_schema::Comparison`, and a page
 //! that holds it. Promises: the codes are stable; the page loads nothing.
 
 mod json;

@@ -1,50 +1,13 @@
-//! `tune.json`: settings that were tried or are foreseen, as docs/output-schema.md says. The codes are stable.
+//! `tune.json`: settings that were tried or are foreseen, `profinfer_schema::Tuning`. The codes are stable.
 
 mod prediction;
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
-use super::{SCHEMA, words};
+use super::words;
 use profinfer_analysis::tune::{Prediction, Setting, Tried, Tuning};
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    /// `tried` or `foreseen`.
-    status: &'static str,
-    advice: Vec<String>,
-    fastest: Option<&'a str>,
-    choice: Option<&'a str>,
-    open: Vec<&'a str>,
-    practical_share: f64,
-    settings: Vec<Row<'a>>,
-    prediction: Option<prediction::Document<'a>>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    name: &'a str,
-    threads: Option<u32>,
-    cpus: Option<&'a str>,
-    standing: Option<&'static str>,
-    token_ns: Option<u64>,
-    runs_ns: Vec<u64>,
-    longer_share: Option<f64>,
-    low_share: Option<f64>,
-    high_share: Option<f64>,
-    prompt_token_ns: Option<u64>,
-    clocks: Vec<Sensor<'a>>,
-    power: Vec<Sensor<'a>>,
-    joules_per_token: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Sensor<'a> {
-    name: &'a str,
-    mean: f64,
-}
+use profinfer_schema as schema;
+use profinfer_schema::{DRAFT, SCHEMA};
 
 /// Writes `tune.json`: what is foreseen from a recording, what was tried, or both.
 ///
@@ -58,10 +21,11 @@ pub fn json(
     let foreseen = prediction.map(prediction::document);
     let document = match (tried, prediction) {
         (Some((tuning, settings)), _) => {
-            let name = |i: usize| settings[i].name.as_str();
-            Document {
+            let name = |i: usize| settings[i].name.clone();
+            schema::Tuning {
                 schema: SCHEMA,
-                status: "tried",
+                draft: DRAFT,
+                status: "tried".to_owned(),
                 advice: words::tune::advice(tuning, settings),
                 fastest: tuning.fastest.map(name),
                 choice: tuning.choice.map(name),
@@ -71,9 +35,10 @@ pub fn json(
                 prediction: foreseen,
             }
         }
-        (None, prediction) => Document {
+        (None, prediction) => schema::Tuning {
             schema: SCHEMA,
-            status: "foreseen",
+            draft: DRAFT,
+            status: "foreseen".to_owned(),
             advice: prediction.map_or_else(Vec::new, |p| words::tune::foreseen(p, None)),
             fastest: None,
             choice: None,
@@ -87,16 +52,16 @@ pub fn json(
     out.write_all(b"\n")
 }
 
-fn row<'a>(setting: &'a Setting, tried: Option<&'a Tried>) -> Row<'a> {
+fn row(setting: &Setting, tried: Option<&Tried>) -> schema::TriedSetting {
     let sensors = |of: fn(&Tried) -> &[(String, f64)]| {
         let of = tried.map(of).unwrap_or_default();
-        of.iter().map(|(name, mean)| Sensor { name, mean: *mean }).collect()
+        of.iter().map(|(name, mean)| schema::SensorMean { name: name.clone(), mean: *mean }).collect()
     };
-    Row {
-        name: &setting.name,
+    schema::TriedSetting {
+        name: setting.name.clone(),
         threads: setting.threads,
-        cpus: setting.cpus.as_deref(),
-        standing: tried.map(|t| t.standing.code()),
+        cpus: setting.cpus.clone(),
+        standing: tried.map(|t| t.standing.code().to_owned()),
         token_ns: tried.map(|t| t.token_ns),
         runs_ns: tried
             .map_or_else(Vec::new, |t| t.side.runs.iter().map(|r| r.mean_ns.round() as u64).collect()),

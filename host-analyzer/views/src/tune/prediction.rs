@@ -1,75 +1,22 @@
 //! The part of `tune.json` that is foreseen from one recording.
 
-use serde::Serialize;
-
 use super::words;
-use profinfer_analysis::roof::Top;
+use crate::published::Publish;
 use profinfer_analysis::tune::{Foreseen, Prediction, Share};
+use profinfer_schema as schema;
 
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    choice: Option<String>,
-    plausible: Vec<String>,
-    cached: bool,
-    memory_share: f64,
-    read: Option<Top>,
-    recorded: Recorded<'a>,
-    settings: Vec<Row<'a>>,
-}
-
-#[derive(Serialize)]
-struct Recorded<'a> {
-    tokens: usize,
-    threads: u32,
-    cpus: &'a [u16],
-    token_ns: f64,
-    half_ns: Option<f64>,
-    probes_ns: f64,
-    barriers: f64,
-    between_operators_ns: f64,
-    serial_ns: f64,
-    waits_ns: f64,
-    taken_ns: f64,
-    other_ns: f64,
-    operators: Vec<Operator<'a>>,
-}
-
-#[derive(Serialize)]
-struct Operator<'a> {
-    desc: &'a str,
-    rows: u64,
-    weights: bool,
-    arithmetic: &'static str,
-    ns: f64,
-    bytes: f64,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    name: String,
-    threads: u32,
-    cpus: String,
-    core: Option<&'a str>,
-    token_ns: f64,
-    low_ns: f64,
-    high_ns: f64,
-    recorded: bool,
-    plausible: bool,
-    sure: bool,
-}
-
-pub(super) fn document(prediction: &Prediction) -> Document<'_> {
+pub(super) fn document(prediction: &Prediction) -> schema::TuningPrediction {
     let (m, settings) = (&prediction.makeup, &prediction.settings);
-    Document {
+    schema::TuningPrediction {
         choice: prediction.choice.map(|i| words::tune::name(&settings[i])),
         plausible: settings.iter().filter(|s| s.plausible).map(words::tune::name).collect(),
         cached: prediction.cached,
         memory_share: prediction.memory_share,
-        read: prediction.read,
-        recorded: Recorded {
-            tokens: m.tokens,
+        read: prediction.read.publish(),
+        recorded: schema::RecordedSetting {
+            tokens: m.tokens.publish(),
             threads: m.threads,
-            cpus: &m.cpus,
+            cpus: m.cpus.clone(),
             token_ns: m.token_ns,
             half_ns: m.half_ns,
             probes_ns: m.probes_ns,
@@ -85,23 +32,23 @@ pub(super) fn document(prediction: &Prediction) -> Document<'_> {
     }
 }
 
-fn operator(share: &Share) -> Operator<'_> {
-    Operator {
-        desc: &share.desc,
+fn operator(share: &Share) -> schema::OperatorShare {
+    schema::OperatorShare {
+        desc: share.desc.clone(),
         rows: share.rows,
         weights: share.product,
-        arithmetic: share.arithmetic.name(),
+        arithmetic: share.arithmetic.name().to_owned(),
         ns: share.ns,
         bytes: share.bytes,
     }
 }
 
-fn row(setting: &Foreseen) -> Row<'_> {
-    Row {
+fn row(setting: &Foreseen) -> schema::PredictedSetting {
+    schema::PredictedSetting {
         name: words::tune::name(setting),
         threads: setting.threads,
         cpus: words::tune::cpus(&setting.cpus),
-        core: setting.core.as_deref(),
+        core: setting.core.clone(),
         token_ns: setting.token_ns,
         low_ns: setting.low_ns,
         high_ns: setting.high_ns,

@@ -1,7 +1,5 @@
 //! What the rules look at: the session's decode tokens, and what is known around them.
 
-use serde::Serialize;
-
 mod conditions;
 mod gauges;
 mod noise;
@@ -20,7 +18,7 @@ use crate::phase::Phase;
 use profinfer_trace::model::{Ends, FactValue, Model};
 
 /// How fast, and how near to what this board can do.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Headline {
     /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
     pub tokens: u64,

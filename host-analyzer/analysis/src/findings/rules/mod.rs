@@ -26,8 +26,6 @@ mod sampling;
 mod splits;
 mod too_many_threads;
 
-use serde::Serialize;
-
 use super::Rule;
 
 /// All rules, in the order of docs/findings.md.
@@ -60,8 +58,7 @@ pub const RULES: &[&Rule] = &[
 ];
 
 /// What to do about a cause.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Remedy {
     /// Give the engine this number of threads.
     Threads {

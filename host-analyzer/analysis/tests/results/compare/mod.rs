@@ -5,7 +5,7 @@ mod gate;
 mod power;
 mod random;
 mod rows;
-mod schema;
+pub(crate) mod schema;
 mod statistics;
 mod verdict;
 

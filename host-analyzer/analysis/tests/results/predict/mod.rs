@@ -5,7 +5,7 @@ mod census;
 mod file;
 mod gguf;
 mod refusals;
-mod schema;
+pub(crate) mod schema;
 
 use board::{BETWEEN, Made, OTHER, PRODUCT, Q4, Q5, Q8, VOCAB};
 use profinfer_analysis::predict::{Ask, By, Prediction, Run};

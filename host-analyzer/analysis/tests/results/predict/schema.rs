@@ -1,6 +1,4 @@
-//! predict.json has the keys that its page lists, and no name can leave its place.
-
-use std::collections::BTreeSet;
+//! predict.json: its figures are those of the prediction, and no name can leave its place.
 
 use profinfer_analysis::ceiling::Ceilings;
 use profinfer_analysis::predict::{Bracket, Census, Refusal};
@@ -11,7 +9,6 @@ use serde_json::Value;
 
 use super::board::{Made, Q4, Q5, Q8};
 use super::predict;
-use crate::keys::keys;
 
 fn document(answer: &Answer, names: &Names) -> Value {
     let mut bytes = Vec::new();
@@ -25,25 +22,15 @@ fn predicted() -> Answer {
     Answer::Predicted(Box::new(predict(Made { layers: 7, embd: 96, dtype: Q5 }, &runs)))
 }
 
-#[test]
-fn the_schema_page_lists_exactly_the_keys_of_predictions() {
-    let page = include_str!("../../../../../docs/output-schema.md");
-    let block = page.split("## predict.json").nth(1).unwrap().split("```").nth(1).unwrap();
-    let block = block.strip_prefix("text").unwrap();
-    // Names are what a line begins with, and fields in braces, which may go on in the next line; the rest are remarks.
-    let heads = block.lines().filter(|l| !l.starts_with(' ')).map(|l| l.split("  ").next().unwrap());
-    let fields = block.split('{').skip(1).map(|part| part.split('}').next().unwrap());
-    let plain = heads.chain(fields).collect::<Vec<_>>().join("\n");
-    let listed: BTreeSet<String> = plain
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|w| w.starts_with(|c: char| c.is_ascii_lowercase()))
-        .map(str::to_owned)
-        .collect();
-    let mut written = BTreeSet::new();
-    keys(&document(&predicted(), &Names::default()), &mut written);
-    keys(&document(&bracketed(), &Names::default()), &mut written);
-    // Only runs with prompts have these; the borders of a bracket have the same fields.
-    assert_eq!(written, listed);
+/// A prediction, a bracket and a refusal, as they are written.
+pub(crate) fn written() -> Vec<Vec<u8>> {
+    let refused = Answer::Refused(Refusal::Board { asked: "a".to_owned(), found: "b".to_owned() });
+    let written = |answer: &Answer| {
+        let mut bytes = Vec::new();
+        json(answer, &Names::default(), &mut bytes).unwrap();
+        bytes
+    };
+    [predicted(), bracketed(), refused].iter().map(written).collect()
 }
 
 #[test]

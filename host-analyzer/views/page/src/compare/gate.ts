@@ -2,7 +2,7 @@
 
 import { h } from "../ui/dom.ts";
 import { section } from "../ui/parts.ts";
-import type { GateItem } from "./data.ts";
+import type { GateItem } from "../data/schema.ts";
 
 function names(items: GateItem[], found: string): string {
   return [...new Set(items.filter((i) => i.found === found).map((i) => i.title ?? ""))].join(", ");

@@ -7,7 +7,7 @@ import "../style/compare.css";
 import { list, readJson } from "../data/read.ts";
 import { h } from "../ui/dom.ts";
 import { start } from "../ui/start.ts";
-import type { Comparison } from "./data.ts";
+import type { Comparison } from "../data/schema.ts";
 import { gate } from "./gate.ts";
 import { parts } from "./parts.ts";
 import { runs } from "./runs.ts";

@@ -5,7 +5,7 @@ import { time } from "../ui/format.ts";
 import { section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { change, changeTime } from "./change.ts";
-import type { Comparison, Row } from "./data.ts";
+import type { ChangeRow, Comparison } from "../data/schema.ts";
 
 const LEVELS: [string, string, string][] = [
   ["class", "By class of the budget", "Part"],
@@ -14,7 +14,7 @@ const LEVELS: [string, string, string][] = [
 ];
 
 /** A bar from the middle: to the right what takes longer. */
-function bar(row: Row, most: number): HTMLElement {
+function bar(row: ChangeRow, most: number): HTMLElement {
   const ns = row.change_ns ?? 0;
   const fill = h("span", { class: ns > 0 ? "longer" : "shorter" });
   const width = most > 0 ? (Math.abs(ns) / most) * 50 : 0;
@@ -23,14 +23,14 @@ function bar(row: Row, most: number): HTMLElement {
   return h("span", { class: "diverging" }, fill);
 }
 
-function level(rows: Row[], name: string, title: string, of: string): HTMLElement | null {
+function level(rows: ChangeRow[], name: string, title: string, of: string): HTMLElement | null {
   const shown = rows.filter((r) => r.level === name);
   if (shown.length === 0) {
     return null;
   }
   const most = Math.max(...shown.map((r) => Math.abs(r.change_ns ?? 0)));
   const many = shown.some((r) => r.p != null);
-  const element = table<Row>({
+  const element = table<ChangeRow>({
     name: `rows-${name}`,
     rows: shown,
     limit: 14,
@@ -60,15 +60,15 @@ function level(rows: Row[], name: string, title: string, of: string): HTMLElemen
               title: "p",
               tip: "Exact, of the ranks of the runs, at most",
               numeric: true,
-              value: (r: Row) => r.p,
-              cell: (r: Row) => r.p?.toPrecision(2) ?? "",
+              value: (r: ChangeRow) => r.p,
+              cell: (r: ChangeRow) => r.p?.toPrecision(2) ?? "",
             },
             {
               key: "stands",
               title: "Stands",
               tip: "When all rows of this table are looked at together (Benjamini and Hochberg, 5 %)",
-              value: (r: Row) => r.stands,
-              cell: (r: Row) => (r.stands ? "yes" : "no"),
+              value: (r: ChangeRow) => r.stands,
+              cell: (r: ChangeRow) => (r.stands ? "yes" : "no"),
             },
           ]
         : []),
@@ -77,7 +77,7 @@ function level(rows: Row[], name: string, title: string, of: string): HTMLElemen
   return h("div", { class: "panel" }, h("h3", {}, title), element.element);
 }
 
-export function parts(rows: Row[], whole: Comparison["change"]): HTMLElement | null {
+export function parts(rows: ChangeRow[], whole: Comparison["change"]): HTMLElement | null {
   if (!whole || rows.length === 0) {
     return null;
   }

@@ -6,7 +6,7 @@ import { time } from "../ui/format.ts";
 import { section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";
 import { change } from "./change.ts";
-import type { Run, Side } from "./data.ts";
+import type { Run, Side } from "../data/schema.ts";
 
 const WIDTH = 900;
 const LEFT = 40;

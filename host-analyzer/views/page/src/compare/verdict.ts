@@ -4,7 +4,7 @@ import { list } from "../data/read.ts";
 import { figure, h, s } from "../ui/dom.ts";
 import { DASH, time } from "../ui/format.ts";
 import { change } from "./change.ts";
-import type { Comparison, Verdict } from "./data.ts";
+import type { Comparison, ComparisonVerdict } from "../data/schema.ts";
 
 const TONE: Record<string, string> = {
   faster: "good",
@@ -17,7 +17,7 @@ const WIDTH = 640;
 const HEIGHT = 54;
 
 /** Zero, the band in which nobody cares, and the interval of the shift. */
-function interval(v: Verdict): Element | null {
+function interval(v: ComparisonVerdict): Element | null {
   const { low_share: low, high_share: high, shift_share: shift, practical_share: practical } = v;
   if (low == null || high == null || shift == null || practical == null) {
     return null;

@@ -1,6 +1,7 @@
 // Everything known of one tensor: the tooltip's few lines and the panel's all.
 
-import { isLeaf, isView, type DagEdge, type DagNode } from "../data/dag.ts";
+import { isLeaf, isView } from "../data/dag.ts";
+import type { DagEdge, DagNode } from "../data/schema.ts";
 import { place } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { bytes, count, dims, percent, time } from "../ui/format.ts";

@@ -1,7 +1,8 @@
 // The layout as SVG. Every tensor of dag.json is one element with `data-node`, every edge one with
 // `data-edge`; references and trunks are extra and carry neither.
 
-import { isLeaf, isView, type DagNode } from "../data/dag.ts";
+import { isLeaf, isView } from "../data/dag.ts";
+import type { DagNode } from "../data/schema.ts";
 import { HeatScale, inkOn } from "../ui/colour.ts";
 import { s } from "../ui/dom.ts";
 import { dims, shorten, time } from "../ui/format.ts";

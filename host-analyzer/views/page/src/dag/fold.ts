@@ -1,8 +1,9 @@
 // Folding: a part of the model as one box with the sums of its nodes.
 
 import { list } from "../data/read.ts";
-import { isLeaf, type DagEdge, type DagGraph, type DagNode } from "../data/dag.ts";
+import { isLeaf } from "../data/dag.ts";
 import type { Num } from "../data/maybe.ts";
+import type { DagEdge, DagGraph, DagNode } from "../data/schema.ts";
 import { partsOf, type Around, type Part } from "./parts.ts";
 
 /** What is one box from the beginning. */
@@ -53,20 +54,23 @@ function box(part: Part): FoldedNode {
     name: part.name,
     op: "",
     desc: "",
-    dtype: null,
-    ne: null,
+    dtype: "",
+    ne: [],
     bytes: null,
     role: "node",
-    module: part.kind === "module" ? first.module : null,
+    memory: null,
+    buffer: null,
+    not_captured: false,
+    module: part.kind === "module" ? first.module : "other",
     layer: nodes.find((n) => n.layer != null)?.layer ?? null,
     view_of: null,
     fused_with: null,
     order: orders.length > 0 ? Math.min(...orders) : null,
-    executions: sum(nodes, (n) => n.executions),
+    executions: sum(nodes, (n) => n.executions) ?? 0,
     wall_ns: sum(nodes, (n) => n.wall_ns),
     work_ns: sum(nodes, (n) => n.work_ns),
     wait_ns: sum(nodes, (n) => n.wait_ns),
-    share: sum(nodes, (n) => n.share),
+    share: sum(nodes, (n) => n.share) ?? 0,
     critical,
     part,
     weights: [],

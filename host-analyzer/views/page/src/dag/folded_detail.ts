@@ -1,6 +1,6 @@
 // What is known of a folded part: the tooltip's few lines and the panel's all.
 
-import type { DagNode } from "../data/dag.ts";
+import type { DagNode } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { bytes, count, percent, plural, time } from "../ui/format.ts";
 import type { FoldedNode } from "./fold.ts";

@@ -1,6 +1,6 @@
 // Puts the placed segments together: absolute boxes, lines and labels of a whole graph.
 
-import type { DagEdge } from "../data/dag.ts";
+import type { DagEdge } from "../data/schema.ts";
 import { columns, GAP, type Columns } from "./columns.ts";
 import { DOCK, nodeSize, Placer, type Dock } from "./place.ts";
 import type { Placed, Point } from "./placed.ts";

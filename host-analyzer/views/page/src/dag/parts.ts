@@ -2,7 +2,8 @@
 // reads then stands before it and what reads it behind it, as in the whole graph.
 
 import { list } from "../data/read.ts";
-import { isLeaf, type DagGraph, type DagNode } from "../data/dag.ts";
+import { isLeaf } from "../data/dag.ts";
+import type { DagGraph, DagNode } from "../data/schema.ts";
 
 /** A run of nodes that belong together. */
 export interface Part {

@@ -1,7 +1,8 @@
 // Layered top-down layout of one segment, by dagre. Equal segments share one layout.
 
 import { Graph, layout } from "./dagre.ts";
-import { isView, type DagEdge } from "../data/dag.ts";
+import { isView } from "../data/dag.ts";
+import type { DagEdge } from "../data/schema.ts";
 import { plain, span } from "./plain.ts";
 import type { Placed, Point } from "./placed.ts";
 import type { Prepared } from "./prepare.ts";

@@ -6,7 +6,8 @@
 //          every layer uses): a small reference beside the reader instead of a line across the graph
 
 import { list } from "../data/read.ts";
-import { isLeaf, type DagEdge, type DagGraph, type DagNode } from "../data/dag.ts";
+import { isLeaf } from "../data/dag.ts";
+import type { DagEdge, DagGraph, DagNode } from "../data/schema.ts";
 
 export type EdgeKind = "flow" | "dock" | "ref";
 

@@ -1,7 +1,7 @@
 // ProfDAG: the operator graph with its tools.
 
 import { list } from "../data/read.ts";
-import type { Dag, DagGraph } from "../data/dag.ts";
+import type { Dag, DagGraph } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { count, phaseName, plural } from "../ui/format.ts";
 import { absent, choice, section } from "../ui/parts.ts";

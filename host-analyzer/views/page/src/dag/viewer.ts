@@ -1,6 +1,7 @@
 // One graph on the screen: drawing, tooltip, selection, search.
 
-import { isLeaf, type DagGraph, type DagNode } from "../data/dag.ts";
+import { isLeaf } from "../data/dag.ts";
+import type { DagGraph, DagNode } from "../data/schema.ts";
 import { list } from "../data/read.ts";
 import { h, s } from "../ui/dom.ts";
 import { count, plural } from "../ui/format.ts";

@@ -1,7 +1,7 @@
 // Which levels a session can have.
 
 import { list } from "./read.ts";
-import type { Summary } from "./summary.ts";
+import type { Summary } from "./schema.ts";
 
 /** Whether there can be token calls: a program on GGML other than llama.cpp has none. */
 export function hasTokenLevel(summary: Summary): boolean {

@@ -2,7 +2,7 @@
 // layer's tokens that used it.
 
 import { list } from "../data/read.ts";
-import type { RoutedLayer, Routing } from "../data/summary.ts";
+import type { RoutedLayer, Routing } from "../data/schema.ts";
 
 export interface Cell {
   /** Number of the expert in its layer. */

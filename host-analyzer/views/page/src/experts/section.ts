@@ -3,7 +3,7 @@
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
-import type { Routing, Summary } from "../data/summary.ts";
+import type { Routing, Summary } from "../data/schema.ts";
 import { figure, h } from "../ui/dom.ts";
 import { bytes, count, figureText, percent, plural } from "../ui/format.ts";
 import { choice, panel, section } from "../ui/parts.ts";

@@ -1,7 +1,7 @@
 // Experts in figures: layer by layer, and what pinning the most used ones would be worth.
 
 import type { Num } from "../data/maybe.ts";
-import type { Pin, RoutedLayer } from "../data/summary.ts";
+import type { Pin, RoutedLayer } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { bytes, count, DASH, figureText, percent } from "../ui/format.ts";
 import { table, type Table } from "../ui/table.ts";

@@ -2,8 +2,16 @@
 // line leads to its evidence.
 
 import { list } from "../data/read.ts";
-import type { Evidence, Finding, Findings, Headline, RuledOut } from "../data/findings.ts";
 import type { Maybe } from "../data/maybe.ts";
+import type {
+  Evidence,
+  Finding,
+  Findings,
+  Headline,
+  MissingKind,
+  NotKnown,
+  RuledOut,
+} from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { evidenceLink } from "../ui/links.ts";
 import { DASH, figureText, plural, shorten, time } from "../ui/format.ts";
@@ -51,18 +59,18 @@ function links(evidence: Maybe<Evidence[]>): Child {
 }
 
 /** The sections that show a missing piece where it is recorded, or else what was recorded. */
-const WHERE_MISSING: Record<string, string[]> = {
+const WHERE_MISSING: Partial<Record<MissingKind, string[]>> = {
   decode_calls: ["tokens"],
   ceiling: ["ceilings"],
   fact: ["conditions"],
   counter: ["counters"],
   gauge: ["gauges"],
   context_steps: ["context", "tokens"],
-  plain_calls: ["speculative", "tokens"],
+  rounds: ["speculative", "tokens"],
 };
 
-function whatWasRecorded(row: RuledOut): Child {
-  const kind = list(row.missing)[0]?.kind;
+function whatWasRecorded(row: RuledOut | NotKnown): Child {
+  const kind = "missing" in row ? row.missing[0]?.kind : null;
   return kind == null
     ? null
     : h(
@@ -147,7 +155,7 @@ function finding(f: Finding): HTMLElement {
   );
 }
 
-function excluded(title: string, rows: RuledOut[]): Child {
+function excluded(title: string, rows: (RuledOut | NotKnown)[]): Child {
   if (rows.length === 0) {
     return null;
   }
@@ -157,7 +165,7 @@ function excluded(title: string, rows: RuledOut[]): Child {
       { data: { code: r.code } },
       r.sentence ?? "",
       " ",
-      links(r.evidence) ?? whatWasRecorded(r),
+      ("evidence" in r ? links(r.evidence) : null) ?? whatWasRecorded(r),
     ),
   );
   return h(

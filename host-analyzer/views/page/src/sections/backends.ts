@@ -3,7 +3,7 @@
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
-import type { Backends, Done, OnBackend, ProfileJoin, Shape } from "../data/summary.ts";
+import type { Accelerators, Done, OnBackend, ProfileJoin, Shape } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, DASH, dims, figureText, percent, time } from "../ui/format.ts";
@@ -65,7 +65,7 @@ function fusedText(on: OnBackend): string {
   return (on.device?.at_once ? ["others at once", ...parts] : parts).join(", ");
 }
 
-function lines(backends: Backends): Line[] {
+function lines(backends: Accelerators): Line[] {
   return list(backends.rows).flatMap((row) => {
     const shapes = list(row.shapes);
     const op = shapes[0]?.desc ?? "";
@@ -156,7 +156,7 @@ function balance(profile: ProfileJoin): HTMLElement | null {
 
 /** Null of a recording of one backend without a profile, where there is nothing to compare. */
 export function backendSection(
-  backends: Maybe<Backends>,
+  backends: Maybe<Accelerators>,
   colours: OperatorColours,
 ): HTMLElement | null {
   const rows = backends ? lines(backends) : [];
@@ -254,7 +254,7 @@ export function backendSection(
   const lead = "The same operator, types and dimensions on each backend.";
   return section(
     "backends",
-    "Backends",
+    "Accelerators",
     lead,
     ...profiles.map(unjoined),
     panel("", grid.element),

@@ -1,8 +1,8 @@
 // The budget: one stacked bar for each phase, each thread, and each token over time.
 
 import { list } from "../data/read.ts";
-import type { Budget, PhaseBudget } from "../data/budget.ts";
 import type { Maybe } from "../data/maybe.ts";
+import type { Budget, PhaseBudget } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { percent, plural, time } from "../ui/format.ts";
 import { evidenceLink } from "../ui/links.ts";

@@ -1,8 +1,8 @@
 // What the board can do at best, as it was measured there: the roofline's lines, and others.
 
-import type { Ceiling, CurvePoint } from "../data/ceiling.ts";
-import { list } from "../data/read.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
+import type { Ceiling, CurvePoint } from "../data/schema.ts";
+import { list } from "../data/read.ts";
 import { bytes, count } from "../ui/format.ts";
 import { h } from "../ui/dom.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -1,5 +1,6 @@
 // What the system and the engine's processes were set to: what may run where, how much, how fast.
 
+import type { Maybe, Num, Str } from "../data/maybe.ts";
 import type {
   AbsentFact,
   Conditions,
@@ -10,9 +11,8 @@ import type {
   Seen,
   SystemFacts,
   ThreadFacts,
-} from "../data/conditions.ts";
+} from "../data/schema.ts";
 import { list } from "../data/read.ts";
-import type { Maybe, Num, Str } from "../data/maybe.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH, plural, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -2,8 +2,8 @@
 // it comes from.
 
 import { list } from "../data/read.ts";
-import type { GrowingOperators, Growth, Kv } from "../data/context.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
+import type { GrowingOperators, Growth, Kv } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";

@@ -1,7 +1,7 @@
 // What the measurement itself cost.
 
 import type { Num } from "../data/maybe.ts";
-import type { Summary } from "../data/summary.ts";
+import type { Summary } from "../data/schema.ts";
 import { figure, h } from "../ui/dom.ts";
 import { bytes, count, figureText, percent, plural, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";

@@ -2,7 +2,7 @@
 // counted.
 
 import { list } from "../data/read.ts";
-import type { Counted, Summary } from "../data/summary.ts";
+import type { Counted, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { count, figureText, percent, phaseName, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

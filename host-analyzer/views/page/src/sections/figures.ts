@@ -3,7 +3,7 @@
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
-import type { Request, Summary } from "../data/summary.ts";
+import type { Request, Summary } from "../data/schema.ts";
 import { contextColumn } from "../ui/contexts.ts";
 import { figure, h } from "../ui/dom.ts";
 import { count, DASH, figureText, plural, time } from "../ui/format.ts";

@@ -3,7 +3,7 @@
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
-import type { Gauge, Summary } from "../data/summary.ts";
+import type { Gauge, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -1,7 +1,7 @@
 // Graph-level calls by layer and backend.
 
 import { list } from "../data/read.ts";
-import type { GraphRow, Summary } from "../data/summary.ts";
+import type { GraphRow, Summary } from "../data/schema.ts";
 import { count, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";
 import { table } from "../ui/table.ts";

@@ -1,7 +1,7 @@
 // Who was traced, where and when.
 
 import { list } from "../data/read.ts";
-import type { Summary } from "../data/summary.ts";
+import type { Summary } from "../data/schema.ts";
 import { cpuBackend, weightLine } from "../ui/place.ts";
 import { h } from "../ui/dom.ts";
 import { programs } from "../ui/program.ts";

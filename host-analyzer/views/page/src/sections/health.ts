@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
-import type { Damage, Ending, Health } from "../data/summary.ts";
+import type { Damage, Dropped, Ending, Health, SpanSum } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, count, DASH } from "../ui/format.ts";
 
@@ -33,12 +33,8 @@ const TITLE: Record<Tone, string> = {
   bad: "Something was lost",
 };
 
-function pairs(
-  title: string,
-  prefix: string,
-  record: Record<string, Num> | null | undefined,
-): Child {
-  const entries = Object.entries(record ?? {});
+function pairs(title: string, prefix: string, record: Dropped | SpanSum | null | undefined): Child {
+  const entries = Object.entries<Num>({ ...record });
   if (entries.length === 0) {
     return null;
   }

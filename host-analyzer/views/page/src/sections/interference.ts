@@ -1,8 +1,8 @@
 // What the kernel's scheduler did with the engine's threads, and who took their CPUs.
 
 import { list } from "../data/read.ts";
-import type { Interferer, Interrupt, Sched, SchedThread, StateTimes } from "../data/sched.ts";
 import type { Maybe } from "../data/maybe.ts";
+import type { Interferer, Interrupt, Sched, SchedThread, StateTimes } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, plural, shorten, time } from "../ui/format.ts";
 import { absent, panel, section, swatch } from "../ui/parts.ts";

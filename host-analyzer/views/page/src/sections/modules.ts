@@ -1,7 +1,7 @@
 // Time, bytes and operations by part of the model: modules, and layers.
 
 import { list } from "../data/read.ts";
-import type { PartSum, Summary } from "../data/summary.ts";
+import type { LayerSum, ModuleSum, Summary } from "../data/schema.ts";
 import { captureNotes } from "../ui/capture.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { bytes, plural, time } from "../ui/format.ts";
@@ -9,6 +9,8 @@ import { choice, panel, section, shareBar } from "../ui/parts.ts";
 import { partLink } from "../ui/part_link.ts";
 import { quantity } from "../ui/quantity.ts";
 import { table, type Column } from "../ui/table.ts";
+
+type PartSum = ModuleSum | LayerSum;
 
 /** `at most 3 KiB` where the work is not exactly known. */
 function sure(row: PartSum, text: string): string {
@@ -24,7 +26,7 @@ function operations(row: PartSum): string {
   return row.operations === 0 ? "0" : quantity(row.operations, "ops_per_s").replace("/s", "");
 }
 
-function columns(first: Column<PartSum>): Column<PartSum>[] {
+function columns<Row extends PartSum>(first: Column<Row>): Column<Row>[] {
   return [
     first,
     {
@@ -75,15 +77,15 @@ function columns(first: Column<PartSum>): Column<PartSum>[] {
   ];
 }
 
-function byModule(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = {
+function byModule(rows: ModuleSum[]): HTMLElement {
+  const first: Column<ModuleSum> = {
     key: "module",
     title: "Module",
     value: (r) => r.module,
     cell: (r) =>
       partLink(r.module ?? "–", { phase: r.phase ?? "", filter: `module:${r.module ?? "other"}` }),
   };
-  return table<PartSum>({
+  return table<ModuleSum>({
     name: "modules",
     rows,
     columns: columns(first),
@@ -91,8 +93,8 @@ function byModule(rows: PartSum[]): HTMLElement {
   }).element;
 }
 
-function byLayer(rows: PartSum[]): HTMLElement {
-  const first: Column<PartSum> = {
+function byLayer(rows: LayerSum[]): HTMLElement {
+  const first: Column<LayerSum> = {
     key: "layer",
     title: "Layer",
     numeric: true,
@@ -103,7 +105,7 @@ function byLayer(rows: PartSum[]): HTMLElement {
         filter: `layer:${r.layer ?? "none"}`,
       }),
   };
-  return table<PartSum>({
+  return table<LayerSum>({
     name: "layers",
     rows,
     columns: columns(first),
@@ -123,7 +125,8 @@ export function moduleSection(summary: Summary): HTMLElement | null {
   }
   const body = h("div", { class: "halves" });
   const draw = (index: number): void => {
-    const of = (rows: PartSum[]): PartSum[] => rows.filter((r) => r.phase === phases[index]);
+    const of = <Row extends PartSum>(rows: Row[]): Row[] =>
+      rows.filter((r) => r.phase === phases[index]);
     const parts: Child[] = [
       of(modules).length > 0 ? panel("By module", byModule(of(modules))) : null,
       of(layers).length > 0 ? panel("By layer", byLayer(of(layers))) : null,

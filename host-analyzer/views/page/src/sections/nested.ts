@@ -2,7 +2,7 @@
 // on the cores of the NPU.
 
 import { list } from "../data/read.ts";
-import type { NestedCalls, Summary } from "../data/summary.ts";
+import type { NestedCalls, Summary } from "../data/schema.ts";
 import { captureNotes } from "../ui/capture.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";

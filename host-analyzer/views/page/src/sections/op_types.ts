@@ -1,7 +1,7 @@
 // Time per operator type, phases side by side.
 
 import { list } from "../data/read.ts";
-import type { OpType, Summary } from "../data/summary.ts";
+import type { OpType, Summary } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { count, time } from "../ui/format.ts";
@@ -26,7 +26,7 @@ export function opName(row: {
 }
 
 /** The backend where it is not the CPU, and whether its times are the host's alone. */
-export function backendTag(row: OpType): HTMLElement | null {
+export function backendTag(row: { backend: string; host_side?: boolean }): HTMLElement | null {
   if (!row.backend || row.backend === "CPU") {
     return null;
   }

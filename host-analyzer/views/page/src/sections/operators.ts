@@ -1,7 +1,7 @@
 // Every operator by tensor name: sortable, with a filter.
 
 import { list } from "../data/read.ts";
-import type { Operator, Summary } from "../data/summary.ts";
+import type { Operator, Summary } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h } from "../ui/dom.ts";
 import { contextColumn } from "../ui/contexts.ts";

@@ -1,7 +1,7 @@
 // What was attached, and why the rest was not.
 
 import { list } from "../data/read.ts";
-import type { Library, Probe, Session } from "../data/summary.ts";
+import type { Library, Probe, Session } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { plural } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

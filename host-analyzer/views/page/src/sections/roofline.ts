@@ -2,7 +2,7 @@
 // of as many threads as the phase had.
 
 import { list } from "../data/read.ts";
-import type { Operator, Roof, Summary } from "../data/summary.ts";
+import type { Operator, Roof, Summary } from "../data/schema.ts";
 import type { OperatorColours } from "../ui/colour.ts";
 import { h, s, type Child } from "../ui/dom.ts";
 import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
@@ -186,7 +186,7 @@ function ceilings(scale: Scale, roof: Roof | undefined): Child[] {
         s(
           "text",
           { class: "roof-name", x, y, transform: `rotate(${angle} ${x} ${y})` },
-          `memory, ${bandText(band)}${measuredAt(roof?.read)}`,
+          `memory, ${bandText(band)}${measuredAt(roof?.read ?? null)}`,
         ),
       );
     }

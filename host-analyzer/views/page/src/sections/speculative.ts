@@ -1,8 +1,8 @@
 // Speculative decoding: what the guesses of a draft model bring, and what they cost.
 
 import { list } from "../data/read.ts";
-import type { Speculative } from "../data/context.ts";
 import type { Maybe, Num } from "../data/maybe.ts";
+import type { Speculative } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, DASH, percent, time } from "../ui/format.ts";
 import { panel, section } from "../ui/parts.ts";

@@ -2,7 +2,7 @@
 
 import { list } from "../data/read.ts";
 import type { Num } from "../data/maybe.ts";
-import type { Summary, Thread } from "../data/summary.ts";
+import type { Summary, Thread } from "../data/schema.ts";
 import { h, type Child } from "../ui/dom.ts";
 import { count, percent, time } from "../ui/format.ts";
 import { captureNotes } from "../ui/capture.ts";

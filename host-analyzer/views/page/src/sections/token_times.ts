@@ -1,6 +1,6 @@
 // The numbers of the chart of times per output token.
 
-import type { Call } from "../data/summary.ts";
+import type { Call } from "../data/schema.ts";
 
 type Point = number | null;
 

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import { hasTokenLevel } from "../data/levels.ts";
 import { list } from "../data/read.ts";
-import type { Call, Summary } from "../data/summary.ts";
+import type { Call, Summary } from "../data/schema.ts";
 import { h } from "../ui/dom.ts";
 import { plural, time } from "../ui/format.ts";
 import { absent, panel, section } from "../ui/parts.ts";

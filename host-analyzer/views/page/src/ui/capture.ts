@@ -3,8 +3,7 @@
 
 import { list } from "../data/read.ts";
 import type { Maybe } from "../data/maybe.ts";
-import type { OpType, Summary } from "../data/summary.ts";
-import type { Coverage } from "../data/capture.ts";
+import type { Coverage, OpType, Summary } from "../data/schema.ts";
 import { h, type Child } from "./dom.ts";
 import { count, phaseName, plural } from "./format.ts";
 
@@ -72,7 +71,7 @@ export function biasNote(summary: Summary): Child {
 }
 
 /** Marks a type whose time its own probe makes doubtful. */
-export function biasTag(row: OpType): HTMLElement | null {
+export function biasTag(row: Pick<OpType, "biased">): HTMLElement | null {
   return row.biased
     ? h(
         "em",

@@ -2,7 +2,7 @@
 // graph.
 
 import type { Str } from "../data/maybe.ts";
-import type { Engine, WeightBuffer, Weights } from "../data/summary.ts";
+import type { Engine, WeightBuffer, Weights } from "../data/schema.ts";
 import { list } from "../data/read.ts";
 import { bytes } from "./format.ts";
 

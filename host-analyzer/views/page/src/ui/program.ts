@@ -1,7 +1,7 @@
 // The full name of a program.
 
 import { list } from "../data/read.ts";
-import type { Process, Summary } from "../data/summary.ts";
+import type { Process, Summary } from "../data/schema.ts";
 
 /** The kernel keeps this many bytes of a name. */
 const KERNEL_NAME = 15;

@@ -1,0 +1,127 @@
+//! `findings`: what would help, and what was ruled out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bound::Confidence;
+use super::evidence::{Evidence, Missing};
+use super::remedy::Remedy;
+use super::slowdown::Slowdown;
+
+/// How fast the engine is, why not faster, what would help, what was ruled out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Findings {
+    /// How fast.
+    pub headline: Headline,
+    /// The headline in words.
+    pub sentence: String,
+    /// What would make decode tokens shorter, the largest gain first.
+    pub found: Vec<Finding>,
+    /// What was ruled out, and by which numbers.
+    pub ruled_out: Vec<RuledOut>,
+    /// What run-to-run variation hides.
+    pub noisy: Vec<RuledOut>,
+    /// What cannot be decided from this recording.
+    pub not_known: Vec<NotKnown>,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Stable code of the rule (docs/findings.md).
+    pub code: String,
+    /// Title of the rule.
+    pub title: String,
+    /// What was found, in words.
+    pub sentence: String,
+    /// The interval in which the remedy's effect lies; `null` where it is not known.
+    pub gain: Option<Gain>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What to do.
+    pub remedy: Remedy,
+    /// The numbers, the decisive one first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A cause that the numbers rule out, or that variation hides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuledOut {
+    /// Stable code of the rule (docs/findings.md).
+    pub code: String,
+    /// The verdict in words.
+    pub sentence: String,
+    /// The numbers.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A cause on which this recording cannot decide.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NotKnown {
+    /// Stable code of the rule (docs/findings.md).
+    pub code: String,
+    /// The verdict in words.
+    pub sentence: String,
+    /// What was not recorded.
+    pub missing: Vec<Missing>,
+}
+
+/// How fast, and how near to what this board can do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Headline {
+    /// Decode tokens that the figures are of; the first one is left out, it warms caches up.
+    pub tokens: u64,
+    /// There are no such tokens, as a draft always guesses: `token_ns` and `tokens_per_s` are of
+    /// the tokens that came out of it.
+    pub drafted: bool,
+    /// Mean time of a decode token, sampling included, ns; `null` without one.
+    pub token_ns: Option<u64>,
+    /// The same as tokens per second.
+    pub tokens_per_s: Option<f64>,
+    /// Median time of a decode token, ns.
+    pub median_ns: Option<u64>,
+    /// 95th percentile, ns.
+    pub p95_ns: Option<u64>,
+    /// Prompt tokens per second of prefill calls.
+    pub prefill_tokens_per_s: Option<f64>,
+    /// Threads that computed decode tokens together.
+    pub threads: u64,
+    /// Part of the memory's read ceiling that decode uses, 0 to 1; `null` without a ceiling for so
+    /// many threads.
+    pub mbu: Option<f64>,
+    /// Part of a decode token that the probes take: without them it is shorter by that. Estimated;
+    /// of all tokens, traced or not.
+    pub probes_share: f64,
+    /// Slowdown of decode calls by tracing.
+    pub slowdown: Slowdown,
+}
+
+/// Time by which something becomes shorter, and the speed that follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gain {
+    /// What becomes shorter.
+    pub of: Gains,
+    /// Least time that it becomes shorter by, ns.
+    pub low_ns: u64,
+    /// Most, ns.
+    pub high_ns: u64,
+    /// Decode speed at the least gain, tokens per second; `null` if it is another time that becomes
+    /// shorter.
+    pub low_tokens_per_s: Option<f64>,
+    /// Decode speed at the largest gain.
+    pub high_tokens_per_s: Option<f64>,
+}
+
+/// What becomes shorter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Gains {
+    /// A decode token.
+    Token,
+    /// The time to the first token of a request.
+    Request,
+    /// A value of a newer `analyze`.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    Newer(String),
+}

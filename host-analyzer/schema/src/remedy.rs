@@ -1,0 +1,93 @@
+//! `findings.found[].remedy`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What to do about a cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Remedy {
+    /// Give the engine this number of threads.
+    Threads {
+        /// The number.
+        threads: u64,
+    },
+    /// Stop these tasks, or keep them off the engine's CPUs.
+    MoveTasks {
+        /// Their threads' ids and names.
+        tasks: Vec<(u32, String)>,
+    },
+    /// Raise the quota of the engine's control group, or use fewer threads.
+    Quota {
+        /// CPUs that the threads need.
+        cpus: u64,
+        /// Threads that the quota allows.
+        threads: u64,
+    },
+    /// Give the engine so many threads and keep them on these CPUs.
+    Pin {
+        /// The number.
+        threads: u64,
+        /// The CPUs.
+        cpus: Vec<u16>,
+    },
+    /// Keep each thread on its CPU.
+    PinThreads,
+    /// Let threads spin at barriers.
+    SpinAtBarriers,
+    /// Let threads sleep while nothing is computed.
+    SleepWhenIdle,
+    /// Give the engine memory for its weights.
+    MoreMemory {
+        /// What its weights take.
+        bytes: u64,
+    },
+    /// Keep one copy of the weights in memory.
+    OneCopy {
+        /// What that saves.
+        bytes: u64,
+    },
+    /// Let the CPUs run at this clock.
+    Clock {
+        /// The clock.
+        hertz: u64,
+    },
+    /// Let the memory run at this clock.
+    MemoryClock {
+        /// The clock.
+        hertz: u64,
+    },
+    /// Cool the board.
+    Cooling,
+    /// Make sampling cheaper.
+    Sampling,
+    /// Keep fewer cells in the KV cache.
+    ShorterContext {
+        /// Half of those that are there now.
+        cells: u64,
+    },
+    /// Decode without the draft model, or with a better one.
+    NoDraft,
+    /// Keep the most used experts in memory.
+    PinExperts,
+    /// Use a type whose products cost less.
+    CheaperArithmetic,
+    /// Use a type that the engine repacks.
+    RepackedType,
+    /// Use weights of fewer bits.
+    SmallerWeights,
+    /// Use a build for this processor.
+    BetterVariant,
+    /// Let the kernel emulate NUMA nodes.
+    FakeNuma,
+    /// Use huge pages.
+    HugePages,
+    /// Compute all on one backend.
+    OneBackend,
+    /// Keep what was computed of a prompt.
+    CachePrompt,
+    /// A kind of a newer `analyze`.
+    #[serde(other)]
+    #[schemars(skip)]
+    Newer,
+}

@@ -1,0 +1,2019 @@
+// Generated from profinfer-schema (host-analyzer/schema); docs/output-keys.md has the meaning of each field.
+// PROFINFER_BLESS=1 cargo test -p profinfer-schema writes it.
+
+/** Spans whose hardware counters are absent, by reason; a span may have several reasons. */
+export interface AbsentCounts {
+  unread: number;
+  mixed: number;
+  multiplexed: number;
+  torn: number;
+}
+
+/** A fact that could not be read. */
+export interface AbsentFact {
+  pid: number | null;
+  tid: number | null;
+  cpu: number | null;
+  name: string;
+  why: string;
+}
+
+/** Backends side by side. */
+export interface Accelerators {
+  profiles: ProfileJoin[];
+  rows: ShapeRow[];
+}
+
+/** How far a number can be believed; the worse one holds for a sum. */
+export type Accuracy = "counted" | "at_most" | "estimated";
+
+/** `backends.json`. */
+export interface Backends {
+  schema: number;
+  draft: boolean;
+  recordings: BackendsRecording[];
+  rows: SeveralRow[];
+}
+
+/** One recording. */
+export interface BackendsRecording {
+  name: string;
+  profiles: ProfileJoin[];
+}
+
+/** One operator of a backend. Of a log without names `executions + beyond = kernels + fused + without`. */
+export interface Balance {
+  op: string;
+  executions: number;
+  kernels: number;
+  fused: number;
+  without: number;
+  beyond: number;
+}
+
+/** The calls with so many sequences in their batch. */
+export interface Batches {
+  sequences: number;
+  calls: number;
+  mixed_calls: number;
+  time_ns: number;
+  prompt_tokens: number;
+  answer_tokens: number;
+}
+
+/** What the beginning of a request was told by. */
+export type Begin = "prompt" | "back" | "unseen";
+
+/** A verdict on one operator. */
+export interface Bound {
+  by: BoundBy;
+  confidence: Confidence;
+  evidence: BoundEvidence[];
+}
+
+/** What an operator is bound by. */
+export type BoundBy =
+  | "memory"
+  | "compute"
+  | "synchronisation"
+  | "interference"
+  | "io"
+  | "dispatch"
+  | "unknown";
+
+/** One number with what it is compared to. */
+export interface BoundEvidence {
+  kind: BoundEvidenceKind;
+  value: number | null;
+  against: number | null;
+  share: number | null;
+}
+
+/** What a piece of evidence is a number of. */
+export type BoundEvidenceKind =
+  | "bandwidth"
+  | "arithmetic"
+  | "intensity"
+  | "waited"
+  | "backend_stalls"
+  | "refills"
+  | "ipc"
+  | "major_faults"
+  | "disturbed"
+  | "tiny";
+
+/** Nodes off the path that have the same name but for the layer's number. */
+export interface Branch {
+  name: string;
+  op: string;
+  nodes: number;
+  time_ns: number;
+  beside: string | null;
+}
+
+/** Budget of a session. */
+export interface Budget {
+  names: string[];
+  scheduler: boolean;
+  classes: string[];
+  phases: PhaseBudget[];
+  tokens: TokenBudget[];
+}
+
+/** Work of one type of operator along the last arrivers. */
+export interface BudgetWork {
+  op: string;
+  desc: string;
+  ns: number;
+}
+
+/** One token call. */
+export interface Call {
+  id: number;
+  phase: Phase;
+  phase_by: PhaseBy;
+  function: string;
+  context: string | null;
+  thread: number;
+  start_ns: number;
+  duration_ns: number;
+  n_tokens: number | null;
+  logits: number | null;
+  n_past: number | null;
+  n_kv: number | null;
+  graph_ns: number | null;
+  op_wall_ns: number | null;
+  traced: Traced;
+  status: number;
+}
+
+/** Capture of a session. */
+export interface Capture {
+  duty_share: number;
+  ends: string;
+  keep_above_per_s: number | null;
+  max_slowdown: number | null;
+  refused: RefusedOption[];
+  filters: Filter[];
+  spans_filtered: number;
+  spans_gated: number;
+  coverage: Coverage[];
+  switches: Switch[];
+  steps: DutyStep[];
+}
+
+/** One ceiling, as the views show it. */
+export interface Ceiling {
+  kind: CeilingKind;
+  unit: string;
+  core: string | null;
+  threads: number;
+  cpus: number[];
+  how: string;
+  repeats: number;
+  median: number | null;
+  min: number | null;
+  max: number | null;
+  note: string;
+  working_set_bytes: number | null;
+  doubts: Doubt[];
+  end: CurveEnd | null;
+  points: CurvePoint[];
+}
+
+/** What was measured. */
+export type CeilingKind = "read" | "copy" | "int8" | "f32" | "f16" | "barrier" | "wake-up";
+
+/** A model, by its file. `matrix_bytes`, `vector_bytes` and `embedding_bytes` sum to `weight_bytes`. */
+export interface Census {
+  architecture: string;
+  layers: number;
+  parameters: number;
+  file_bytes: number;
+  weight_bytes: number;
+  matrix_bytes: number;
+  vector_bytes: number;
+  embedding_bytes: number;
+  tied: boolean;
+  experts: number;
+  experts_used: number;
+  cells: number;
+  cache_bytes: number;
+  recurrent: boolean;
+}
+
+/** The control group of a process. */
+export interface Cgroup {
+  path: string | null;
+  version: number | null;
+  quota: "none" | Quota | null;
+  periods: Rise | null;
+  throttled_periods: Rise | null;
+  throttled_ns: Rise | null;
+  cpuset: number[] | null;
+  memory_limit_bytes: "none" | number | null;
+}
+
+/** Mean decode token of both sides. */
+export interface Change {
+  a_ns: number;
+  b_ns: number;
+  change_ns: number;
+}
+
+/** Where the change is. */
+export interface ChangeRow {
+  level: string;
+  class: string;
+  op: string | null;
+  tensor: string | null;
+  title: string;
+  a_ns: number;
+  b_ns: number;
+  change_ns: number;
+  change_share: number | null;
+  p: number | null;
+  stands: boolean | null;
+}
+
+/** A child that is not traced. */
+export interface Child {
+  pid: number;
+  name: string;
+}
+
+/** `compare.json`. `p` is a float, as the shares are. */
+export interface Comparison {
+  schema: number;
+  draft: boolean;
+  verdict: ComparisonVerdict;
+  power: Power | null;
+  same_work: boolean;
+  gate: GateItem[];
+  selection: Selection;
+  sides: Side[];
+  notes: Note[];
+  change: Change | null;
+  rows: ChangeRow[];
+}
+
+/** The verdict, of B against A. */
+export interface ComparisonVerdict {
+  code: string;
+  sentence: string;
+  shift_share: number | null;
+  low_share: number | null;
+  high_share: number | null;
+  bound_share: number | null;
+  practical_share: number;
+  doubtful: boolean;
+  method: string | null;
+  coverage_share: number | null;
+  within_share: number | null;
+  between_share: number | null;
+  between_seen: boolean | null;
+}
+
+/** The conditions of a session. */
+export interface Conditions {
+  system: SystemFacts;
+  cpus: CpuFacts[];
+  processes: ProcessFacts[];
+  threads: ThreadFacts[];
+  absent: AbsentFact[];
+}
+
+/** How sure a verdict is. */
+export type Confidence = "low" | "medium" | "high";
+
+/** Cost of a session. */
+export interface Cost {
+  stream_bytes: number;
+  span_bytes: number | null;
+  spans: number;
+  bytes_per_span: number | null;
+  bpf_run_ns: number | null;
+  bpf_runs: number | null;
+  probe_pair_ns: number | null;
+  probe_inside_ns: number | null;
+  decode_slowdown: number | null;
+  slowdown: Slowdown;
+  agent_cpu_ns: number | null;
+  agent_rss_bytes: number | null;
+}
+
+/** One type of operator in one phase on one type of core. */
+export interface Counted {
+  phase: Phase;
+  op: string;
+  desc: string;
+  pmu: string;
+  spans: number;
+  work_ns: number;
+  switches: number;
+  absent: AbsentCounts;
+  values: CounterSum[];
+}
+
+/** A requested counter. */
+export interface Counter {
+  name: string;
+  event: number;
+  pmu: string;
+  cpus: number[];
+  attached: boolean;
+  note: string;
+}
+
+/** One counter's sum. */
+export interface CounterSum {
+  name: string;
+  sum: number;
+  spans: number;
+  work_ns: number;
+}
+
+/** Of how many calls of a phase operators are known. */
+export interface Coverage {
+  phase: Phase;
+  calls: number;
+  traced: number;
+  untraced: number;
+  edge: number;
+  bursts: number;
+}
+
+/** How the CPU backend came into the process. */
+export type CpuBackend = "variant" | "library" | "built_in";
+
+/** One CPU. */
+export interface CpuFacts {
+  cpu: number;
+  online: boolean | null;
+  core: string | null;
+  capacity: number | null;
+  governor: string | null;
+  frequency_max_hz: number | null;
+  frequency_min_hz: number | null;
+  frequency_limit_hz: Seen | null;
+  steal_ns: Rise | null;
+}
+
+/** The critical path of one graph. */
+export interface CriticalPath {
+  graph: number;
+  nodes: number;
+  sum_ns: number;
+  path_ns: number;
+  path_nodes: number;
+  width_ratio: number | null;
+  saving_ns: number;
+  branches: Branch[];
+}
+
+/** Why a curve has no larger working set. */
+export type CurveEnd = "open" | "cache" | "memory" | "time";
+
+/** A point of a curve, as the views show it. */
+export interface CurvePoint {
+  working_set_bytes: number;
+  repeats: number;
+  median: number;
+  min: number;
+  max: number;
+  doubts: Doubt[];
+}
+
+/** `dag.json`. */
+export interface Dag {
+  schema: number;
+  draft: boolean;
+  graphs: DagGraph[];
+}
+
+/** A node reads a tensor. */
+export interface DagEdge {
+  from: number;
+  to: number;
+  slot: number;
+  ne: number[];
+  dtype: string;
+  bytes: number | null;
+}
+
+/** One graph. */
+export interface DagGraph {
+  id: number;
+  phase: Phase;
+  pid: number;
+  context: string | null;
+  split: number;
+  topology: number;
+  backend: string;
+  n_tokens: number | null;
+  calls: number;
+  traced_calls: number;
+  n_nodes: number;
+  n_leafs: number;
+  complete: boolean;
+  nodes: DagNode[];
+  edges: DagEdge[];
+}
+
+/** A tensor of a graph. Times are means over the executions with this topology. */
+export interface DagNode {
+  index: number;
+  name: string;
+  op: string;
+  desc: string;
+  dtype: string;
+  ne: number[];
+  bytes: number | null;
+  role: string;
+  memory: string | null;
+  buffer: string | null;
+  module: Module;
+  layer: number | null;
+  view_of: number | null;
+  order: number | null;
+  fused_with: number | null;
+  executions: number;
+  wall_ns: number | null;
+  work_ns: number | null;
+  wait_ns: number | null;
+  share: number;
+  not_captured: boolean;
+  critical: boolean | null;
+}
+
+/** One kind of damage. */
+export interface Damage {
+  kind: string;
+  count: number;
+  bytes: number;
+  first_offset: number;
+}
+
+/** Work of several executions, and what it comes to a second. */
+export interface Done {
+  read_bytes: number;
+  weight_bytes: number;
+  cache_bytes: number;
+  written_bytes: number;
+  operations: number;
+  accuracy: Accuracy;
+  bytes_per_s: number | null;
+  operations_per_s: number | null;
+  intensity: number | null;
+}
+
+/** What makes a ceiling doubtful. */
+export type Doubt = "unstable" | "engine_ran" | "noted" | "unknown";
+
+/** Guesses of one position, in rounds whose outcome is known. */
+export interface DraftPosition {
+  position: number;
+  drafted: number;
+  accepted: number;
+  accepted_share: number;
+}
+
+/** Lost at the source. */
+export interface Dropped {
+  spans: number;
+  ring_full: number;
+  queue_full: number;
+  no_graph: number;
+  graph_too_large: number;
+  graph_unreadable: number;
+  damaged: number;
+  no_state: number;
+  calls: number;
+  tensors: number;
+  frames: number;
+  frame_bytes: number;
+}
+
+/** A change of the duty by the controller. */
+export interface DutyStep {
+  at_ns: number;
+  pid: number;
+  reason: string;
+  keep_above_per_s: number | null;
+  max_slowdown: number | null;
+  tokens_per_s: number | null;
+  slowdown: number | null;
+  low_slowdown: number | null;
+  high_slowdown: number | null;
+  before_share: number;
+  after_share: number;
+}
+
+/** The end of a session. */
+export interface Ending {
+  code: EndingCode;
+  state: EndingState;
+  traced: boolean;
+  pid: number | null;
+  name: string | null;
+  status: number | null;
+  signal: number | null;
+  output: string[];
+  waited_for: string | null;
+  inside_pid: number | null;
+  tried: number | null;
+  file: string | null;
+  children: Child[];
+  open_ns: number | null;
+  memory: GroupMemory | null;
+  sentence: string | null;
+}
+
+/** How a session ended. */
+export type EndingCode =
+  | "computed"
+  | "engine_failed"
+  | "engine_ended"
+  | "no_process"
+  | "no_probe"
+  | "call_unreturned"
+  | "pid_namespace"
+  | "packed_library"
+  | "children_compute"
+  | "refused"
+  | "cut_short"
+  | "nothing_computed"
+  | "not_asked";
+
+/** How that is to be shown. */
+export type EndingState = "good" | "nothing" | "bad";
+
+/** The engine in one process. */
+export interface Engine {
+  pid: number;
+  name: string;
+  version: string;
+  cpu_backend: CpuBackend | null;
+  cpu_variant: string | null;
+  cpu_library: string | null;
+}
+
+/** A figure with its interval. */
+export interface Estimate {
+  value: number;
+  interval: Interval | null;
+}
+
+/** One piece of evidence. */
+export interface Evidence {
+  key: string;
+  unit: Unit;
+  value: EvidenceValue;
+  place: Place;
+}
+
+/** A value in its unit. */
+export type EvidenceValue = number | number | number | number[] | string;
+
+/** Figures of a layer, or of all. A batch is one graph call; in decode it is one token. */
+export interface ExpertFigures {
+  batches: number;
+  tokens: number;
+  left_out: number;
+  all_used: number;
+  uses: number;
+  n_expert: number;
+  never_used: number;
+  distinct_per_batch: number | null;
+  bytes_per_batch: number | null;
+  balance: number | null;
+  reuse: Reuse | null;
+  pins: Pin[];
+}
+
+/** Experts that routers chose, one for each token, layer and rank. */
+export interface ExpertSum {
+  chosen: number | null;
+  kept: number;
+  ring_full: number | null;
+  queue_full: number | null;
+  unreadable: number | null;
+  no_graph: number | null;
+  unaccounted: number | null;
+  missing: number;
+}
+
+/** A filter. */
+export interface Filter {
+  on: string;
+  text: string;
+  place: string;
+  refused: string | null;
+}
+
+/** One finding. */
+export interface Finding {
+  code: string;
+  title: string;
+  sentence: string;
+  gain: Gain | null;
+  confidence: Confidence;
+  remedy: Remedy;
+  evidence: Evidence[];
+}
+
+/** How fast the engine is, why not faster, what would help, what was ruled out. */
+export interface Findings {
+  headline: Headline;
+  sentence: string;
+  found: Finding[];
+  ruled_out: RuledOut[];
+  noisy: RuledOut[];
+  not_known: NotKnown[];
+}
+
+/** Kernels that computed several operators. */
+export interface FusedKernels {
+  what: string;
+  kernels: number;
+  device_ns: number;
+}
+
+/** Time by which something becomes shorter, and the speed that follows. */
+export interface Gain {
+  of: Gains;
+  low_ns: number;
+  high_ns: number;
+  low_tokens_per_s: number | null;
+  high_tokens_per_s: number | null;
+}
+
+/** What becomes shorter. */
+export type Gains = "token" | "request";
+
+/** One thing that runs may differ in. */
+export interface GateItem {
+  thing: Thing;
+  which: string;
+  title: string;
+  kind: ThingKind;
+  found: string;
+  other_work: boolean;
+  a: ThingValue[];
+  b: ThingValue[];
+  only_a: string[];
+  only_b: string[];
+  sentence: string;
+}
+
+/** One sensor. */
+export interface Gauge {
+  name: string;
+  kind: string;
+  unit: string;
+  source: string;
+  period_ns: number;
+  attached: boolean;
+  note: string;
+  samples: number;
+  absent: number;
+  whole: GaugeFigures | null;
+  decode: GaugeFigures | null;
+  decode_bytes_per_token: number | null;
+  decode_tokens: number;
+}
+
+/** Figures over some time. */
+export interface GaugeFigures {
+  min: number;
+  mean: number;
+  max: number;
+  covered_ns: number;
+}
+
+/** The calls of one layer on one backend. */
+export interface GraphRow {
+  layer: string;
+  backend: string;
+  calls: number;
+  topologies: number;
+  min_nodes: number;
+  max_nodes: number;
+  time_ns: number;
+}
+
+/** Memory of a control group. */
+export interface GroupMemory {
+  high_bytes: number | null;
+  limit_bytes: number | null;
+  used_bytes: number | null;
+  high_events: number | null;
+  stalled_ns: number | null;
+  is_reason: boolean;
+}
+
+/** Operators that grow together. */
+export interface GrowingOperators {
+  name: string | null;
+  op: string;
+  desc: string;
+  backend: string;
+  ns_per_1000_cells: number;
+  low_ns: number;
+  high_ns: number;
+  grows: boolean;
+  median_ns: number;
+  share: number;
+}
+
+/** How a time grows. */
+export interface Growth {
+  ns_per_1000_cells: number;
+  low_ns: number;
+  high_ns: number;
+  grows: boolean;
+  median_ns: number;
+  share: number;
+}
+
+/** How fast, and how near to what this board can do. */
+export interface Headline {
+  tokens: number;
+  drafted: boolean;
+  token_ns: number | null;
+  tokens_per_s: number | null;
+  median_ns: number | null;
+  p95_ns: number | null;
+  prefill_tokens_per_s: number | null;
+  threads: number;
+  mbu: number | null;
+  probes_share: number;
+  slowdown: Slowdown;
+}
+
+/** Health of a session. */
+export interface Health {
+  perfect: boolean;
+  lines: string[];
+  dropped: Dropped | null;
+  damaged: Damage[];
+  skipped: SkippedKind[];
+  cut_short: boolean;
+  end_reason: string | null;
+  refused: string | null;
+  spans: SpanSum;
+  experts: ExpertSum | null;
+  ring_stalls: RingStalls | null;
+  late: Late[];
+}
+
+/** One backend of one recording. */
+export interface InRecording {
+  recording: number;
+  backend: string;
+  executions: number;
+  host: OnHost | null;
+  device: OnDevice | null;
+}
+
+/** A task that had CPUs which threads of the engine wanted. */
+export interface Interferer {
+  tid: number;
+  pid: number;
+  name: string;
+  command: string;
+  cgroup: string;
+  engine: boolean;
+  idle: boolean;
+  turns: number;
+  time_ns: number;
+  prefill_ns: number;
+  decode_ns: number;
+  preempted_ns: number;
+  woken_ns: number;
+  cpus: OnCpu[];
+  threads: Waiter[];
+}
+
+/** The interrupts of one name. */
+export interface Interrupt {
+  kind: string;
+  name: string;
+  count: number;
+  time_ns: number;
+  prefill_ns: number;
+  decode_ns: number;
+  longest_ns: number;
+}
+
+/** An interval of 95 %. */
+export interface Interval {
+  low: number;
+  high: number;
+}
+
+/** A part of the kernels. */
+export interface KernelPart {
+  kernels: number;
+  device_ns: number;
+}
+
+/** One context. */
+export interface Kv {
+  pid: number;
+  context: string | null;
+  steps: KvStep[];
+  limit_cells: number | null;
+  token: Growth | null;
+  at_limit: KvAtLimit | null;
+  types: GrowingOperators[];
+  names: GrowingOperators[];
+}
+
+/** A token with the cache full. */
+export interface KvAtLimit {
+  token_ns: number;
+  low_ns: number;
+  high_ns: number;
+}
+
+/** Tokens with so many cells. */
+export interface KvStep {
+  cells: number;
+  tokens: number;
+  median_ns: number;
+}
+
+/** A process whose first calls may be missing. */
+export interface Late {
+  pid: number;
+  after_ns: number;
+}
+
+/** What one layer took in one phase, over all contexts and backends. */
+export interface LayerSum {
+  phase: Phase;
+  layer: number | null;
+  executions: number;
+  wall_ns: number;
+  work_ns: number;
+  wait_ns: number | null;
+  read_bytes: number;
+  weight_bytes: number;
+  written_bytes: number;
+  operations: number;
+  accuracy: Accuracy;
+  share: number;
+}
+
+/** Tasks that had CPUs for less time than those that are listed. */
+export interface LeftOut {
+  tasks: number;
+  time_ns: number;
+}
+
+/** A recording, predicted from the others. */
+export interface LeftOutRun {
+  recording: string | null;
+  decode_error: number | null;
+  prefill_error: number | null;
+  one_parameter_error: number | null;
+  unseen: boolean;
+}
+
+/** A file of an engine. */
+export interface Library {
+  pid: number;
+  path: string;
+  build_id: string;
+  role: string;
+}
+
+/** What putting probes in and taking them out costs the tokens around a burst: pauses, and operators that were traced in part. */
+export interface MeasuredEdges {
+  slowdown: number;
+  low: number;
+  high: number;
+  extra_ns: number;
+  tokens: number;
+}
+
+/** A measured slowdown; 0.01 is 1 %, negative is faster. */
+export interface MeasuredSlowdown {
+  slowdown: number;
+  low: number;
+  high: number;
+  of_all_tokens: number;
+  bursts: number;
+  traced: number;
+  untraced: number;
+  edges: MeasuredEdges | null;
+}
+
+/** The memory that holds a weight. */
+export type Memory = "file" | "anonymous" | "device" | "unknown";
+
+/** What a rule needs and does not have. */
+export interface Missing {
+  kind: MissingKind;
+  name?: MissingName | null;
+}
+
+/** A kind of what a rule needs. */
+export type MissingKind =
+  | "decode_calls"
+  | "traced_calls"
+  | "ends"
+  | "all_operators"
+  | "cpus"
+  | "level"
+  | "ceiling"
+  | "fact"
+  | "counter"
+  | "gauge"
+  | "context_steps"
+  | "rounds";
+
+/** Which, or how many. */
+export type MissingName = number | string;
+
+/** A part of a model. */
+export type Module =
+  | "embedding"
+  | "attention"
+  | "ffn"
+  | "router"
+  | "experts"
+  | "norm"
+  | "head"
+  | "other";
+
+/** What one module took in one phase, over all contexts and backends. */
+export interface ModuleSum {
+  phase: Phase;
+  module: Module;
+  layer: number | null;
+  executions: number;
+  wall_ns: number;
+  work_ns: number;
+  wait_ns: number | null;
+  read_bytes: number;
+  weight_bytes: number;
+  written_bytes: number;
+  operations: number;
+  accuracy: Accuracy;
+  share: number;
+}
+
+/** The calls of one function in all operators of one type in one phase. */
+export interface NestedCalls {
+  phase: Phase;
+  op: string;
+  desc: string;
+  op_backend: string;
+  function: string;
+  backend: string;
+  calls: number;
+  time_ns: number;
+  wall_ns: number;
+  executions: number;
+  op_wall_ns: number;
+  share: number | null;
+}
+
+/** A cause on which this recording cannot decide. */
+export interface NotKnown {
+  code: string;
+  sentence: string;
+  missing: Missing[];
+}
+
+/** What to keep in mind. */
+export interface Note {
+  code: string;
+  sentence: string;
+}
+
+/** What one backend took for it. */
+export interface OnBackend {
+  backend: string;
+  executions: number;
+  host: OnHost | null;
+  device: OnDevice | null;
+}
+
+/** A CPU that the task had. */
+export interface OnCpu {
+  cpu: number;
+  turns: number;
+  time_ns: number;
+}
+
+/** Time on the device. */
+export interface OnDevice {
+  kernels: number;
+  device_ns: number;
+  work: Done | null;
+  at_once: boolean;
+  fused: FusedKernels[];
+}
+
+/** Time on the host. */
+export interface OnHost {
+  host_side: boolean;
+  executions: number;
+  wall_ns: number;
+  work: Done;
+}
+
+/** All operators of one type in one phase. */
+export interface OpType {
+  phase: Phase;
+  backend: string;
+  host_side: boolean;
+  op: string;
+  desc: string;
+  executions: number;
+  wall_ns: number;
+  median_ns: number | null;
+  biased: boolean;
+  work_ns: number;
+  wait_ns: number | null;
+  share: number;
+  estimate: TypeEstimate | null;
+  work: Done;
+}
+
+/** One operator of a graph: all its executions in one phase of one context. */
+export interface Operator {
+  phase: Phase;
+  backend: string;
+  pid: number;
+  context: string | null;
+  name: string;
+  op: string;
+  desc: string;
+  nth: number;
+  dtype: string;
+  ne: number[];
+  src: Source[];
+  executions: number;
+  wall_ns: number;
+  median_ns: number | null;
+  p95_ns: number | null;
+  work_ns: number;
+  wait_ns: number | null;
+  share: number;
+  fused: string | null;
+  module: Module;
+  layer: number | null;
+  work: Done;
+  bound: Bound;
+}
+
+/** Operators of one type in a token. */
+export interface OperatorShare {
+  desc: string;
+  rows: number;
+  weights: boolean;
+  arithmetic: string;
+  ns: number;
+  bytes: number;
+}
+
+/** What simpler formulas say. */
+export interface OtherPredictions {
+  one_parameter_tokens_per_s: number | null;
+  llmfit_tokens_per_s: number;
+  gguf_parser_tokens_per_s: number | null;
+}
+
+/** What a call was for. */
+export type Phase = "prefill" | "decode" | "batch_decode" | "draft" | "warm_up" | "unknown";
+
+/** Budget of the calls of one phase. */
+export interface PhaseBudget {
+  phase: Phase;
+  calls: number;
+  all_calls: number;
+  time_ns: number;
+  wall: number[];
+  work: BudgetWork[];
+  threads: ThreadBudget[];
+}
+
+/** What a phase was told by. */
+export type PhaseBy = "logits" | "positions" | "contexts" | "tokens";
+
+/** The successful calls of one phase. */
+export interface PhaseTotals {
+  calls: number;
+  tokens: number;
+  time_ns: number;
+  tokens_per_s: number | null;
+  median_ns: number | null;
+  p95_ns: number | null;
+  graph_ns: number | null;
+  op_wall_ns: number | null;
+  traced_calls: number;
+  traced_time_ns: number;
+  told_by_tokens: number;
+}
+
+/** The most used experts of each layer, kept in fast memory. */
+export interface Pin {
+  rule: string;
+  experts: number;
+  bytes: number | null;
+  hits: number;
+  share: number | null;
+  ahead_share: number | null;
+  even_share: number | null;
+}
+
+/** Where the report shows it. */
+export type Place =
+  | "budget"
+  | "timeline"
+  | "threads"
+  | "interference"
+  | "operators"
+  | "roofline"
+  | "tokens"
+  | "gauges"
+  | "conditions"
+  | "weights"
+  | "experts"
+  | "requests"
+  | "context"
+  | "speculative"
+  | "graphs";
+
+/** How long the target takes for one token. */
+export interface Plain {
+  ns: number;
+  low_ns: number;
+  high_ns: number;
+  calls: number;
+  by: ToldBy;
+}
+
+/** What runs that vary like these can tell. */
+export interface Power {
+  power_share: number;
+  scatter_share: number;
+  told_share: number | null;
+  runs: number | null;
+  sentence: string;
+}
+
+/** Parts of a decode call, which sum to its time. */
+export interface PredictedParts {
+  products_ns: number;
+  attention_ns: number;
+  others_ns: number;
+  between_ns: number;
+  nodes: number;
+}
+
+/** A predicted setting. */
+export interface PredictedSetting {
+  name: string;
+  threads: number;
+  cpus: string;
+  core: string | null;
+  token_ns: number;
+  low_ns: number;
+  high_ns: number;
+  recorded: boolean;
+  plausible: boolean;
+  sure: boolean;
+}
+
+/** `predict.json`. */
+export interface Prediction {
+  schema: number;
+  draft: boolean;
+  code: string;
+  model: string;
+  recordings: string[];
+  words: string[];
+  threads: number | null;
+  census: Census | null;
+  decode: SpeedRange | null;
+  gap_ns: number | null;
+  seen_tokens_per_s: number | null;
+  prefill: SpeedRange | null;
+  read: Top | null;
+  prompt_tokens: number | null;
+  types: TypeShare[];
+  parts: PredictedParts | null;
+  others: OtherPredictions | null;
+  left_out: LeftOutRun[];
+}
+
+/** A probe. */
+export interface Probe {
+  pid: number;
+  level: string | null;
+  what: string;
+  symbol: string;
+  library: string;
+  offset: number;
+  attached: boolean;
+  note: string;
+}
+
+/** A traced process. */
+export interface Process {
+  pid: number;
+  name: string;
+  command: string;
+  engine_version: string;
+}
+
+/** One traced process. */
+export interface ProcessFacts {
+  pid: number;
+  program: string | null;
+  environment: Variable[];
+  variables: number | null;
+  affinity: number[] | null;
+  cgroup: Cgroup;
+  rss_anonymous_bytes: Seen | null;
+  rss_file_bytes: Seen | null;
+  rss_shared_bytes: Seen | null;
+  huge_anonymous_bytes: Seen | null;
+  huge_file_bytes: Seen | null;
+  major_faults: Rise | null;
+  minor_faults: Rise | null;
+  storage_read_bytes: Rise | null;
+  threads: Seen | null;
+  nice: number | null;
+  ended: boolean;
+}
+
+/** A matrix product: `m` × `k` by `k` × `n`. */
+export interface Product {
+  m: number;
+  n: number;
+  k: number;
+  batch: number;
+}
+
+/** Format of an accelerator's profile. */
+export type ProfileFormat = "opencl_table" | "opencl_trace" | "vulkan_log" | "hexagon_log";
+
+/** How far one profile fits the recording. */
+export interface ProfileJoin {
+  name: string;
+  format: ProfileFormat;
+  backend: string | null;
+  kernels: number;
+  device_ns: number;
+  joined: KernelPart;
+  grouped: KernelPart;
+  unjoined: KernelPart;
+  share: number;
+  unjoined_kinds: Unjoined[];
+  operators: Balance[];
+  unread_fusions: number;
+  lines: number;
+  other_lines: number;
+  damaged_lines: number;
+  left_out_rows: number;
+  open_blocks: number;
+  span_ns: number | null;
+  queued_ns: number | null;
+}
+
+/** A quota of CPU time. */
+export interface Quota {
+  quota_us: number;
+  period_us: number;
+  milli_cpus: number;
+  level: number | null;
+}
+
+/** The recorded setting. The times of `operators`, `between_operators_ns`, `serial_ns`, `waits_ns`, `taken_ns` and `other_ns` sum to `token_ns`. */
+export interface RecordedSetting {
+  tokens: number;
+  threads: number;
+  cpus: number[];
+  token_ns: number;
+  half_ns: number | null;
+  probes_ns: number;
+  barriers: number;
+  between_operators_ns: number;
+  serial_ns: number;
+  waits_ns: number;
+  taken_ns: number;
+  other_ns: number;
+  operators: OperatorShare[];
+}
+
+/** An option that is not in force. */
+export interface RefusedOption {
+  option: string;
+  why: string;
+}
+
+/** What to do about a cause. */
+export type Remedy =
+  | { kind: "threads"; threads: number }
+  | { kind: "move_tasks"; tasks: [number, string][] }
+  | { kind: "quota"; cpus: number; threads: number }
+  | { kind: "pin"; threads: number; cpus: number[] }
+  | { kind: "pin_threads" }
+  | { kind: "spin_at_barriers" }
+  | { kind: "sleep_when_idle" }
+  | { kind: "more_memory"; bytes: number }
+  | { kind: "one_copy"; bytes: number }
+  | { kind: "clock"; hertz: number }
+  | { kind: "memory_clock"; hertz: number }
+  | { kind: "cooling" }
+  | { kind: "sampling" }
+  | { kind: "shorter_context"; cells: number }
+  | { kind: "no_draft" }
+  | { kind: "pin_experts" }
+  | { kind: "cheaper_arithmetic" }
+  | { kind: "repacked_type" }
+  | { kind: "smaller_weights" }
+  | { kind: "better_variant" }
+  | { kind: "fake_numa" }
+  | { kind: "huge_pages" }
+  | { kind: "one_backend" }
+  | { kind: "cache_prompt" };
+
+/** A prompt and the tokens generated from it. */
+export interface Request {
+  index: number;
+  context: string | null;
+  slot: number | null;
+  reused: number | null;
+  first_call: number;
+  prompt_tokens: number;
+  ttft_ns: number | null;
+  generated: number;
+  tpot_ns: number | null;
+  decode_tokens_per_s: number | null;
+}
+
+/** Reuse of experts from one decode token to another. What lies between two decode tokens of a context (a prompt, a pause) does not count; an expert that a token uses twice counts once. */
+export interface Reuse {
+  uses: number;
+  again: number;
+  share: number | null;
+  even_share: number | null;
+  known: number;
+  median_tokens: number | null;
+  p90_tokens: number | null;
+  never: number;
+  unknown: number;
+}
+
+/** Records that were reserved and not submitted, because their threads had lost their CPUs: all records after them had to wait. */
+export interface RingStalls {
+  count: number;
+  longest_ns: number;
+}
+
+/** How much a counter of the kernel rose between the first and the last reading, which are about a second apart. */
+export interface Rise {
+  whole: number;
+  whole_ns: number;
+  decode: number | null;
+  decode_ns: number;
+}
+
+/** What one phase ran on, and what that can do at best. */
+export interface Roof {
+  phase: Phase;
+  threads: number;
+  cpus: number[];
+  reads_bytes: number | null;
+  read: Top | null;
+  int8: Top | null;
+  f32: Top | null;
+  f16: Top | null;
+}
+
+/** One layer. */
+export interface RoutedLayer {
+  layer: number | null;
+  name: string;
+  weights: string;
+  n_used: number;
+  expert_bytes: number | null;
+  expert_uses: number[];
+  batches: number;
+  tokens: number;
+  left_out: number;
+  all_used: number;
+  uses: number;
+  n_expert: number;
+  never_used: number;
+  distinct_per_batch: number | null;
+  bytes_per_batch: number | null;
+  balance: number | null;
+  reuse: Reuse | null;
+  pins: Pin[];
+}
+
+/** The selections of one context in one phase. */
+export interface Routing {
+  phase: Phase;
+  pid: number;
+  context: string | null;
+  sentence: string | null;
+  whole: ExpertFigures;
+  layers: RoutedLayer[];
+}
+
+/** A cause that the numbers rule out, or that variation hides. */
+export interface RuledOut {
+  code: string;
+  sentence: string;
+  evidence: Evidence[];
+}
+
+/** One run. */
+export interface Run {
+  name: string;
+  tokens: number;
+  mean_ns: number;
+  median_ns: number;
+  half_share: number | null;
+  disturbed_share: number | null;
+}
+
+/** Results of the scheduler level. */
+export interface Sched {
+  recorded: boolean;
+  interrupts_recorded: boolean;
+  threads: SchedThread[];
+  interference: Interferer[];
+  left_out: LeftOut;
+  interrupts: Interrupt[];
+}
+
+/** One thread of the engine. */
+export interface SchedThread {
+  tid: number;
+  pid: number;
+  name: string;
+  runs: number;
+  preemptions: number;
+  migrations: number;
+  whole: StateTimes;
+  prefill: StateTimes;
+  decode: StateTimes;
+}
+
+/** A value over the session, read about once a second. */
+export interface Seen {
+  first: number;
+  last: number;
+  min: number;
+  max: number;
+}
+
+/** Which tokens are compared. */
+export interface Selection {
+  phase: string;
+  warm_up: number;
+  first_position: number | null;
+  last_position: number | null;
+  traced: boolean;
+  sentence: string;
+}
+
+/** Mean of a sensor while tokens were generated. */
+export interface SensorMean {
+  name: string;
+  mean: number;
+}
+
+/** Requests by slot. */
+export interface Server {
+  contexts: ServerContext[];
+  requests: SlotRequest[];
+}
+
+/** One context, and its sequences. */
+export interface ServerContext {
+  pid: number;
+  context: string | null;
+  requests: number;
+  ttft_ns: Spread;
+  tpot_ns: Spread;
+  waited_ns: Spread;
+  prompt_tokens: Spread;
+  reused: Spread;
+  output_tokens: Spread;
+  slots: Slot[];
+  batches: Batches[];
+  calls_not_whole: number;
+}
+
+/** The session. Texts are empty where the stream did not contain them. */
+export interface Session {
+  agent: string;
+  kernel: string;
+  machine: string;
+  cpu_model: string;
+  board: string;
+  cpus: number;
+  levels: string[];
+  start_unix_ns: number;
+  duration_ns: number;
+  processes: Process[];
+  libraries: Library[];
+  probes: Probe[];
+  counters: Counter[];
+}
+
+/** Operators of one shape in all recordings. */
+export interface SeveralRow {
+  shapes: Shape[];
+  backends: InRecording[];
+}
+
+/** An operator with types and dimensions. */
+export interface Shape {
+  op: string;
+  desc: string;
+  types: string[];
+  dtype: string;
+  src: number[][];
+  ne: number[];
+  product: Product | null;
+}
+
+/** Operators of one shape on all backends that computed it; of several shapes where a profile does not tell them apart. */
+export interface ShapeRow {
+  shapes: Shape[];
+  backends: OnBackend[];
+}
+
+/** One side. */
+export interface Side {
+  name: string;
+  mean_ns: number | null;
+  median_ns: number | null;
+  tokens_per_s: number | null;
+  spread_share: number | null;
+  runs: Run[];
+}
+
+/** Records of one kind that this build does not know. */
+export interface SkippedKind {
+  kind: number;
+  count: number;
+}
+
+/** One sequence. */
+export interface Slot {
+  slot: number;
+  requests: number;
+  ttft_ns: Spread;
+  tpot_ns: Spread;
+  waited_ns: Spread;
+  prompt_tokens: Spread;
+  reused: Spread;
+  output_tokens: Spread;
+}
+
+/** A prompt in a slot, and what came out of it. */
+export interface SlotRequest {
+  index: number;
+  pid: number;
+  context: string | null;
+  slot: number;
+  first_call: number;
+  start_ns: number;
+  end_ns: number;
+  begin: Begin;
+  reused: number | null;
+  prompt_tokens: number | null;
+  prompt_calls: number;
+  ttft_ns: number | null;
+  waited_ns: number | null;
+  output_tokens: number | null;
+  tpot_ns: number | null;
+}
+
+/** How much longer a decode call takes because its operators are captured. */
+export type Slowdown =
+  | ({ kind: "measured" } & MeasuredSlowdown)
+  | { kind: "estimated"; slowdown: number }
+  | { kind: "unknown" };
+
+/** A tensor that an operator reads. */
+export interface Source {
+  name: string;
+  dtype: string;
+  ne: number[];
+  role: string;
+}
+
+/** Operator spans, from the kernel to here. */
+export interface SpanSum {
+  kernel: number | null;
+  received: number;
+  dropped: number | null;
+  left_out: number | null;
+  empty: number | null;
+  no_start: number | null;
+  no_end: number | null;
+  unaccounted: number | null;
+}
+
+/** Speculative decoding with one draft and one target. */
+export interface Speculative {
+  pid: number;
+  draft: string | null;
+  target: string | null;
+  rounds: number;
+  open_rounds: number;
+  drafted: number;
+  accepted: number;
+  emitted: number;
+  accepted_share: number | null;
+  emitted_per_round: number | null;
+  positions: DraftPosition[];
+  verified: Verified[];
+  draft_token_ns: number | null;
+  plain: Plain | null;
+  draft_ratio: number | null;
+  break_even_per_round: number | null;
+  wins: boolean | null;
+  tokens_per_s: number | null;
+  plain_tokens_per_s: number | null;
+}
+
+/** A speed with its interval. */
+export interface SpeedRange {
+  tokens_per_s: number | null;
+  low_tokens_per_s: number;
+  high_tokens_per_s: number;
+  token_ns: number | null;
+  interval: string;
+  predictions: number;
+  unseen: boolean;
+  alike: number | null;
+}
+
+/** Percentiles of one figure over the requests that have it. */
+export interface Spread {
+  n: number;
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+}
+
+/** Time by state, ns. */
+export interface StateTimes {
+  running_ns: number;
+  preempted_ns: number;
+  woken_ns: number;
+  sleeping_ns: number;
+  blocked_ns: number;
+  stopped_ns: number;
+  unknown_ns: number;
+}
+
+/** `summary.json`. */
+export interface Summary {
+  schema: number;
+  draft: boolean;
+  session: Session;
+  ending: Ending;
+  health: Health;
+  capture: Capture;
+  findings: Findings;
+  engines: Engine[];
+  weights: Weights[];
+  tokens: Tokens;
+  server: Server;
+  speculative: Speculative[];
+  kv: Kv[];
+  critical_paths: CriticalPath[];
+  budget: Budget;
+  graphs: GraphRow[];
+  op_types: OpType[];
+  operators: Operator[];
+  work: Work;
+  backends: Accelerators;
+  nested_calls: NestedCalls[];
+  experts: Routing[];
+  threads: Thread[];
+  counters: Counted[];
+  gauges: Gauge[];
+  conditions: Conditions;
+  ceilings: Ceiling[];
+  sched: Sched;
+  tracks: Track[];
+  cost: Cost;
+}
+
+/** Operator probes were put in or taken out. */
+export interface Switch {
+  pid: number;
+  on: boolean;
+  reason: string;
+  began_ns: number;
+  done_ns: number;
+  probes: number;
+  pause_ns: number | null;
+}
+
+/** The whole system. */
+export interface SystemFacts {
+  kernel_options: string[] | null;
+  preemption: string | null;
+  private_stacks: boolean | null;
+  page_size_bytes: number | null;
+  numa_nodes: number | null;
+  hugepages_policy: string | null;
+  hypervisor: string | null;
+  memory_total_bytes: number | null;
+  memory_available_bytes: Seen | null;
+  swap_total_bytes: number | null;
+  swap_free_bytes: Seen | null;
+  ddr_frequency_hz: Seen | null;
+  ddr_frequency_max_hz: number | null;
+  ddr_governor: string | null;
+  cpu_features: string[] | null;
+  sched_missed: number | null;
+}
+
+/** A thing that runs may differ in. */
+export type Thing =
+  | "weights"
+  | "experts"
+  | "draft"
+  | "capture"
+  | "model_file"
+  | "engine_version"
+  | "engine_build"
+  | "cpu_variant"
+  | "command"
+  | "threads"
+  | "affinity"
+  | "environment"
+  | "quota"
+  | "kv_cache"
+  | "cells"
+  | "prompt"
+  | "operators"
+  | "backends"
+  | "buffers"
+  | "board"
+  | "cpu"
+  | "cpus"
+  | "kernel"
+  | "agent"
+  | "governor"
+  | "clock_limit"
+  | "huge_pages"
+  | "clock"
+  | "temperature"
+  | "ceiling"
+  | "probe_cost"
+  | "losses";
+
+/** What a difference in a thing means. */
+export type ThingKind = "work" | "surroundings";
+
+/** A value of a thing in one run. Numbers are in the unit of the thing: Hz for `clock`, 1/1000 °C for `temperature`, ns for `probe_cost`, the ceiling's own for `ceiling`. */
+export type ThingValue = number | string[] | null;
+
+/** One thread. */
+export interface Thread {
+  tid: number;
+  pid: number;
+  name: string;
+  spans: number;
+  migrated: number | null;
+  work_ns: number;
+  wait_ns: number | null;
+  prefill_work_ns: number;
+  prefill_wait_ns: number | null;
+  decode_work_ns: number;
+  decode_wait_ns: number | null;
+  batch_decode_work_ns: number;
+  batch_decode_wait_ns: number | null;
+}
+
+/** One thread in the calls of one phase. */
+export interface ThreadBudget {
+  tid: number | null;
+  calls_tokens: boolean;
+  time_ns: number;
+  parts: number[];
+}
+
+/** A thread that computed. */
+export interface ThreadFacts {
+  tid: number;
+  affinity: number[] | null;
+  policy: string | null;
+  run_ns: Rise | null;
+  run_delay_ns: Rise | null;
+}
+
+/** Budget of one token call. */
+export interface TokenBudget {
+  call: number;
+  phase: Phase;
+  traced: boolean;
+  start_ns: number;
+  time_ns: number;
+  wall: number[];
+}
+
+/** Token level of a session. */
+export interface Tokens {
+  prefill: PhaseTotals;
+  decode: PhaseTotals;
+  batch_decode: PhaseTotals;
+  draft: PhaseTotals;
+  warm_up: PhaseTotals;
+  failed_calls: number;
+  requests: Request[];
+  calls: Call[];
+}
+
+/** What a time is told by, the surest first. */
+export type ToldBy = "calls" | "line" | "bounds";
+
+/** A ceiling. */
+export interface Top {
+  per_s: number;
+  same_cpus: boolean;
+  working_set_bytes: number | null;
+  beyond: boolean;
+}
+
+/** What is known of the operators of a call. */
+export type Traced = "whole" | "untraced" | "edge";
+
+/** One row of the timeline. */
+export interface Track {
+  process: number;
+  track: string;
+  kind: TrackKind;
+  tid: number;
+  slices: number;
+  total_ns: number;
+}
+
+/** What a track shows. */
+export type TrackKind = "token" | "graph" | "thread";
+
+/** A setting that was tried. */
+export interface TriedSetting {
+  name: string;
+  threads: number | null;
+  cpus: string | null;
+  standing: string | null;
+  token_ns: number | null;
+  runs_ns: number[];
+  longer_share: number | null;
+  low_share: number | null;
+  high_share: number | null;
+  prompt_token_ns: number | null;
+  clocks: SensorMean[];
+  power: SensorMean[];
+  joules_per_token: number | null;
+}
+
+/** `tune.json`. */
+export interface Tuning {
+  schema: number;
+  draft: boolean;
+  status: string;
+  advice: string[];
+  fastest: string | null;
+  choice: string | null;
+  open: string[];
+  practical_share: number;
+  settings: TriedSetting[];
+  prediction: TuningPrediction | null;
+}
+
+/** Predicted settings: of a mean decode token, without what the probes take. */
+export interface TuningPrediction {
+  choice: string | null;
+  plausible: string[];
+  cached: boolean;
+  memory_share: number;
+  read: Top | null;
+  recorded: RecordedSetting;
+  settings: PredictedSetting[];
+}
+
+/** What the traced tokens say of all tokens of the phase, for one type of operator. Nothing is scaled: each is a ratio. */
+export interface TypeEstimate {
+  wall_per_call: Estimate | null;
+  wall_per_execution: Estimate | null;
+  share: Estimate | null;
+}
+
+/** Products of one data type. */
+export interface TypeShare {
+  dtype: string;
+  products: number;
+  bytes: number;
+  ns: number;
+  low_ns: number;
+  high_ns: number;
+  bytes_per_s: number;
+  seen: boolean;
+}
+
+/** Unit of a piece of evidence. */
+export type Unit =
+  | "nanoseconds"
+  | "bytes"
+  | "count"
+  | "mean"
+  | "share"
+  | "bytes_per_second"
+  | "hertz"
+  | "millidegrees"
+  | "cpus"
+  | "milli_cpus"
+  | "name";
+
+/** Kernels of one kind without a node. */
+export interface Unjoined {
+  text: string;
+  why: UnjoinedWhy;
+  kernels: number;
+  device_ns: number;
+}
+
+/** Why a kernel has no node. */
+export type UnjoinedWhy = "no_backend" | "not_told" | "no_node";
+
+/** Use of the memory's bandwidth by the decode calls: MBU. */
+export interface Utilisation {
+  tokens: number;
+  bytes_per_token: number;
+  accuracy: Accuracy;
+  bytes_per_s: number;
+  mbu: number | null;
+}
+
+/** A variable of the environment. */
+export interface Variable {
+  name: string;
+  value: string | null;
+}
+
+/** Calls of the target with so many guesses. */
+export interface Verified {
+  drafted: number;
+  rounds: number;
+  median_ns: number;
+  verify_ratio: number | null;
+}
+
+/** A thread of the engine that waited for the task. */
+export interface Waiter {
+  tid: number;
+  preempted_ns: number;
+  woken_ns: number;
+}
+
+/** Weights of one context in buffers of one type in one kind of memory. */
+export interface WeightBuffer {
+  buffer: string | null;
+  memory: Memory;
+  path: string | null;
+  tensors: number;
+  bytes: number;
+}
+
+/** Weights that the graphs of one context read. */
+export interface Weights {
+  pid: number;
+  context: string | null;
+  tensors: number;
+  bytes: number;
+  mapped_bytes: number | null;
+  own_bytes: number | null;
+  device_bytes: number | null;
+  unknown_bytes: number | null;
+  buffers: WeightBuffer[];
+}
+
+/** What the phases did, on what, and what that could do at best. */
+export interface Work {
+  decode: Utilisation | null;
+  roofs: Roof[];
+  modules: ModuleSum[];
+  layers: LayerSum[];
+}

@@ -1,0 +1,74 @@
+//! `findings`: what would help, and what was ruled out.
+
+use super::Publish;
+use crate::words;
+use profinfer_analysis::findings::{self, Evidence, Found, Missing, Rule};
+use profinfer_schema as schema;
+
+fields! {
+    findings::Headline => Headline {
+        tokens, drafted, token_ns, tokens_per_s, median_ns, p95_ns, prefill_tokens_per_s, threads,
+        mbu, probes_share, slowdown,
+    }
+    findings::Gain => Gain { of, low_ns, high_ns, low_tokens_per_s, high_tokens_per_s }
+}
+
+names! {
+    findings::Confidence => Confidence { High, Medium, Low }
+    findings::Gains => Gains { Token, Request }
+}
+
+impl Publish for findings::Findings {
+    type Form = schema::Findings;
+
+    fn publish(&self) -> Self::Form {
+        let Self { headline, found, ruled_out, noisy, not_known } = self;
+        let verdicts = |rows: &[(&'static Rule, Vec<Evidence>)], sentence: Sentence| {
+            rows.iter().map(|(rule, evidence)| verdict(rule, evidence, sentence)).collect()
+        };
+        schema::Findings {
+            headline: headline.publish(),
+            sentence: words::findings::headline(headline),
+            found: found.publish(),
+            ruled_out: verdicts(ruled_out, words::findings::ruled_out),
+            noisy: verdicts(noisy, words::findings::noisy),
+            not_known: not_known.iter().map(|(rule, missing)| unknown(rule, missing)).collect(),
+        }
+    }
+}
+
+/// A verdict in words.
+type Sentence = fn(&Rule, &[Evidence]) -> String;
+
+impl Publish for findings::Finding {
+    type Form = schema::Finding;
+
+    fn publish(&self) -> Self::Form {
+        let Self { rule, found: Found { evidence, remedy, gain, confidence } } = self;
+        schema::Finding {
+            code: rule.code.to_owned(),
+            title: rule.title.to_owned(),
+            sentence: words::findings::sentence(self),
+            gain: gain.publish(),
+            confidence: confidence.publish(),
+            remedy: remedy.publish(),
+            evidence: evidence.publish(),
+        }
+    }
+}
+
+fn verdict(rule: &Rule, evidence: &[Evidence], sentence: Sentence) -> schema::RuledOut {
+    schema::RuledOut {
+        code: rule.code.to_owned(),
+        sentence: sentence(rule, evidence),
+        evidence: evidence.publish(),
+    }
+}
+
+fn unknown(rule: &Rule, missing: &[Missing]) -> schema::NotKnown {
+    schema::NotKnown {
+        code: rule.code.to_owned(),
+        sentence: words::findings::not_known(rule, missing),
+        missing: missing.publish(),
+    }
+}

@@ -1,0 +1,39 @@
+//! `findings.found[].remedy`.
+
+use super::Publish;
+use profinfer_analysis::findings::Remedy;
+use profinfer_schema as schema;
+
+impl Publish for Remedy {
+    type Form = schema::Remedy;
+
+    fn publish(&self) -> Self::Form {
+        use schema::Remedy as Published;
+        match self {
+            Self::Threads { threads } => Published::Threads { threads: *threads },
+            Self::MoveTasks { tasks } => Published::MoveTasks { tasks: tasks.publish() },
+            Self::Quota { cpus, threads } => Published::Quota { cpus: *cpus, threads: *threads },
+            Self::Pin { threads, cpus } => Published::Pin { threads: *threads, cpus: cpus.publish() },
+            Self::PinThreads => Published::PinThreads,
+            Self::SpinAtBarriers => Published::SpinAtBarriers,
+            Self::SleepWhenIdle => Published::SleepWhenIdle,
+            Self::MoreMemory { bytes } => Published::MoreMemory { bytes: *bytes },
+            Self::OneCopy { bytes } => Published::OneCopy { bytes: *bytes },
+            Self::Clock { hertz } => Published::Clock { hertz: *hertz },
+            Self::MemoryClock { hertz } => Published::MemoryClock { hertz: *hertz },
+            Self::Cooling => Published::Cooling,
+            Self::Sampling => Published::Sampling,
+            Self::ShorterContext { cells } => Published::ShorterContext { cells: *cells },
+            Self::NoDraft => Published::NoDraft,
+            Self::PinExperts => Published::PinExperts,
+            Self::CheaperArithmetic => Published::CheaperArithmetic,
+            Self::RepackedType => Published::RepackedType,
+            Self::SmallerWeights => Published::SmallerWeights,
+            Self::BetterVariant => Published::BetterVariant,
+            Self::FakeNuma => Published::FakeNuma,
+            Self::HugePages => Published::HugePages,
+            Self::OneBackend => Published::OneBackend,
+            Self::CachePrompt => Published::CachePrompt,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `server`: requests by slot.
+
+use super::Publish;
+use profinfer_analysis::server;
+
+fields! {
+    server::Server => Server { contexts, requests }
+    server::ServerContext => ServerContext {
+        pid, context, spreads, slots, batches, calls_not_whole,
+    }
+    server::Slot => Slot { slot, spreads }
+    server::Spreads => Spreads {
+        requests, ttft_ns, tpot_ns, waited_ns, prompt_tokens, reused, output_tokens,
+    }
+    server::Spread => Spread { n, p50, p90, p99 }
+    server::Batches => Batches {
+        sequences, calls, mixed_calls, time_ns, prompt_tokens, answer_tokens,
+    }
+    server::SlotRequest => SlotRequest {
+        index, pid, context, slot, first_call, start_ns, end_ns, begin, reused, prompt_tokens,
+        prompt_calls, ttft_ns, waited_ns, output_tokens, tpot_ns,
+    }
+}
+
+names! {
+    server::Begin => Begin { Prompt, Back, Unseen }
+}

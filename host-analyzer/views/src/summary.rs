@@ -1,0 +1,55 @@
+//! `summary.json`: every figure of a session but the single spans.
+//!
+//! Stage: view. From: session, analysis. To: one JSON object, `profinfer_schema::Summary`.
+
+use std::io::{self, Write};
+
+use crate::published::{self, Publish};
+use profinfer_analysis::Analysis;
+use profinfer_analysis::findings::Findings;
+use profinfer_schema::{DRAFT, SCHEMA, Summary};
+use profinfer_trace::model::Model;
+
+/// Writes the summary.
+///
+/// # Errors
+/// Those of `out`.
+pub fn summary(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &published(model, analysis))?;
+    out.write_all(b"\n")
+}
+
+fn published(model: &Model, analysis: &Analysis) -> Summary {
+    Summary {
+        schema: SCHEMA,
+        draft: DRAFT,
+        session: published::session::session(&model.session, analysis.duration_ns),
+        ending: analysis.ending.publish(),
+        health: analysis.health.publish(),
+        capture: analysis.capture.publish(),
+        findings: Findings::of(model, analysis).publish(),
+        engines: analysis.engine.publish(),
+        weights: analysis.weight.publish(),
+        tokens: analysis.token.publish(),
+        server: analysis.server.publish(),
+        speculative: analysis.speculative.publish(),
+        kv: analysis.kv.publish(),
+        critical_paths: analysis.dag.iter().filter_map(|d| d.path.publish()).collect(),
+        budget: analysis.budget.publish(),
+        graphs: analysis.graph.publish(),
+        op_types: published::op::types(analysis),
+        operators: published::op::operators(analysis),
+        work: published::work::work(analysis),
+        backends: analysis.accelerator.publish(),
+        nested_calls: analysis.nested.publish(),
+        experts: analysis.expert.publish(),
+        threads: analysis.thread.publish(),
+        counters: analysis.counted.publish(),
+        gauges: analysis.gauge.publish(),
+        conditions: analysis.conditions.publish(),
+        ceilings: analysis.ceiling.all.publish(),
+        sched: analysis.sched.publish(),
+        tracks: analysis.track.publish(),
+        cost: analysis.cost.publish(),
+    }
+}
