@@ -2,7 +2,7 @@
 //!
 //! From Linux 6.13 on (x86-64; arm64 later) a function of a program for uprobes that uses more than [`STACK_MAX`] bytes may get its
 //! stack per CPU, while a program on a uprobe can be preempted: two tasks on one CPU then write into one stack, which crashes the
-//! kernel. `build.rs` holds the programs to the limit, and [`super::Bpf::load`] what it loads.
+//! kernel. `build.rs` holds the programs to the limit, and `Bpf::load` what it loads.
 //!
 //! Stage: instructions to bytes. From: the object file, or libbpf. Promises: an upper bound of what the verifier finds, whatever
 //! constants are set before loading, because it counts the branches that these cut off, too.

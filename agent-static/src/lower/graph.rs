@@ -40,7 +40,8 @@ pub(super) struct Open {
     n_nodes: u32,
     n_tokens: u32,
     n_past: Option<u32>,
-    /// Its operators are not captured.
+    /// Its operators are not captured. Only direct probes ask.
+    #[cfg(feature = "direct")]
     pub(super) skipped: bool,
     pub(super) topology: Option<Rc<Known>>,
     /// Why not, where it was to be read.
@@ -187,6 +188,7 @@ impl Lower {
             n_nodes: e.n_nodes,
             n_tokens: self.tokens_of(e),
             n_past: e.n_past,
+            #[cfg(feature = "direct")]
             skipped: e.skipped,
             topology: self.topologies.get(e.topology),
             unknown: e.unknown,

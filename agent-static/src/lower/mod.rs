@@ -84,6 +84,7 @@ pub struct Lower {
     hits: Vec<(u32, Hits)>,
     nested: NestedCalls,
     sched: Option<sched::Scheduler>,
+    #[cfg(feature = "direct")]
     direct: direct::Direct,
     /// Operators have no ends.
     pub starts_only: bool,
@@ -143,6 +144,7 @@ impl Lower {
             hits: Vec::new(),
             nested: NestedCalls::default(),
             sched: None,
+            #[cfg(feature = "direct")]
             direct: direct::Direct::default(),
             starts_only: false,
             filters: Filters::default(),

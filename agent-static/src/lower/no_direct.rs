@@ -4,10 +4,6 @@ use super::Lower;
 use crate::direct::{Reader, Totals};
 use crate::link::output::Weight;
 
-/// Engines that are recorded directly: none.
-#[derive(Debug, Default)]
-pub(super) struct Direct;
-
 /// What is added to the kernel's totals: nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Added {

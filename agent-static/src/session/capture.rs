@@ -126,6 +126,8 @@ fn introduce(
     #[cfg(feature = "bench")]
     super::ceiling::before(plan, target, emit, signals, host)?;
     #[cfg(not(feature = "bench"))]
+    let (_, _, _) = (target, signals, host);
+    #[cfg(not(feature = "bench"))]
     if plan.bench.is_some() {
         log(
             "ceilings were asked for, but this agent was built without the feature `bench`: the session begins without them",
