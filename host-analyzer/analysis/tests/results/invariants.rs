@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::phase::Phase;
+use profinfer_schema::{Dag, Summary};
 use profinfer_trace::model::{Model, WAIT_UNKNOWN};
+use profinfer_views::{dag, summary};
 use proptest::prelude::*;
+
+use crate::views::bytes;
 
 use profinfer_trace::test_support::tables::{Spec, model};
 
@@ -49,6 +53,16 @@ proptest! {
             prop_assert!(c.op_wall_ns.unwrap() <= c.graph_ns.unwrap());
             prop_assert!(c.graph_ns.unwrap() <= c.duration_ns);
         }
+    }
+
+    /// Above all, no figure is infinite or not a number: JSON has neither.
+    #[test]
+    fn what_is_written_is_of_the_schema(spec in spec()) {
+        let m = model(&spec);
+        let read = serde_json::from_slice::<Summary>(&bytes(summary::summary, &m));
+        prop_assert!(read.is_ok(), "{:?}", read);
+        let read = serde_json::from_slice::<Dag>(&bytes(dag::dag, &m));
+        prop_assert!(read.is_ok(), "{:?}", read);
     }
 
     #[test]

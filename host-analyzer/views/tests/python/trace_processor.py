@@ -17,7 +17,7 @@ import perfetto
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WORKER = os.path.join(HERE, "..", "..", "report", "tests", "trace_processor.mjs")
+WORKER = os.path.join(HERE, "..", "..", "page", "tests", "trace_processor.mjs")
 APPEND, FINALIZE, QUERY = 1, 2, 3
 SLICES = """
 select coalesce(p.pid, tp.pid, 0), t.tid, s.name, s.ts, s.dur from slice s
