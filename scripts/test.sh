@@ -175,6 +175,7 @@ all_step "other clangs" ci/clangs.sh
 all_step "preemption (x86-64)" ci/board/preempt.sh
 all_step "preemption (arm64)" ci/board/preempt.sh --arch arm64
 all_step "fleets" ci/fleet/test.sh
+all_step "cross build" ci/cross/run.sh
 all_step "supply chain" ci/supply.sh
 
 echo
