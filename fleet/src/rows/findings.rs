@@ -1,49 +1,42 @@
 //! A row for each rule's verdict.
 
-use profinfer_schema::{Finding, NotKnown, RuledOut, Summary};
+use profinfer_schema::{Finding, Summary};
 
 use super::column::{Cell, Column, columns, name};
 
 /// A verdict of any kind.
-pub(super) struct Verdict<'a> {
+pub(super) struct Verdict {
     /// The list in which it stands.
     list: &'static str,
-    code: &'a str,
-    sentence: &'a str,
+    code: String,
+    sentence: String,
     /// Of a finding, the rest.
-    finding: Option<&'a Finding>,
+    finding: Option<Finding>,
 }
 
 /// The columns, after the keys.
-pub(super) const COLUMNS: &[Column<Verdict<'_>>] = columns! { |v: Verdict<'_>|
+pub(super) const COLUMNS: &[Column<Verdict>] = columns! { |v: Verdict|
     verdict: String = v.list,
     code: String = v.code,
-    title: String = v.finding.map(|f| &*f.title),
+    title: String = v.finding.as_ref().map(|f| &*f.title),
     sentence: String = v.sentence,
-    confidence: String = v.finding.and_then(|f| name(&f.confidence)),
-    gain_of: String = v.finding.and_then(|f| name(&f.gain.as_ref()?.of)),
-    gain_low_ns: i64 = v.finding.and_then(|f| Some(f.gain.as_ref()?.low_ns)),
-    gain_high_ns: i64 = v.finding.and_then(|f| Some(f.gain.as_ref()?.high_ns)),
-    remedy: String = v.finding.and_then(remedy),
+    confidence: String = v.finding.as_ref().and_then(|f| name(&f.confidence)),
+    gain_of: String = v.finding.as_ref().and_then(|f| name(&f.gain.as_ref()?.of)),
+    gain_low_ns: i64 = v.finding.as_ref().and_then(|f| Some(f.gain.as_ref()?.low_ns)),
+    gain_high_ns: i64 = v.finding.as_ref().and_then(|f| Some(f.gain.as_ref()?.high_ns)),
+    remedy: String = v.finding.as_ref().and_then(remedy),
 };
 
 pub(super) fn rows(summary: &Summary) -> Vec<Vec<Cell>> {
     let findings = &summary.findings;
-    let found = findings.found.iter().map(|f| {
-        let Finding { code, sentence, .. } = f;
-        Verdict { list: "found", code, sentence, finding: Some(f) }
-    });
-    let of = |list: &'static str| {
-        move |RuledOut { code, sentence, .. }: _| Verdict { list, code, sentence, finding: None }
+    let verdict = |list, code: &str, sentence: &str, finding: Option<&Finding>| {
+        let (code, sentence) = (code.to_owned(), sentence.to_owned());
+        Verdict { list, code, sentence, finding: finding.cloned() }
     };
-    let not_known = findings.not_known.iter().map(|NotKnown { code, sentence, .. }| Verdict {
-        list: "not_known",
-        code,
-        sentence,
-        finding: None,
-    });
-    let ruled_out = findings.ruled_out.iter().map(of("ruled_out"));
-    let noisy = findings.noisy.iter().map(of("noisy"));
+    let found = findings.found.iter().map(|f| verdict("found", &f.code, &f.sentence, Some(f)));
+    let ruled_out = findings.ruled_out.iter().map(|r| verdict("ruled_out", &r.code, &r.sentence, None));
+    let noisy = findings.noisy.iter().map(|r| verdict("noisy", &r.code, &r.sentence, None));
+    let not_known = findings.not_known.iter().map(|r| verdict("not_known", &r.code, &r.sentence, None));
     let all = found.chain(ruled_out).chain(noisy).chain(not_known);
     all.map(|verdict| COLUMNS.iter().map(|c| (c.of)(&verdict)).collect()).collect()
 }
