@@ -6,6 +6,8 @@
 //!          or damage  meaning
 //! ```
 //!
+//! `examples/operators.rs` prints the time of each operator type of a recording in 30 lines.
+//!
 //! `decode` uses the wire only and never opens a file; `model` uses nothing of ours, so that a second version of the wire cannot leak into an
 //! analysis; `gguf` reads the header of a model's file into the tables of `model`, for predictions.
 
