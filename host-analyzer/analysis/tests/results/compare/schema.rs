@@ -55,8 +55,10 @@ fn hostile_names_stay_where_they_are() {
         profinfer_views::compare::page(&c, &names, &mut page).unwrap();
         let page = String::from_utf8(page).unwrap();
         let element = page.split("id=\"comparison\">").nth(1).unwrap();
-        assert!(!element.split("</script>").next().unwrap().contains('<'));
-        assert!(element.split("</script>").next().unwrap().contains("u003c/script>"));
+        let data = element.split("</script>").next().unwrap().trim();
+        // Base64: no text of a recording can end the element.
+        let base64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+        assert!(data.len() > 100 && data.chars().all(base64), "{data}");
     }
 }
 
