@@ -9,7 +9,7 @@ import { DOCK, NODE, Placer } from "../../src/dag/place.ts";
 import type { Point } from "../../src/dag/placed.ts";
 import { type Prepared, prepare } from "../../src/dag/prepare.ts";
 import { segments } from "../../src/dag/segments.ts";
-import type { DagGraph } from "../../src/data/dag.ts";
+import type { DagGraph } from "../../src/data/schema.ts";
 import { anyGraph, edge, graph, leaf, node, transformer } from "./graphs.ts";
 
 const WIDE = { weights: true, aspect: 1.6 };

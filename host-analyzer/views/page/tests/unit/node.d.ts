@@ -11,7 +11,7 @@ declare module "node:assert/strict" {
 }
 
 declare module "*/make.mjs" {
-  import type { Dag } from "../../src/data/dag.ts";
+  import type { Dag } from "../../src/data/schema.ts";
   import type { Timeline } from "../../src/data/timeline.ts";
   export function sample(options: { listing: string }): { dag: Dag; timeline: Timeline };
 }

@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
 import { change, changeTime } from "../../src/compare/change.ts";
 import { readJson } from "../../src/data/read.ts";
-import type { Call } from "../../src/data/summary.ts";
+import type { Call } from "../../src/data/schema.ts";
 import { linesOf, maxDensity } from "../../src/experts/cells.ts";
 import { apart, columns, topOf } from "../../src/sections/token_times.ts";
 import * as format from "../../src/ui/format.ts";

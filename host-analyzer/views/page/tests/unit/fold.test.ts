@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
 import { type FoldedNode, Folding, isFolded, LEVELS } from "../../src/dag/fold.ts";
 import { partsOf } from "../../src/dag/parts.ts";
-import type { DagGraph, DagNode } from "../../src/data/dag.ts";
+import type { DagGraph, DagNode } from "../../src/data/schema.ts";
 import { edge, graph, leaf, node, transformer } from "./graphs.ts";
 
 const LAYERS = 5;

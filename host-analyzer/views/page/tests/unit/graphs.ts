@@ -1,7 +1,7 @@
 // Graphs for tests: the listing of a real engine, and graphs made by chance from a seed, so that a
 // failure can be repeated.
 
-import type { DagEdge, DagGraph, DagNode } from "../../src/data/dag.ts";
+import type { DagEdge, DagGraph, DagNode, Module } from "../../src/data/schema.ts";
 
 /** A small generator of numbers in [0, 1) (mulberry32). */
 export function random(seed: number): () => number {
@@ -24,6 +24,10 @@ export function node(index: number, rest: Partial<DagNode> = {}): DagNode {
     ne: [4, 4],
     bytes: 64,
     role: "node",
+    memory: null,
+    buffer: null,
+    module: "other",
+    layer: null,
     view_of: null,
     order: index,
     fused_with: null,
@@ -32,6 +36,8 @@ export function node(index: number, rest: Partial<DagNode> = {}): DagNode {
     work_ns: 900,
     wait_ns: 100,
     share: 0.01,
+    not_captured: false,
+    critical: null,
     ...rest,
   };
 }
@@ -42,11 +48,11 @@ export function leaf(index: number, rest: Partial<DagNode> = {}): DagNode {
     op: "NONE",
     role: "weight",
     order: null,
-    executions: null,
+    executions: 0,
     wall_ns: null,
     work_ns: null,
     wait_ns: null,
-    share: null,
+    share: 0,
     ...rest,
   });
 }
@@ -66,6 +72,7 @@ export function graph(nodes: DagNode[], leafs: DagNode[], edges: DagEdge[]): Dag
     backend: "CPU",
     n_tokens: 1,
     calls: 1,
+    traced_calls: 1,
     n_nodes: nodes.length,
     n_leafs: leafs.length,
     complete: true,
@@ -122,7 +129,7 @@ export function transformer(layers: number): DagGraph {
     edges.push(edge(first + leafs.length - 1, to, 0));
   };
   leafs.push(leaf(first, { name: "mask", role: "input" }));
-  const add = (layer: number | null, module: string | null, ...sources: number[]): number => {
+  const add = (layer: number | null, module: Module, ...sources: number[]): number => {
     const index = nodes.length;
     nodes.push(node(index, { layer, module, name: layer == null ? "x" : `t${index}-${layer}` }));
     for (const [slot, from] of sources.entries()) {
@@ -130,7 +137,7 @@ export function transformer(layers: number): DagGraph {
     }
     return index;
   };
-  let stream = add(null, null);
+  let stream = add(null, "other");
   weight(stream);
   for (let layer = 0; layer < layers; layer++) {
     const norm = add(layer, "attention", stream);
@@ -142,13 +149,13 @@ export function transformer(layers: number): DagGraph {
     const scores = add(layer, "attention", q, k);
     edges.push(edge(first, scores, 3));
     const out = add(layer, "attention", scores, v);
-    const residual = add(layer, null, stream, out);
+    const residual = add(layer, "other", stream, out);
     const up = add(layer, "ffn", residual);
     weight(up);
     const down = add(layer, "ffn", up);
     weight(down);
-    stream = add(layer, null, residual, down);
+    stream = add(layer, "other", residual, down);
   }
-  add(null, null, stream);
+  add(null, "other", stream);
   return graph(nodes, leafs, edges);
 }
