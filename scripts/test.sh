@@ -3,7 +3,7 @@
 #
 #   (no option)      what every change has to pass: format, lints, all tests of the workspace, the static agent
 #   --all            also what a release has to pass: documentation, fleets, every engine, kernel and transport that is promised, recordings of earlier
-#                    versions, soak, fuzzing, other compilers, kernels that preempt, the container build, the supply chain
+#                    versions, soak, other compilers, kernels that preempt, the container build, the supply chain
 #   --only PATTERN   only the tests whose names contain PATTERN, with everything that they need
 #
 # Every step runs even when an earlier one failed; the end says which, how long each took, and every test that was skipped, with

@@ -24,7 +24,7 @@ fleet_venv() {
 
 # The programs, built as the tests have them: sets FLEET and ANALYZE.
 fleet_programs() {
-	tests_build && cargo build -q --locked --manifest-path "$REPO/fleet/Cargo.toml" || return 1
+	tests_build && linting_cargo build -q --locked --manifest-path "$REPO/fleet/Cargo.toml" || return 1
 	FLEET=$CARGO_TARGET_DIR/debug/analyze-fleet
 	# shellcheck disable=SC2034  # for the caller
 	ANALYZE=$CARGO_TARGET_DIR/debug/analyze

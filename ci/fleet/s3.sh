@@ -26,4 +26,4 @@ export AWS_ENDPOINT_URL=$url AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test A
 	import boto3
 	boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1").create_bucket(Bucket="fleet")
 EOF
-cargo test -q --locked --manifest-path "$REPO/fleet/Cargo.toml" --test fleet -- --ignored --exact s3::a_bucket_is_as_a_folder
+linting_cargo test -q --locked --manifest-path "$REPO/fleet/Cargo.toml" --test fleet -- --ignored --exact s3::a_bucket_is_as_a_folder

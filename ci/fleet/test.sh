@@ -8,10 +8,8 @@ case ${1:-} in
 esac
 . "$REPO/ci/tests.sh"
 . "$REPO/ci/fleet/common.sh"
-fleet() { cargo "$1" --locked --manifest-path "$REPO/fleet/Cargo.toml" "${@:2}"; }
 cargo fmt --manifest-path "$REPO/fleet/Cargo.toml" --check
-fleet clippy -q --all-targets -- -D warnings
 fleet_programs
-fleet test -q
+linting_cargo test -q --locked --manifest-path "$REPO/fleet/Cargo.toml" --all-targets
 "$REPO/ci/fleet/s3.sh"
 "$REPO/ci/fleet/spark.sh"

@@ -7,7 +7,7 @@ set -eu
 case ${1:-} in -h | --help | '') usage_from_head "$0"; exit ;; esac
 cd "$REPO"
 case $1 in
-analyze) exec python3 ci/release/sbom.py analyze "$2" "$3" '' host-analyzer --npm host-analyzer/views/page/package-lock.json ;;
+analyze) exec python3 ci/release/sbom.py analyze "$2" "$3" '' analyze --npm host-analyzer/views/page/package-lock.json ;;
 analyze-fleet) exec python3 ci/release/sbom.py analyze-fleet "$2" "$3" '' profinfer-fleet --workspace fleet ;;
 profinfer-agent)
 	src=$(cargo metadata --format-version 1 --locked | grep -o '[^"]*/libbpf-sys-[^/"]*/Cargo.toml' | head -n 1)

@@ -1,7 +1,7 @@
 //! Data inside a page: gzip in base64, in an element that the browser does not run.
 //!
 //! Stage: view. From: what another view writes. To: an element of HTML. Promises: no character of the data is one of HTML's, so
-//! that no text from the traced process can end the element or open another. `report/src/data/read.ts` reads it.
+//! that no text from the traced process can end the element or open another. `page/src/data/read.ts` reads it.
 
 use std::io::{self, BufWriter, Write};
 

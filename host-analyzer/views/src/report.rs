@@ -1,7 +1,7 @@
 //! `report.html`: one page with everything in it.
 //!
 //! Stage: view. From: the other views' bytes and the built page. To: HTML. Promises: the page loads nothing. Its program is in
-//! `report/`, built into `report/dist/report.html`.
+//! `page/`, built into `page/dist/report.html`.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use super::{page_data, report_timeline};
 use profinfer_analysis::Analysis;
 use profinfer_trace::model::Model;
 
-/// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
+/// The page, with a mark where the data goes. `page/tools/build.mjs` makes it.
 const PAGE: &str = include_str!("../page/dist/report.html");
 const MARK: &str = "<!--profinfer:data-->";
 

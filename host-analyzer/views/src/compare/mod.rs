@@ -19,7 +19,7 @@ pub struct Names {
     pub runs: [Vec<String>; 2],
 }
 
-/// The page, with a mark where the data goes. `report/tools/build.mjs` makes it.
+/// The page, with a mark where the data goes. `page/tools/build.mjs` makes it.
 const PAGE: &str = include_str!("../../page/dist/compare.html");
 const MARK: &str = "<!--profinfer:data-->";
 

@@ -1,4 +1,4 @@
-//! Opens a report in headless Chromium, by `report/tests/read.mjs`, and says what a reader sees.
+//! Opens a report in headless Chromium, by `page/tests/read.mjs`, and says what a reader sees.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
