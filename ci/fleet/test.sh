@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh      everything about fleets, which are a workspace of their own: format, lints, tests, a bucket of a real server of the S3 protocol, and a
+# test.sh      everything about fleets, which are a separate workspace: format, lints, tests, a bucket of a real server of the S3 protocol, and a
 #              real cluster of Spark
 set -eu
 . "$(dirname "$0")/../../scripts/lib.sh"
