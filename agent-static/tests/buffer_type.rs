@@ -38,10 +38,10 @@ fn read(buffer: &[usize]) -> String {
 
 fn read_at(address: u64) -> String {
     let (memory, maps) = (File::open("/proc/self/mem").unwrap(), mappings(std::process::id()));
-    let mut types = BufferTypes::of(Some(&memory), &maps);
+    let mut types = BufferTypes::new(Some(&memory), &maps);
     let name = types.name(address).to_owned();
     assert_eq!(types.name(address), name, "the second time");
-    assert_eq!(BufferTypes::of(None, &maps).name(address), "", "a process that has ended");
+    assert_eq!(BufferTypes::new(None, &maps).name(address), "", "a process that has ended");
     name
 }
 

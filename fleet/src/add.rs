@@ -25,7 +25,7 @@ struct Tally {
 
 /// Adds all that can be added. The status is 1 if some could not.
 pub(crate) async fn add(options: &Add) -> Result<ExitCode> {
-    let place = Place::of(&options.to)?;
+    let place = Place::new(&options.to)?;
     let there = Mutex::new(place.captures().await?);
     let mut tally = Tally::default();
     for source in &options.sources {
@@ -53,7 +53,7 @@ async fn one(
     there: &Mutex<BTreeSet<String>>,
 ) -> Result<Written> {
     let summary = source::summary(source, options.analyze.as_deref())?;
-    let rows = Rows::of(&summary, options.device.as_deref());
+    let rows = Rows::from_summary(&summary, options.device.as_deref());
     let known =
         |id: &str| there.lock().map_or_else(|e| e.into_inner().contains(id), |there| there.contains(id));
     if known(&rows.id) {

@@ -8,7 +8,7 @@ use crate::{Error, Opener};
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Came {
+pub enum Outcome {
     /// The bytes ended before the handshake did.
     Short,
     /// The agent refuses.
@@ -30,57 +30,57 @@ pub fn key() -> Key {
 
 /// Gives the agent's side `bytes`, `piece` at a time (at least one).
 #[must_use]
-pub fn responder(bytes: &[u8], piece: usize) -> Came {
+pub fn responder(bytes: &[u8], piece: usize) -> Outcome {
     let (mut responder, key) = (Responder::new(), key());
     let mut rest = bytes;
     loop {
         let n = take(responder.room(), &mut rest, piece);
         if n == 0 {
-            return Came::Short;
+            return Outcome::Short;
         }
         match responder.filled(n, &key, 1) {
             Ok(Step::More | Step::Answer(_)) => {}
             Ok(Step::Known(_, mut opener)) => return channel(&mut opener, rest, piece),
-            Err(refusal) => return Came::Refused(refusal),
+            Err(refusal) => return Outcome::Refused(refusal),
         }
     }
 }
 
 /// Gives the host's side `bytes` as the answer to a request, `piece` at a time (at least one).
 #[must_use]
-pub fn initiator(bytes: &[u8], piece: usize) -> Came {
+pub fn initiator(bytes: &[u8], piece: usize) -> Outcome {
     let mut initiator: Initiator = match Initiator::new(&key(), 1) {
         Ok((initiator, request)) => {
             debug_assert_eq!(request.len(), REQUEST_LEN);
             initiator
         }
-        Err(e) => return Came::Failed(e),
+        Err(e) => return Outcome::Failed(e),
     };
     let mut rest = bytes;
     loop {
         let n = take(initiator.room(), &mut rest, piece);
         if n == 0 {
-            return Came::Short;
+            return Outcome::Short;
         }
         initiator = match initiator.filled(n) {
             Ok(Ok(mut connected)) => return channel(&mut connected.opener, rest, piece),
             Ok(Err(more)) => more,
-            Err(e) => return Came::Failed(e),
+            Err(e) => return Outcome::Failed(e),
         };
     }
 }
 
 /// Gives an opener `bytes`, `piece` at a time.
 #[must_use]
-pub fn channel(opener: &mut Opener, mut bytes: &[u8], piece: usize) -> Came {
+pub fn channel(opener: &mut Opener, mut bytes: &[u8], piece: usize) -> Outcome {
     let mut plain = 0;
     loop {
         let n = take(opener.room(), &mut bytes, piece);
         if n == 0 {
-            return Came::Known(plain, None);
+            return Outcome::Known(plain, None);
         }
         if let Err(e) = opener.filled(n) {
-            return Came::Known(plain, Some(e));
+            return Outcome::Known(plain, Some(e));
         }
         plain += opener.plain().len();
         opener.consume(opener.plain().len());

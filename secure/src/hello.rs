@@ -38,7 +38,7 @@ impl Refusal {
 
     /// The refusal that the bytes are. A reason of a later release reads as [`Self::Unknown`].
     #[must_use]
-    pub fn of(bytes: &[u8; HELLO_LEN]) -> Option<Self> {
+    pub fn parse(bytes: &[u8; HELLO_LEN]) -> Option<Self> {
         if bytes[..5] != [MAGIC[0], MAGIC[1], MAGIC[2], MAGIC[3], 0] {
             return None;
         }

@@ -65,7 +65,7 @@ impl Initiator {
     pub fn filled(mut self, n: usize) -> Result<Result<Connected, Self>, Error> {
         self.have += n.min(self.room().len());
         if let Some(refusal) =
-            self.answer.first_chunk().and_then(Refusal::of).filter(|_| self.have == HELLO_LEN)
+            self.answer.first_chunk().and_then(Refusal::parse).filter(|_| self.have == HELLO_LEN)
         {
             return Err(Error::Refused(refusal));
         }

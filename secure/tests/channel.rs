@@ -4,7 +4,7 @@
 mod support;
 
 use profinfer_secure::channel::{FRAME_OVERHEAD, MAX_PLAIN, REKEY_FRAMES};
-use profinfer_secure::feed::{Came, channel, initiator, responder};
+use profinfer_secure::feed::{Outcome, channel, initiator, responder};
 use profinfer_secure::{Error, Refusal};
 use proptest::prelude::*;
 use support::{open, seal, session};
@@ -116,12 +116,12 @@ proptest! {
     /// What a fuzzer does, shorter.
     #[test]
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..100) {
-        prop_assert!(!matches!(responder(&bytes, piece), Came::Known(..)));
-        prop_assert!(!matches!(initiator(&bytes, piece), Came::Known(..)));
+        prop_assert!(!matches!(responder(&bytes, piece), Outcome::Known(..)));
+        prop_assert!(!matches!(initiator(&bytes, piece), Outcome::Known(..)));
         let hello = [profinfer_secure::hello::HELLO.as_slice(), &bytes].concat();
         let came = responder(&hello, piece);
-        prop_assert!(matches!(came, Came::Short | Came::Refused(Refusal::WrongKey)), "{:?}", came);
+        prop_assert!(matches!(came, Outcome::Short | Outcome::Refused(Refusal::WrongKey)), "{:?}", came);
         let mut s = session();
-        prop_assert!(matches!(channel(&mut s.host.1, &bytes, piece), Came::Known(0, _)));
+        prop_assert!(matches!(channel(&mut s.host.1, &bytes, piece), Outcome::Known(0, _)));
     }
 }

@@ -131,7 +131,7 @@ fn refusals_are_read_as_they_were_meant() {
         assert_eq!(answer(initiator, &refusal.to_bytes()).err(), Some(Error::Refused(refusal)));
         assert!(!refusal.help().is_empty() && !refusal.to_string().is_empty());
     }
-    assert_eq!(Refusal::of(&[b'P', b'F', b'I', b'S', 0, 77]), Some(Unknown), "of a later release");
-    assert_eq!(Refusal::of(b"PROFIN"), None);
+    assert_eq!(Refusal::parse(&[b'P', b'F', b'I', b'S', 0, 77]), Some(Unknown), "of a later release");
+    assert_eq!(Refusal::parse(b"PROFIN"), None);
     assert_eq!(Refusal::KeyWanted.to_bytes().len(), HELLO_LEN);
 }

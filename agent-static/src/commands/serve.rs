@@ -10,8 +10,8 @@ use crate::cli::Serve;
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
 use crate::link::output::Kind;
-use crate::link::{self, Door, Guest, Output, Place, Reader};
-use crate::request::asked;
+use crate::link::{self, Acceptor, Client, Output, Place, Reader};
+use crate::request::limits;
 use crate::request::plan::Plan;
 use crate::session;
 use crate::session::host::{Host, read_plan};
@@ -33,19 +33,19 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
     }
     log(&format!("waiting for a host at {}", place_of(&place, &options.listen)));
     loop {
-        let (mut reader, sealer, name, door): (_, _, _, Option<&mut Door>) = match &mut place {
-            Place::Door(door) => {
-                let Some(Guest { reader, sealer, name, .. }) = door.wait(&signals) else { return Ok(0) };
-                (reader, sealer, name, Some(&mut **door))
+        let (mut reader, sealer, name, acceptor): (_, _, _, Option<&mut Acceptor>) = match &mut place {
+            Place::Acceptor(acceptor) => {
+                let Some(Client { reader, sealer, name, .. }) = acceptor.wait(&signals) else { return Ok(0) };
+                (reader, sealer, name, Some(&mut **acceptor))
             }
             Place::Serial(port) => {
                 let line: File = port.descriptor().map(OwnedFd::into).map_err(no_link)?;
                 (Reader::new(line, None), None, format!("the host at {}", options.listen), None)
             }
         };
-        let kind = if door.is_some() { Kind::Connection } else { Kind::Serial };
+        let kind = if acceptor.is_some() { Kind::Connection } else { Kind::Serial };
         let read =
-            read_plan(&mut reader, kind, &signals).and_then(|plan| plan.map(asked::checked).transpose());
+            read_plan(&mut reader, kind, &signals).and_then(|plan| plan.map(limits::checked).transpose());
         let output = Output::new(reader.writer().map_err(no_link)?, kind, name.clone());
         let output = output.map_err(no_link)?.sealed(sealer);
         let plan = match read {
@@ -66,7 +66,7 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
             Target::Name { name, restarts: options.restarts }
         });
         log(&format!("{name}: capturing"));
-        let mut host = Host::new(reader, door);
+        let mut host = Host::new(reader, acceptor);
         let result = session::run(&plan, &target, output, &signals, &mut host);
         match &result {
             Ok(summary) => {
@@ -86,7 +86,9 @@ pub(super) fn serve(options: &Serve) -> Result<i32> {
 /// The place, with the port that the system chose.
 fn place_of(place: &Place, asked: &str) -> String {
     match place {
-        Place::Door(door) => door.listener().port().map_or_else(|| asked.to_owned(), |a| format!("tcp:{a}")),
+        Place::Acceptor(acceptor) => {
+            acceptor.listener().port().map_or_else(|| asked.to_owned(), |a| format!("tcp:{a}"))
+        }
         Place::Serial(port) => format!("{asked}, {} baud", port.baud()),
     }
 }

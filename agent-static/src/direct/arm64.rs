@@ -126,7 +126,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub(super) fn of(tid: i32) -> nix::Result<Self> {
+    pub(super) fn new(tid: i32) -> nix::Result<Self> {
         let (mut all, mut pointer) = ([0; 34], [0]);
         let broken = |_| nix::errno::Errno::last();
         regset::read(tid, GENERAL, &mut all).map_err(broken)?;
@@ -217,7 +217,7 @@ pub(super) fn cpu_at(tids: &[i32]) -> u64 {
     const CPU: u64 = 4;
     let distance = |tid: &i32| {
         let rseq = restartable(*tid).filter(|at| *at != 0)?;
-        Some(rseq.wrapping_add(CPU).wrapping_sub(Registers::of(*tid).ok()?.thread_pointer()))
+        Some(rseq.wrapping_add(CPU).wrapping_sub(Registers::new(*tid).ok()?.thread_pointer()))
     };
     let mut all = tids.iter().map(distance);
     match all.next() {

@@ -65,7 +65,7 @@ pub(super) fn run(h: &mut Halted<'_>, memory: &Memory, slacks: &[u64], page: u64
 fn choose(h: &Halted<'_>, memory: &Memory) -> Option<(usize, Registers)> {
     let threads = h.threads.iter().enumerate().filter(|(_, t)| t.held != Held::Deferred);
     let candidates = threads.filter_map(|(n, t)| {
-        let registers = Registers::of(t.tid).ok()?;
+        let registers = Registers::new(t.tid).ok()?;
         let rank = registers.rank()?;
         (!in_sequence(t.tid, memory)).then_some((rank, n, registers))
     });
@@ -114,7 +114,7 @@ fn accompany(
     while begun.elapsed() < PATIENCE {
         go(tid, Go::ToSystemCall, 0).map_err(|_| Refused::Ended)?;
         let (signal, event) = next_stop(tid, PATIENCE).ok_or(Refused::DoesNotStop(tid))?;
-        let Ok(registers) = Registers::of(tid) else { return Err(Refused::Ended) };
+        let Ok(registers) = Registers::new(tid) else { return Err(Refused::Ended) };
         if event == 0 && signal != SYSTEM_CALL {
             waiting.push(signal);
             continue;

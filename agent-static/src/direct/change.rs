@@ -94,7 +94,7 @@ fn thread_number(h: &Halted<'_>, memory: &Memory) -> Option<u64> {
         .threads
         .iter()
         .map(|t| {
-            let block = arch::Registers::of(t.tid).ok()?.thread_pointer();
+            let block = arch::Registers::new(t.tid).ok()?.thread_pointer();
             Some((t.tid, number::block(memory, block)))
         })
         .collect();

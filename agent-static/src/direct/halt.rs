@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 
 use super::checks::{GRACE, own, tasks, tracer};
 use super::refused::Refused;
-use crate::sys::thread::{Go, Told, go, poll, told};
+use crate::sys::thread::{Go, WaitStatus, go, poll, wait_status};
 use crate::target::process::alive;
 use crate::target::watch::Watch;
 
@@ -141,15 +141,15 @@ impl<'w> Halted<'w> {
     fn await_stop(&mut self, tid: i32, held: Held) -> Result<(), Refused> {
         let stopped = |signal, held| Stopped { tid, signal, held };
         let Some(status) = wait(tid, PATIENCE)? else { return Ok(()) };
-        match told(status) {
-            Told::Ended(_) => self.watch.defer(tid, status),
-            Told::Event { signal, event: EVENT_STOP } => {
+        match wait_status(status) {
+            WaitStatus::Ended(_) => self.watch.defer(tid, status),
+            WaitStatus::Event { signal, event: EVENT_STOP } => {
                 self.threads.push(stopped(0, held));
                 if signal != SIGTRAP {
                     return Err(Refused::JobControl);
                 }
             }
-            Told::Signal(signal) if held == Held::Seized => {
+            WaitStatus::Signal(signal) if held == Held::Seized => {
                 // A signal came first: it is delivered when the thread goes on.
                 self.threads.push(stopped(signal, held));
             }
@@ -201,9 +201,9 @@ fn wait(tid: i32, patience: Duration) -> Result<Option<i32>, Refused> {
 
 /// Signal and event of the next stop of a thread that runs; `None`: it is gone, or does not stop in time.
 pub(super) fn next_stop(tid: i32, patience: Duration) -> Option<(i32, i32)> {
-    match told(wait(tid, patience).ok()??) {
-        Told::Event { signal, event } => Some((signal, event)),
-        Told::Signal(signal) => Some((signal, 0)),
-        Told::Ended(_) => None,
+    match wait_status(wait(tid, patience).ok()??) {
+        WaitStatus::Event { signal, event } => Some((signal, event)),
+        WaitStatus::Signal(signal) => Some((signal, 0)),
+        WaitStatus::Ended(_) => None,
     }
 }

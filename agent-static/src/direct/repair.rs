@@ -121,7 +121,7 @@ fn bootstrap(pid: u32, h: &Halted<'_>, memory: &Memory, mapped: &[Mapping]) {
             continue;
         }
         let busy = |t: &super::halt::Stopped| {
-            super::arch::Registers::of(t.tid).map_or(true, |r| (from..to).contains(&r.at()))
+            super::arch::Registers::new(t.tid).map_or(true, |r| (from..to).contains(&r.at()))
         };
         if begun(&is[..fixed.len()], &was[..fixed.len()], fixed) && !h.threads.iter().any(busy) {
             let _ = memory.poke_backwards(h.any(), from, &was);

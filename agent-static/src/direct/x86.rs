@@ -84,7 +84,7 @@ pub(super) fn change(place: &Place, thunk: u64) -> Option<[u8; 8]> {
 pub(super) struct Registers(user_regs_struct);
 
 impl Registers {
-    pub(super) fn of(tid: i32) -> nix::Result<Self> {
+    pub(super) fn new(tid: i32) -> nix::Result<Self> {
         ptrace::getregs(Pid::from_raw(tid)).map(Self)
     }
 

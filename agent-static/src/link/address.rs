@@ -22,7 +22,7 @@ impl Address {
     ///
     /// # Errors
     /// When it has none of the forms.
-    pub fn of(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let wrong = |answer: &str| {
             Diagnostic::new(
                 format!("listening at {text}"),
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn every_form() {
-        let of = |text| Address::of(text).ok();
+        let of = |text| Address::parse(text).ok();
         assert_eq!(of("tcp:h:1"), Some(Address::Tcp("h:1".into())));
         assert_eq!(of("tcp://0.0.0.0:7817"), Some(Address::Tcp("0.0.0.0:7817".into())));
         assert_eq!(of("unix:/run/a"), Some(Address::Unix("/run/a".into())));

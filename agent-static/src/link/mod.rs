@@ -1,13 +1,13 @@
 //! The destination of the stream. A link takes bytes and never blocks the drain of the ring buffer for long. If a link
 //! is too slow, whole frames are dropped and counted.
 
+pub mod acceptor;
 pub mod address;
-pub mod door;
 pub mod emit;
-mod hall;
-mod knock;
+mod handshake;
 pub mod listener;
 pub mod output;
+mod pending;
 pub mod reader;
 mod sealing;
 pub mod serial;
@@ -16,8 +16,8 @@ pub mod unix;
 
 use profinfer_secure::Key;
 
+pub use acceptor::{Acceptor, Client};
 pub use address::Address;
-pub use door::{Door, Guest};
 pub use listener::Listener;
 pub use output::Output;
 pub use reader::Reader;
@@ -28,7 +28,7 @@ use crate::error::{Diagnostic, Result};
 #[derive(Debug)]
 pub enum Place {
     /// A socket.
-    Door(Box<Door>),
+    Acceptor(Box<Acceptor>),
     /// A serial line.
     Serial(crate::sys::serial::Port),
 }
@@ -39,7 +39,7 @@ pub enum Place {
 /// When the address has no known form, cannot be opened, or can be reached from the network without a key.
 pub fn listen(address: &str, key: Option<Key>) -> Result<Place> {
     let keyed = key.is_some();
-    let listener = match Address::of(address)? {
+    let listener = match Address::parse(address)? {
         Address::Serial(_) if keyed => {
             return Err(Diagnostic::new(
                 format!("listening at {address} with a key"),
@@ -55,5 +55,5 @@ pub fn listen(address: &str, key: Option<Key>) -> Result<Place> {
     let listener = listener.map_err(|e| {
         Diagnostic::new(format!("listening at {address}"), e, "choose another address with --listen")
     })?;
-    Ok(Place::Door(Box::new(Door::new(listener, key))))
+    Ok(Place::Acceptor(Box::new(Acceptor::new(listener, key))))
 }

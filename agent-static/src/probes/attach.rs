@@ -22,7 +22,7 @@ use crate::clock;
 use crate::direct::{Installed, PutIn, Refused};
 use crate::error::{Result, log};
 use crate::lower::hits::Hits;
-use crate::probes::operators::{Operators, Wish};
+use crate::probes::operators::{Operators, ProbeMode};
 use crate::probes::outcome::{Fate, Outcome, level_bit};
 use crate::probes::selfcheck::doubt;
 use crate::probes::uprobes::Uprobes;
@@ -68,14 +68,14 @@ pub struct Attached {
 impl Attached {
     /// Nothing attached yet.
     #[must_use]
-    pub fn new(pid: u32, levels: u32, wish: &Wish) -> Self {
+    pub fn new(pid: u32, levels: u32, mode: &ProbeMode) -> Self {
         Self {
             pid,
             plan: None,
             files: Vec::new(),
             reported: Vec::new(),
             refused: Vec::new(),
-            operators: Operators::new(wish),
+            operators: Operators::new(mode),
             levels,
             uprobes: Uprobes::default(),
             library_events: Vec::new(),

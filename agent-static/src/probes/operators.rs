@@ -11,14 +11,14 @@ use crate::error::log;
 use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::probes::outcome::{Fate, Outcome};
-use crate::request::capture::Granted;
+use crate::request::capture::Effective;
 use crate::request::plan::Plan;
 use crate::target::maps::MappedFile;
 use crate::target::watch::Watch;
 
 /// What a session wants.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Wish {
+pub enum ProbeMode {
     /// Uprobes.
     #[default]
     Uprobes,
@@ -28,17 +28,17 @@ pub enum Wish {
     Refused(Refused),
 }
 
-impl Wish {
-    /// What the plan asks for. `counting`: counters are read at operators; `granted`: what of them is captured.
+impl ProbeMode {
+    /// What the plan asks for. `counting`: counters are read at operators; `effective`: what of them is captured.
     #[must_use]
-    pub fn of(plan: &Plan, counting: bool, granted: &Granted) -> Self {
+    pub fn from_parts(plan: &Plan, counting: bool, effective: &Effective) -> Self {
         match plan.probes {
             Probes::Auto | Probes::Uprobe => Self::Uprobes,
             Probes::Direct if plan.levels & level::OP == 0 => Self::Uprobes,
             Probes::Direct if !cfg!(feature = "direct") => Self::Refused(Refused::NotBuilt),
             Probes::Direct if counting => Self::Refused(Refused::Counters),
             Probes::Direct if plan.levels & level::EXPERT != 0 => Self::Refused(Refused::Experts),
-            Probes::Direct if !granted.in_pairs() => Self::Refused(Refused::Capture),
+            Probes::Direct if !effective.in_pairs() => Self::Refused(Refused::Capture),
             Probes::Direct => Self::Direct(calibrate::probe_cost()),
         }
     }
@@ -56,10 +56,10 @@ pub enum Operators {
 }
 
 impl Operators {
-    /// As a session wishes.
+    /// As a session plan_builder.
     #[must_use]
-    pub const fn new(wish: &Wish) -> Self {
-        if matches!(wish, Wish::Direct(_)) { Self::Later } else { Self::Uprobes }
+    pub const fn new(mode: &ProbeMode) -> Self {
+        if matches!(mode, ProbeMode::Direct(_)) { Self::Later } else { Self::Uprobes }
     }
 
     /// No uprobe goes to probes of that kind.

@@ -1,4 +1,4 @@
-//! Steers how much of the operators is captured while the session runs: each engine by a pilot and a controller of its own.
+//! Steers how much of the operators is captured while the session runs: each engine by a switcher and a controller of its own.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::lower::progress::{Ended, Progress};
 use crate::probes::tracer::Tracer;
-use crate::request::capture::Granted;
+use crate::request::capture::Effective;
 use crate::request::capture::filter::{Filters, Ranges};
 use crate::schedule::controller::{Controller, Limits};
 use crate::schedule::duty::Captured;
-use crate::schedule::duty::pilot::Pilot;
 use crate::schedule::duty::probes::Switched;
+use crate::schedule::duty::switcher::ProbeSwitcher;
 
 /// Token calls ahead of a range of them in which probes go in, and on top of them those of two seconds: as long as probes may take
 /// to be out, so that none are on their way out when the range begins.
@@ -32,13 +32,13 @@ const SLEEP: Duration = Duration::from_millis(10);
 /// Everything that is steered.
 #[derive(Debug)]
 pub struct Steer {
-    granted: Granted,
+    effective: Effective,
     engines: Vec<Steered>,
 }
 
 #[derive(Debug)]
 struct Steered {
-    pilot: Pilot,
+    switcher: ProbeSwitcher,
     controller: Controller,
     /// The controller changed the duty, and probes were not switched since.
     by_controller: bool,
@@ -77,31 +77,31 @@ impl Fastest {
 
 impl Steer {
     /// Says what is in force, and prepares `lower` for it.
-    pub fn new(granted: Granted, lower: &mut Lower) -> Self {
-        granted.emit(&mut lower.emit);
-        lower.starts_only = granted.programs().starts_only;
-        lower.filters = granted.filters.clone();
-        lower.capture_loss = granted.asked().then(Default::default);
-        if granted.switches() {
+    pub fn new(effective: Effective, lower: &mut Lower) -> Self {
+        effective.emit(&mut lower.emit);
+        lower.starts_only = effective.programs().starts_only;
+        lower.filters = effective.filters.clone();
+        lower.capture_loss = effective.asked().then(Default::default);
+        if effective.switches() {
             lower.engines_progress.keep_ended();
         }
-        Self { granted, engines: Vec::with_capacity(16) }
+        Self { effective, engines: Vec::with_capacity(16) }
     }
 
     /// How soon to look again.
     pub fn due_in(&self) -> Option<Duration> {
-        (self.granted.switches() && !self.engines.is_empty()).then_some(SLEEP)
+        (self.effective.switches() && !self.engines.is_empty()).then_some(SLEEP)
     }
 
     /// Looks at every engine.
     pub fn step(&mut self, tracer: &mut Tracer<'_, '_>, lower: &mut Lower) {
-        if !self.granted.switches() {
+        if !self.effective.switches() {
             return;
         }
         self.meet(tracer, lower);
         self.calls(lower);
         for steered in &mut self.engines {
-            let pid = steered.pilot.pid;
+            let pid = steered.switcher.pid;
             let Some((attached, bpf)) = tracer.operators(pid) else { continue };
             let mut engine = Switched { attached, bpf };
             if steered.failed {
@@ -111,13 +111,14 @@ impl Steer {
                 lower.emit.emit(&Record::ControllerStep(step), Weight::Essential);
                 steered.by_controller = true;
             }
-            steered.pilot.cycle.set(steered.controller.duty());
-            let wanted = steered.wanted(&self.granted.filters, lower.engines_progress.of(pid));
+            steered.switcher.cycle.set(steered.controller.duty());
+            let wanted = steered.wanted(&self.effective.filters, lower.engines_progress.of(pid));
             let running = [lower.token_since(pid), lower.graph_since(pid)].into_iter().flatten().min();
             let emit = &mut lower.emit;
             let mut say = |switch| say(emit, switch);
             let seen = lower.drained_ns;
-            match steered.pilot.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut say) {
+            match steered.switcher.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut say)
+            {
                 Ok(None) => {}
                 Ok(Some(took_ns)) => {
                     steered.by_controller = false;
@@ -138,18 +139,18 @@ impl Steer {
     fn meet(&mut self, tracer: &Tracer<'_, '_>, lower: &mut Lower) {
         let now = clock::monotonic_ns();
         self.engines.retain_mut(|s| {
-            if tracer.steerable().any(|(pid, _)| pid == s.pilot.pid) {
+            if tracer.steerable().any(|(pid, _)| pid == s.switcher.pid) {
                 return true;
             }
             s.gone += 1;
             if s.gone == 1
-                && let Some(end) = s.pilot.end(now)
+                && let Some(end) = s.switcher.end(now)
             {
                 say(&mut lower.emit, end);
             }
             s.gone <= 2
         });
-        let new = |s: &[Steered], pid: u32| s.iter().all(|s| s.pilot.pid != pid);
+        let new = |s: &[Steered], pid: u32| s.iter().all(|s| s.switcher.pid != pid);
         let mut blind = false;
         for (pid, since_ns) in tracer.steerable() {
             if !new(&self.engines, pid) {
@@ -159,16 +160,17 @@ impl Steer {
                 blind = true;
                 continue;
             }
-            let force = &self.granted.in_force;
+            let force = &self.effective.in_force;
             let limits =
                 Limits { keep_above_milli: force.keep_above_milli, max_slowdown_ppm: force.max_slowdown_ppm };
             let controller = Controller::new(limits, force.duty_permille);
-            let pilot = Pilot::new(pid, controller.duty(), since_ns, self.granted.filters.of_calls());
-            if let Some(begin) = pilot.begin() {
+            let switcher =
+                ProbeSwitcher::new(pid, controller.duty(), since_ns, self.effective.filters.of_calls());
+            if let Some(begin) = switcher.begin() {
                 say(&mut lower.emit, begin);
             }
             self.engines.push(Steered {
-                pilot,
+                switcher,
                 controller,
                 by_controller: false,
                 failed: false,
@@ -180,9 +182,9 @@ impl Steer {
             log(
                 "the engine has no token calls that can be probed: duty cycle, controller and filters on token calls are off",
             );
-            self.granted.no_token_calls();
-            self.granted.emit(&mut lower.emit);
-            lower.filters = self.granted.filters.clone();
+            self.effective.no_token_calls();
+            self.effective.emit(&mut lower.emit);
+            lower.filters = self.effective.filters.clone();
         }
     }
 
@@ -195,8 +197,10 @@ impl Steer {
         let mut counts = [0; 3];
         let emit = &mut lower.emit;
         for call in lower.engines_progress.take_ended() {
-            let Some(steered) = self.engines.iter_mut().find(|s| s.pilot.pid == call.pid) else { continue };
-            let captured = steered.pilot.call(&call, &mut |switch| say(emit, switch));
+            let Some(steered) = self.engines.iter_mut().find(|s| s.switcher.pid == call.pid) else {
+                continue;
+            };
+            let captured = steered.switcher.call(&call, &mut |switch| say(emit, switch));
             steered.controller.call(&call, captured);
             steered.fastest.call(&call);
             let whole = captured == Captured::Whole && call.kept;
@@ -213,7 +217,7 @@ impl Steer {
     pub fn end(&mut self, lower: &mut Lower) {
         self.calls(lower);
         let now = clock::monotonic_ns();
-        for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.pilot.end(now)) {
+        for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.switcher.end(now)) {
             say(&mut lower.emit, end);
         }
         self.engines.clear();
@@ -229,8 +233,8 @@ impl Steered {
         {
             return (false, SwitchReason::Filter);
         }
-        let on = self.pilot.cycle.on(now);
-        let cycle = self.pilot.cycle.permille();
+        let on = self.switcher.cycle.on(now);
+        let cycle = self.switcher.cycle.permille();
         let reason = match cycle {
             _ if self.by_controller => SwitchReason::Controller,
             ALWAYS if filters.of_calls() => SwitchReason::Filter,

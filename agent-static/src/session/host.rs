@@ -4,7 +4,7 @@
 //! capture, within what the agent's command line allows.
 //!
 //! ```text
-//! door ─▶ guest (peeked at only)    ─┬─ resume of this session ─▶ link
+//! acceptor ─▶ client (peeked at only)    ─┬─ resume of this session ─▶ link
 //!                                    └─ anything else: the next session's host
 //! ```
 
@@ -19,9 +19,9 @@ use profinfer_wire::record::Record;
 use crate::error::{Diagnostic, Result};
 use crate::link::emit::Emitter;
 use crate::link::output::Kind;
-use crate::link::{Door, Guest, Reader};
+use crate::link::{Acceptor, Client, Reader};
 use crate::request::plan::Plan;
-use crate::request::wishes::Wishes;
+use crate::request::plan_builder::PlanBuilder;
 use crate::signals::Signals;
 
 /// How long a host that connected may take to send its plan.
@@ -35,15 +35,15 @@ pub struct Host<'l> {
     link: Option<Reader>,
     accumulator: Accumulator,
     stop: bool,
-    door: Option<&'l mut Door>,
+    acceptor: Option<&'l mut Acceptor>,
     gone: Option<Instant>,
 }
 
 impl<'l> Host<'l> {
-    /// The host at the other end of a link. After a break, it comes back through the door.
+    /// The host at the other end of a link. After a break, it comes back through the acceptor.
     #[must_use]
-    pub fn new(link: Reader, door: Option<&'l mut Door>) -> Self {
-        Self { link: Some(link), door, ..Self::default() }
+    pub fn new(link: Reader, acceptor: Option<&'l mut Acceptor>) -> Self {
+        Self { link: Some(link), acceptor, ..Self::default() }
     }
 
     /// No host: a recording.
@@ -58,10 +58,10 @@ impl<'l> Host<'l> {
         self.stop
     }
 
-    /// There is a door through which it comes back when its connection broke.
+    /// There is a acceptor through which it comes back when its connection broke.
     #[must_use]
     pub fn can_come_back(&self) -> bool {
-        self.door.is_some()
+        self.acceptor.is_some()
     }
 
     /// Reads the host's records and does what they ask. True if the session must end: the host sent `Stop`, or its
@@ -74,7 +74,7 @@ impl<'l> Host<'l> {
         if emit.output().suspended() {
             self.link = None;
             let gone = *self.gone.get_or_insert_with(Instant::now);
-            let hopeless = self.door.is_none() || gone.elapsed() > ABSENCE;
+            let hopeless = self.acceptor.is_none() || gone.elapsed() > ABSENCE;
             if hopeless || self.stop {
                 // Who has all of it and leaves has not broken anything.
                 if !emit.output().empty() {
@@ -120,17 +120,17 @@ impl<'l> Host<'l> {
 
     /// Peeks at a new host's first frame without consuming it.
     fn answer_the_door(&mut self, emit: &mut Emitter) {
-        let Some(door) = &mut self.door else { return };
-        door.look();
-        let Some(guest) = door.guest() else { return };
-        let patient = guest.since.elapsed() < PATIENCE;
+        let Some(acceptor) = &mut self.acceptor else { return };
+        acceptor.look();
+        let Some(client) = acceptor.client() else { return };
+        let patient = client.since.elapsed() < PATIENCE;
         let mut bytes = [0u8; 512];
-        let said = match guest.reader.peek(&mut bytes) {
+        let said = match client.reader.peek(&mut bytes) {
             Ok(0) => None,
-            Ok(_) if guest.reader.came_with_key() => {
-                guest.reader.refuse(Refusal::NoKeyHere);
+            Ok(_) if client.reader.came_with_key() => {
+                client.reader.refuse(Refusal::NoKeyHere);
                 // What was peeked at only: a connection that is closed with bytes in it loses the answer.
-                let _ = guest.reader.read(&mut bytes);
+                let _ = client.reader.read(&mut bytes);
                 None
             }
             Ok(n) => first_record(&bytes[..n]).or(patient.then_some(Said::Nothing)),
@@ -141,9 +141,9 @@ impl<'l> Host<'l> {
         };
         match said {
             Some(Said::Nothing) => {}
-            None => *door.guest() = None,
+            None => *acceptor.client() = None,
             Some(Said::Resume { nonce, seq, bytes: said }) if nonce == emit.nonce() => {
-                let Some(Guest { mut reader, sealer, .. }) = door.guest().take() else { return };
+                let Some(Client { mut reader, sealer, .. }) = acceptor.client().take() else { return };
                 let Ok(link) = reader.writer() else { return };
                 // It was only peeked at. Now it is consumed.
                 if reader.read_exact(&mut bytes[..said]).is_ok()
@@ -196,7 +196,7 @@ pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Opt
     };
     let begun = Instant::now();
     let mut accumulator = Accumulator::new();
-    let mut wishes = Wishes::default();
+    let mut plan_builder = PlanBuilder::default();
     let mut bytes = [0u8; 512];
     loop {
         if signals.asked_to_end() {
@@ -226,7 +226,7 @@ pub fn read_plan(link: &mut Reader, kind: Kind, signals: &Signals) -> Result<Opt
                     return Err(failed(&"it asks for the rest of a session that has ended"));
                 }
                 Ok(record) => {
-                    if let Some(plan) = wishes.take(&record) {
+                    if let Some(plan) = plan_builder.take(&record) {
                         return Ok(Some(plan));
                     }
                 }

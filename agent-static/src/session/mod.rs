@@ -12,9 +12,9 @@ mod capture;
 pub mod ceiling;
 mod drain;
 pub mod ending;
+mod flush_on_exit;
 pub mod host;
 mod identity;
-mod last_words;
 mod records;
 mod running;
 mod scheduling;
@@ -36,7 +36,7 @@ use crate::signals::Signals;
 use crate::target::process::Target;
 use drain::Drain;
 use ending::Cause;
-use last_words::last_words;
+use flush_on_exit::flush_on_exit;
 
 /// Runs one session to its end.
 ///
@@ -57,7 +57,7 @@ pub fn run(
     if let Err(e) = &outcome {
         emit_refusal(&mut emit, e);
     }
-    let sent = last_words(&mut emit, host, signals);
+    let sent = flush_on_exit(&mut emit, host, signals);
     let summary = outcome?;
     match emit.output().error() {
         Some(e) => Err(e),
@@ -75,7 +75,7 @@ pub fn refuse(output: Output, why: &Diagnostic, signals: &Signals) {
     // The nonce identifies a session that a host resumes. Nobody resumes this one.
     let mut emit = Emitter::begin(output, identity::nonce().unwrap_or_default());
     emit_refusal(&mut emit, why);
-    last_words(&mut emit, &mut Host::nobody(), signals);
+    flush_on_exit(&mut emit, &mut Host::nobody(), signals);
 }
 
 fn emit_refusal(emit: &mut Emitter, why: &Diagnostic) {

@@ -50,7 +50,7 @@ pub fn poll_any() -> io::Result<Option<(i32, i32)>> {
 
 /// What waitpid(2) tells of a thread. Signals are numbers: `nix` has none for those of real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum WaitStatus {
     /// It stands still, because a signal came that it has not got yet.
     Signal(i32),
     /// It stands still for an event of ptrace(2), with this signal.
@@ -86,13 +86,13 @@ impl Exit {
 
 /// Reads a status of waitpid(2).
 #[must_use]
-pub const fn told(status: i32) -> Told {
+pub const fn wait_status(status: i32) -> WaitStatus {
     let (low, high) = (status & 0xff, status >> 8 & 0xff);
     match (low, status >> 16) {
-        (0x7f, 0) => Told::Signal(high),
-        (0x7f, event) => Told::Event { signal: high, event },
-        (0, _) => Told::Ended(Exit::Status(high)),
-        (signal, _) => Told::Ended(Exit::Signal(signal & 0x7f)),
+        (0x7f, 0) => WaitStatus::Signal(high),
+        (0x7f, event) => WaitStatus::Event { signal: high, event },
+        (0, _) => WaitStatus::Ended(Exit::Status(high)),
+        (signal, _) => WaitStatus::Ended(Exit::Signal(signal & 0x7f)),
     }
 }
 
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn statuses() {
-        assert_eq!(told(0x2_00), Told::Ended(Exit::Status(2)));
-        assert_eq!(told(9), Told::Ended(Exit::Signal(9)));
-        assert_eq!(told(0x80 | 11), Told::Ended(Exit::Signal(11)), "with a core");
-        assert_eq!(told(34 << 8 | 0x7f), Told::Signal(34), "of real time");
-        assert_eq!(told(128 << 16 | 5 << 8 | 0x7f), Told::Event { signal: 5, event: 128 });
+        assert_eq!(wait_status(0x2_00), WaitStatus::Ended(Exit::Status(2)));
+        assert_eq!(wait_status(9), WaitStatus::Ended(Exit::Signal(9)));
+        assert_eq!(wait_status(0x80 | 11), WaitStatus::Ended(Exit::Signal(11)), "with a core");
+        assert_eq!(wait_status(34 << 8 | 0x7f), WaitStatus::Signal(34), "of real time");
+        assert_eq!(wait_status(128 << 16 | 5 << 8 | 0x7f), WaitStatus::Event { signal: 5, event: 128 });
     }
 }

@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 
 use super::process;
 use crate::bpf::ring::{Event, TASK_COMM};
-use crate::sys::thread::{Go, Told, go, poll, told};
+use crate::sys::thread::{Go, WaitStatus, go, poll, wait_status};
 
 /// Stack of each thread, bytes of address space.
 const STACK: usize = 256 << 10;
@@ -185,11 +185,11 @@ fn stop(tid: i32) -> Option<i32> {
     ptrace::interrupt(pid).ok()?;
     let begun = Instant::now();
     while begun.elapsed() < TO_STOP {
-        match poll(tid).ok()?.map(told) {
+        match poll(tid).ok()?.map(wait_status) {
             // A signal that came first is delivered.
-            Some(Told::Signal(signal)) => return Some(signal),
-            Some(Told::Event { .. }) => return Some(0),
-            Some(Told::Ended(_)) => return None,
+            Some(WaitStatus::Signal(signal)) => return Some(signal),
+            Some(WaitStatus::Event { .. }) => return Some(0),
+            Some(WaitStatus::Ended(_)) => return None,
             None => std::thread::sleep(Duration::from_micros(100)),
         }
     }

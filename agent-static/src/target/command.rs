@@ -102,7 +102,7 @@ pub fn of_engine(cmdline: &[u8]) -> String {
         told.push(' ');
         // Behind an option with a secret comes the secret, also if it begins with a dash.
         if let (Some((name, value)), false) = (option(word), state == Behind::Secret) {
-            state = Behind::of(name, counts);
+            state = Behind::new(name, counts);
             told.push_str(shown(&word[..word.len() - value.map_or(0, |v| v.len())], true));
             if let Some(value) = value {
                 told.push_str(state.shown(value));
@@ -130,7 +130,7 @@ enum Behind {
 }
 
 impl Behind {
-    fn of(name: &str, counts: bool) -> Self {
+    fn new(name: &str, counts: bool) -> Self {
         let part = || SECRET_PARTS.iter().any(|part| name.contains(part));
         match name {
             "p" if counts => Self::Nothing,
@@ -287,12 +287,12 @@ mod tests {
             (text(program), script.map(text))
         };
         let told = |program: &str, script: Option<&str>| (program.to_owned(), script.map(str::to_owned));
-        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), told("/usr/bin/curl", None));
-        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), told("python3.11", Some("/opt/app.py")));
-        assert_eq!(of("sh|-c|echo Geheim"), told("sh", None));
-        assert_eq!(of("shred|Geheim"), told("shred", None));
-        assert_eq!(of("nginx: worker for Geheim"), told("nginx:", None));
-        assert_eq!(of("bash|mein Geheim"), told("bash", None));
-        assert_eq!(of(""), told("", None));
+        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), wait_status("/usr/bin/curl", None));
+        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), wait_status("python3.11", Some("/opt/app.py")));
+        assert_eq!(of("sh|-c|echo Geheim"), wait_status("sh", None));
+        assert_eq!(of("shred|Geheim"), wait_status("shred", None));
+        assert_eq!(of("nginx: worker for Geheim"), wait_status("nginx:", None));
+        assert_eq!(of("bash|mein Geheim"), wait_status("bash", None));
+        assert_eq!(of(""), wait_status("", None));
     }
 }

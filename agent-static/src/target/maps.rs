@@ -33,7 +33,7 @@ pub struct Mapping {
 #[must_use]
 pub fn mappings(pid: u32) -> Vec<Mapping> {
     let Some(text) = text_of_process(&format!("/proc/{pid}/maps")) else { return Vec::new() };
-    text.lines().filter_map(|line| mapping(Line::of(line)?)).collect()
+    text.lines().filter_map(|line| mapping(Line::parse(line)?)).collect()
 }
 
 fn mapping(line: Line<'_>) -> Option<Mapping> {
@@ -96,7 +96,7 @@ pub fn archives(pid: u32) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     for line in text.lines() {
         let Some((range, id, path)) = executable(line) else { continue };
-        let offset = Line::of(line).and_then(|l| u64::from_str_radix(l.offset, 16).ok()).unwrap_or(0);
+        let offset = Line::parse(line).and_then(|l| u64::from_str_radix(l.offset, 16).ok()).unwrap_or(0);
         if offset == 0 || seen.contains(&id) {
             continue;
         }
@@ -128,7 +128,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(line: &'a str) -> Option<Self> {
+    fn parse(line: &'a str) -> Option<Self> {
         // 7f0c9e428000-7f0c9e430000 r-xp 00028000 fe:00 1234    /usr/lib/libc.so.6
         let mut rest = line;
         let mut field = || {
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
 
 /// Address range, identity and path of an executable file mapping.
 fn executable(line: &str) -> Option<(&str, FileId, &str)> {
-    let line = Line::of(line)?;
+    let line = Line::parse(line)?;
     let id = line.id()?;
     (line.executable() && line.path.starts_with('/')).then_some((line.range, id, line.path))
 }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn reads_mappings_of_every_kind() {
-        let read = |line| mapping(Line::of(line).unwrap()).unwrap();
+        let read = |line| mapping(Line::parse(line).unwrap()).unwrap();
         let file =
             read("7f00-8f00 r--s 00002000 fe:00 12                         /models/my model.gguf (deleted)");
         assert_eq!((file.start, file.end, file.offset, file.executable), (0x7f00, 0x8f00, 0x2000, false));
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(read("7f00-8f00 rw-p 00000000 00:00 0").path, "");
         assert_eq!(read("7f00-8f00 rw-p 00000000 00:00 0                          [heap]").path, "[heap]");
         assert!(read("7f00-8f00 r-xp 0 00:00 0 [vdso]").executable);
-        assert!(Line::of("garbage").is_none());
+        assert!(Line::parse("garbage").is_none());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use nix::unistd::Pid;
 
 use crate::error::{Diagnostic, Result};
 use crate::proc_file::text_of_process;
-use crate::sys::thread::{Exit, Go, Told, go, poll_any, told};
+use crate::sys::thread::{Exit, Go, WaitStatus, go, poll_any, wait_status};
 
 /// What a watched process did. It stands still until [`Watch::resume`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Watch {
                     return None;
                 }
             };
-            if let Some(stop) = self.saw(Pid::from_raw(tid), told(status)) {
+            if let Some(stop) = self.saw(Pid::from_raw(tid), wait_status(status)) {
                 return Some(stop);
             }
         }
@@ -133,10 +133,10 @@ impl Watch {
     }
 
     /// What a thread did, if that is somebody else's to answer.
-    fn saw(&mut self, pid: Pid, told: Told) -> Option<Stop> {
+    fn saw(&mut self, pid: Pid, told: WaitStatus) -> Option<Stop> {
         match told {
-            Told::Ended(exit) => self.ended(pid, exit),
-            Told::Event { event, .. } => {
+            WaitStatus::Ended(exit) => self.ended(pid, exit),
+            WaitStatus::Event { event, .. } => {
                 let first = self.tracees.insert(pid.as_raw());
                 if self.leaves(pid) || first && self.belongs_to_one_that_leaves(pid) {
                     self.detach(pid, 0);
@@ -151,14 +151,14 @@ impl Watch {
                     let _ = go(pid.as_raw(), Go::On, 0);
                 }
             }
-            Told::Signal(SIGURG) if from_kernel(pid) => {
+            WaitStatus::Signal(SIGURG) if from_kernel(pid) => {
                 if !self.leaves(pid) {
                     return Some(Stop::Called(pid));
                 }
                 self.detach(pid, 0);
             }
-            Told::Signal(signal) if self.leaves(pid) => self.detach(pid, signal),
-            Told::Signal(signal) => {
+            WaitStatus::Signal(signal) if self.leaves(pid) => self.detach(pid, signal),
+            WaitStatus::Signal(signal) => {
                 let _ = go(pid.as_raw(), Go::On, signal);
             }
         }

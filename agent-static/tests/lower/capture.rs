@@ -1,7 +1,7 @@
 //! Starts without ends, and filters: what is left out is counted, and what passes is what it would be without them.
 
 use profinfer_agent::bpf::ring::{Decode, Graph};
-use profinfer_agent::request::capture::{Granted, Wanted};
+use profinfer_agent::request::capture::{Effective, Wanted};
 use profinfer_agent::request::plan;
 use profinfer_trace::model::Model;
 use profinfer_wire::record::capture::Ends;
@@ -11,11 +11,11 @@ use crate::engine::{ADD, GET_ROWS, MUL_MAT, T, chain, tensor};
 use crate::run::{PID, Run, Said, TID, graph, head, said, spans};
 
 fn run(wanted: &Wanted) -> Run {
-    let granted = Granted::of(wanted, plan::levels("all").unwrap(), false);
+    let effective = Effective::new(wanted, plan::levels("all").unwrap(), false);
     let mut run = Run::new();
-    granted.emit(&mut run.lower.emit);
-    run.lower.starts_only = granted.programs().starts_only;
-    run.lower.filters = granted.filters;
+    effective.emit(&mut run.lower.emit);
+    run.lower.starts_only = effective.programs().starts_only;
+    run.lower.filters = effective.filters;
     run.lower.capture_loss = Some(Default::default());
     run
 }
@@ -145,7 +145,7 @@ fn calls_by_number() {
         let model = run.finish();
         assert_eq!(spans(&model), said(kept.iter().map(|k| calls[*k].clone())), "{on:?} {text}");
         assert_eq!(filtered_spans(&model), 4 * (7 - kept.len() as u64));
-        assert_eq!(model.decodes.len(), 7, "the calls are there");
+        assert_eq!(model.llama_calls.len(), 7, "the calls are there");
         assert!(model.health.perfect(), "{:#?}", model.health);
     }
 }

@@ -1,7 +1,7 @@
 //! The order of events: what belongs together, what is missing, what comes too late.
 
 use profinfer_agent::bpf::ring::{Decode, Graph, Head};
-use profinfer_trace::model::{DecodeFunction, DecodeId, GraphCallId, Layer};
+use profinfer_trace::model::{DecodeFunction, GraphCallId, Layer, LlamaCallId};
 use profinfer_wire::record::graph::layer;
 
 use crate::engine::{GET_ROWS, chain};
@@ -55,7 +55,7 @@ fn a_token_has_its_graphs_and_operators() {
     let migrated: Vec<bool> = (0..8).map(|i| model.spans.migrated[i]).collect();
     assert_eq!(migrated, [false, false, false, false, true, true, true, true]);
     assert!(model.spans.cpu.iter().all(|cpu| *cpu == Some(2)));
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     assert_eq!((d.start_ns[0], d.duration_ns[0], d.context[0], d.status[0]), (100, 100, 0xc0, 1));
     assert_eq!(
         (d.n_tokens[0], d.function[0], tid(&model, d.thread[0])),
@@ -66,7 +66,7 @@ fn a_token_has_its_graphs_and_operators() {
     assert_eq!((g.start_ns[0], g.duration_ns[0], g.start_ns[1], g.duration_ns[1]), (110, 80, 120, 60));
     assert_eq!(
         (g.parent[1], g.decode[0], g.decode[1]),
-        (Some(GraphCallId(0)), Some(DecodeId(0)), Some(DecodeId(0)))
+        (Some(GraphCallId(0)), Some(LlamaCallId(0)), Some(LlamaCallId(0)))
     );
     assert_eq!((g.n_nodes[1], g.n_tokens[1], g.n_past[1], g.n_past[0]), (4, 3, Some(17), None));
     assert_eq!((model.texts.get(g.backend[1]), model.texts.get(g.backend[0])), ("CPU", ""));
@@ -93,7 +93,7 @@ fn a_cpu_that_nobody_told_is_not_known() {
 
 #[test]
 fn levels_that_are_not_asked_for_are_not_told() {
-    for (levels, decodes, graphs) in [("token", 1, 0), ("graph", 0, 2), ("op", 0, 1)] {
+    for (levels, llama_calls, graphs) in [("token", 1, 0), ("graph", 0, 2), ("op", 0, 1)] {
         let mut run = Run::of_levels(levels);
         run.process(PID);
         run.decode(DECODE);
@@ -103,7 +103,7 @@ fn levels_that_are_not_asked_for_are_not_told() {
         run.graph(scheduler(110, 190));
         run.decode(Decode { end_ns: 200, ..DECODE });
         let model = run.finish();
-        assert_eq!((model.decodes.len(), model.graph_calls.len()), (decodes, graphs), "{levels}");
+        assert_eq!((model.llama_calls.len(), model.graph_calls.len()), (llama_calls, graphs), "{levels}");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_lost_start_leaves_the_call_and_loses_its_operators() {
     let model = run.finish();
     let g = &model.graph_calls;
     assert_eq!((g.len(), g.start_ns[0], g.duration_ns[0], g.n_nodes[0]), (1, 100, 50, 0));
-    assert_eq!((model.decodes.duration_ns[0], model.decodes.n_tokens[0]), (70, 5));
+    assert_eq!((model.llama_calls.duration_ns[0], model.llama_calls.n_tokens[0]), (70, 5));
     assert_eq!((model.spans.len(), model.health.ledger.unwrap().spans_no_graph), (0, 1));
 }
 
@@ -169,7 +169,7 @@ fn a_session_may_end_in_the_middle_of_a_graph() {
     assert_eq!(spans(&model), said([expected]));
     let ledger = model.health.ledger.unwrap();
     assert_eq!((ledger.span_ends, ledger.spans_sent, ledger.spans_no_start), (7, 3, 4));
-    assert_eq!(model.decodes.len(), 0);
+    assert_eq!(model.llama_calls.len(), 0);
 }
 
 #[test]
@@ -181,6 +181,6 @@ fn a_call_that_the_agent_stopped_began_when_it_was_let_go() {
     run.decode(Decode { start_ns: 300, ..DECODE });
     run.decode(Decode { start_ns: 300, end_ns: 310, ..DECODE });
     let model = run.finish();
-    assert_eq!(model.decodes.start_ns, [140, 300]);
-    assert_eq!(model.decodes.duration_ns, [60, 10]);
+    assert_eq!(model.llama_calls.start_ns, [140, 300]);
+    assert_eq!(model.llama_calls.duration_ns, [60, 10]);
 }

@@ -30,7 +30,7 @@ fn other(tid: u32, text: &str) -> Who {
 
 fn begin(run: &mut Run) {
     let softirqs = vec![(1, "TIMER".to_owned())];
-    let states = States::of(&Format::parse(STATES).unwrap()).unwrap();
+    let states = States::new(&Format::parse(STATES).unwrap()).unwrap();
     run.lower.begin_sched(&Formats::given(states, softirqs), 7, false);
 }
 

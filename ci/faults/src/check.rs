@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
             ));
         }
         let model = self.ingest.finish();
-        let analysis = Analysis::of(&model);
+        let analysis = Analysis::compute(&model);
         let health = &analysis.health;
         let spans: u64 =
             self.arrived.iter().filter_map(|s| self.sent.frames.get(*s as usize)).map(|f| f.spans).sum();

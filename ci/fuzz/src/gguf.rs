@@ -24,7 +24,7 @@ pub fn gguf(bytes: &[u8]) {
         assert!(tensor.bytes <= length, "{}: {} bytes in a file of {length}", tensor.name, tensor.bytes);
     }
     let all = blueprint.tensors.iter().fold(0_u64, |sum, t| sum.saturating_add(t.bytes));
-    if let Ok(census) = Census::of(&blueprint, length) {
+    if let Ok(census) = Census::new(&blueprint, length) {
         // A row of embeddings that are the output too is read beside them.
         assert!(census.weight_bytes() <= all.saturating_mul(2));
         assert!(

@@ -1,6 +1,6 @@
 //! The link with a key: any bytes, in pieces of any size, to both sides. Who has no key is never known.
 
-use profinfer_secure::feed::{Came, initiator, responder};
+use profinfer_secure::feed::{Outcome, initiator, responder};
 
 /// First byte: size of the pieces, and which side gets the rest.
 pub fn handshake(bytes: &[u8]) {
@@ -9,8 +9,8 @@ pub fn handshake(bytes: &[u8]) {
     let side = if how & 1 == 0 { responder } else { initiator };
     let came = side(bytes, piece);
     // The other side's ephemeral key is new each time, so nothing that was made before fits.
-    assert!(!matches!(came, Came::Known(..)), "{came:?}");
-    if let Came::Refused(_) = came {
-        assert!(side(bytes, 1) != Came::Short, "refused in large pieces alone");
+    assert!(!matches!(came, Outcome::Known(..)), "{came:?}");
+    if let Outcome::Refused(_) = came {
+        assert!(side(bytes, 1) != Outcome::Short, "refused in large pieces alone");
     }
 }

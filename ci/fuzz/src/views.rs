@@ -37,7 +37,7 @@ const VIEWS: [View; 14] = [
 pub fn views(bytes: &[u8]) {
     let stream = stream(bytes);
     let model = read(&stream).expect("a hello of this version");
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     for view in VIEWS {
         view(&model, &analysis, &mut io::sink()).expect("nothing is written anywhere");
     }

@@ -36,7 +36,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// Follows at most `limit` instructions from an address. Calls and loops end nothing: registers that
     /// calls may change are forgotten.
-    pub(crate) fn of(image: &Image<'_>, address: u64, limit: usize) -> Self {
+    pub(crate) fn new(image: &Image<'_>, address: u64, limit: usize) -> Self {
         let mut trace = Self::default();
         let Some(end) = address.checked_add(16 * limit as u64) else { return trace };
         let mut registers = Registers::at_entry(image);

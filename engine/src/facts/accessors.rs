@@ -71,12 +71,12 @@ pub(super) struct Accessors<'c, 'd> {
 }
 
 impl<'c, 'd> Accessors<'c, 'd> {
-    pub(super) const fn of(calls: &'c Calls<'c, 'd>) -> Self {
+    pub(super) const fn new(calls: &'c Calls<'c, 'd>) -> Self {
         Self { calls }
     }
 
     fn trace(&self, function: &str) -> Option<Trace> {
-        Some(Trace::of(self.calls.image, self.calls.function(function)?, 48))
+        Some(Trace::new(self.calls.image, self.calls.function(function)?, 48))
     }
 
     pub(super) fn returned(&self, function: &str) -> Option<Value> {

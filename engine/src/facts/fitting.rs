@@ -11,7 +11,7 @@ use crate::symbols::calls::Calls;
 
 /// The layout, and how it was obtained; or why there is none.
 pub(crate) fn read(calls: &Calls<'_, '_>) -> Result<FoundLayout, NoLayout> {
-    let accessors = Accessors::of(calls);
+    let accessors = Accessors::new(calls);
     if calls.function("ggml_get_name").is_none() {
         return without_name(&accessors);
     }

@@ -35,7 +35,7 @@ fn object(calls: &Calls<'_, '_>, name: &str) -> Option<u64> {
 
 /// The string whose address a function of a few instructions returns.
 fn returned_text<'d>(calls: &Calls<'_, 'd>, name: &str) -> Option<&'d str> {
-    match Trace::of(calls.image, calls.function(name)?, 6).returned? {
+    match Trace::new(calls.image, calls.function(name)?, 6).returned? {
         Value::Constant(address) => calls.image.text(address, 64).filter(|text| !text.is_empty()),
         _ => None,
     }

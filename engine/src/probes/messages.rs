@@ -101,7 +101,7 @@ pub(crate) fn find(calls: &Calls<'_, '_>) -> Vec<Recovered> {
         let Some(address) = both.first().copied().flatten() else { continue };
         let reads = known
             .reads
-            .is_none_or(|(argument, offset)| Trace::of(calls.image, address, 64).touches(argument, offset));
+            .is_none_or(|(argument, offset)| Trace::new(calls.image, address, 64).touches(argument, offset));
         if reads {
             found.extend(one(calls, known.name, address, Clue::Texts(known.texts)));
         }

@@ -196,7 +196,7 @@ fn functions<'d>(
         };
         let count = sites.iter().filter(outside).count();
         // A compiler may have changed what a clone takes.
-        let takes_tensor = Trace::of(calls.image, symbol.address, 64).touches(1, op);
+        let takes_tensor = Trace::new(calls.image, symbol.address, 64).touches(1, op);
         if count > 0 && takes_tensor {
             callers.push((symbol, count));
         }

@@ -56,7 +56,7 @@ pub(crate) fn bounds(operators: usize) -> Option<RangeInclusive<u64>> {
 /// The function at `start`, if it is one of [`functions`].
 pub(crate) fn function(calls: &Calls<'_, '_>, start: u64, op: u32, operators: usize) -> Option<Found> {
     let bounds = bounds(operators)?;
-    if !Trace::of(calls.image, start, 64).touches(1, op.into()) {
+    if !Trace::new(calls.image, start, 64).touches(1, op.into()) {
         return None;
     }
     let body = Function::around(calls.image, start)?;

@@ -60,7 +60,7 @@ impl<'p, 'd> Calls<'p, 'd> {
         if !self.image.is_code(address) {
             return None;
         }
-        match Trace::of(self.image, address, 5).jumped? {
+        match Trace::new(self.image, address, 5).jumped? {
             Value::Word(slot) => Some(slot),
             _ => None,
         }

@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn of(schema: &Schema, batches: &[RecordBatch]) -> Result<Self> {
+    pub(super) fn new(schema: &Schema, batches: &[RecordBatch]) -> Result<Self> {
         let columns = schema.fields().iter().map(|f| f.name().clone()).collect();
         let mut rows = Vec::new();
         for batch in batches {

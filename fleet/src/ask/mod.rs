@@ -19,19 +19,19 @@ use tables::Tables;
 
 /// `fleet sql`.
 pub(crate) async fn sql(query: &str, place: &str, format: Format) -> Result<ExitCode> {
-    let tables = Tables::of(&Place::of(place)?).await?;
+    let tables = Tables::new(&Place::new(place)?).await?;
     print_answer(&tables.ask(query).await?, format)
 }
 
 /// A query that is ready.
 pub(crate) async fn ready(name: &str, options: &Ready) -> Result<ExitCode> {
-    let tables = Tables::of(&Place::of(&options.place)?).await?;
+    let tables = Tables::new(&Place::new(&options.place)?).await?;
     print_answer(&answer(&tables, name, options.board.as_deref()).await?, options.format)
 }
 
 /// The answers of all ready queries, by name.
 pub(crate) async fn all(place: &str) -> Result<Vec<(&'static str, Answer)>> {
-    let tables = Tables::of(&Place::of(place)?).await?;
+    let tables = Tables::new(&Place::new(place)?).await?;
     let mut answers = Vec::new();
     for name in queries::NAMES {
         answers.push((name, answer(&tables, name, None).await?));

@@ -21,7 +21,7 @@ pub(super) struct Tables(SessionContext);
 
 impl Tables {
     /// Those of a place. Nothing is read yet.
-    pub(super) async fn of(place: &Place) -> Result<Self> {
+    pub(super) async fn new(place: &Place) -> Result<Self> {
         // The files are small and many: their statistics would cost as much as their rows.
         let config = SessionConfig::new().with_collect_statistics(false);
         let context = SessionContext::new_with_config(config);
@@ -38,7 +38,7 @@ impl Tables {
         let asked = guarded(async move {
             let frame = context.sql_with_options(&query, reads).await?;
             let schema = Arc::clone(frame.schema().inner());
-            Answer::of(&schema, &frame.collect().await?)
+            Answer::new(&schema, &frame.collect().await?)
         });
         asked.await.map_err(|e| failed("asking the fleet", &e))
     }

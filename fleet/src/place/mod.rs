@@ -38,7 +38,7 @@ impl Place {
     ///
     /// # Errors
     /// A name of another kind, or what `AWS_*` variables lack.
-    pub(crate) fn of(name: &str) -> Result<Self> {
+    pub(crate) fn new(name: &str) -> Result<Self> {
         let folder = name.strip_prefix("file://").unwrap_or(name);
         match folder.split_once("://") {
             Some(("s3" | "s3a", rest)) => remote::of(rest).map(Self::Remote),

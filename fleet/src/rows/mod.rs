@@ -78,13 +78,13 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// The rows of a recording of `device`.
-    pub(crate) fn of(summary: &Summary, device: Option<&str>) -> Self {
+    pub(crate) fn from_summary(summary: &Summary, device: Option<&str>) -> Self {
         let tables = Table::ALL.map(|table| match table {
             Table::Captures => vec![captures::row(summary, device)],
             Table::Operators => operators::rows(summary),
             Table::Findings => findings::rows(summary),
         });
-        let partition = Partition::of(summary);
+        let partition = Partition::from_summary(summary);
         let digest = identity::digest(format!("{SCHEMA} {partition:?} {tables:?}").as_bytes());
         Self { id: identity::id(summary), digest, partition, tables }
     }

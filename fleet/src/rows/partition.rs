@@ -17,7 +17,7 @@ const LONGEST: usize = 120;
 pub(crate) struct Partition([String; 4]);
 
 impl Partition {
-    pub(super) fn of(summary: &Summary) -> Self {
+    pub(super) fn from_summary(summary: &Summary) -> Self {
         let start = i64::try_from(summary.session.start_unix_ns).ok();
         let date = start.and_then(timestamp_ns_to_datetime);
         let values = [

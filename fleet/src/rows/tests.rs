@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn a_summary_of_nothing_has_a_row_of_nothing() {
-    let rows = Rows::of(&Summary::default(), None);
+    let rows = Rows::from_summary(&Summary::default(), None);
     // A session without a start is of the first day.
     assert_eq!(rows.partition.path(), "board=unknown/engine=unknown/model=unknown/date=1970-01-01");
     assert_eq!(rows.table(Table::Captures).len(), 1);
@@ -26,7 +26,7 @@ fn values_that_do_not_fit_are_absent_and_extremes_stay() {
     let phase = Phase::Decode;
     hostile.tokens.calls.push(Call { phase, duration_ns: u64::MAX, ..Call::default() });
     hostile.health.damaged = vec![Damage { count: u64::MAX, ..Damage::default() }; 2];
-    let rows = Rows::of(&hostile, Some("a"));
+    let rows = Rows::from_summary(&hostile, Some("a"));
     assert!(rows.partition.path().starts_with("board=..!2F../engine=unknown/model=unknown/date=2262-04-11"));
     let captures = rows.table(Table::Captures).remove(0);
     let column = |name: &str| Table::Captures.schema().index_of(name).expect("a column");
@@ -44,7 +44,7 @@ fn the_id_is_of_the_recording_and_the_digest_of_the_rows() {
         let mut summary = Summary::default();
         summary.session.start_unix_ns = start_unix_ns;
         summary.findings.headline.mbu = mbu;
-        Rows::of(&summary, None)
+        Rows::from_summary(&summary, None)
     };
     let [one, newer, other] = [made(5, Some(0.5)), made(5, Some(0.6)), made(6, None)];
     assert_eq!(one.id, newer.id);

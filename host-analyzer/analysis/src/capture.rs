@@ -120,7 +120,7 @@ const PPM: f64 = 1e6;
 impl Capture {
     /// The capture of a session.
     #[must_use]
-    pub fn of(model: &Model, coverage: &[Coverage; Phase::COUNT]) -> Self {
+    pub fn compute(model: &Model, coverage: &[Coverage; Phase::COUNT]) -> Self {
         let c = &model.capture;
         let left_out = model.health.ledger.unwrap_or_default();
         let of_phase = Phase::ALL.into_iter().zip(coverage).filter(|(_, coverage)| coverage.calls > 0);

@@ -110,7 +110,7 @@ pub struct At {
 impl Ceilings {
     /// The ceilings of a model.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         let mut cores = BTreeMap::new();
         for c in model.ceilings.iter().filter(|c| !c.core.is_empty() && !c.core.contains('+')) {
             for cpu in &c.cpus {

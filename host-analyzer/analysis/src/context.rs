@@ -16,9 +16,9 @@ pub(super) struct Context {
 
 /// By token call.
 pub(super) fn contexts(model: &Model) -> Vec<Context> {
-    let mut all = vec![Context::default(); model.decodes.len()];
+    let mut all = vec![Context::default(); model.llama_calls.len()];
     let cells: Vec<Option<u64>> = {
-        let of = Operators::of(model);
+        let of = Operators::compute(model);
         model.topologies.iter().map(|(_, topology)| of.cells(topology)).collect()
     };
     let calls = &model.graph_calls;
@@ -38,7 +38,7 @@ struct Operators {
 }
 
 impl Operators {
-    fn of(model: &Model) -> Self {
+    fn compute(model: &Model) -> Self {
         let find = |name| model.texts.find(name);
         Self { flash: find("FLASH_ATTN_EXT"), soft_max: find("SOFT_MAX") }
     }
@@ -100,7 +100,7 @@ mod tests {
         ];
         let topologies: Vec<Topology> =
             topologies.iter().map(|nodes| topology(&mut model.texts, nodes)).collect();
-        let operators = Operators::of(&model);
+        let operators = Operators::compute(&model);
         let cells: Vec<_> = topologies.iter().map(|s| operators.cells(s)).collect();
         assert_eq!(cells, [Some(1024), Some(288), None]);
     }

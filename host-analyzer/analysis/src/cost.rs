@@ -40,10 +40,10 @@ pub struct Cost {
 impl Cost {
     /// The cost of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+    pub fn compute(model: &Model, phases: &Phases, executions: &Executions) -> Self {
         let h = &model.health;
         let measured = h.end.filter(|e| e.bpf_runs != 0);
-        let slowdown = Slowdown::of(model, phases, executions);
+        let slowdown = Slowdown::compute(model, phases, executions);
         let span_bytes = (h.span_bytes != 0).then_some(h.span_bytes);
         Self {
             stream_bytes: h.bytes,

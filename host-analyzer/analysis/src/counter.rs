@@ -52,7 +52,7 @@ pub struct Absent([u64; Absence::ALL.len()]);
 impl Absent {
     /// The spans of all of `why`, bits of [`Absence`].
     #[must_use]
-    pub fn of(why: &[u8]) -> Self {
+    pub fn new(why: &[u8]) -> Self {
         let mut absent = Self::default();
         why.iter().for_each(|bits| absent.add(*bits));
         absent
@@ -96,7 +96,7 @@ pub fn counted(model: &Model, phases: &Phases) -> Vec<Counted> {
     if counts.is_empty() {
         return Vec::new();
     }
-    let pmus = Pmus::of(&model.session.counters);
+    let pmus = Pmus::new(&model.session.counters);
     let mut sums: HashMap<(Phase, Text, Text, usize), Sum> = HashMap::new();
     for i in 0..spans.len() {
         let call = spans.graph_call[i].0 as usize;
@@ -154,7 +154,7 @@ struct Pmus {
 }
 
 impl Pmus {
-    fn of(counters: &[Counter]) -> Self {
+    fn new(counters: &[Counter]) -> Self {
         let mut pmus = Self { names: vec![String::new()], by_cpu: HashMap::new() };
         for counter in counters.iter().filter(|c| c.attached && c.pmu != "software") {
             let at = pmus.names.iter().position(|n| *n == counter.pmu).unwrap_or_else(|| {

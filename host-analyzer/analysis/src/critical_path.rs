@@ -64,7 +64,7 @@ struct Order {
 
 impl Order {
     /// `leader[i]` is the node whose execution computes node i too.
-    fn of(model: &Model, topology: &Topology, leader: &[u32]) -> Self {
+    fn compute(model: &Model, topology: &Topology, leader: &[u32]) -> Self {
         let n = topology.n_nodes as usize;
         let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); n];
         let mut last_write: HashMap<u32, u32> = HashMap::new();
@@ -117,7 +117,7 @@ pub(super) fn find(model: &Model, topology: &Topology, times: &[u64], fused_with
     let n = topology.n_nodes as usize;
     let leader: Vec<u32> =
         (0_u32..).zip(&fused_with[..n]).map(|(i, with)| with.filter(|w| *w < i).unwrap_or(i)).collect();
-    let order = Order::of(model, topology, &leader);
+    let order = Order::compute(model, topology, &leader);
     let mut ends = vec![0_u64; n];
     let mut before: Vec<Option<u32>> = vec![None; n];
     for i in 0..n {

@@ -133,7 +133,7 @@ impl Ending {
 
     /// The end of the session in `model`.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         let mut ending = Self { traced: traced(model), ..Self::default() };
         ending.code = if asked(model) { code(model, ending.traced) } else { EndingCode::NotAsked };
         ending.state = state(ending.code, ending.traced);
@@ -210,7 +210,7 @@ const fn open_ns(row: &EndingRow) -> u64 {
 fn traced(model: &Model) -> bool {
     let cut = || failure(model).is_some() || open(model).is_some();
     let graphs = || !model.graph_calls.is_empty() || !model.spans.is_empty();
-    !model.decodes.is_empty() || graphs() && !cut()
+    !model.llama_calls.is_empty() || graphs() && !cut()
 }
 
 /// A level of the engine was asked for. Not known where the session's own record did not arrive.
@@ -223,7 +223,7 @@ fn code(model: &Model, traced: bool) -> EndingCode {
     let has = |kind| rows(model, kind).next().is_some();
     let failed = failure(model);
     if traced {
-        let longest = model.decodes.duration_ns.iter().max().copied().unwrap_or(0);
+        let longest = model.llama_calls.duration_ns.iter().max().copied().unwrap_or(0);
         let hangs = |row: &EndingRow| open_ns(row) > OPEN_NS.max(longest.saturating_mul(OPEN_TIMES));
         // Who ends an engine that works does not call it an error.
         let asked = |row: &EndingRow| row.signal.is_some_and(|signal| ASKED.contains(&signal));

@@ -35,10 +35,10 @@ pub struct Excerpt {
 impl Excerpt {
     /// The window that shows the first request that generated something; without requests, the beginning.
     #[must_use]
-    pub fn of(model: &Model, analysis: &Analysis) -> Self {
+    pub fn compute(model: &Model, analysis: &Analysis) -> Self {
         let tracks = &analysis.track;
         let first = first_call(model, analysis);
-        let start_ns = first.map_or_else(|| first_slice(model, tracks), |c| model.decodes.start_ns[c]);
+        let start_ns = first.map_or_else(|| first_slice(model, tracks), |c| model.llama_calls.start_ns[c]);
         let fits = |end: &u64| count(model, tracks, start_ns, *end) <= MAX_SLICES;
         let ends = match first {
             Some(call) => call_ends(model, analysis, call),
@@ -69,26 +69,27 @@ fn first_call(model: &Model, analysis: &Analysis) -> Option<usize> {
     let requests = &analysis.token.requests;
     let wanted = requests.iter().find(|r| r.generated > 0 && r.ttft_ns.is_some()).or(requests.first());
     let call = wanted.map_or(0, |r| r.first_call as usize);
-    let traced = &analysis.phases.tracing.decodes;
+    let traced = &analysis.phases.tracing.llama_calls;
     let seen = |calls: &[Traced]| calls.is_empty() || calls.contains(&Traced::Whole);
     if traced.get(call..).is_some_and(|after| !seen(&after[..after.len().min(MAX_DECODES + 1)])) {
         let first = traced.iter().skip(call).position(|t| *t == Traced::Whole);
         return Some(first.map_or(call, |n| call + n.saturating_sub(1)));
     }
-    (call < model.decodes.len()).then_some(call)
+    (call < model.llama_calls.len()).then_some(call)
 }
 
 /// Ends of the windows that hold whole calls from `first` on, each with one call more than the one before.
 fn call_ends(model: &Model, analysis: &Analysis, first: usize) -> Vec<u64> {
-    let mut decodes = 0;
+    let mut llama_calls = 0;
     let mut end = 0;
     let mut ends = Vec::new();
-    for call in first..model.decodes.len() {
-        decodes += usize::from(matches!(analysis.phases.decodes[call], Phase::Decode | Phase::BatchDecode));
-        if decodes > MAX_DECODES {
+    for call in first..model.llama_calls.len() {
+        llama_calls +=
+            usize::from(matches!(analysis.phases.llama_calls[call], Phase::Decode | Phase::BatchDecode));
+        if llama_calls > MAX_DECODES {
             break;
         }
-        let call_end = model.decodes.start_ns[call].saturating_add(model.decodes.duration_ns[call]);
+        let call_end = model.llama_calls.start_ns[call].saturating_add(model.llama_calls.duration_ns[call]);
         end = call_end.max(end);
         ends.push(end);
     }
@@ -158,13 +159,13 @@ mod tests {
         m.topologies.rows.push(Topology { pid: 1, n_nodes: 1, nodes: vec![node], complete: true });
         for (i, n) in (0u32..).zip(tokens) {
             let start = 50 + u64::from(i) * 1100;
-            m.decodes.start_ns.push(start);
-            m.decodes.duration_ns.push(1000);
-            m.decodes.function.push(DecodeFunction::LlamaDecode);
-            m.decodes.thread.push(thread);
-            m.decodes.context.push(9);
-            m.decodes.n_tokens.push(*n);
-            m.decodes.status.push(0);
+            m.llama_calls.start_ns.push(start);
+            m.llama_calls.duration_ns.push(1000);
+            m.llama_calls.function.push(DecodeFunction::LlamaDecode);
+            m.llama_calls.thread.push(thread);
+            m.llama_calls.context.push(9);
+            m.llama_calls.n_tokens.push(*n);
+            m.llama_calls.status.push(0);
             m.graph_calls.start_ns.push(start);
             m.graph_calls.duration_ns.push(1000);
             m.graph_calls.layer.push(Layer::Scheduler);
@@ -174,7 +175,7 @@ mod tests {
             m.graph_calls.n_tokens.push(*n);
             m.graph_calls.n_past.push(None);
             m.graph_calls.thread.push(thread);
-            m.graph_calls.decode.push(Some(profinfer_trace::model::DecodeId(i)));
+            m.graph_calls.decode.push(Some(profinfer_trace::model::LlamaCallId(i)));
             m.graph_calls.parent.push(None);
             for s in 0..spans {
                 push_span(&mut m, GraphCallId(i), thread, start + s * 1000 / spans);
@@ -196,7 +197,7 @@ mod tests {
     }
 
     fn excerpt(m: &Model) -> Excerpt {
-        Excerpt::of(m, &Analysis::of(m))
+        Excerpt::compute(m, &Analysis::compute(m))
     }
 
     #[test]
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn without_calls_it_is_the_beginning() {
         let mut m = session(&[4], 10);
-        m.decodes = profinfer_trace::model::Decodes::default();
+        m.llama_calls = profinfer_trace::model::LlamaCalls::default();
         m.graph_calls.decode[0] = None;
         let e = excerpt(&m);
         assert_eq!((e.start_ns, e.end_ns, e.calls, e.spans), (50, 1050, 0, 10));

@@ -48,13 +48,13 @@ struct Open {
 impl Executions {
     /// The executions of a session.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         let widest = model.topologies.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
         let mut open = vec![Open::default(); widest];
-        let tracing = Tracing::of(model);
+        let tracing = Tracing::compute(model);
         let whole = model.spans.by_call().filter(|(call, _)| tracing.whole(call.0 as usize));
         let calls: Vec<_> =
-            whole.map(|(call, spans)| (call, Steps::of(&model.spans, spans.clone()), spans)).collect();
+            whole.map(|(call, spans)| (call, Steps::new(&model.spans, spans.clone()), spans)).collect();
         // They are large: room is taken once, and not twice as much while it grows.
         let most = calls.iter().map(|(_, steps, spans)| steps.map_or(spans.len(), Steps::nodes)).sum();
         let mut all = Self {

@@ -40,7 +40,7 @@ pub struct Groups {
 impl Groups {
     /// The groups of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases) -> Self {
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
         let calls = &model.graph_calls;
         let mut ids: HashMap<Group, GroupId> = HashMap::new();
         let mut rows = Vec::new();
@@ -51,7 +51,7 @@ impl Groups {
                 let group = Group {
                     phase: phases.graph_calls[i],
                     pid: model.topologies.get(topology).pid,
-                    context: calls.decode[i].map_or(0, |d| model.decodes.context[d.0 as usize]),
+                    context: calls.decode[i].map_or(0, |d| model.llama_calls.context[d.0 as usize]),
                     split: splits[i],
                     backend: calls.backend[i],
                 };

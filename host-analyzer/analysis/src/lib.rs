@@ -129,49 +129,49 @@ pub struct Analysis {
 impl Analysis {
     /// The results for `model`.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        Self::in_two(model, |budget, rest| (budget(), rest()))
+    pub fn compute(model: &Model) -> Self {
+        Self::compute_parallel(model, |budget, rest| (budget(), rest()))
     }
 
     /// The same in two parts, which `run` may run side by side: the budget, which takes longest of all and needs nothing of the rest but
     /// phases, and the rest.
-    pub fn in_two(
+    pub fn compute_parallel(
         model: &Model,
         run: impl FnOnce(
             &(dyn Fn() -> budget::Budget + Sync),
             &(dyn Fn() -> Self + Sync),
         ) -> (budget::Budget, Self),
     ) -> Self {
-        let phases = phase::Phases::of(model);
+        let phases = phase::Phases::compute(model);
         let (budget, rest) =
-            run(&|| budget::Budget::of(model, &phases), &|| Self::but_the_budget(model, &phases));
+            run(&|| budget::Budget::compute(model, &phases), &|| Self::without_budget(model, &phases));
         Self { phases, budget, ..rest }
     }
 
-    fn but_the_budget(model: &Model, phases: &phase::Phases) -> Self {
-        let executions = execution::Executions::of(model);
-        let groups = group::Groups::of(model, phases);
-        let tallies = tally::Tallies::of(model, &groups, &executions);
-        let server = server::Server::of(model, phases);
-        let token = token::Token::of(model, phases, &executions, &server);
-        let cost = cost::Cost::of(model, phases, &executions);
-        let capture = capture::Capture::of(model, &duty::coverage(model, phases));
-        let op = op::Op::of(model, phases, &groups, &executions, &tallies);
-        let work = work::Works::of(model);
-        let achieved = work::Achieved::of(model, &work, &op, &executions, &tallies);
-        let ceiling = ceiling::Ceilings::of(model);
-        let roof = roof::Roofs::of(model, phases, &executions, &token, &achieved, &ceiling);
-        let counted = bound::Counted::of(model, phases, &op, &groups, &tallies);
+    fn without_budget(model: &Model, phases: &phase::Phases) -> Self {
+        let executions = execution::Executions::compute(model);
+        let groups = group::Groups::compute(model, phases);
+        let tallies = tally::Tallies::compute(model, &groups, &executions);
+        let server = server::Server::compute(model, phases);
+        let token = token::Token::compute(model, phases, &executions, &server);
+        let cost = cost::Cost::compute(model, phases, &executions);
+        let capture = capture::Capture::compute(model, &duty::coverage(model, phases));
+        let op = op::Op::compute(model, phases, &groups, &executions, &tallies);
+        let work = work::Works::compute(model);
+        let achieved = work::Achieved::compute(model, &work, &op, &executions, &tallies);
+        let ceiling = ceiling::Ceilings::compute(model);
+        let roof = roof::Roofs::compute(model, phases, &executions, &token, &achieved, &ceiling);
+        let counted = bound::Counted::compute(model, phases, &op, &groups, &tallies);
         let disturbed = budget::disturbed(model, &executions, &tallies, &op);
         let bound = bound::bounds(&op, &achieved, &roof, &counted, &disturbed, &cost);
-        let places = module::Places::of(model);
-        let module = module::Modules::of(model, &groups, &tallies, &op, &achieved, &places);
+        let places = module::Places::compute(model);
+        let module = module::Modules::compute(model, &groups, &tallies, &op, &achieved, &places);
         let op_estimate = duty::types::types(model, phases, &op, &executions, &tallies);
         let kv = kv::kv(model, phases, &executions);
         let nested = nested::nested_calls(model, phases, &executions);
         let dag = dag::dags(model, &groups, &executions, &tallies, &places);
-        let accelerator = accelerator::Accelerators::of(model, &groups, &tallies, &work, &achieved);
-        let ending = ending::Ending::of(model);
+        let accelerator = accelerator::Accelerators::compute(model, &groups, &tallies, &work, &achieved);
+        let ending = ending::Ending::compute(model);
         // They are as large as the tracks, which take their place.
         drop((executions, tallies));
         Self {
@@ -201,9 +201,9 @@ impl Analysis {
             track: track::tracks(model),
             counted: counter::counted(model, phases),
             gauge: gauge::gauges(model, phases),
-            conditions: fact::Conditions::of(model, phases),
+            conditions: fact::Conditions::compute(model, phases),
             ceiling,
-            sched: sched::Sched::of(model, phases),
+            sched: sched::Sched::compute(model, phases),
             cost,
             ..Self::default()
         }

@@ -174,7 +174,7 @@ struct Row {
 impl Op {
     /// The operators of a session.
     #[must_use]
-    pub fn of(
+    pub fn compute(
         model: &Model,
         phases: &Phases,
         groups: &Groups,

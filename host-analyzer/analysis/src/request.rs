@@ -143,7 +143,7 @@ pub(super) fn requests(
     emitted: &[Option<u32>],
     server: &Server,
 ) -> Vec<Request> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let topologies = first_topologies(model);
     let mut done = Vec::new();
     let mut open: Vec<Open> = Vec::new();
@@ -151,7 +151,7 @@ pub(super) fn requests(
     let mut last_on: Vec<Option<u64>> = vec![None; model.threads.len()];
     let shared = |i: usize| server.is_shared(pid(model, d.thread[i]), d.context[i]);
     for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !shared(*i)) {
-        let phase = phases.decodes[i];
+        let phase = phases.llama_calls[i];
         // A draft works for the request of its target.
         if matches!(phase, Phase::WarmUp | Phase::Draft) {
             continue;
@@ -205,7 +205,7 @@ fn pid(model: &Model, thread: ThreadId) -> u32 {
 /// The topology of the first graph in each token call, where it was read.
 fn first_topologies(model: &Model) -> Vec<Option<TopologyId>> {
     let calls = &model.graph_calls;
-    let mut first = vec![None; model.decodes.len()];
+    let mut first = vec![None; model.llama_calls.len()];
     for i in 0..calls.len() {
         if let (Some(decode), Some(topology)) = (calls.decode[i], calls.topology[i]) {
             first[decode.0 as usize].get_or_insert(topology);

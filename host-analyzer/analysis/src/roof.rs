@@ -84,7 +84,7 @@ pub struct Roofs {
 impl Roofs {
     /// The roofs of a session.
     #[must_use]
-    pub fn of(
+    pub fn compute(
         model: &Model,
         phases: &Phases,
         executions: &Executions,

@@ -8,7 +8,7 @@ pub fn duration_ns(model: &Model) -> u64 {
     let ends = |starts: &[u64], lengths: &[u64]| {
         starts.iter().zip(lengths).map(|(s, l)| s.saturating_add(*l)).max().unwrap_or(0)
     };
-    let calls = ends(&model.decodes.start_ns, &model.decodes.duration_ns);
+    let calls = ends(&model.llama_calls.start_ns, &model.llama_calls.duration_ns);
     let graphs = ends(&model.graph_calls.start_ns, &model.graph_calls.duration_ns);
     let ledger = model.health.ledger.map_or(0, |l| l.at_ns);
     let gauges = model.gauges.iter().filter_map(|g| g.at_ns.last()).copied().max().unwrap_or(0);

@@ -16,7 +16,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Of the spans of one graph call; `None` if its threads are not in step.
-    pub(super) fn of(spans: &Spans, rows: Range<usize>) -> Option<Self> {
+    pub(super) fn new(spans: &Spans, rows: Range<usize>) -> Option<Self> {
         let nodes = in_step(&spans.thread[rows.clone()], &spans.node[rows.clone()])?;
         Some(Self { first: rows.start, nodes, threads: rows.len() / nodes })
     }

@@ -74,7 +74,7 @@ pub struct Tallies {
 impl Tallies {
     /// The sums of a session.
     #[must_use]
-    pub fn of(model: &Model, groups: &Groups, executions: &Executions) -> Self {
+    pub fn compute(model: &Model, groups: &Groups, executions: &Executions) -> Self {
         let mut all = Self::default();
         let computed_of_call = all.find_computed(model, groups);
         all.cell_of_execution.reserve(executions.len());

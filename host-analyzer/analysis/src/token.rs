@@ -59,7 +59,7 @@ pub struct PhaseTotals {
     /// Sum of the lengths of those, ns: what `op_wall_ns` is a part of.
     pub traced_time_ns: u64,
     /// Those of its calls whose phase was told by the number of tokens alone.
-    pub told_by_tokens: u64,
+    pub phase_by_token_count: u64,
 }
 
 /// One token call.
@@ -103,7 +103,7 @@ pub struct Call {
 impl Token {
     /// The token level of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, executions: &Executions, server: &Server) -> Self {
+    pub fn compute(model: &Model, phases: &Phases, executions: &Executions, server: &Server) -> Self {
         let calls = calls(model, phases, executions);
         Self {
             prefill: totals(&calls, Phase::Prefill),
@@ -119,14 +119,14 @@ impl Token {
 }
 
 fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let graph_ns = graph_ns(model);
     let contexts = &phases.contexts;
     let op_wall_ns = op_wall_ns(model, executions);
     (0..d.len())
         .map(|i| Call {
             id: u32::try_from(i).unwrap_or(u32::MAX),
-            phase: phases.decodes[i],
+            phase: phases.llama_calls[i],
             phase_by: phases.evidence[i],
             function: d.function[i].name(),
             context: context_name(d.context[i]),
@@ -139,7 +139,7 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
             n_kv: contexts[i].n_kv,
             graph_ns: graph_ns[i],
             op_wall_ns: op_wall_ns[i],
-            traced: phases.tracing.decodes[i],
+            traced: phases.tracing.llama_calls[i],
             status: d.status[i],
         })
         .collect()
@@ -148,7 +148,7 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
 /// Time in the outermost graph calls of each token call.
 fn graph_ns(model: &Model) -> Vec<Option<u64>> {
     let calls = &model.graph_calls;
-    let mut sums = vec![None; model.decodes.len()];
+    let mut sums = vec![None; model.llama_calls.len()];
     for i in 0..calls.len() {
         if let (Some(decode), None) = (calls.decode[i], calls.parent[i]) {
             add(&mut sums[decode.0 as usize], calls.duration_ns[i]);
@@ -158,7 +158,7 @@ fn graph_ns(model: &Model) -> Vec<Option<u64>> {
 }
 
 fn op_wall_ns(model: &Model, executions: &Executions) -> Vec<Option<u64>> {
-    let mut sums = vec![None; model.decodes.len()];
+    let mut sums = vec![None; model.llama_calls.len()];
     for (call, rows) in executions.by_call() {
         if let Some(decode) = model.graph_calls.decode[call.0 as usize] {
             let wall = executions.wall_ns[rows].iter().fold(0_u64, |sum, w| sum.saturating_add(*w));
@@ -189,7 +189,7 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
         op_wall_ns: sum(traced().filter_map(|c| c.op_wall_ns)),
         traced_calls: traced().map(|_| 1).sum(),
         traced_time_ns: sum(traced().map(|c| c.duration_ns)).unwrap_or(0),
-        told_by_tokens: calls().filter(|c| c.phase_by == Evidence::Tokens).map(|_| 1).sum(),
+        phase_by_token_count: calls().filter(|c| c.phase_by == Evidence::Tokens).map(|_| 1).sum(),
     }
 }
 

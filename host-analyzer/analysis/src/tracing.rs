@@ -12,7 +12,7 @@ use profinfer_trace::model::{Model, Traced};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tracing {
     /// By row of the token calls.
-    pub decodes: Vec<Traced>,
+    pub llama_calls: Vec<Traced>,
     /// By row of the graph calls.
     pub graph_calls: Vec<Traced>,
     /// By row of the token calls: the burst, for those that are whole. The token calls of a process from one that is not whole to
@@ -33,12 +33,12 @@ pub const fn name(traced: Traced) -> &'static str {
 impl Tracing {
     /// What is known in a session.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        let (d, calls) = (&model.decodes, &model.graph_calls);
+    pub fn compute(model: &Model) -> Self {
+        let (d, calls) = (&model.llama_calls, &model.graph_calls);
         if model.duty.switches.is_empty() {
             let burst = |i: usize| u32::try_from(i).ok();
             return Self {
-                decodes: vec![Traced::Whole; d.len()],
+                llama_calls: vec![Traced::Whole; d.len()],
                 graph_calls: vec![Traced::Whole; calls.len()],
                 bursts: vec![burst(0); d.len()],
             };
@@ -46,16 +46,16 @@ impl Tracing {
         let told = |thread, start: u64, length: u64| {
             model.duty.traced(model.threads.get(thread).pid, start, start.saturating_add(length))
         };
-        let decodes: Vec<_> =
+        let llama_calls: Vec<_> =
             (0..d.len()).map(|i| told(d.thread[i], d.start_ns[i], d.duration_ns[i])).collect();
         let graph_calls = (0..calls.len())
             .map(|i| match calls.decode[i] {
-                Some(decode) => decodes[decode.0 as usize],
+                Some(decode) => llama_calls[decode.0 as usize],
                 None => told(calls.thread[i], calls.start_ns[i], calls.duration_ns[i]),
             })
             .collect();
-        let bursts = bursts(model, &decodes);
-        Self { decodes, graph_calls, bursts }
+        let bursts = bursts(model, &llama_calls);
+        Self { llama_calls, graph_calls, bursts }
     }
 
     /// The operators of a graph call were captured whole.
@@ -67,12 +67,12 @@ impl Tracing {
     /// Some call was not captured whole.
     #[must_use]
     pub fn partial(&self) -> bool {
-        self.graph_calls.iter().chain(&self.decodes).any(|t| *t != Traced::Whole)
+        self.graph_calls.iter().chain(&self.llama_calls).any(|t| *t != Traced::Whole)
     }
 }
 
 /// Numbers the bursts over all processes.
-fn bursts(model: &Model, decodes: &[Traced]) -> Vec<Option<u32>> {
+fn bursts(model: &Model, llama_calls: &[Traced]) -> Vec<Option<u32>> {
     let mut open: HashMap<u32, u32> = HashMap::new();
     let mut next = 0;
     let burst = |(thread, traced): (_, &Traced)| {
@@ -86,5 +86,5 @@ fn bursts(model: &Model, decodes: &[Traced]) -> Vec<Option<u32>> {
             next - 1
         }))
     };
-    model.decodes.thread.iter().copied().zip(decodes).map(burst).collect()
+    model.llama_calls.thread.iter().copied().zip(llama_calls).map(burst).collect()
 }

@@ -57,7 +57,7 @@ pub fn weights(model: &Model) -> Vec<Weights> {
     let calls = &model.graph_calls;
     for (topology, decode) in calls.topology.iter().zip(&calls.decode) {
         let Some(topology) = *topology else { continue };
-        let context = decode.map_or(0, |d| model.decodes.context[d.0 as usize]);
+        let context = decode.map_or(0, |d| model.llama_calls.context[d.0 as usize]);
         contexts.entry((model.topologies.get(topology).pid, context)).or_default().insert(topology);
     }
     let of = |((pid, context), topologies): (_, BTreeSet<TopologyId>)| {

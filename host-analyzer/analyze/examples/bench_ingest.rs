@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = match wanted.parse::<u32>() {
         // 2 threads, 150 nodes of which about 100 kernels are run, every other call in two splits.
         Ok(spans) => {
-            session(1, Size { threads: 2, decodes: spans / 280 + 1, nodes: 150, views_run: false }).bytes()
+            session(1, Size { threads: 2, llama_calls: spans / 280 + 1, nodes: 150, views_run: false })
+                .bytes()
         }
         Err(_) => std::fs::read(&wanted)?,
     };

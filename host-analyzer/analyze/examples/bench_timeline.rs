@@ -57,7 +57,7 @@ fn main() -> io::Result<()> {
     let slices: u64 = tracks.iter().map(|t| t.slices).sum();
     println!("{} spans, {} tracks, {slices} slices", model.spans.len(), tracks.len());
     println!("{:18}{:9.2} ms", "tracks", time.as_secs_f64() * 1e3);
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     for (name, view) in [("timeline.json", chrome as View), ("timeline.pftrace", perfetto)] {
         let (time, bytes) = best(|| {
             let mut count = Count(0);

@@ -62,60 +62,65 @@ fn main() -> io::Result<()> {
     // 16 layers of 13 operators that run, 2 threads.
     let tokens = u32::try_from(wanted / (16 * 13 * 2)).unwrap_or(u32::MAX);
     let model = synthetic::model(&Spec { layers: 16, tokens, ..Spec::default() });
-    println!("{} spans in {} token calls", model.spans.len(), model.decodes.len());
+    println!("{} spans in {} token calls", model.spans.len(), model.llama_calls.len());
 
-    let (time, phases) = best(|| phase::Phases::of(&model));
+    let (time, phases) = best(|| phase::Phases::compute(&model));
     print("phases", time, "");
-    let (time, executions) = best(|| execution::Executions::of(&model));
+    let (time, executions) = best(|| execution::Executions::compute(&model));
     print("executions", time, &format!("{} rows", executions.len()));
-    let (time, groups) = best(|| group::Groups::of(&model, &phases));
+    let (time, groups) = best(|| group::Groups::compute(&model, &phases));
     print("groups", time, "");
-    let (time, tallies) = best(|| tally::Tallies::of(&model, &groups, &executions));
+    let (time, tallies) = best(|| tally::Tallies::compute(&model, &groups, &executions));
     print("tallies", time, "");
-    print("capture", best(|| Capture::of(&model, &duty::coverage(&model, &phases))).0, "");
-    let (time, ending) = best(|| Ending::of(&model));
+    print("capture", best(|| Capture::compute(&model, &duty::coverage(&model, &phases))).0, "");
+    let (time, ending) = best(|| Ending::compute(&model));
     print("ending", time, "");
     let (capture, slowdown) = (Capture::default(), Slowdown::default());
     print("health", best(|| health::health(&model, &ending, &capture, &slowdown, &[])).0, "");
     print("session", best(|| session::duration_ns(&model)).0, "");
-    let (time, slots) = best(|| server::Server::of(&model, &phases));
+    let (time, slots) = best(|| server::Server::compute(&model, &phases));
     print("server", time, "");
-    print("token", best(|| token::Token::of(&model, &phases, &executions, &slots)).0, "");
+    print("token", best(|| token::Token::compute(&model, &phases, &executions, &slots)).0, "");
     print("graph", best(|| graph::graphs(&model)).0, "");
-    let (time, op) = best(|| op::Op::of(&model, &phases, &groups, &executions, &tallies));
+    let (time, op) = best(|| op::Op::compute(&model, &phases, &groups, &executions, &tallies));
     print("op", time, "");
     print("thread", best(|| thread::threads(&model, &phases)).0, "");
-    let places = module::Places::of(&model);
+    let places = module::Places::compute(&model);
     print("dag", best(|| dag::dags(&model, &groups, &executions, &tallies, &places)).0, "");
     print("track", best(|| track::tracks(&model)).0, "");
-    let (time, works) = best(|| work::Works::of(&model));
+    let (time, works) = best(|| work::Works::compute(&model));
     print("work", time, "");
-    let (time, achieved) = best(|| work::Achieved::of(&model, &works, &op, &executions, &tallies));
+    let (time, achieved) = best(|| work::Achieved::compute(&model, &works, &op, &executions, &tallies));
     print("achieved", time, "");
-    let (time, cost) = best(|| cost::Cost::of(&model, &phases, &executions));
+    let (time, cost) = best(|| cost::Cost::compute(&model, &phases, &executions));
     print("cost", time, "");
-    let token = token::Token::of(&model, &phases, &executions, &slots);
-    let ceilings = ceiling::Ceilings::of(&model);
-    let (time, roofs) = best(|| roof::Roofs::of(&model, &phases, &executions, &token, &achieved, &ceilings));
+    let token = token::Token::compute(&model, &phases, &executions, &slots);
+    let ceilings = ceiling::Ceilings::compute(&model);
+    let (time, roofs) =
+        best(|| roof::Roofs::compute(&model, &phases, &executions, &token, &achieved, &ceilings));
     print("roof", time, "");
-    let (time, counted) = best(|| bound::Counted::of(&model, &phases, &op, &groups, &tallies));
+    let (time, counted) = best(|| bound::Counted::compute(&model, &phases, &op, &groups, &tallies));
     print("bound, counted", time, "");
     let (time, disturbed) = best(|| budget::disturbed(&model, &executions, &tallies, &op));
     print("disturbed", time, "");
     print("bound", best(|| bound::bounds(&op, &achieved, &roofs, &counted, &disturbed, &cost)).0, "");
-    print("module", best(|| module::Modules::of(&model, &groups, &tallies, &op, &achieved, &places)).0, "");
+    print(
+        "module",
+        best(|| module::Modules::compute(&model, &groups, &tallies, &op, &achieved, &places)).0,
+        "",
+    );
     print("op_estimate", best(|| duty::types::types(&model, &phases, &op, &executions, &tallies)).0, "");
     print("weight", best(|| weight::weights(&model)).0, "");
     print("speculative", best(|| speculative::speculative(&model, &phases)).0, "");
-    print("budget", best(|| budget::Budget::of(&model, &phases)).0, "");
+    print("budget", best(|| budget::Budget::compute(&model, &phases)).0, "");
     print("kv", best(|| kv::kv(&model, &phases, &executions)).0, "");
     print("nested", best(|| nested::nested_calls(&model, &phases, &executions)).0, "");
     print("expert", best(|| expert::routings(&model, &phases)).0, "");
     print("counter", best(|| counter::counted(&model, &phases)).0, "");
     print("gauge", best(|| gauge::gauges(&model, &phases)).0, "");
-    print("facts", best(|| fact::Conditions::of(&model, &phases)).0, "");
-    print("sched", best(|| sched::Sched::of(&model, &phases)).0, "");
-    let (time, analysis) = best(|| Analysis::of(&model));
+    print("facts", best(|| fact::Conditions::compute(&model, &phases)).0, "");
+    print("sched", best(|| sched::Sched::compute(&model, &phases)).0, "");
+    let (time, analysis) = best(|| Analysis::compute(&model));
     print("= all analyses", time, "");
 
     let mut all = Duration::ZERO;

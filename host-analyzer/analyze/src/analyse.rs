@@ -8,7 +8,7 @@ use profinfer_trace::model::Model;
 
 /// The results for `model`.
 pub(crate) fn analyse(model: &Model) -> Analysis {
-    Analysis::in_two(model, |budget, rest| {
+    Analysis::compute_parallel(model, |budget, rest| {
         thread::scope(|scope| {
             let budget = scope.spawn(budget);
             let rest = rest();

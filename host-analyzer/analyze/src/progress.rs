@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use profinfer_trace::ingest::Live;
 
 pub(crate) struct Progress {
@@ -31,7 +31,7 @@ impl Progress {
     }
 }
 
-impl Onlooker for Progress {
+impl CaptureObserver for Progress {
     fn begin(&mut self, doing: &str) {
         self.bar.set_prefix(doing.to_owned());
         self.bar.set_message("");
@@ -47,6 +47,6 @@ impl Onlooker for Progress {
 
     fn live(&mut self, live: &Live<'_>) {
         let mb = live.bytes as f64 / 1e6;
-        self.say(&format!("{} token calls, {} operator spans, {mb:.1} MB", live.decodes, live.spans));
+        self.say(&format!("{} token calls, {} operator spans, {mb:.1} MB", live.llama_calls, live.spans));
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::progress::Progress;
 use crate::{Diagnostic, Result};
 use profinfer_analysis::Analysis;

@@ -53,6 +53,6 @@ fn a_timeline_of_many_spans_is_written_as_json_only_if_asked() {
     assert!(at("timeline.json").exists() && !at("timeline.json.gz").exists());
 }
 
-fn size(decodes: u32) -> Size {
-    Size { threads: 2, decodes, nodes: 1500, views_run: false }
+fn size(llama_calls: u32) -> Size {
+    Size { threads: 2, llama_calls, nodes: 1500, views_run: false }
 }

@@ -125,8 +125,8 @@ fn each_piece_is_readable_alone() {
         let waits = model.spans.wait_ns.iter().zip(&whole.spans.wait_ns[spans..]);
         assert!(waits.clone().all(|(w, all)| w == all || *w == WAIT_UNKNOWN), "{n}");
         assert!(waits.filter(|(w, all)| w != all).count() * 50 < model.spans.len(), "{n}");
-        (spans, calls) = (spans + model.spans.len(), calls + model.decodes.len());
-        let health = Analysis::of(&model).health;
+        (spans, calls) = (spans + model.spans.len(), calls + model.llama_calls.len());
+        let health = Analysis::compute(&model).health;
         let last = n == pieces.len();
         let told = |r: &Remark| matches!(r, Remark::Piece { goes_on, .. } if *goes_on != last);
         assert!(health.remarks.iter().any(told), "{n}: {:#?}", health.remarks);
@@ -134,7 +134,7 @@ fn each_piece_is_readable_alone() {
         // The totals are of all pieces; the last one accounts for all of them.
         assert_eq!(health.perfect, last, "{n}: {:#?}", health.remarks);
     }
-    assert_eq!((spans, calls), (whole.spans.len(), whole.decodes.len()));
+    assert_eq!((spans, calls), (whole.spans.len(), whole.llama_calls.len()));
 }
 
 #[test]

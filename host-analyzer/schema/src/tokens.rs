@@ -52,7 +52,7 @@ pub struct PhaseTotals {
     /// Sum of the lengths of those, ns: what `op_wall_ns` is a part of.
     pub traced_time_ns: u64,
     /// Those of its calls whose phase was told by the number of tokens alone.
-    pub told_by_tokens: u64,
+    pub phase_by_token_count: u64,
 }
 
 /// One token call.

@@ -6,7 +6,7 @@ use std::error::Error;
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: operators FILE.pfi")?;
     let model = profinfer_trace::read(&std::fs::read(path)?)?;
-    println!("{} llama_decode calls, {} spans", model.decodes.len(), model.spans.len());
+    println!("{} llama_decode calls, {} spans", model.llama_calls.len(), model.spans.len());
     if !model.health.perfect() {
         println!("data was lost: {:?}", model.health.damage);
     }

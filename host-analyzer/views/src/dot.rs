@@ -33,7 +33,7 @@ pub fn dot(_model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Resu
 }
 
 fn digraph(graph: &Dag, out: &mut dyn Write) -> io::Result<()> {
-    let scale = Scale::of(graph);
+    let scale = Scale::new(graph);
     writeln!(out, "digraph g{} {{", graph.id)?;
     writeln!(out, "  label={}; labelloc=t; fontname=\"sans-serif\";", quoted(&title(graph, &scale)))?;
     writeln!(out, "  node [fontname=\"sans-serif\", fontsize=10, style=\"filled,rounded\", shape=box];")?;
@@ -129,7 +129,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(graph: &Dag) -> Self {
+    fn new(graph: &Dag) -> Self {
         let times = || graph.nodes.iter().filter_map(|n| n.wall_ns);
         Self { least: times().min().unwrap_or(0), most: times().max().unwrap_or(0) }
     }

@@ -23,7 +23,7 @@ use super::timeline::metadata;
 use super::words;
 use profinfer_analysis::Analysis;
 use profinfer_analysis::track::{Edge, Slice, Track, TrackKind};
-use profinfer_trace::model::{DecodeId, GraphCallId, Model, SpanId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, SpanId};
 
 /// Writes the timeline. Returns the number of its slices.
 ///
@@ -149,7 +149,7 @@ impl File<'_> {
 /// What tells an asynchronous slice from others of its name.
 const fn cookie(slice: Slice) -> u32 {
     match slice {
-        Slice::Decode(DecodeId(i)) | Slice::Graph(GraphCallId(i)) => i,
+        Slice::Decode(LlamaCallId(i)) | Slice::Graph(GraphCallId(i)) => i,
         Slice::Work(SpanId(i)) | Slice::Barrier(SpanId(i)) => i,
     }
 }

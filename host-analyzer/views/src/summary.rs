@@ -27,7 +27,7 @@ fn published(model: &Model, analysis: &Analysis) -> Summary {
         ending: analysis.ending.publish(),
         health: analysis.health.publish(),
         capture: analysis.capture.publish(),
-        findings: Findings::of(model, analysis).publish(),
+        findings: Findings::compute(model, analysis).publish(),
         engines: analysis.engine.publish(),
         weights: analysis.weight.publish(),
         tokens: analysis.token.publish(),

@@ -65,7 +65,7 @@ pub struct Options {
 /// When the options name CPUs or threads that cannot be had, or there is no memory.
 pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bool) -> Result<()> {
     let root = Path::new("/");
-    let schedule = Schedule::of(options, root)?;
+    let schedule = Schedule::new(options, root)?;
     let budget = if options.budget.is_zero() { BUDGET } else { options.budget };
     let budget = budget.clamp(*BUDGETS.start(), *BUDGETS.end());
     let unit = schedule.unit(budget);

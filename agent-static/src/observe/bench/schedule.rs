@@ -103,7 +103,7 @@ impl Schedule {
     ///
     /// # Errors
     /// When the options name CPUs or threads that cannot be had.
-    pub(super) fn of(options: &Options, root: &Path) -> Result<Self> {
+    pub(super) fn new(options: &Options, root: &Path) -> Result<Self> {
         let cpus = cpus::chosen(Some(&options.cpus), &root.join("sys"))?;
         let types = core_type::types(root, &cpus);
         let threads =
@@ -192,7 +192,7 @@ mod tests {
     fn an_hour_is_shared_out_and_a_second_too() {
         let own = cpus::chosen(None, Path::new("/sys")).unwrap();
         let options = Options { cpus: own[0].to_string(), ..Options::default() };
-        let schedule = Schedule::of(&options, Path::new("/")).unwrap();
+        let schedule = Schedule::new(&options, Path::new("/")).unwrap();
         assert_eq!(schedule.cpus(), [own[0]]);
         assert_eq!(schedule.unit(Duration::from_secs(3600)), MOST);
         let units: u32 = schedule.jobs.iter().map(|j| j.work.units()).sum();
@@ -210,7 +210,7 @@ mod tests {
             assert!(kinds.contains(&kind), "{kind:?}");
         }
         let wrong = Options { threads: "two".into(), ..Options::default() };
-        assert!(Schedule::of(&wrong, Path::new("/")).unwrap_err().answer.contains("`two`"));
+        assert!(Schedule::new(&wrong, Path::new("/")).unwrap_err().answer.contains("`two`"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::request::asked::place::{self, fits};
+use crate::request::limits::place::{self, fits};
 
 /// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub struct BufferTypes<'a> {
 impl<'a> BufferTypes<'a> {
     /// Reads from `memory`, which is the process's (/proc/PID/mem); `mappings` are in order.
     #[must_use]
-    pub fn of(memory: Option<&'a File>, mappings: &'a [Mapping]) -> Self {
+    pub fn new(memory: Option<&'a File>, mappings: &'a [Mapping]) -> Self {
         Self { memory, mappings, types: Vec::new(), buffers: HashMap::new() }
     }
 

@@ -79,8 +79,8 @@ impl Placements {
         let pid = unplaced.pid;
         let mappings = maps::mappings(pid);
         let engine = File::open(format!("/proc/{pid}/mem")).ok();
-        let mut types = BufferTypes::of(engine.as_ref(), &mappings);
-        let mut batch = Batch::of(unplaced.topology);
+        let mut types = BufferTypes::new(engine.as_ref(), &mappings);
+        let mut batch = Batch::new(unplaced.topology);
         for weight in &unplaced.weights {
             let kind = types.name(weight.buffer);
             let place = place(&mappings, weight).believed(kind);
@@ -145,7 +145,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn of(topology: u32) -> Self {
+    fn new(topology: u32) -> Self {
         Self { topology, count: 0, last: None, len: 0, bytes: [0; MAX_PLACEMENT_BYTES] }
     }
 

@@ -1,7 +1,7 @@
 //! The text by which the kernel describes a tracepoint's record: its `format` file.
 //!
 //! Foreign text. Every kernel has its own layout: real-time kernels and some of distributors put a field more before all
-//! others, and fields come and go with releases. So nothing is taken for granted, and what is not as expected is refused.
+//! others, and fields come and go with releases. So nothing is taken for effective, and what is not as expected is refused.
 
 use std::fmt;
 

@@ -80,7 +80,7 @@ impl Formats {
                 (l.prev_state, l.prev_state_size) = f.sized("prev_state", &[4, 8])?;
                 l.next_comm = f.offset("next_comm", COMM)?;
                 l.next_pid = f.offset("next_pid", 4)?;
-                self.states = States::of(f)?;
+                self.states = States::new(f)?;
                 l.preempted = self.states.preempted;
                 l.dead = self.states.dead;
             }

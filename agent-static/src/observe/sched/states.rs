@@ -19,7 +19,7 @@ impl States {
     ///
     /// # Errors
     /// When the kernel prints states in another way than those that are known.
-    pub fn of(switch: &Format) -> Result<Self, NotUsable> {
+    pub fn new(switch: &Format) -> Result<Self, NotUsable> {
         let letters: Vec<(u64, u8)> = symbols(&switch.print)
             .into_iter()
             .filter_map(|(bits, name)| Some((bits, *name.as_bytes().first()?)))

@@ -98,7 +98,7 @@ fn what_is_absent_or_of_another_size_is_refused_with_the_reason() {
 
 #[test]
 fn states_are_what_the_kernel_prints() {
-    let of = |print: &str| States::of(&Format::parse(&format!("ID: 1\nprint fmt: {print}")).unwrap());
+    let of = |print: &str| States::new(&Format::parse(&format!("ID: 1\nprint fmt: {print}")).unwrap());
     let states = of(PRINT.strip_prefix("print fmt: ").unwrap()).unwrap();
     let left = [0x100, 0, 1, 2, 4, 8, 0x10, 0x20, 0x80, 0x40, 0x101].map(|s| states.left(s));
     let expected = [
@@ -133,7 +133,7 @@ proptest! {
     #[test]
     fn no_text_is_too_bad(text in "(name: x\nID: [0-9]{0,22}\n|field:|[a-z_*\\[\\] ]{0,9};|\toffset:[0-9]{0,12};|\tsize:4;|print fmt: |REC->prev_state &|[()|{}<+\" 0-9x]{0,20}|\\PC{0,9}|\n){0,30}") {
         if let Ok(format) = Format::parse(&text) {
-            let _ = (States::of(&format), format.offset("a", 4), format.text("b"), symbols(&format.print));
+            let _ = (States::new(&format), format.offset("a", 4), format.text("b"), symbols(&format.print));
         }
     }
 }

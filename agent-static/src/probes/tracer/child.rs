@@ -6,7 +6,7 @@ use super::Tracer;
 use crate::error::Result;
 use crate::sys::spawn::Spawned;
 use crate::sys::tee::Tail;
-use crate::sys::thread::{Exit, Told, poll, told};
+use crate::sys::thread::{Exit, WaitStatus, poll, wait_status};
 use crate::target::output;
 
 #[derive(Debug)]
@@ -30,8 +30,8 @@ impl Tracer<'_, '_> {
         // While it is watched, the watch collects it.
         child.exit = self.watch.take_exit(child.pid);
         if child.exit.is_none() && !self.watch.active() {
-            child.exit = match poll(child.pid.as_raw()).map(|status| status.map(told)) {
-                Ok(Some(Told::Ended(exit))) => Some(exit),
+            child.exit = match poll(child.pid.as_raw()).map(|status| status.map(wait_status)) {
+                Ok(Some(WaitStatus::Ended(exit))) => Some(exit),
                 Ok(_) | Err(_) => None,
             };
         }

@@ -12,7 +12,7 @@ use crate::link::output::Weight;
 use crate::lower::{EngineFacts, Lower};
 use crate::observe::cost;
 use crate::probes::attach::Attached;
-use crate::probes::operators::{self, Wish};
+use crate::probes::operators::{self, ProbeMode};
 use crate::probes::outcome::{Outcome, level_bit};
 use crate::target::process;
 
@@ -41,15 +41,15 @@ impl Tracer<'_, '_> {
     /// Decides how the operators of a process are probed, once its engine is known; `called` is the thread that is held.
     pub(super) fn settle(&mut self, pid: u32, called: Option<Pid>, lower: &mut Lower) -> Result<()> {
         let Some(traced) = self.processes.iter_mut().find(|p| p.attached.pid == pid) else { return Ok(()) };
-        if let Wish::Refused(why) = &self.wish {
+        if let ProbeMode::Refused(why) = &self.mode {
             operators::refuse(pid, why, lower);
         }
         let called = called.map(Pid::as_raw);
         let Some((done, outcomes)) = traced.attached.settle(self.bpf, called, &mut self.watch)? else {
             return Ok(());
         };
-        match (done, &self.wish) {
-            (Ok(done), Wish::Direct(cost)) => {
+        match (done, &self.mode) {
+            (Ok(done), ProbeMode::Direct(cost)) => {
                 traced.attached.probed_directly(operators::begin(pid, done, *cost, lower));
             }
             (Ok(_), _) => {}

@@ -21,7 +21,7 @@ use crate::clock;
 use crate::error::{Diagnostic, Result, log};
 use crate::lower::Lower;
 use crate::probes::attach::Attached;
-use crate::probes::operators::Wish;
+use crate::probes::operators::ProbeMode;
 use crate::sys::spawn::spawn;
 use crate::sys::tee::Tail;
 use crate::target::catch::Catch;
@@ -36,7 +36,7 @@ pub use stops::Late;
 pub struct Tracer<'b, 's> {
     bpf: &'b Bpf<'s>,
     levels: u32,
-    wish: Wish,
+    mode: ProbeMode,
     processes: Vec<Traced>,
     watch: Watch,
     child: Option<Child>,
@@ -76,12 +76,12 @@ struct Traced {
 impl<'b, 's> Tracer<'b, 's> {
     /// Traces nothing yet.
     #[must_use]
-    pub fn new(bpf: &'b Bpf<'s>, levels: u32, wish: Wish) -> Self {
+    pub fn new(bpf: &'b Bpf<'s>, levels: u32, mode: ProbeMode) -> Self {
         let (processes, watch) = (Vec::new(), Watch::default());
         Self {
             bpf,
             levels,
-            wish,
+            mode,
             processes,
             watch,
             child: None,
@@ -180,7 +180,7 @@ impl<'b, 's> Tracer<'b, 's> {
         self.met_any = true;
         self.processes.retain(|p| p.attached.pid != pid);
         self.bpf.begin_engine(pid, EngineConfig { hold: watched, ..EngineConfig::default() })?;
-        let attached = Attached::new(pid, self.levels, &self.wish);
+        let attached = Attached::new(pid, self.levels, &self.mode);
         let begun_ns = clock::monotonic_ns();
         self.processes.push(Traced {
             attached,

@@ -40,7 +40,7 @@ pub fn passes(ranges: &Ranges, number: u32) -> bool {
 impl Filters {
     /// Of texts that can be read; see [`profinfer_wire::options::filter`].
     #[must_use]
-    pub(super) fn of(texts: &[(FilterOn, String)]) -> Self {
+    pub(super) fn new(texts: &[(FilterOn, String)]) -> Self {
         let mut filters = Self::default();
         for (on, text) in texts {
             let words = || parts(text).map(str::to_owned).collect();
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     fn of(on: FilterOn, text: &str) -> Filters {
-        Filters::of(&[(on, text.to_owned())])
+        Filters::new(&[(on, text.to_owned())])
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What of the engine's operators shall be captured, and what of that can be.
 //!
-//! From: the plan. To: [`Granted`], which the rest obeys, and the records that tell the host of it. Promises: what is not in
+//! From: the plan. To: [`Effective`], which the rest obeys, and the records that tell the host of it. Promises: what is not in
 //! force is refused with a reason, and nothing is left out that was not asked to be.
 
 pub mod filter;
@@ -88,7 +88,7 @@ impl Wanted {
 
 /// What is in force.
 #[derive(Debug, Default)]
-pub struct Granted {
+pub struct Effective {
     /// As it was asked for, with everything that was refused set to what leaves out nothing.
     pub in_force: Wanted,
     /// The filters, ready for use.
@@ -103,10 +103,10 @@ pub struct Granted {
     pub direct: bool,
 }
 
-impl Granted {
+impl Effective {
     /// Decides before anything is attached: `levels` are captured, with counters or not.
     #[must_use]
-    pub fn of(wanted: &Wanted, levels: u32, counters: bool) -> Self {
+    pub fn new(wanted: &Wanted, levels: u32, counters: bool) -> Self {
         let mut g = Self { asked: *wanted != Wanted::default(), ..Self::default() };
         let no_operators = (levels & level::OP == 0).then_some(Refusal::NoOperators);
         let allow = |asked: bool, refusal: Option<Refusal>| if asked { refusal } else { None };
@@ -135,7 +135,7 @@ impl Granted {
                 None => g.in_force.filters.push((*on, text.clone())),
             }
         }
-        g.filters = Filters::of(&g.in_force.filters);
+        g.filters = Filters::new(&g.in_force.filters);
         g
     }
 
@@ -174,7 +174,7 @@ impl Granted {
         for (on, text) in force.filters.extract_if(.., |(on, _)| by_token(*on)) {
             self.filters_refused.push((on, text, Refusal::NoTokenCalls));
         }
-        self.filters = Filters::of(&self.in_force.filters);
+        self.filters = Filters::new(&self.in_force.filters);
     }
 
     /// Tells the host; nothing where nothing was asked for.

@@ -3,8 +3,8 @@
 //! A burst is as long as its switches take, so that at least half of what it costs was captured: see [`Cycle::on`]. The share is
 //! that of the calls that had probes, whether they were captured whole or at an edge: a late or slow switch makes the next pause longer.
 
-pub mod pilot;
 pub mod probes;
+pub mod switcher;
 
 use profinfer_wire::record::capture::ALWAYS;
 

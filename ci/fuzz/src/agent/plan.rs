@@ -1,21 +1,21 @@
 //! A plan from a host: whatever the bytes, nothing is kept beyond the limits, and a plan within them says where it would be written: nowhere.
 
-use profinfer_agent::request::asked::{beyond, checked, place};
+use profinfer_agent::request::limits::{beyond, checked, place};
 use profinfer_agent::request::plan::{GaugeSource, KEPT_REQUESTS};
-use profinfer_agent::request::wishes::Wishes;
+use profinfer_agent::request::plan_builder::PlanBuilder;
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
 use profinfer_wire::record::Record;
 
 /// Frames one after the other, kind and length of two bytes each and the payload: checksums are made here.
 pub fn plan(bytes: &[u8]) {
-    let mut wishes = Wishes::default();
+    let mut plan_builder = PlanBuilder::default();
     let (mut accumulator, stream) = (Accumulator::new(), frames(bytes));
     let mut rest = stream.as_slice();
     while !rest.is_empty() {
         let Some(Found::Frame(frame)) = accumulator.feed(&mut rest) else { continue };
         let Ok(record) = Record::decode(&frame) else { continue };
-        let Some(plan) = wishes.take(&record) else { continue };
+        let Some(plan) = plan_builder.take(&record) else { continue };
         assert!(plan.counters.len() <= KEPT_REQUESTS && plan.gauges.len() <= KEPT_REQUESTS);
         assert_eq!(beyond(&plan).is_some(), checked(plan.clone()).is_err());
         if beyond(&plan).is_some() {

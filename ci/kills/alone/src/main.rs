@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use profinfer_agent::direct::Reader;
-use profinfer_agent::probes::operators::{Operators, Wish};
+use profinfer_agent::probes::operators::{Operators, ProbeMode};
 use profinfer_agent::signals::Signals;
 use profinfer_agent::sys::file::map;
 use profinfer_agent::sys::spawn::orphan;
@@ -83,8 +83,8 @@ impl Ready<'_> {
 
     fn capture(&self, duty: bool) -> Result<(), String> {
         let mut watch = Watch::default();
-        let done =
-            Operators::new(&Wish::Direct(None)).put_in(self.pid, self.plan, self.files, None, &mut watch);
+        let done = Operators::new(&ProbeMode::Direct(None))
+            .put_in(self.pid, self.plan, self.files, None, &mut watch);
         let (done, _) = done.ok_or("no operators")?.map_err(|e| e.to_string())?;
         if done.repaired.done > 0 {
             eprintln!("{} places put back first", done.repaired.done);

@@ -19,7 +19,11 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    pub(super) fn of(model: &'a Model, shapes: &'a Shapes, topologies: &'a BTreeSet<TopologyId>) -> Self {
+    pub(super) fn compute(
+        model: &'a Model,
+        shapes: &'a Shapes,
+        topologies: &'a BTreeSet<TopologyId>,
+    ) -> Self {
         let mut by_name: HashMap<_, Vec<Place>> = HashMap::new();
         let mut of_backend = BTreeSet::new();
         for id in topologies {

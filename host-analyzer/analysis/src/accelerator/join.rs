@@ -136,7 +136,7 @@ pub(super) fn join(
     let backend = recorded.backend(model, profile.format);
     let none = BTreeSet::new();
     let topologies = backend.and_then(|b| recorded.topologies(b)).unwrap_or(&none);
-    let candidates = Candidates::of(model, shapes, topologies);
+    let candidates = Candidates::compute(model, shapes, topologies);
     let found: Vec<Found> = profile.kinds.iter().map(|k| find(&candidates, shapes, k)).collect();
     let mut kernels = executed(model, recorded, shapes, backend, topologies);
     let ops: Vec<&str> = operators(model);

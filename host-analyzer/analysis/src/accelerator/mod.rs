@@ -40,7 +40,13 @@ pub struct Accelerators {
 impl Accelerators {
     /// The backends of a session. Of one backend without a profile there is nothing to compare.
     #[must_use]
-    pub fn of(model: &Model, groups: &Groups, tallies: &Tallies, works: &Works, achieved: &Achieved) -> Self {
+    pub fn compute(
+        model: &Model,
+        groups: &Groups,
+        tallies: &Tallies,
+        works: &Works,
+        achieved: &Achieved,
+    ) -> Self {
         let calls = &model.graph_calls;
         let mut backends: Vec<_> = (0..calls.len())
             .filter(|i| calls.layer[*i] == Layer::Backend)
@@ -57,13 +63,13 @@ impl Accelerators {
     /// The backends of one of several recordings: of a single backend, too.
     #[must_use]
     pub fn of_recording(model: &Model) -> Self {
-        let phases = Phases::of(model);
-        let executions = Executions::of(model);
-        let groups = Groups::of(model, &phases);
-        let tallies = Tallies::of(model, &groups, &executions);
-        let op = Op::of(model, &phases, &groups, &executions, &tallies);
-        let works = Works::of(model);
-        let achieved = Achieved::of(model, &works, &op, &executions, &tallies);
+        let phases = Phases::compute(model);
+        let executions = Executions::compute(model);
+        let groups = Groups::compute(model, &phases);
+        let tallies = Tallies::compute(model, &groups, &executions);
+        let op = Op::compute(model, &phases, &groups, &executions, &tallies);
+        let works = Works::compute(model);
+        let achieved = Achieved::compute(model, &works, &op, &executions, &tallies);
         Self::compared(model, &groups, &tallies, &works, &achieved)
     }
 
@@ -74,8 +80,8 @@ impl Accelerators {
         works: &Works,
         achieved: &Achieved,
     ) -> Self {
-        let shapes = shape::Shapes::of(model);
-        let recorded = row::Recorded::of(model, groups, tallies, achieved, &shapes);
+        let shapes = shape::Shapes::compute(model);
+        let recorded = row::Recorded::compute(model, groups, tallies, achieved, &shapes);
         let mut sums = BTreeMap::new();
         let profiles = model
             .accelerators

@@ -120,7 +120,7 @@ struct On {
 }
 
 impl Recorded {
-    pub(super) fn of(
+    pub(super) fn compute(
         model: &Model,
         groups: &Groups,
         tallies: &Tallies,
@@ -243,7 +243,7 @@ pub(super) fn rows(
             host_side: side,
             executions: on.traced,
             wall_ns: on.wall_ns,
-            work: Done::of(&on.work, (!side).then_some(on.wall_ns)),
+            work: Done::new(&on.work, (!side).then_some(on.wall_ns)),
         });
         let row = OnBackend { backend: name, executions: on.executions, host, device };
         found.entry(of).or_default().push(row);
@@ -298,7 +298,7 @@ fn device_of(
     Device {
         kernels: sum.kernels,
         device_ns: sum.device_ns,
-        work: done.map(|work| Done::of(&work, Some(sum.device_ns))),
+        work: done.map(|work| Done::new(&work, Some(sum.device_ns))),
         at_once: sum.at_once,
         fused,
     }

@@ -54,7 +54,7 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn of(model: &Model) -> Self {
+    pub(super) fn compute(model: &Model) -> Self {
         let empty: Vec<Text> =
             EMPTY.iter().filter_map(|op| model.texts.find(op)).chain([Text::default()]).collect();
         let mut all = Self::default();

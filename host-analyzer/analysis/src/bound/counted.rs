@@ -34,7 +34,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(model: &Model) -> Self {
+    fn compute(model: &Model) -> Self {
         let column = |names: &[&str]| {
             names.iter().find_map(|name| model.spans.counts.names.iter().position(|n| n == name))
         };
@@ -61,12 +61,12 @@ struct Sum {
 impl Counted {
     /// By row of [`Op::operators`]; empty when nothing was counted.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, op: &Op, groups: &Groups, tallies: &Tallies) -> Vec<Self> {
+    pub fn compute(model: &Model, phases: &Phases, op: &Op, groups: &Groups, tallies: &Tallies) -> Vec<Self> {
         let (spans, counts) = (&model.spans, &model.spans.counts);
         if counts.is_empty() {
             return Vec::new();
         }
-        let columns = Columns::of(model);
+        let columns = Columns::compute(model);
         let firsts: HashMap<_, usize> = tallies
             .computed
             .iter()

@@ -38,7 +38,7 @@ impl Meeting {
 
 /// The operators of one graph call, in the order in which the spans name their nodes.
 #[derive(Debug, Default)]
-pub(super) struct Meetings {
+pub(super) struct BarrierArrivals {
     pub(super) rows: Vec<Meeting>,
     gather: Gather,
     /// Used again from call to call.
@@ -50,7 +50,7 @@ pub(super) fn end(spans: &Spans, i: usize) -> u64 {
     spans.start_ns[i].saturating_add(spans.work_ns[i])
 }
 
-impl Meetings {
+impl BarrierArrivals {
     /// Reads the spans of one graph call, however they lie.
     pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
         let Self { rows: meetings, gather, values } = self;
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn rows_are_in_the_order_of_barriers_even_if_nodes_are_not() {
-        let mut meetings = Meetings::default();
+        let mut meetings = BarrierArrivals::default();
         let row = |release, start| Meeting { release, start, ..of_any(&one(), 0..1, &mut Vec::new()) };
         meetings.rows = vec![row(5, 1), row(9, 3), row(5, 0), row(7, 7), row(5, 0)];
         assert_eq!(meetings.in_order().collect::<Vec<_>>(), [2, 4, 0, 3, 1]);

@@ -185,13 +185,13 @@ impl Parts {
 /// Gives the time of one thread, from a start to an end, to classes. By construction the sum of what it gave is the time that
 /// passed, whatever times come in whatever order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fill {
+pub(super) struct Allocation {
     at: u64,
     end: u64,
     pub(super) parts: Parts,
 }
 
-impl Fill {
+impl Allocation {
     pub(super) const fn new(start: u64, end: u64) -> Self {
         Self { at: start, end, parts: Parts([0; Class::ALL.len()]) }
     }
@@ -274,7 +274,7 @@ impl Stretch<'_> {
         left
     }
 
-    /// It cannot overflow: all that a [`Fill`] gives is not longer than the time that it fills.
+    /// It cannot overflow: all that a [`Allocation`] gives is not longer than the time that it fills.
     #[inline]
     const fn add(&mut self, class: Class, ns: u64) {
         self.parts.0[class as usize] += ns;
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn what_is_given_is_the_time_that_passed() {
-        let mut fill = Fill::new(100, 200);
+        let mut fill = Allocation::new(100, 200);
         let mut until = |t, some: &[(Class, u64)]| {
             let mut stretch = fill.stretch(t);
             stretch.give_all(some.iter().copied());

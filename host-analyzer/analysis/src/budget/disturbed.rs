@@ -13,7 +13,7 @@ pub fn disturbed(model: &Model, executions: &Executions, tallies: &Tallies, op: 
     if !model.sched.recorded {
         return Vec::new();
     }
-    let scheduler = Scheduler::of(model);
+    let scheduler = Scheduler::compute(model);
     let mut lost = vec![0_u64; op.operators.len()];
     for (longest, e) in longest(model, &scheduler, executions).iter().zip(0..) {
         let cell: usize = tallies.cell_of_execution[e] as usize;

@@ -2,7 +2,7 @@
 
 use super::super::steps::Steps;
 use super::super::tracing::Tracing;
-use super::arrival::{self, Meeting, Meetings};
+use super::arrival::{self, BarrierArrivals, Meeting};
 use super::call::CallRows;
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 use std::ops::Range;
@@ -30,10 +30,10 @@ const MUCH: u64 = 20;
 
 impl Habits {
     /// The habits of a session, of calls that were traced whole. Of those it says in `calls`, too, which are in step.
-    pub(super) fn of(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
+    pub(super) fn compute(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
         let mut seen: Vec<Vec<Habit>> = Vec::new();
         seen.resize_with(model.topologies.rows.len(), Vec::new);
-        let (mut meetings, mut values) = (Meetings::default(), Vec::new());
+        let (mut meetings, mut values) = (BarrierArrivals::default(), Vec::new());
         for (id, call) in (0..).map(GraphCallId).zip(calls) {
             let i = id.0 as usize;
             if let Some(topology) = model.graph_calls.topology[i]
@@ -73,9 +73,9 @@ fn learn(
     spans: &Spans,
     rows: Range<usize>,
     inside: (u64, u64),
-    (meetings, values): (&mut Meetings, &mut Vec<u64>),
+    (meetings, values): (&mut BarrierArrivals, &mut Vec<u64>),
 ) -> Option<Steps> {
-    let Some(steps) = Steps::of(spans, rows.clone()) else {
+    let Some(steps) = Steps::new(spans, rows.clone()) else {
         meetings.read(spans, rows);
         meetings.rows.iter().for_each(|m| add(habits, spans, m));
         return None;

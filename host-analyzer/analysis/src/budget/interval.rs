@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use super::super::phase::{Phase, Phases};
-use profinfer_trace::model::{DecodeId, GraphCallId, Layer, Model};
+use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model};
 
 /// The time that one token call stands for.
 #[derive(Debug, Clone)]
 pub(super) struct Interval {
-    pub(super) call: DecodeId,
+    pub(super) call: LlamaCallId,
     pub(super) phase: Phase,
     /// From the end of the process's last call, if this one generates, so that sampling is in it; otherwise from its own start. ns.
     pub(super) start: u64,
@@ -22,7 +22,7 @@ pub(super) struct Interval {
 
 /// The intervals of successful calls, process by process, by end. Those of a process do not overlap.
 pub(super) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut graphs: Vec<Vec<GraphCallId>> = vec![Vec::new(); d.len()];
     let calls = &model.graph_calls;
     for i in 0..calls.len() {
@@ -42,13 +42,13 @@ pub(super) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
             continue;
         }
         let entry = before.map_or(d.start_ns[i], |b| d.start_ns[i].max(b));
-        let start = match (phases.decodes[i], before) {
+        let start = match (phases.llama_calls[i], before) {
             (phase, Some(before)) if phase.generates() => before,
             _ => entry,
         };
         found.push(Interval {
-            call: DecodeId(u32::try_from(i).unwrap_or(u32::MAX)),
-            phase: phases.decodes[i],
+            call: LlamaCallId(u32::try_from(i).unwrap_or(u32::MAX)),
+            phase: phases.llama_calls[i],
             start,
             entry,
             end: end(i),

@@ -75,7 +75,7 @@ impl Push {
 impl<const SCHED: bool> Late<SCHED> {
     /// Why the last arriver at a meeting was late.
     #[inline(always)]
-    pub(super) fn of(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
+    pub(super) fn new(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
         let total = m.release.saturating_sub(m.others_end);
         let (ran, uneven) = causes.classes(habits, m);
         let shared = m.threads > 1 && !causes.one_thread(m);

@@ -34,10 +34,10 @@ use habit::Habits;
 use lateness::Causes;
 use off_cpu::Scheduler;
 use profinfer_trace::model::{
-    DecodeId, FactScope, FactValue, GraphCallId, Model, Node, Text, ThreadId, Traced,
+    FactScope, FactValue, GraphCallId, LlamaCallId, Model, Node, Text, ThreadId, Traced,
 };
-use thread::Way;
-use token::Room;
+use thread::ThreadWalk;
+use token::Scratch;
 use worked::{WorkSums, Worked};
 
 /// Budget of a session.
@@ -132,7 +132,7 @@ fn is_cpu(model: &Model, call: GraphCallId) -> bool {
 impl Budget {
     /// The budget of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases) -> Self {
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
         Self::with_operators(model, phases, &mut |_, _, _| {})
     }
 
@@ -143,11 +143,11 @@ impl Budget {
     pub fn with_operators(
         model: &Model,
         phases: &Phases,
-        worked: &mut impl FnMut(DecodeId, &Node, u64),
+        worked: &mut impl FnMut(LlamaCallId, &Node, u64),
     ) -> Self {
         let mut rows = CallRows::of_all(model);
-        let habits = Habits::of(model, &phases.tracing, &mut rows);
-        let scheduler = Scheduler::of(model);
+        let habits = Habits::compute(model, &phases.tracing, &mut rows);
+        let scheduler = Scheduler::compute(model);
         let all = Tokens { model, phases, scheduler: &scheduler, habits: &habits, rows: &rows };
         let (sums, tokens) =
             if scheduler.has_rows() { all.tell::<true>(worked) } else { all.tell::<false>(worked) };
@@ -176,7 +176,7 @@ impl Tokens<'_> {
     /// All tokens one by one, and their sums. `SCHED`: the scheduler level has rows.
     fn tell<const SCHED: bool>(
         &self,
-        worked: &mut impl FnMut(DecodeId, &Node, u64),
+        worked: &mut impl FnMut(LlamaCallId, &Node, u64),
     ) -> (Sums, Vec<TokenBudget>) {
         let Self { model, phases, scheduler, habits, rows } = *self;
         let cost = model.health.probe_cost;
@@ -189,11 +189,11 @@ impl Tokens<'_> {
         let intervals = interval::intervals(model, phases);
         let mut sums = Sums::default();
         let mut tokens = Vec::with_capacity(intervals.len());
-        let mut room = Room::default();
+        let mut scratch = Scratch::default();
         for interval in &intervals {
-            let traced = phases.tracing.decodes[interval.call.0 as usize] == Traced::Whole;
-            let way = Way { model, causes: &causes, costs, interval, traced };
-            tokens.push(sums.token(&way, rows, &mut room, worked));
+            let traced = phases.tracing.llama_calls[interval.call.0 as usize] == Traced::Whole;
+            let way = ThreadWalk { model, causes: &causes, costs, interval, traced };
+            tokens.push(sums.token(&way, rows, &mut scratch, worked));
         }
         (sums, tokens)
     }
@@ -215,18 +215,18 @@ struct Sums([[Sum; 2]; Phase::COUNT]);
 impl Sums {
     fn token<const SCHED: bool>(
         &mut self,
-        way: &Way<'_, SCHED>,
+        way: &ThreadWalk<'_, SCHED>,
         rows: &[CallRows],
-        room: &mut Room,
-        heard: &mut impl FnMut(DecodeId, &Node, u64),
+        scratch: &mut Scratch,
+        heard: &mut impl FnMut(LlamaCallId, &Node, u64),
     ) -> TokenBudget {
         let (model, interval) = (way.model, way.interval);
         let sum = &mut self.0[interval.phase.index()][usize::from(!way.traced)];
         let time_ns = interval.end.saturating_sub(interval.start);
-        let caller = model.decodes.thread[interval.call.0 as usize];
+        let caller = model.llama_calls.thread[interval.call.0 as usize];
         let threads = threads(way, rows, caller);
         let mut worked = Worked { model, call: interval.call, sums: &mut sum.work, heard };
-        let told = way.token(&threads, rows, room, &mut worked);
+        let told = way.token(&threads, rows, scratch, &mut worked);
         sum.calls += 1;
         sum.time_ns = sum.time_ns.saturating_add(time_ns);
         sum.wall.add_all(&told.wall);
@@ -294,7 +294,11 @@ fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
 }
 
 /// The threads that took part in a token: the caller first, then those that ran operators.
-fn threads<const SCHED: bool>(way: &Way<'_, SCHED>, rows: &[CallRows], caller: ThreadId) -> Vec<ThreadId> {
+fn threads<const SCHED: bool>(
+    way: &ThreadWalk<'_, SCHED>,
+    rows: &[CallRows],
+    caller: ThreadId,
+) -> Vec<ThreadId> {
     let mut found = vec![caller];
     for graph in way.interval.graphs.iter().filter(|_| way.traced) {
         for thread in rows[graph.0 as usize].threads(&way.model.spans) {

@@ -72,7 +72,7 @@ fn ranges(keys: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 impl<'a> Scheduler<'a> {
-    pub(super) fn of(model: &'a Model) -> Self {
+    pub(super) fn compute(model: &'a Model) -> Self {
         let s = &model.sched;
         Self {
             model,

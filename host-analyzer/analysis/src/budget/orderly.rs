@@ -10,7 +10,7 @@ use super::habit::HabitsOf;
 use super::lateness::{Causes, Late, Shares};
 use super::wall::Wall;
 use super::worked::OfGraph;
-use profinfer_trace::model::{DecodeId, Node};
+use profinfer_trace::model::{LlamaCallId, Node};
 
 /// What all threads of a call need of one operator.
 #[derive(Debug, Clone, Copy)]
@@ -28,11 +28,11 @@ pub(super) fn read<const SCHED: bool>(
     meetings: impl Iterator<Item = Meeting>,
     mut wall: Wall<'_, SCHED>,
     operators: &mut Vec<Operator>,
-    worked: &mut OfGraph<'_, impl FnMut(DecodeId, &Node, u64)>,
+    worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
 ) -> Parts {
     operators.clear();
     for m in meetings {
-        let late = Late::of(causes, habits, &m);
+        let late = Late::new(causes, habits, &m);
         worked.node(m.node, wall.up_to(&m, &late));
         operators.push(Operator { release: m.release, shares: late.two() });
     }

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::Costs;
 use super::arrival::end;
-use super::class::{Class, Fill, Parts};
+use super::class::{Allocation, Class, Parts};
 use super::interval::Interval;
 use super::lateness::{Causes, Late};
 use profinfer_trace::model::{Model, ThreadId, WAIT_UNKNOWN};
 
 /// What the threads of a token are told from.
-pub(super) struct Way<'a, const SCHED: bool> {
+pub(super) struct ThreadWalk<'a, const SCHED: bool> {
     pub(super) model: &'a Model,
     pub(super) causes: &'a Causes<'a, SCHED>,
     pub(super) costs: Costs,
@@ -19,9 +19,9 @@ pub(super) struct Way<'a, const SCHED: bool> {
     pub(super) traced: bool,
 }
 
-impl<const SCHED: bool> Way<'_, SCHED> {
+impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
     /// Gives the time up to `t`, in which `thread` was busy with `rest`; its own sleep in it is of the class `sleep`.
-    fn busy(&self, fill: &mut Fill, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
+    fn busy(&self, fill: &mut Allocation, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
         let off = self.causes.off_cpu(thread, fill.at(), t);
         let mut stretch = fill.stretch(t);
         self.causes.give(&mut stretch, off, sleep);
@@ -30,14 +30,14 @@ impl<const SCHED: bool> Way<'_, SCHED> {
 
     /// What the calling thread did outside of the backends' graphs: one before each, in order, and one behind the last.
     pub(super) fn outside(&self) -> Vec<Parts> {
-        let thread = self.model.decodes.thread[self.interval.call.0 as usize];
+        let thread = self.model.llama_calls.thread[self.interval.call.0 as usize];
         let mut parts = Vec::new();
         let mut from = self.interval.start;
         let ends = self.interval.graphs.iter().map(|g| self.model.graph_calls.bounds(*g));
         // Without any graph nothing is known of the inside of the call.
         let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
         for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
-            let mut fill = Fill::new(from, start.max(from));
+            let mut fill = Allocation::new(from, start.max(from));
             let entry = self.interval.entry.min(start);
             self.busy(&mut fill, thread, entry, Class::Application, Class::Application);
             self.busy(&mut fill, thread, start, inside, Class::Blocked);
@@ -48,7 +48,13 @@ impl<const SCHED: bool> Way<'_, SCHED> {
     }
 
     /// A thread in a graph of another backend, with its spans there.
-    pub(super) fn other_backend(&self, fill: &mut Fill, thread: ThreadId, own: Range<usize>, until: u64) {
+    pub(super) fn other_backend(
+        &self,
+        fill: &mut Allocation,
+        thread: ThreadId,
+        own: Range<usize>,
+        until: u64,
+    ) {
         for i in own {
             fill.until(self.model.spans.start_ns[i], Class::OtherBackend);
             let stop = end(&self.model.spans, i);
@@ -59,7 +65,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
 
     /// From the release of the barrier before to the end of a span.
     #[inline]
-    pub(super) fn span(&self, fill: &mut Fill, thread: ThreadId, i: usize) {
+    pub(super) fn span(&self, fill: &mut Allocation, thread: ThreadId, i: usize) {
         let (spans, causes) = (&self.model.spans, self.causes);
         let (start, stop) = (spans.start_ns[i], end(spans, i));
         // The probes' own time outside of the first operator lies in the graph's start.
@@ -82,7 +88,14 @@ impl<const SCHED: bool> Way<'_, SCHED> {
 
     /// From the end of a span to the release of its barrier; `next` is the thread's next start.
     #[inline]
-    pub(super) fn behind(&self, fill: &mut Fill, span: usize, next: u64, release: u64, late: &Late<SCHED>) {
+    pub(super) fn behind(
+        &self,
+        fill: &mut Allocation,
+        span: usize,
+        next: u64,
+        release: u64,
+        late: &Late<SCHED>,
+    ) {
         if self.model.spans.wait_ns[span] == WAIT_UNKNOWN {
             let left_out = self.causes.between == Class::NotTraced;
             fill.until(next, if left_out { Class::NotTraced } else { Class::Unknown });
@@ -93,7 +106,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
 
     /// From the release of a barrier to the next start.
     #[inline]
-    pub(super) fn between(&self, fill: &mut Fill, thread: ThreadId, until: u64) {
+    pub(super) fn between(&self, fill: &mut Allocation, thread: ThreadId, until: u64) {
         let off = self.causes.off_cpu(thread, fill.at(), until);
         let mut stretch = fill.stretch(until);
         self.causes.give(&mut stretch, off, Class::Blocked);

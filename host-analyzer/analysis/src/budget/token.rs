@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use super::super::steps::Steps;
-use super::arrival::Meetings;
+use super::arrival::BarrierArrivals;
 use super::call::CallRows;
-use super::class::{Class, Fill, Parts};
+use super::class::{Allocation, Class, Parts};
 use super::habit::HabitsOf;
 use super::lateness::Late;
 use super::orderly::Operator;
-use super::thread::Way;
+use super::thread::ThreadWalk;
 use super::wall::{self, Wall};
 use super::worked::{OfGraph, Worked};
 use super::{arrival, is_cpu, orderly};
-use profinfer_trace::model::{DecodeId, GraphCallId, Node, ThreadId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, Node, ThreadId};
 
 /// A token by class, along the last arrivers and by thread.
-pub(super) struct Told {
+pub(super) struct TokenParts {
     pub(super) wall: Parts,
     /// In the order of the threads that were given.
     pub(super) threads: Vec<Parts>,
@@ -24,8 +24,8 @@ pub(super) struct Told {
 
 /// Room that is used again from call to call.
 #[derive(Debug, Default)]
-pub(super) struct Room {
-    meetings: Meetings,
+pub(super) struct Scratch {
+    meetings: BarrierArrivals,
     values: Vec<u64>,
     operators: Vec<Operator>,
 }
@@ -33,30 +33,30 @@ pub(super) struct Room {
 /// The fills of all threads of a token.
 struct Fills<'a> {
     threads: &'a [ThreadId],
-    fills: Vec<Fill>,
+    fills: Vec<Allocation>,
 }
 
 impl Fills<'_> {
-    fn iter(&mut self) -> impl Iterator<Item = (ThreadId, &mut Fill)> {
+    fn iter(&mut self) -> impl Iterator<Item = (ThreadId, &mut Allocation)> {
         self.threads.iter().copied().zip(&mut self.fills)
     }
 
-    fn each(&mut self, then: impl FnMut(&mut Fill)) {
+    fn each(&mut self, then: impl FnMut(&mut Allocation)) {
         self.fills.iter_mut().for_each(then);
     }
 }
 
-impl<const SCHED: bool> Way<'_, SCHED> {
+impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
     /// All of the token; `rows` by graph call.
     pub(super) fn token(
         &self,
         threads: &[ThreadId],
         rows: &[CallRows],
-        room: &mut Room,
-        worked: &mut Worked<'_, impl FnMut(DecodeId, &Node, u64)>,
-    ) -> Told {
+        scratch: &mut Scratch,
+        worked: &mut Worked<'_, impl FnMut(LlamaCallId, &Node, u64)>,
+    ) -> TokenParts {
         let (outside, interval) = (self.outside(), self.interval);
-        let mut wall = Fill::new(interval.start, interval.end);
+        let mut wall = Allocation::new(interval.start, interval.end);
         let mut fills = Fills { threads, fills: vec![wall; threads.len()] };
         for (graph, gap) in interval.graphs.iter().zip(&outside) {
             let (start, end) = self.model.graph_calls.bounds(*graph);
@@ -81,9 +81,9 @@ impl<const SCHED: bool> Way<'_, SCHED> {
                 let wall = Wall::new(self.causes, self.costs, time);
                 match call.steps {
                     Some(steps) if !SCHED && whole && self.causes.ends() => {
-                        self.in_step((*graph, steps), &mut fills, wall, room, &mut worked)
+                        self.in_step((*graph, steps), &mut fills, wall, scratch, &mut worked)
                     }
-                    _ => self.in_any_order((*graph, call), &mut fills, wall, end, room, &mut worked),
+                    _ => self.in_any_order((*graph, call), &mut fills, wall, end, scratch, &mut worked),
                 }
             };
             wall.copy(time.1, &of_graph);
@@ -92,7 +92,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
             wall.copy(interval.end, gap);
             fills.each(|fill| fill.copy(interval.end, gap));
         }
-        Told {
+        TokenParts {
             wall: wall.finish(Class::Unknown),
             threads: fills.fills.into_iter().map(|fill| fill.finish(Class::Unknown)).collect(),
         }
@@ -104,15 +104,15 @@ impl<const SCHED: bool> Way<'_, SCHED> {
         (graph, steps): (GraphCallId, Steps),
         fills: &mut Fills<'_>,
         wall: Wall<'_, SCHED>,
-        room: &mut Room,
-        worked: &mut OfGraph<'_, impl FnMut(DecodeId, &Node, u64)>,
+        scratch: &mut Scratch,
+        worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
     ) -> Parts {
         let (spans, causes) = (&self.model.spans, self.causes);
-        let (habits, operators) = (self.habits(graph), &mut room.operators);
+        let (habits, operators) = (self.habits(graph), &mut scratch.operators);
         let parts = match arrival::pairs(spans, steps) {
             Some(pairs) => orderly::read(causes, habits, pairs, wall, operators, worked),
             None => {
-                let meetings = arrival::meetings(spans, steps, &mut room.values);
+                let meetings = arrival::meetings(spans, steps, &mut scratch.values);
                 orderly::read(causes, habits, meetings, wall, operators, worked)
             }
         };
@@ -140,14 +140,14 @@ impl<const SCHED: bool> Way<'_, SCHED> {
         fills: &mut Fills<'_>,
         mut wall: Wall<'_, SCHED>,
         end: u64,
-        room: &mut Room,
-        worked: &mut OfGraph<'_, impl FnMut(DecodeId, &Node, u64)>,
+        scratch: &mut Scratch,
+        worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
     ) -> Parts {
         let (spans, causes) = (&self.model.spans, self.causes);
         let habits = self.habits(graph);
-        let meetings = &mut room.meetings;
+        let meetings = &mut scratch.meetings;
         meetings.read(spans, call.rows.clone());
-        let late: Vec<_> = meetings.rows.iter().map(|m| Late::of(causes, habits, m)).collect();
+        let late: Vec<_> = meetings.rows.iter().map(|m| Late::new(causes, habits, m)).collect();
         for row in meetings.in_order() {
             let m = &meetings.rows[row];
             worked.node(m.node, wall.up_to(m, &late[row]));
@@ -171,7 +171,7 @@ impl<const SCHED: bool> Way<'_, SCHED> {
     }
 
     /// A thread that has no span in a graph call; `alone`: one other thread computed all of it.
-    fn nothing(&self, fill: &mut Fill, end: u64, alone: bool) {
+    fn nothing(&self, fill: &mut Allocation, end: u64, alone: bool) {
         fill.until(end, if alone { Class::WaitOneThread } else { self.causes.unseen() });
     }
 

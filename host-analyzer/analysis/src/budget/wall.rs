@@ -4,23 +4,23 @@ use std::ops::Range;
 
 use super::Costs;
 use super::arrival::{Meeting, end};
-use super::class::{Class, Fill, Parts};
+use super::class::{Allocation, Class, Parts};
 use super::lateness::{Causes, Late};
 use super::worked::OfGraph;
-use profinfer_trace::model::{DecodeId, Node};
+use profinfer_trace::model::{LlamaCallId, Node};
 
 /// The wall time of one graph call of the CPU backend by class, as its barriers open one after the other.
 pub(super) struct Wall<'a, const SCHED: bool> {
     causes: &'a Causes<'a, SCHED>,
     costs: Costs,
-    fill: Fill,
+    fill: Allocation,
     /// What the probes take behind the last operator, ns.
     probes: u64,
 }
 
 impl<'a, const SCHED: bool> Wall<'a, SCHED> {
     pub(super) fn new(causes: &'a Causes<'a, SCHED>, costs: Costs, (start, stop): (u64, u64)) -> Self {
-        Self { causes, costs, fill: Fill::new(start, stop), probes: 0 }
+        Self { causes, costs, fill: Allocation::new(start, stop), probes: 0 }
     }
 
     /// Up to where a barrier opened. Returns the work of its operator, ns.
@@ -56,7 +56,7 @@ impl<'a, const SCHED: bool> Wall<'a, SCHED> {
 /// From the first start of an operator to the end of the last arriver. Returns the work in it, ns.
 #[inline(always)]
 fn operator<const SCHED: bool>(
-    fill: &mut Fill,
+    fill: &mut Allocation,
     causes: &Causes<'_, SCHED>,
     inside_cost: u64,
     m: &Meeting,
@@ -101,9 +101,9 @@ pub(super) fn other<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
     rows: Range<usize>,
     (start, stop): (u64, u64),
-    worked: &mut OfGraph<'_, impl FnMut(DecodeId, &Node, u64)>,
+    worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
 ) -> Parts {
-    let (mut fill, model) = (Fill::new(start, stop), causes.model);
+    let (mut fill, model) = (Allocation::new(start, stop), causes.model);
     for i in rows {
         fill.until(model.spans.start_ns[i], Class::OtherBackend);
         let stop = end(&model.spans, i);

@@ -1,6 +1,6 @@
 //! The work of each node along the last arrivers: summed by topology, and told to who listens.
 
-use profinfer_trace::model::{DecodeId, GraphCallId, Model, Node, NodeIdx, Topology, TopologyId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, Node, NodeIdx, Topology, TopologyId};
 
 /// Sums of work by topology, then node, ns.
 pub(super) type WorkSums = Vec<Vec<u64>>;
@@ -8,20 +8,20 @@ pub(super) type WorkSums = Vec<Vec<u64>>;
 /// Where the work of one token goes.
 pub(super) struct Worked<'a, F> {
     pub(super) model: &'a Model,
-    pub(super) call: DecodeId,
+    pub(super) call: LlamaCallId,
     pub(super) sums: &'a mut WorkSums,
     pub(super) heard: &'a mut F,
 }
 
 /// The same of one graph call.
 pub(super) struct OfGraph<'a, F> {
-    call: DecodeId,
+    call: LlamaCallId,
     /// Whatever has operators has a topology.
     nodes: Option<(&'a Topology, &'a mut [u64])>,
     heard: &'a mut F,
 }
 
-impl<F: FnMut(DecodeId, &Node, u64)> Worked<'_, F> {
+impl<F: FnMut(LlamaCallId, &Node, u64)> Worked<'_, F> {
     pub(super) fn of_graph(&mut self, graph: GraphCallId) -> OfGraph<'_, F> {
         let topology = self.model.graph_calls.topology[graph.0 as usize];
         let nodes = topology.map(|t| (self.model.topologies.get(t), work_of(self.sums, self.model, t)));
@@ -29,7 +29,7 @@ impl<F: FnMut(DecodeId, &Node, u64)> Worked<'_, F> {
     }
 }
 
-impl<F: FnMut(DecodeId, &Node, u64)> OfGraph<'_, F> {
+impl<F: FnMut(LlamaCallId, &Node, u64)> OfGraph<'_, F> {
     #[inline]
     pub(super) fn node(&mut self, node: NodeIdx, ns: u64) {
         if let Some((topology, sums)) = &mut self.nodes {

@@ -126,13 +126,13 @@ pub struct Comparison {
 impl Comparison {
     /// Compares two sides. Each should have a run.
     #[must_use]
-    pub fn of(a: &[Run], b: &[Run], choices: Choices) -> Self {
+    pub fn new(a: &[Run], b: &[Run], choices: Choices) -> Self {
         let runs = [a, b];
         let gate = gate::gate(runs.map(|side| side.iter().map(|run| &run.surroundings).collect()));
         let all: Vec<&Run> = runs.into_iter().flatten().collect();
-        let selection = Selection::of(&all, choices.warm_up);
+        let selection = Selection::compute(&all, choices.warm_up);
         let sides = runs.map(|side| Side {
-            runs: side.iter().filter_map(|run| RunFigures::of(run, &selection)).collect(),
+            runs: side.iter().filter_map(|run| RunFigures::new(run, &selection)).collect(),
         });
         let other_work = gate.iter().any(Item::other_work);
         let positions = selection.any() && sides.iter().zip(runs).all(|(s, runs)| s.runs.len() == runs.len());
@@ -140,10 +140,10 @@ impl Comparison {
         let (verdict, rows) = if refused {
             (Verdict::different_work(choices.practical), Vec::new())
         } else {
-            let verdict = Verdict::of(&sides[0], &sides[1], choices.practical, choices.spread);
+            let verdict = Verdict::new(&sides[0], &sides[1], choices.practical, choices.spread);
             (verdict, rows::rows(runs, &selection))
         };
-        let power = (!refused).then(|| Power::of(&sides, choices.practical)).flatten();
+        let power = (!refused).then(|| Power::compute(&sides, choices.practical)).flatten();
         let mut notes = Vec::new();
         if !positions {
             notes.push(Note::NoCommonPositions);

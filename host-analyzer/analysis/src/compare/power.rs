@@ -38,7 +38,7 @@ pub struct Power {
 impl Power {
     /// Of two sides; `None` where no side has two runs, or where all runs of each side took the same time.
     #[must_use]
-    pub fn of(sides: &[Side; 2], practical: f64) -> Option<Self> {
+    pub fn compute(sides: &[Side; 2], practical: f64) -> Option<Self> {
         let logs = sides.each_ref().map(Side::logarithms);
         let scatter = scatter(&logs)?;
         let [m, n] = logs.each_ref().map(Vec::len);

@@ -8,13 +8,13 @@ use crate::gauge::gauges;
 use crate::phase::Phases;
 use crate::{ceiling, engine, weight};
 use profinfer_trace::model::{
-    DecodeId, Ends, Layer, Memory, Model, Node, NodeIdx, OperatorProbes, Role, TopologyId, Traced,
+    Ends, Layer, LlamaCallId, Memory, Model, Node, NodeIdx, OperatorProbes, Role, TopologyId, Traced,
 };
 
 /// The surroundings of the run whose token calls are `calls`, all of process `pid`.
 pub(super) fn surroundings(model: &Model, phases: &Phases, pid: u32, calls: &[usize]) -> Surroundings {
     let mut found = Surroundings::default();
-    let graphs = Graphs::of(model, calls);
+    let graphs = Graphs::compute(model, calls);
     found.set(Thing::Weights, graphs.weights(model));
     found.set(Thing::Experts, graphs.experts(model));
     found.set(Thing::KvCache, graphs.kv_cache(model));
@@ -45,7 +45,7 @@ struct Graphs {
 }
 
 impl Graphs {
-    fn of(model: &Model, calls: &[usize]) -> Self {
+    fn compute(model: &Model, calls: &[usize]) -> Self {
         let chosen: BTreeSet<usize> = calls.iter().copied().collect();
         let graphs = &model.graph_calls;
         let mut found = Self {
@@ -55,7 +55,7 @@ impl Graphs {
             complete: true,
         };
         for i in 0..graphs.len() {
-            let within = matches!(graphs.decode[i], Some(DecodeId(d)) if chosen.contains(&(d as usize)));
+            let within = matches!(graphs.decode[i], Some(LlamaCallId(d)) if chosen.contains(&(d as usize)));
             if !within {
                 continue;
             }
@@ -169,7 +169,7 @@ fn of_process(model: &Model, pid: u32, found: &mut Surroundings) {
 /// Most threads that computed one token call that was traced whole.
 fn threads(model: &Model, phases: &Phases, calls: &[usize]) -> Value {
     let whole: BTreeSet<usize> =
-        calls.iter().copied().filter(|i| phases.tracing.decodes[*i] == Traced::Whole).collect();
+        calls.iter().copied().filter(|i| phases.tracing.llama_calls[*i] == Traced::Whole).collect();
     let mut most = None;
     for (call, rows) in model.spans.by_call() {
         let decode = model.graph_calls.decode[call.0 as usize];
@@ -192,7 +192,7 @@ fn of_machine(model: &Model, found: &mut Surroundings) {
 }
 
 fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings) {
-    let conditions = Conditions::of(model, phases);
+    let conditions = Conditions::compute(model, phases);
     let list = |cpus: &[u16]| cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
     if let Some(process) = conditions.process(pid) {
         let own = process.affinity.value().map(|cpus| format!("CPUs {}", list(cpus)));
@@ -240,7 +240,7 @@ fn measured(model: &Model, phases: &Phases, found: &mut Surroundings) {
         let figures = gauge.decode.or(gauge.whole);
         found.set_of(thing, &gauge.name, Value::number(figures.map(|f| f.mean)));
     }
-    for ceiling in ceiling::Ceilings::of(model).all {
+    for ceiling in ceiling::Ceilings::compute(model).all {
         let cpus = ceiling.cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
         let which = format!("{} on CPUs {cpus} by {}", ceiling.kind.name(), ceiling.how);
         found.set_of(Thing::Ceiling, &which, Value::number(ceiling.median.map(|m| m as f64)));

@@ -56,8 +56,8 @@ pub struct Token {
 impl Run {
     /// What is kept of a recording.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        let phases = Phases::of(model);
+    pub fn compute(model: &Model) -> Self {
+        let phases = Phases::compute(model);
         let mut worked: HashMap<u32, HashMap<(Text, Text), u64>> = HashMap::new();
         let budget = Budget::with_operators(model, &phases, &mut |call, node, ns| {
             *worked.entry(call.0).or_default().entry((node.desc, node.name)).or_default() += ns;
@@ -120,16 +120,16 @@ impl Leaves {
 }
 
 fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item = usize> + 'a {
-    let ok = |i: &usize| phases.decodes[*i] == Phase::Decode && model.decodes.status[*i] == 0;
-    (0..model.decodes.len()).filter(ok)
+    let ok = |i: &usize| phases.llama_calls[*i] == Phase::Decode && model.llama_calls.status[*i] == 0;
+    (0..model.llama_calls.len()).filter(ok)
 }
 
 /// The process and its decode calls of the context that has most of them; of equals the first.
 fn most_used(model: &Model, phases: &Phases) -> (u32, Vec<usize>) {
     let mut of_context: BTreeMap<(u32, u64), Vec<usize>> = BTreeMap::new();
     for i in decode_calls(model, phases) {
-        let pid = model.threads.get(model.decodes.thread[i]).pid;
-        of_context.entry((pid, model.decodes.context[i])).or_default().push(i);
+        let pid = model.threads.get(model.llama_calls.thread[i]).pid;
+        of_context.entry((pid, model.llama_calls.context[i])).or_default().push(i);
     }
     let most = of_context
         .into_iter()

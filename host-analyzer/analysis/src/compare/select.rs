@@ -19,7 +19,7 @@ pub struct Selection {
 impl Selection {
     /// The choice for some runs.
     #[must_use]
-    pub fn of(runs: &[&Run], warm_up: usize) -> Self {
+    pub fn compute(runs: &[&Run], warm_up: usize) -> Self {
         let behind = |run: &'_ Run| run.tokens.iter().skip(warm_up).cloned().collect::<Vec<Token>>();
         let tokens: Vec<Vec<Token>> = runs.iter().map(|run| behind(run)).collect();
         let range = |tokens: &Vec<Token>| {

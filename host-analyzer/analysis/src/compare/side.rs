@@ -33,7 +33,7 @@ pub struct Side {
 impl RunFigures {
     /// The figures of a run; `None` without tokens.
     #[must_use]
-    pub fn of(run: &Run, selection: &Selection) -> Option<Self> {
+    pub fn new(run: &Run, selection: &Selection) -> Option<Self> {
         let mut times: Vec<u64> = selection.tokens(run).map(|t| t.time_ns).collect();
         let n = times.len() as f64;
         let series: Vec<f64> = times.iter().map(|t| *t as f64).collect();

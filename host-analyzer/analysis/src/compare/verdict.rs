@@ -101,7 +101,7 @@ impl Verdict {
 
     /// Of two sides. `spread`: how far sessions of the same thing may lie apart on this board, as a share.
     #[must_use]
-    pub fn of(a: &Side, b: &Side, practical: f64, spread: f64) -> Self {
+    pub fn new(a: &Side, b: &Side, practical: f64, spread: f64) -> Self {
         let (logs_a, logs_b) = (a.logarithms(), b.logarithms());
         let shift = rank::shift(&logs_a, &logs_b);
         let estimate = shift.map(|s| s.estimate);

@@ -46,10 +46,11 @@ pub fn coverage(model: &Model, phases: &Phases) -> [Coverage; Phase::COUNT] {
     let tracing = &phases.tracing;
     let mut all = [Coverage::default(); Phase::COUNT];
     let mut bursts: BTreeSet<(Phase, u32)> = BTreeSet::new();
-    for (i, phase) in phases.decodes.iter().enumerate().filter(|(i, _)| model.decodes.status[*i] == 0) {
+    for (i, phase) in phases.llama_calls.iter().enumerate().filter(|(i, _)| model.llama_calls.status[*i] == 0)
+    {
         let of = &mut all[phase.index()];
         of.calls += 1;
-        match tracing.decodes[i] {
+        match tracing.llama_calls[i] {
             Traced::Whole => of.traced += 1,
             Traced::Untraced => of.untraced += 1,
             Traced::Edge => of.edge += 1,

@@ -55,13 +55,13 @@ pub(super) fn pairs(model: &Model, phases: &Phases) -> Vec<Pair> {
 
 /// The decode tokens of each context, from prompt to prompt.
 fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut open: HashMap<(u32, u64), Vec<Token>> = HashMap::new();
     let mut done = Vec::new();
     for i in 0..d.len() {
         let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let run = open.entry(key).or_default();
-        if phases.decodes[i] != Phase::Decode || d.status[i] != 0 {
+        if phases.llama_calls[i] != Phase::Decode || d.status[i] != 0 {
             done.push(std::mem::take(run));
             continue;
         }
@@ -69,7 +69,7 @@ fn runs(model: &Model, phases: &Phases) -> Vec<Vec<Token>> {
             at: run.len(),
             ns: d.duration_ns[i] as f64,
             cells: phases.contexts[i].n_kv,
-            traced: phases.tracing.decodes[i],
+            traced: phases.tracing.llama_calls[i],
         });
     }
     done.extend(open.into_values());

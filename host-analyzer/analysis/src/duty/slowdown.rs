@@ -62,7 +62,7 @@ pub struct MeasuredEdges {
 impl Slowdown {
     /// The slowdown of a session's decode tokens.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases, executions: &Executions) -> Self {
+    pub fn compute(model: &Model, phases: &Phases, executions: &Executions) -> Self {
         let found = pairs(model, phases);
         if let Some(measured) = measured(&found, |kind| share(model, phases, kind)) {
             return Self::Measured(measured);
@@ -100,8 +100,8 @@ fn edges(pairs: &[Pair]) -> Option<MeasuredEdges> {
 
 /// Rows of the successful decode calls.
 fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item = usize> + 'a {
-    let d = &model.decodes;
-    (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0)
+    let d = &model.llama_calls;
+    (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0)
 }
 
 /// Part of the decode tokens that was traced so.
@@ -109,15 +109,15 @@ fn share(model: &Model, phases: &Phases, kind: Traced) -> f64 {
     let (mut such, mut all) = (0_u64, 0_u64);
     for i in decode_calls(model, phases) {
         all += 1;
-        such += u64::from(phases.tracing.decodes[i] == kind);
+        such += u64::from(phases.tracing.llama_calls[i] == kind);
     }
     such as f64 / all.max(1) as f64
 }
 
 fn estimated(model: &Model, phases: &Phases, executions: &Executions) -> Option<f64> {
     let cost = model.health.probe_cost?;
-    let traced = decode_calls(model, phases).filter(|i| phases.tracing.decodes[*i] == Traced::Whole);
-    let time = traced.fold(0_u64, |sum, i| sum.saturating_add(model.decodes.duration_ns[i]));
+    let traced = decode_calls(model, phases).filter(|i| phases.tracing.llama_calls[*i] == Traced::Whole);
+    let time = traced.fold(0_u64, |sum, i| sum.saturating_add(model.llama_calls.duration_ns[i]));
     let operators = executions
         .by_call()
         .filter(|(call, _)| phases.graph_calls[call.0 as usize] == Phase::Decode)

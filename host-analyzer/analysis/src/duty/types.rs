@@ -98,7 +98,8 @@ fn estimate(
 /// How many successful calls of each phase each burst has.
 fn calls_of_bursts(model: &Model, phases: &Phases) -> BTreeMap<(Phase, u32), f64> {
     let mut calls: BTreeMap<(Phase, u32), f64> = BTreeMap::new();
-    for (i, phase) in phases.decodes.iter().enumerate().filter(|(i, _)| model.decodes.status[*i] == 0) {
+    for (i, phase) in phases.llama_calls.iter().enumerate().filter(|(i, _)| model.llama_calls.status[*i] == 0)
+    {
         if let Some(burst) = phases.tracing.bursts[i] {
             *calls.entry((*phase, burst)).or_default() += 1.0;
         }

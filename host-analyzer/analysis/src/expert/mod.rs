@@ -136,7 +136,7 @@ fn layers<'a>(model: &'a Model, phases: &Phases) -> Vec<(GroupKey, Layer<'a>)> {
         else {
             continue;
         };
-        let context = calls.decode[at].map_or(0, |d| model.decodes.context[d.0 as usize]);
+        let context = calls.decode[at].map_or(0, |d| model.llama_calls.context[d.0 as usize]);
         let group = (phases.graph_calls[at], model.topologies.get(topology).pid, context);
         let key = (group, site.name, site.weights, site.selection.n_expert);
         let id = *ids.entry(key).or_insert_with(|| {
@@ -184,13 +184,13 @@ fn tables(model: &Model) -> impl Iterator<Item = (GraphCallId, NodeIdx, Range<us
 
 /// For every decode call its number among those of its context, from 0. Calls that failed before they computed anything are none.
 fn decode_calls(model: &Model, phases: &Phases) -> Vec<Option<u64>> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut computed = vec![false; d.len()];
     model.graph_calls.decode.iter().flatten().for_each(|d| computed[d.0 as usize] = true);
     let mut next: HashMap<(u32, u64), u64> = HashMap::new();
     (0..d.len())
         .map(|i| {
-            if phases.decodes[i] != Phase::Decode || (d.status[i] != 0 && !computed[i]) {
+            if phases.llama_calls[i] != Phase::Decode || (d.status[i] != 0 && !computed[i]) {
                 return None;
             }
             let n = next.entry((model.threads.get(d.thread[i]).pid, d.context[i])).or_default();

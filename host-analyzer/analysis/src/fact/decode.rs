@@ -11,10 +11,10 @@ const BETWEEN_NS: u64 = 100_000_000;
 pub(super) struct Decode(Vec<(u64, u64)>);
 
 impl Decode {
-    pub(super) fn of(model: &Model, phases: &Phases) -> Self {
-        let d = &model.decodes;
+    pub(super) fn compute(model: &Model, phases: &Phases) -> Self {
+        let d = &model.llama_calls;
         let mut stretches: Vec<(u64, u64)> = Vec::new();
-        for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0) {
+        for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0) {
             let (start, end) = (d.start_ns[i], d.start_ns[i].saturating_add(d.duration_ns[i]));
             match stretches.last_mut() {
                 Some(last) if start <= last.1.saturating_add(BETWEEN_NS) => last.1 = last.1.max(end),

@@ -49,15 +49,15 @@ pub struct Absent {
 impl Conditions {
     /// The conditions of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases) -> Self {
-        let table = Table::of(model, phases);
-        let mut conditions = Self { system: System::of(&table), ..Self::default() };
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
+        let table = Table::new(model, phases);
+        let mut conditions = Self { system: System::new(&table), ..Self::default() };
         for scope in table.scopes() {
             match scope {
                 FactScope::System => {}
-                FactScope::Cpu(cpu) => conditions.cpus.push(Cpu::of(&table, cpu)),
-                FactScope::Process(pid) => conditions.processes.push(Process::of(&table, pid)),
-                FactScope::Thread(tid) => conditions.threads.push(Thread::of(&table, model, tid)),
+                FactScope::Cpu(cpu) => conditions.cpus.push(Cpu::new(&table, cpu)),
+                FactScope::Process(pid) => conditions.processes.push(Process::new(&table, pid)),
+                FactScope::Thread(tid) => conditions.threads.push(Thread::compute(&table, model, tid)),
             }
         }
         conditions.absent = absent(model, &table);

@@ -87,7 +87,7 @@ pub struct Quota {
 }
 
 impl Process {
-    pub(super) fn of(table: &Table<'_>, pid: u32) -> Self {
+    pub(super) fn new(table: &Table<'_>, pid: u32) -> Self {
         let scope = FactScope::Process(pid);
         Self {
             pid,
@@ -95,7 +95,7 @@ impl Process {
             environment: environment(table, scope),
             variables: table.number(scope, "environment.read"),
             affinity: table.cpus(scope, "affinity"),
-            cgroup: Cgroup::of(table, scope),
+            cgroup: Cgroup::new(table, scope),
             rss_anonymous_bytes: table.course(scope, "rss.anonymous"),
             rss_file_bytes: table.course(scope, "rss.file"),
             rss_shared_bytes: table.course(scope, "rss.shared"),
@@ -141,7 +141,7 @@ fn nice(text: Reading<String>) -> Reading<i64> {
 }
 
 impl Cgroup {
-    fn of(table: &Table<'_>, scope: FactScope) -> Self {
+    fn new(table: &Table<'_>, scope: FactScope) -> Self {
         Self {
             path: table.text(scope, "cgroup.path"),
             version: table.number(scope, "cgroup.version"),
@@ -191,7 +191,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    pub(super) fn of(table: &Table<'_>, model: &Model, tid: u32) -> Self {
+    pub(super) fn compute(table: &Table<'_>, model: &Model, tid: u32) -> Self {
         let scope = FactScope::Thread(tid);
         let process = || model.threads.iter().find(|(_, t)| t.tid == tid).map(|(_, t)| t.pid);
         let affinity = match table.cpus(scope, "affinity") {

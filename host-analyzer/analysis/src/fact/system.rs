@@ -43,7 +43,7 @@ pub struct System {
 }
 
 impl System {
-    pub(super) fn of(table: &Table<'_>) -> Self {
+    pub(super) fn new(table: &Table<'_>) -> Self {
         let scope = FactScope::System;
         Self {
             kernel_options: table.words(scope, "kernel.cmdline"),
@@ -90,7 +90,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    pub(super) fn of(table: &Table<'_>, cpu: u16) -> Self {
+    pub(super) fn new(table: &Table<'_>, cpu: u16) -> Self {
         let scope = FactScope::Cpu(cpu);
         Self {
             cpu,

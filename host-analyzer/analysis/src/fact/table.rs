@@ -25,7 +25,7 @@ pub(super) struct Table<'m> {
 }
 
 impl<'m> Table<'m> {
-    pub(super) fn of(model: &'m Model, phases: &Phases) -> Self {
+    pub(super) fn new(model: &'m Model, phases: &Phases) -> Self {
         let mut rows: BTreeMap<_, Vec<&Fact>> = BTreeMap::new();
         let mut met = Vec::new();
         for fact in &model.facts.rows {
@@ -38,7 +38,7 @@ impl<'m> Table<'m> {
         let mut times: Vec<u64> = model.facts.rows.iter().map(|fact| fact.at_ns).collect();
         times.dedup();
         times.retain(|at| met.binary_search(at).is_err());
-        let decode = Decode::of(model, phases);
+        let decode = Decode::compute(model, phases);
         let mut sum = 0;
         let covered_ns = (0..times.len()).map(|i| {
             let before = i.checked_sub(1).map_or(times[i], |before| times[before]);

@@ -31,7 +31,7 @@ const LONGEST: f64 = 0.98;
 
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
-    pub(super) fn of(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
+    pub(super) fn new(token_ns: u64, low_ns: f64, high_ns: f64) -> Self {
         let (low, high) = within(token_ns, low_ns, high_ns);
         let speed = |gain: f64| Some(1e9 / (token_ns as f64 - gain).max(1.0));
         Self {
@@ -58,7 +58,7 @@ impl Gain {
     /// The token's time becomes `from` to `to` of what it is.
     pub(super) fn to_share(token_ns: u64, from: f64, to: f64) -> Self {
         let t = token_ns as f64;
-        Self::of(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
+        Self::new(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))
     }
 }
 
@@ -81,7 +81,7 @@ const BLOCKS: usize = 8;
 const T: f64 = 2.365;
 
 impl Mean {
-    pub(super) fn of(values: &[u64]) -> Self {
+    pub(super) fn new(values: &[u64]) -> Self {
         let mean_of = |v: &[u64]| v.iter().map(|x| *x as f64).sum::<f64>() / v.len().max(1) as f64;
         let mean = mean_of(values);
         if values.len() < BLOCKS {
@@ -100,7 +100,7 @@ impl Mean {
     pub(super) fn of_bursts(values: &[(u32, u64)]) -> Self {
         let sum = |b: &[(u32, u64)]| (b.iter().map(|(_, v)| *v as f64).sum(), b.len() as f64);
         let clusters: Vec<(f64, f64)> = values.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
-        let Some(estimate) = ratio(&clusters) else { return Self::of(&[]) };
+        let Some(estimate) = ratio(&clusters) else { return Self::new(&[]) };
         let half = estimate.interval.map_or(estimate.value, |i| i.high - estimate.value);
         Self { mean: estimate.value, half }
     }
@@ -135,16 +135,16 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_constant_is_a_point_and_of_few_values_everything() {
-        assert_eq!(Mean::of(&[5; 80]), Mean { mean: 5.0, half: 0.0 });
-        assert_eq!(Mean::of(&[5; 3]), Mean { mean: 5.0, half: 5.0 });
-        assert_eq!(Mean::of(&[]).mean, 0.0);
+        assert_eq!(Mean::new(&[5; 80]), Mean { mean: 5.0, half: 0.0 });
+        assert_eq!(Mean::new(&[5; 3]), Mean { mean: 5.0, half: 5.0 });
+        assert_eq!(Mean::new(&[]).mean, 0.0);
     }
 
     #[test]
     fn blocks_of_a_slow_wave_are_told_apart() {
         // Eight blocks of ten: means 0, 8, 0, 8 …; their deviation is 8/2 * sqrt(8/7), divided by sqrt(8), times t.
         let wave: Vec<u64> = (0..80).map(|i| if i / 10 % 2 == 0 { 0 } else { 8 }).collect();
-        let m = Mean::of(&wave);
+        let m = Mean::new(&wave);
         assert!((m.mean - 4.0).abs() < 1e-9);
         assert!((m.half - 2.365 * 4.0 * (8.0_f64 / 7.0).sqrt() / 8.0_f64.sqrt()).abs() < 1e-9);
     }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_gain_is_an_interval_below_the_token() {
-        let g = Gain::of(1_000_000, 5e5, 2e6);
+        let g = Gain::new(1_000_000, 5e5, 2e6);
         assert_eq!((g.low_ns, g.high_ns), (500_000, 980_000));
         assert!((g.low_tokens_per_s.unwrap_or(0.0) - 2000.0).abs() < 1e-6);
         let g = Gain::to_share(1_000_000, 0.9, 0.5);

@@ -149,8 +149,8 @@ impl Rule {
 impl Findings {
     /// The findings of a session.
     #[must_use]
-    pub fn of(model: &Model, analysis: &Analysis) -> Self {
-        let case = Case::of(model, analysis);
+    pub fn compute(model: &Model, analysis: &Analysis) -> Self {
+        let case = Case::new(model, analysis);
         let mut all = Self { headline: case.headline.clone(), ..Self::default() };
         for rule in RULES {
             match rule.verdict(&case) {

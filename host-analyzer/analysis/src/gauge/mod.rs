@@ -122,9 +122,9 @@ const fn unit(unit: GaugeUnit) -> &'static str {
 
 /// Decode calls that did not fail; those that overlap, of several contexts, as one.
 fn decode_intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut intervals: Vec<Interval> = Vec::new();
-    for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0) {
+    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0) {
         let (start_ns, tokens) = (d.start_ns[i], u64::from(d.n_tokens[i]));
         let end_ns = start_ns.saturating_add(d.duration_ns[i]);
         match intervals.last_mut() {

@@ -60,7 +60,7 @@ fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     found.extend(totals.operator_probes.iter().cloned().map(Remark::Probed));
     if health.perfect && ending.traced {
         let experts = health.experts.map_or(0, |e| e.kept);
-        let (spans, calls) = (health.spans.received, model.decodes.len() as u64);
+        let (spans, calls) = (health.spans.received, model.llama_calls.len() as u64);
         found.push(Remark::Complete { spans, calls, experts });
     }
     session::counters(model, &mut found);

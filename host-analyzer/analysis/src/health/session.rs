@@ -26,7 +26,7 @@ pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     let off = all.iter().filter(|c| !c.attached && !elsewhere(c)).cloned();
     found.extend(off.map(|Counter { name, pmu, note, .. }| Remark::CounterOff { name, pmu, note }));
     let why = &model.spans.counts.why;
-    let absent = Absent::of(why);
+    let absent = Absent::new(why);
     let all = why.len() as u64;
     let some = absent.iter().filter(|(_, n)| *n > 0);
     found.extend(some.map(|(reason, n)| Remark::Uncounted { reason, n, all }));
@@ -52,7 +52,7 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
         found.push(Remark::Off(off));
     }
     let nothing = [
-        (Level::Token, model.decodes.is_empty()),
+        (Level::Token, model.llama_calls.is_empty()),
         (Level::Graph, model.graph_calls.is_empty()),
         // Those that were lost did run.
         (Level::Op, model.spans.is_empty() && model.health.ledger.is_none_or(|l| l.span_ends == 0)),

@@ -25,7 +25,7 @@ pub(super) const MIN_VALUES: usize = 8;
 impl Point {
     /// The median of `values`; `None` of too few. Its error is that of the order statistics n/2 ± 0.98 √n, which
     /// include it with 95 % (binomial distribution, normal approximation). Reorders `values`.
-    pub(super) fn of(x: u64, values: &mut [u64]) -> Option<Self> {
+    pub(super) fn new(x: u64, values: &mut [u64]) -> Option<Self> {
         if values.len() < MIN_VALUES {
             return None;
         }
@@ -108,11 +108,11 @@ mod tests {
     fn a_median_and_its_error() {
         // Ranks 50 ± 9.8 of 100: 40 and 60.
         let mut values: Vec<u64> = (1..=100).map(|v| v * 10).collect();
-        let p = Point::of(256, &mut values).unwrap();
+        let p = Point::new(256, &mut values).unwrap();
         assert_eq!((p.x, p.median, p.weight), (256.0, 500.0, 100.0));
         assert!((p.error - 200.0 / 3.92).abs() < 1e-9);
-        assert_eq!(Point::of(256, &mut values[..7]), None);
-        assert_eq!(Point::of(1, &mut [5; 8]).unwrap().error, 0.5);
+        assert_eq!(Point::new(256, &mut values[..7]), None);
+        assert_eq!(Point::new(1, &mut [5; 8]).unwrap().error, 0.5);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::name::without_layer;
 use super::phase::{Phase, Phases};
 use super::tracing::Tracing;
 use fit::{Line, Point};
-use profinfer_trace::model::{DecodeId, Model, Role, Text, TopologyId, Traced};
+use profinfer_trace::model::{LlamaCallId, Model, Role, Text, TopologyId, Traced};
 
 /// One context.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,12 +115,12 @@ struct Sums {
 /// The contexts of a session that decode, by first call.
 #[must_use]
 pub fn kv(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Kv> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let cells = &phases.contexts;
     let mut tokens: Vec<(Owner, BTreeMap<u64, Vec<usize>>)> = Vec::new();
     // The time of a call at an edge has the putting in or taking out of probes in it.
-    let times = |i: usize| d.status[i] == 0 && phases.tracing.decodes[i] != Traced::Edge;
-    for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode && times(*i)) {
+    let times = |i: usize| d.status[i] == 0 && phases.tracing.llama_calls[i] != Traced::Edge;
+    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && times(*i)) {
         let Some(n_kv) = cells[i].n_kv else { continue };
         let owner = (model.threads.get(d.thread[i]).pid, d.context[i]);
         let at = tokens.iter().position(|(o, _)| *o == owner).unwrap_or_else(|| {
@@ -148,12 +148,13 @@ fn context(
     steps: &BTreeMap<u64, Vec<usize>>,
     limit: Option<u64>,
 ) -> Kv {
-    let lengths = |calls: &[usize]| calls.iter().map(|c| model.decodes.duration_ns[*c]).collect::<Vec<u64>>();
+    let lengths =
+        |calls: &[usize]| calls.iter().map(|c| model.llama_calls.duration_ns[*c]).collect::<Vec<u64>>();
     let points = |of: &dyn Fn(&[usize]) -> Vec<u64>| -> Vec<Point> {
-        steps.iter().filter_map(|(cells, calls)| Point::of(*cells, &mut of(calls))).collect()
+        steps.iter().filter_map(|(cells, calls)| Point::new(*cells, &mut of(calls))).collect()
     };
     let traced = |calls: &[usize]| -> Vec<usize> {
-        calls.iter().copied().filter(|c| tracing.decodes[*c] == Traced::Whole).collect()
+        calls.iter().copied().filter(|c| tracing.llama_calls[*c] == Traced::Whole).collect()
     };
     let token = points(&lengths);
     let line = Line::through(&token);
@@ -210,11 +211,13 @@ fn growth(line: &Line, last: &Point, whole: f64) -> Growth {
 fn sums(model: &Model, phases: &Phases, executions: &Executions) -> Sums {
     let mut ids: HashMap<Key, usize> = HashMap::new();
     let mut of_topology: HashMap<(TopologyId, Text), Vec<(usize, usize)>> = HashMap::new();
-    let mut by_call: Vec<Vec<u64>> = vec![Vec::new(); model.decodes.len()];
+    let mut by_call: Vec<Vec<u64>> = vec![Vec::new(); model.llama_calls.len()];
     let calls = &model.graph_calls;
     for (call, rows) in executions.by_call() {
         let c = call.0 as usize;
-        let (Some(DecodeId(decode)), Some(topology)) = (calls.decode[c], calls.topology[c]) else { continue };
+        let (Some(LlamaCallId(decode)), Some(topology)) = (calls.decode[c], calls.topology[c]) else {
+            continue;
+        };
         if phases.graph_calls[c] != Phase::Decode {
             continue;
         }
@@ -262,11 +265,11 @@ fn limits(model: &Model) -> HashMap<Owner, u64> {
     let calls = &model.graph_calls;
     let mut limits: HashMap<Owner, u64> = HashMap::new();
     for i in 0..calls.len() {
-        if let (Some(DecodeId(d)), Some(topology)) = (calls.decode[i], calls.topology[i])
+        if let (Some(LlamaCallId(d)), Some(topology)) = (calls.decode[i], calls.topology[i])
             && let Some(cells) = of_topology[topology.0 as usize]
         {
-            let thread = model.decodes.thread[d as usize];
-            let owner = (model.threads.get(thread).pid, model.decodes.context[d as usize]);
+            let thread = model.llama_calls.thread[d as usize];
+            let owner = (model.threads.get(thread).pid, model.llama_calls.context[d as usize]);
             let limit = limits.entry(owner).or_default();
             *limit = (*limit).max(cells);
         }

@@ -26,7 +26,7 @@ pub struct Places(Vec<Vec<Place>>);
 impl Places {
     /// The places of a session.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         Self(model.topologies.rows.iter().map(|t| places(model, t)).collect())
     }
 
@@ -128,7 +128,7 @@ impl Total {
 impl Modules {
     /// The sums of a session.
     #[must_use]
-    pub fn of(
+    pub fn compute(
         model: &Model,
         groups: &Groups,
         tallies: &Tallies,

@@ -58,7 +58,7 @@ pub(super) fn pairs(
     logits: &[Option<u64>],
     warm_ups: &[bool],
 ) -> (Vec<Pair>, Vec<Role>) {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let pid = |i: usize| model.threads.get(d.thread[i]).pid;
     let mut runs: HashMap<u32, Run> = HashMap::new();
     let mut seen: HashMap<Pair, Seen> = HashMap::new();
@@ -112,7 +112,7 @@ fn sizes(model: &Model) -> HashMap<(u32, u64), u32> {
     for i in (0..calls.len()).filter(|i| calls.layer[*i] == Layer::Backend) {
         let Some(decode) = calls.decode[i] else { continue };
         let d = decode.0 as usize;
-        let key = (model.threads.get(model.decodes.thread[d]).pid, model.decodes.context[d]);
+        let key = (model.threads.get(model.llama_calls.thread[d]).pid, model.llama_calls.context[d]);
         let size = sizes.entry(key).or_default();
         *size = (*size).max(calls.n_nodes[i]);
     }

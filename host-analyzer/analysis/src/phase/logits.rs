@@ -12,7 +12,7 @@ const LOGITS: &str = "result_output";
 const HEAD: &str = "output.weight";
 /// By token call; `None` where a graph was not read whole, or has no head.
 pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
-    let mut all = vec![None; model.decodes.len()];
+    let mut all = vec![None; model.llama_calls.len()];
     let picking: HashSet<u32> =
         model.topologies.iter().filter(|(_, t)| picks(model, t)).map(|(_, t)| t.pid).collect();
     let heads: Vec<Option<u64>> = model

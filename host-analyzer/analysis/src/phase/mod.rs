@@ -11,7 +11,7 @@ mod warm_up;
 use super::context::{Context, contexts};
 use super::tracing::Tracing;
 pub use draft::{Pair, Role};
-use profinfer_trace::model::{DecodeId, Model};
+use profinfer_trace::model::{LlamaCallId, Model};
 
 /// What a call was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,7 +56,7 @@ impl Phase {
     /// It is the rule of the engine: `llama_context::synchronize` adds the time of a call to `t_eval_us`
     /// when `n_queued_tokens == 1`, and to `t_p_eval_us` (prompt evaluation) when it is more.
     #[must_use]
-    pub const fn of(n_tokens: u32) -> Self {
+    pub const fn new(n_tokens: u32) -> Self {
         match n_tokens {
             0 => Self::Unknown,
             1 => Self::Decode,
@@ -106,7 +106,7 @@ impl Phase {
 #[derive(Debug, Clone, Default)]
 pub struct Phases {
     /// By row of the token calls.
-    pub decodes: Vec<Phase>,
+    pub llama_calls: Vec<Phase>,
     /// What each was told by.
     pub evidence: Vec<Evidence>,
     /// By row of the token calls: what each attends to.
@@ -126,24 +126,33 @@ pub struct Phases {
 impl Phases {
     /// The phases of a session.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         let contexts = contexts(model);
         let logits = logits::rows(model);
         let warm_ups = warm_up::warm_ups(model, &contexts);
         let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
         let told = |i: usize| {
-            let n_tokens = model.decodes.n_tokens[i];
+            let n_tokens = model.llama_calls.n_tokens[i];
             match (warm_ups[i], roles[i], logits[i]) {
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
                 (_, Role::Draft, _) => (Phase::Draft, Evidence::Contexts),
                 (.., Some(rows)) => (Phase::of_logits(n_tokens, rows, contexts[i].n_past), Evidence::Logits),
-                _ => (Phase::of(n_tokens), Evidence::Tokens),
+                _ => (Phase::new(n_tokens), Evidence::Tokens),
             }
         };
-        let (decodes, evidence): (Vec<Phase>, _) = (0..model.decodes.len()).map(told).unzip();
-        let around = |d: &Option<DecodeId>| d.map_or(Phase::Unknown, |d| decodes[d.0 as usize]);
+        let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(told).unzip();
+        let around = |d: &Option<LlamaCallId>| d.map_or(Phase::Unknown, |d| llama_calls[d.0 as usize]);
         let graph_calls = model.graph_calls.decode.iter().map(around).collect();
-        Self { decodes, evidence, contexts, logits, graph_calls, pairs, roles, tracing: Tracing::of(model) }
+        Self {
+            llama_calls,
+            evidence,
+            contexts,
+            logits,
+            graph_calls,
+            pairs,
+            roles,
+            tracing: Tracing::compute(model),
+        }
     }
 }
 
@@ -154,7 +163,7 @@ mod tests {
     #[test]
     fn without_logits_one_token_is_decode_and_more_are_prefill() {
         assert_eq!(
-            [0, 1, 2, 512].map(Phase::of),
+            [0, 1, 2, 512].map(Phase::new),
             [Phase::Unknown, Phase::Decode, Phase::Prefill, Phase::Prefill]
         );
     }

@@ -11,7 +11,7 @@ use profinfer_trace::model::Model;
 
 /// By token call.
 pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut found = vec![false; d.len()];
     // The first calls of each context of each process, as long as they may be trials.
     let mut first: HashMap<(u32, u64), (Option<usize>, u32)> = HashMap::new();

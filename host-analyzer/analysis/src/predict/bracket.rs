@@ -27,7 +27,7 @@ pub struct Bracket {
 impl Bracket {
     /// The bracket for so many threads, or for the number with which memory is read fastest; `None` without a ceiling of that.
     #[must_use]
-    pub fn of(census: &Census, ceilings: &Ceilings, threads: Option<usize>) -> Option<Self> {
+    pub fn compute(census: &Census, ceilings: &Ceilings, threads: Option<usize>) -> Option<Self> {
         let counts = ceilings.all.iter().map(|c| c.threads).filter(|n| threads.is_none_or(|t| t == *n));
         let streamed = census.streamed_bytes();
         let on = |kind, threads| ceilings.on(kind, threads, &[], Some(streamed)).map(Top::from);

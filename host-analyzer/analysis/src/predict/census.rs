@@ -77,7 +77,7 @@ impl Census {
     ///
     /// # Errors
     /// When the file does not have all that a token reads, or does not tell how it is used.
-    pub fn of(blueprint: &Blueprint, cells: u64) -> Result<Self, NoCensus> {
+    pub fn new(blueprint: &Blueprint, cells: u64) -> Result<Self, NoCensus> {
         if blueprint.files() > 1 {
             return Err(NoCensus::Split(blueprint.files()));
         }

@@ -48,8 +48,8 @@ pub struct Estimate {
 impl Estimate {
     /// The time of a call of the target; `None` when no recording has the stage, or no product was seen in it.
     #[must_use]
-    pub fn of(target: &Target, runs: &[&Run], stage: Stage) -> Option<Self> {
-        let rates = Rates::of(runs, stage, target.streamed_bytes);
+    pub fn compute(target: &Target, runs: &[&Run], stage: Stage) -> Option<Self> {
+        let rates = Rates::compute(runs, stage, target.streamed_bytes);
         let (template, measured) = nearest(target, runs, stage)?;
         let run = runs[template];
         let mut estimate = Self { template, alike: run.shape.alike(&target.shape), ..Self::default() };

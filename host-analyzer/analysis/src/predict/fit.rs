@@ -30,11 +30,11 @@ pub struct Line {
 /// Largest by smallest `x` that tells the parts apart.
 const SPAN: f64 = 1.5;
 
-/// Parts that are tried together: `x` alone, and more of them. One more part has to lessen the squares by [`WORTH`].
+/// Parts that are tried together: `x` alone, and more of them. One more part has to lessen the squares by [`MIN_GAIN_SHARE`].
 const PARTS: [&[usize]; 5] = [&[1], &[0], &[0, 1], &[1, 2], &[0, 1, 2]];
 
 /// By which share a further part has to lessen the sum of squares.
-const WORTH: f64 = 0.05;
+const MIN_GAIN_SHARE: f64 = 0.05;
 
 impl Line {
     /// The line through nodes; `None` without any. Nodes that are all about as large tell no fixed part: it is `fixed_ns`, or what they take at
@@ -60,7 +60,7 @@ impl Line {
         for parts in PARTS {
             let Some(line) = fitted(&points, parts) else { continue };
             let squares = mean(&points, |p| (line.ns(p.x, p.y) / p.ns - 1.0).powi(2)).max(1e-12);
-            if best.is_none_or(|(least, _)| squares < least * (1.0 - WORTH)) {
+            if best.is_none_or(|(least, _)| squares < least * (1.0 - MIN_GAIN_SHARE)) {
                 best = Some((squares, line));
             }
         }

@@ -61,7 +61,7 @@ pub fn left_out(runs: &[&Run]) -> Vec<LeftOut> {
         let target = Target::of_run(runs[i]);
         let estimate = |stage: Stage| {
             let measured = stage.of(runs[i])?.call_ns;
-            let estimate = Estimate::of(&target, &others, stage)?;
+            let estimate = Estimate::compute(&target, &others, stage)?;
             let error = (measured / estimate.ns()).ln();
             Some((error, estimate.has_unseen())).filter(|_| error.is_finite())
         };
@@ -79,7 +79,7 @@ pub fn left_out(runs: &[&Run]) -> Vec<LeftOut> {
 
 impl Interval {
     /// Of 95 %: a further model of the kind of the recordings. Where a type was never seen the range of those that were is added.
-    pub(super) fn of(estimate: &Estimate, left_out: &[LeftOut], stage: Stage) -> Self {
+    pub(super) fn new(estimate: &Estimate, left_out: &[LeftOut], stage: Stage) -> Self {
         let unseen = estimate.has_unseen();
         let error = |l: &LeftOut| if stage == Stage::Decode { l.decode } else { l.prefill };
         let alike: Vec<f64> = left_out.iter().filter(|l| l.unseen == unseen).filter_map(error).collect();

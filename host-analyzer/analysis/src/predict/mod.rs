@@ -83,19 +83,19 @@ impl Prediction {
     ///
     /// # Errors
     /// Why there is none: the file, or recordings that do not belong together or do not have what is needed.
-    pub fn of(blueprint: &Blueprint, runs: &[Run], ask: &Ask) -> Result<Self, Refusal> {
+    pub fn compute(blueprint: &Blueprint, runs: &[Run], ask: &Ask) -> Result<Self, Refusal> {
         refusal::recordings(runs, ask)?;
         let runs: Vec<&Run> = runs.iter().collect();
         let most = |of: fn(&Run) -> u64| runs.iter().map(|r| of(r)).max().unwrap_or(0);
         let cells = ask.context.unwrap_or_else(|| most(|r| r.cells));
-        let census = Census::of(blueprint, cells).map_err(Refusal::NoCensus)?;
+        let census = Census::new(blueprint, cells).map_err(Refusal::NoCensus)?;
         refusal::memory(&census, &runs)?;
         let prompt = ask.prompt.unwrap_or_else(|| most(|r| r.prefill.as_ref().map_or(0, |p| p.tokens)));
         let target = Target::of_file(blueprint, &census, prompt);
         let left_out = left_out(&runs);
         let speed = |stage| {
-            let estimate = Estimate::of(&target, &runs, stage)?;
-            let interval = Interval::of(&estimate, &left_out, stage);
+            let estimate = Estimate::compute(&target, &runs, stage)?;
+            let interval = Interval::new(&estimate, &left_out, stage);
             Some(Speed { estimate, interval })
         };
         let decode = speed(Stage::Decode).ok_or(Refusal::NoOperators)?;
@@ -104,7 +104,7 @@ impl Prediction {
             gap_ns: gap_ns(&runs, &target),
             prefill: speed(Stage::Prefill).filter(|_| prompt > 0),
             prompt,
-            peers: Peers::of(&census, &runs),
+            peers: Peers::compute(&census, &runs),
             decode,
             left_out,
             census,

@@ -110,14 +110,15 @@ pub(super) fn measured(
         sums.into_values().filter(|s| s.times >= n / 2.0).map(|s| mean(s, inside)).collect();
     let count = nodes.len() as f64;
     let time = |calls: &[usize]| {
-        calls.iter().map(|i| model.decodes.duration_ns[*i] as f64).sum::<f64>() / calls.len().max(1) as f64
+        calls.iter().map(|i| model.llama_calls.duration_ns[*i] as f64).sum::<f64>()
+            / calls.len().max(1) as f64
     };
     let call_ns =
         if untraced.len() < FEWEST { (time(calls) - pair * count).max(0.0) } else { time(untraced) };
     let inside_nodes: f64 = nodes.iter().map(|node| node.ns).sum();
     Measured {
         calls: calls.len(),
-        tokens: calls.first().map_or(0, |i| model.decodes.n_tokens[*i].into()),
+        tokens: calls.first().map_or(0, |i| model.llama_calls.n_tokens[*i].into()),
         call_ns,
         between_ns: ((call_ns - inside_nodes) / count.max(1.0)).max(0.0),
         nodes,

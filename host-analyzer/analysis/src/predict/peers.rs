@@ -20,7 +20,7 @@ pub struct Peers {
 
 impl Peers {
     /// What they say.
-    pub(super) fn of(census: &Census, runs: &[&Run]) -> Self {
+    pub(super) fn compute(census: &Census, runs: &[&Run]) -> Self {
         let top = |of: fn(&Run) -> Option<u64>| runs.iter().filter_map(|r| of(r)).max();
         Self {
             one_parameter_ns: one_parameter_ns(census.streamed_bytes() as f64, runs),

@@ -71,7 +71,7 @@ pub(super) fn kind(node: &Node) -> Kind {
 impl Rates {
     /// The costs that recordings show, for a model that reads so many bytes.
     #[must_use]
-    pub fn of(runs: &[&Run], stage: Stage, streamed_bytes: f64) -> Self {
+    pub fn compute(runs: &[&Run], stage: Stage, streamed_bytes: f64) -> Self {
         let mut points: BTreeMap<Kind, Vec<Point>> = BTreeMap::new();
         let mut attention: BTreeSet<Kind> = BTreeSet::new();
         let (mut between, mut weights) = (0.0, 0.0);

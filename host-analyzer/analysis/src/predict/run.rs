@@ -10,7 +10,7 @@ use crate::fact::Conditions;
 use crate::gauge::gauges;
 use crate::phase::{Phase, Phases};
 use crate::work::Works;
-use profinfer_trace::model::{CeilingKind, DecodeId, Ends, GaugeKind, Layer, Model, Role, Traced};
+use profinfer_trace::model::{CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, Model, Role, Traced};
 
 /// One recording.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,10 +55,10 @@ const FEWEST_TOKENS: u32 = 16;
 impl Run {
     /// What is kept of a recording.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        let phases = Phases::of(model);
-        let executions = Executions::of(model);
-        let works = Works::of(model);
+    pub fn compute(model: &Model) -> Self {
+        let phases = Phases::compute(model);
+        let executions = Executions::compute(model);
+        let works = Works::compute(model);
         let calls = main_calls(model, &phases);
         let weights = weights(model, &calls);
         let mut run = Self {
@@ -66,7 +66,11 @@ impl Run {
             cpu_model: model.session.cpu_model.clone(),
             cpus: model.session.cpus,
             clocks: clocks(model, &phases),
-            memory_bytes: Conditions::of(model, &phases).system.memory_available_bytes.value().map(|c| c.max),
+            memory_bytes: Conditions::compute(model, &phases)
+                .system
+                .memory_available_bytes
+                .value()
+                .map(|c| c.max),
             whole: model.capture.ends == Ends::Both && !model.capture.nodes_left_out(),
             shape: Shape::of(weights.iter().map(|(name, ne)| (name.as_str(), *ne))),
             gap_ns: gap_ns(model, &phases, &calls),
@@ -88,7 +92,7 @@ impl Run {
         let chosen = middle_half(model, most_frequent(model, prompts));
         run.prefill = (!chosen.is_empty()).then(|| node::measured(model, &executions, &works, &chosen, &[]));
         run.prefill = run.prefill.filter(|p| !p.nodes.is_empty());
-        let ceilings = Ceilings::of(model);
+        let ceilings = Ceilings::compute(model);
         let reads = Some(run.streamed_bytes() as u64).filter(|bytes| *bytes > 0);
         let top = |kind| ceilings.on(kind, run.threads as usize, &[], reads).map(|f| f.value);
         (run.read_per_s, run.int8_per_s) = (top(CeilingKind::Read), top(CeilingKind::Int8));
@@ -104,10 +108,10 @@ impl Run {
 
 /// The successful calls of the context that decodes most.
 fn main_calls(model: &Model, phases: &Phases) -> Vec<usize> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let owner = |i: usize| (model.threads.get(d.thread[i]).pid, d.context[i]);
     let mut counts: BTreeMap<(u32, u64), usize> = BTreeMap::new();
-    for i in (0..d.len()).filter(|i| phases.decodes[*i] == Phase::Decode) {
+    for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode) {
         *counts.entry(owner(i)).or_default() += 1;
     }
     let Some((most, _)) = counts.into_iter().max_by_key(|(owner, n)| (*n, std::cmp::Reverse(*owner))) else {
@@ -118,7 +122,7 @@ fn main_calls(model: &Model, phases: &Phases) -> Vec<usize> {
 
 /// The successful calls of all contexts of the same process with the same weights: some programs have a context for prompts of its own.
 fn same_model(model: &Model, calls: &[usize], weights: &BTreeMap<String, [u64; 4]>) -> Vec<usize> {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let pid = |i: usize| model.threads.get(d.thread[i]).pid;
     let ours = |i: &usize| d.status[*i] == 0 && calls.first().is_some_and(|first| pid(*first) == pid(*i));
     let mut contexts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -133,9 +137,9 @@ fn same_model(model: &Model, calls: &[usize], weights: &BTreeMap<String, [u64; 4
 
 fn of_phase(model: &Model, phases: &Phases, calls: &[usize], phase: Phase, traced: Traced) -> Vec<usize> {
     let fits = |i: &usize| {
-        phases.decodes[*i] == phase
-            && phases.tracing.decodes[*i] == traced
-            && (phase == Phase::Decode || model.decodes.n_tokens[*i] >= FEWEST_TOKENS)
+        phases.llama_calls[*i] == phase
+            && phases.tracing.llama_calls[*i] == traced
+            && (phase == Phase::Decode || model.llama_calls.n_tokens[*i] >= FEWEST_TOKENS)
     };
     calls.iter().copied().filter(fits).collect()
 }
@@ -144,15 +148,15 @@ fn of_phase(model: &Model, phases: &Phases, calls: &[usize], phase: Phase, trace
 fn most_frequent(model: &Model, calls: Vec<usize>) -> Vec<usize> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for i in &calls {
-        *counts.entry(model.decodes.n_tokens[*i]).or_default() += 1;
+        *counts.entry(model.llama_calls.n_tokens[*i]).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|(tokens, n)| (*n, *tokens)).map(|(tokens, _)| tokens);
-    calls.into_iter().filter(|i| Some(model.decodes.n_tokens[*i]) == most).collect()
+    calls.into_iter().filter(|i| Some(model.llama_calls.n_tokens[*i]) == most).collect()
 }
 
 /// Those of which a quarter is faster and a quarter slower.
 fn middle_half(model: &Model, mut calls: Vec<usize>) -> Vec<usize> {
-    calls.sort_by_key(|i| (model.decodes.duration_ns[*i], *i));
+    calls.sort_by_key(|i| (model.llama_calls.duration_ns[*i], *i));
     let n = calls.len();
     calls.truncate(n - n / 4);
     calls.drain(..n / 4);
@@ -164,7 +168,7 @@ fn weights(model: &Model, calls: &[usize]) -> BTreeMap<String, [u64; 4]> {
     let mut weights = BTreeMap::new();
     let mut seen = std::collections::BTreeSet::new();
     for i in 0..graphs.len() {
-        let (Some(DecodeId(decode)), Some(topology)) = (graphs.decode[i], graphs.topology[i]) else {
+        let (Some(LlamaCallId(decode)), Some(topology)) = (graphs.decode[i], graphs.topology[i]) else {
             continue;
         };
         if calls.binary_search(&(decode as usize)).is_err() || !seen.insert(topology) {
@@ -184,10 +188,10 @@ fn clocks(model: &Model, phases: &Phases) -> Vec<(String, f64)> {
 
 /// Median of what lies between decode calls that follow each other.
 fn gap_ns(model: &Model, phases: &Phases, calls: &[usize]) -> f64 {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let mut gaps: Vec<u64> = calls
         .windows(2)
-        .filter(|w| w.iter().all(|i| phases.decodes[*i] == Phase::Decode))
+        .filter(|w| w.iter().all(|i| phases.llama_calls[*i] == Phase::Decode))
         .map(|w| d.start_ns[w[1]].saturating_sub(d.start_ns[w[0]].saturating_add(d.duration_ns[w[0]])))
         .collect();
     crate::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64

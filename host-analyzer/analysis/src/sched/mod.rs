@@ -50,8 +50,8 @@ pub struct LeftOut {
 impl Sched {
     /// The results of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases) -> Self {
-        let windows = Windows::of(model, phases);
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
+        let windows = Windows::compute(model, phases);
         let mut interference = interference::interference(model, &windows);
         let rest = interference.split_off(MAX_TASKS.min(interference.len()));
         let time_ns = rest.iter().fold(0, |sum: u64, task| sum.saturating_add(task.time_ns));

@@ -24,7 +24,7 @@ impl Shown {
     /// What `threads` did from `from` to `to`. Of more than `most` the preempted ones come first, then the longest: those
     /// that explain the most time.
     #[must_use]
-    pub fn of(model: &Model, threads: &[ThreadId], from: u64, to: u64, most: usize) -> Self {
+    pub fn compute(model: &Model, threads: &[ThreadId], from: u64, to: u64, most: usize) -> Self {
         let rows: HashMap<ThreadId, usize> = threads.iter().zip(0..).map(|(t, row)| (*t, row)).collect();
         let inside = |p: &Piece| p.start_ns < to && p.end_ns > from;
         let mut found: Vec<(usize, Piece)> =
@@ -73,7 +73,7 @@ mod tests {
     fn what_touches_the_window_is_shown_whole() {
         use ThreadState::{Running, Sleeping};
         let (m, thread) = model(&[(Running, 100), (Sleeping, 100), (Running, 100), (Sleeping, 100)]);
-        let shown = Shown::of(&m, &[thread], 100, 250, 9);
+        let shown = Shown::compute(&m, &[thread], 100, 250, 9);
         let bounds: Vec<_> = shown.threads[0].iter().map(|p| (p.start_ns, p.end_ns)).collect();
         assert_eq!((bounds, shown.left_out), (vec![(100, 200), (200, 300)], 0));
     }
@@ -83,7 +83,7 @@ mod tests {
         use ThreadState::{Preempted, Running, Sleeping};
         let (m, thread) =
             model(&[(Running, 50), (Preempted, 1), (Sleeping, 40), (Running, 30), (Sleeping, 60)]);
-        let shown = Shown::of(&m, &[thread], 0, 1_000, 3);
+        let shown = Shown::compute(&m, &[thread], 0, 1_000, 3);
         let states: Vec<_> = shown.threads[0].iter().map(|p| (p.state, p.end_ns - p.start_ns)).collect();
         assert_eq!(states, [(Running, 50), (Preempted, 1), (Sleeping, 60)]);
         assert_eq!((shown.left_out, shown.left_out_longest_ns), (2, 40));
@@ -92,6 +92,6 @@ mod tests {
     #[test]
     fn other_threads_are_not_shown() {
         let (m, _) = model(&[(ThreadState::Running, 50)]);
-        assert_eq!(Shown::of(&m, &[ThreadId(5)], 0, 100, 9).threads, [vec![]]);
+        assert_eq!(Shown::compute(&m, &[ThreadId(5)], 0, 100, 9).threads, [vec![]]);
     }
 }

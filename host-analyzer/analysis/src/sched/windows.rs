@@ -14,10 +14,10 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    pub(super) fn of(model: &Model, phases: &Phases) -> Self {
-        let calls = &model.decodes;
+    pub(super) fn compute(model: &Model, phases: &Phases) -> Self {
+        let calls = &model.llama_calls;
         let of = |phase: Phase| {
-            let rows = (0..calls.len()).filter(|i| phases.decodes[*i] == phase);
+            let rows = (0..calls.len()).filter(|i| phases.llama_calls[*i] == phase);
             joined(
                 rows.map(|i| (calls.start_ns[i], calls.start_ns[i].saturating_add(calls.duration_ns[i])))
                     .collect(),

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use super::group::context_name;
 use super::phase::{Phase, Phases};
 pub use batch::Batches;
-use profinfer_trace::model::{DecodeId, Model};
+use profinfer_trace::model::{LlamaCallId, Model};
 pub use request::{Begin, SlotRequest};
 use slot::{Call, Slots};
 pub use spread::{Spread, Spreads};
@@ -68,17 +68,17 @@ impl Server {
 
     /// The slots of a session.
     #[must_use]
-    pub fn of(model: &Model, phases: &Phases) -> Self {
+    pub fn compute(model: &Model, phases: &Phases) -> Self {
         let mut contexts: BTreeMap<(u32, u64), Slots> = BTreeMap::new();
-        let d = &model.decodes;
+        let d = &model.llama_calls;
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
             // A draft works for the requests of its target, and its rounds go back all the time.
-            if matches!(phases.decodes[i], Phase::WarmUp | Phase::Draft) {
+            if matches!(phases.llama_calls[i], Phase::WarmUp | Phase::Draft) {
                 continue;
             }
             let key = (model.threads.get(d.thread[i]).pid, d.context[i]);
             let Ok(row) = u32::try_from(i) else { break };
-            let rows = model.parts.of(DecodeId(row));
+            let rows = model.parts.of(LlamaCallId(row));
             let call = Call {
                 row,
                 start_ns: d.start_ns[i].saturating_sub(model.session.start_ns),
@@ -96,8 +96,8 @@ impl Server {
                 of_slot.entry(request.slot).or_default().push(request);
             }
             let slots =
-                of_slot.iter().map(|(slot, of)| Slot { slot: *slot, spreads: Spreads::of(of) }).collect();
-            let spreads = Spreads::of(&requests.iter().collect::<Vec<_>>());
+                of_slot.iter().map(|(slot, of)| Slot { slot: *slot, spreads: Spreads::new(of) }).collect();
+            let spreads = Spreads::new(&requests.iter().collect::<Vec<_>>());
             server.contexts.push(ServerContext { pid, context, spreads, slots, batches, calls_not_whole });
             server.requests.extend(requests);
         }

@@ -17,7 +17,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: impl Iterator<Item = Option<u64>>) -> Self {
+    fn new(values: impl Iterator<Item = Option<u64>>) -> Self {
         let mut values: Vec<u64> = values.flatten().collect();
         let mut at = |p| percentile(&mut values, p);
         let (p50, p90, p99) = (at(50), at(90), at(99));
@@ -45,8 +45,9 @@ pub struct Spreads {
 }
 
 impl Spreads {
-    pub(super) fn of(requests: &[&SlotRequest]) -> Self {
-        let spread = |figure: fn(&SlotRequest) -> Option<u64>| Spread::of(requests.iter().map(|r| figure(r)));
+    pub(super) fn new(requests: &[&SlotRequest]) -> Self {
+        let spread =
+            |figure: fn(&SlotRequest) -> Option<u64>| Spread::new(requests.iter().map(|r| figure(r)));
         Self {
             requests: requests.len() as u64,
             ttft_ns: spread(|r| r.ttft_ns),

@@ -87,7 +87,7 @@ pub struct Verified {
 
 /// Tokens that came out of each token call that verified a draft, as far as it is known.
 pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
-    let mut all = vec![None; model.decodes.len()];
+    let mut all = vec![None; model.llama_calls.len()];
     if phases.pairs.is_empty() {
         return all;
     }
@@ -102,10 +102,10 @@ pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
 pub fn speculative(model: &Model, phases: &Phases) -> Vec<Speculative> {
     let of = |pair| {
         let rounds = rounds(model, phases, pair);
-        let d = &model.decodes;
+        let d = &model.llama_calls;
         let ones: Vec<u64> = (0..d.len())
             .filter(|i| d.context[*i] == pair.target && model.threads.get(d.thread[*i]).pid == pair.pid)
-            .filter(|i| phases.decodes[*i] == Phase::Decode && d.status[*i] == 0)
+            .filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0)
             .map(|i| d.duration_ns[i])
             .collect();
         let figures = figures(&rounds, ones);

@@ -24,11 +24,11 @@ pub(super) struct Round {
 /// position less the one of this call is the number of them. The last round before another prompt, and the last of a session, have
 /// no such call. A call of one token behind guesses is a round too: none of them was good enough to be verified.
 pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> {
-    let (d, contexts) = (&model.decodes, &phases.contexts);
+    let (d, contexts) = (&model.llama_calls, &phases.contexts);
     let mut found: Vec<Round> = Vec::new();
     let (mut draft_calls, mut draft_ns) = (0_u32, 0_u64);
     let mut open = false;
-    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && phases.decodes[*i] != Phase::WarmUp) {
+    for i in (0..d.len()).filter(|i| d.status[*i] == 0 && phases.llama_calls[*i] != Phase::WarmUp) {
         if model.threads.get(d.thread[i]).pid != pair.pid {
             continue;
         }

@@ -6,17 +6,17 @@ use std::ops::Range;
 use super::nest::lanes;
 use super::order::{Order, Packed};
 use super::{Track, TrackKind, is_slice};
-use profinfer_trace::model::{DecodeId, GraphCallId, Model, SpanId, Spans, ThreadId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, SpanId, Spans, ThreadId};
 
 /// The tracks of a session that have slices: by process, then token-level, graph-level, threads.
 ///
 /// Token-level and graph-level tracks are one per calling thread, since only the calls of one thread nest.
 #[must_use]
 pub fn tracks(model: &Model) -> Vec<Track> {
-    let decodes = by_thread(model, &model.decodes.thread, |i| Packed::decode(DecodeId(i)));
+    let llama_calls = by_thread(model, &model.llama_calls.thread, |i| Packed::decode(LlamaCallId(i)));
     let calls = by_thread(model, &model.graph_calls.thread, |i| Packed::graph(GraphCallId(i)));
     let kinds: [(TrackKind, Vec<Vec<Lane>>); 3] = [
-        (TrackKind::Token, decodes.into_iter().map(|s| nested(model, TrackKind::Token, s)).collect()),
+        (TrackKind::Token, llama_calls.into_iter().map(|s| nested(model, TrackKind::Token, s)).collect()),
         (TrackKind::Graph, calls.into_iter().map(|s| nested(model, TrackKind::Graph, s)).collect()),
         (TrackKind::Thread, of_threads(model)),
     ];

@@ -10,7 +10,7 @@ mod nest;
 mod order;
 mod walk;
 
-use profinfer_trace::model::{DecodeId, GraphCallId, Model, SpanId, ThreadId, WAIT_UNKNOWN};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, SpanId, ThreadId, WAIT_UNKNOWN};
 
 pub use build::tracks;
 pub use order::Order;
@@ -54,7 +54,7 @@ pub struct Track {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slice {
     /// Token call.
-    Decode(DecodeId),
+    Decode(LlamaCallId),
     /// Graph-level call.
     Graph(GraphCallId),
     /// Work of an operator.
@@ -69,9 +69,9 @@ impl Slice {
     #[inline]
     pub fn bounds(self, model: &Model) -> (u64, u64) {
         match self {
-            Self::Decode(DecodeId(i)) => {
-                let start = model.decodes.start_ns[i as usize];
-                (start, start.saturating_add(model.decodes.duration_ns[i as usize]))
+            Self::Decode(LlamaCallId(i)) => {
+                let start = model.llama_calls.start_ns[i as usize];
+                (start, start.saturating_add(model.llama_calls.duration_ns[i as usize]))
             }
             Self::Graph(call) => model.graph_calls.bounds(call),
             Self::Work(SpanId(i)) => {

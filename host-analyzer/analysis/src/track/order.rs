@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Slice, TrackKind};
-use profinfer_trace::model::{DecodeId, GraphCallId, SpanId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, SpanId};
 
 /// Slices of one kind of track.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Order {
 pub(super) struct Packed(u32);
 
 impl Packed {
-    pub(super) const fn decode(DecodeId(row): DecodeId) -> Self {
+    pub(super) const fn decode(LlamaCallId(row): LlamaCallId) -> Self {
         Self(row)
     }
 
@@ -37,7 +37,7 @@ impl Packed {
     #[inline]
     pub(super) const fn slice(self, kind: TrackKind) -> Slice {
         match (kind, self.0 & 1) {
-            (TrackKind::Token, _) => Slice::Decode(DecodeId(self.0)),
+            (TrackKind::Token, _) => Slice::Decode(LlamaCallId(self.0)),
             (TrackKind::Graph, _) => Slice::Graph(GraphCallId(self.0)),
             (TrackKind::Thread, 0) => Slice::Work(SpanId(self.0 >> 1)),
             (TrackKind::Thread, _) => Slice::Barrier(SpanId(self.0 >> 1)),

@@ -115,15 +115,15 @@ impl Makeup {
     ///
     /// # Errors
     /// What the recording lacks.
-    pub fn of(model: &Model, warm_up: usize) -> Result<Self, Lacking> {
+    pub fn compute(model: &Model, warm_up: usize) -> Result<Self, Lacking> {
         if model.capture.ends != Ends::Both {
             return Err(Lacking::Ends);
         }
         if model.capture.operators_left_out() {
             return Err(Lacking::AllOperators);
         }
-        let phases = Phases::of(model);
-        let kinds = Kinds::of(model);
+        let phases = Phases::compute(model);
+        let kinds = Kinds::compute(model);
         let mut worked: HashMap<u32, Vec<(Key, u64)>> = HashMap::new();
         let budget = Budget::with_operators(model, &phases, &mut |call, node, ns| {
             worked.entry(call.0).or_default().push((kinds.key(node), ns));
@@ -135,7 +135,7 @@ impl Makeup {
         let n = tokens.len() as f64;
         let mean = |of: &dyn Fn(&TokenBudget) -> u64| tokens.iter().map(|t| of(t) as f64).sum::<f64>() / n;
         let class = |classes: &[Class]| mean(&|t| classes.iter().map(|c| t.wall.get(*c)).sum());
-        let used = Used::of(model, &kinds, &tokens);
+        let used = Used::compute(model, &kinds, &tokens);
 
         let mut shares: BTreeMap<Key, f64> = BTreeMap::new();
         for (key, ns) in tokens.iter().filter_map(|t| worked.get(&t.call)).flatten() {
@@ -198,7 +198,7 @@ const TAKEN: [Class; 8] = [
 
 /// The decode tokens of the process that has most of them, whose operators were captured whole.
 fn tokens<'a>(model: &Model, budget: &'a Budget, warm_up: usize) -> Vec<&'a TokenBudget> {
-    let pid = |t: &TokenBudget| model.threads.get(model.decodes.thread[t.call as usize]).pid;
+    let pid = |t: &TokenBudget| model.threads.get(model.llama_calls.thread[t.call as usize]).pid;
     let mut of_process: BTreeMap<u32, Vec<&TokenBudget>> = BTreeMap::new();
     for token in budget.tokens.iter().filter(|t| t.phase == Phase::Decode) {
         of_process.entry(pid(token)).or_default().push(token);
@@ -211,7 +211,7 @@ fn tokens<'a>(model: &Model, budget: &'a Budget, warm_up: usize) -> Vec<&'a Toke
 struct Kinds(HashMap<(Text, Text), CeilingKind>);
 
 impl Kinds {
-    fn of(model: &Model) -> Self {
+    fn compute(model: &Model) -> Self {
         let mut kinds = HashMap::new();
         for topology in &model.topologies.rows {
             for node in &topology.nodes {
@@ -258,12 +258,12 @@ struct Used {
 }
 
 impl Used {
-    fn of(model: &Model, kinds: &Kinds, tokens: &[&TokenBudget]) -> Self {
-        let mut is_one = vec![false; model.decodes.len()];
+    fn compute(model: &Model, kinds: &Kinds, tokens: &[&TokenBudget]) -> Self {
+        let mut is_one = vec![false; model.llama_calls.len()];
         tokens.iter().for_each(|t| is_one[t.call as usize] = true);
         let calls = &model.graph_calls;
         let of_one = |call: usize| calls.decode[call].is_some_and(|d| is_one[d.0 as usize]);
-        let (works, rows) = (Works::of(model), Executions::of(model));
+        let (works, rows) = (Works::compute(model), Executions::compute(model));
         let mut used = Self::default();
         for of_call in rows.calls().iter().filter(|c| of_one(c.call.0 as usize)) {
             let call = of_call.call;

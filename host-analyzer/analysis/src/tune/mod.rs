@@ -118,18 +118,18 @@ pub struct Tuning {
 impl Trial {
     /// What is kept of a recording.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
-        let phases = Phases::of(model);
+    pub fn compute(model: &Model) -> Self {
+        let phases = Phases::compute(model);
         let (mut tokens, mut ns) = (0_u64, 0_u64);
-        for i in 0..model.decodes.len() {
-            if phases.decodes[i] == Phase::Prefill && model.decodes.status[i] == 0 {
-                tokens += u64::from(model.decodes.n_tokens[i]);
-                ns = ns.saturating_add(model.decodes.duration_ns[i]);
+        for i in 0..model.llama_calls.len() {
+            if phases.llama_calls[i] == Phase::Prefill && model.llama_calls.status[i] == 0 {
+                tokens += u64::from(model.llama_calls.n_tokens[i]);
+                ns = ns.saturating_add(model.llama_calls.duration_ns[i]);
             }
         }
         let gauges = gauge::gauges(model, &phases);
         Self {
-            run: Run::of(model),
+            run: Run::compute(model),
             prompt_ns: (tokens > 0).then(|| ns as f64 / tokens as f64),
             clocks: means(&gauges, GaugeKind::Frequency, 1.0),
             watts: means(&gauges, GaugeKind::Power, 1e6),
@@ -155,11 +155,11 @@ fn means(gauges: &[Gauge], kind: GaugeKind, per: f64) -> Vec<(String, f64)> {
 impl Tuning {
     /// Which setting to take.
     #[must_use]
-    pub fn of(settings: &[Setting], choices: Choices) -> Self {
+    pub fn compute(settings: &[Setting], choices: Choices) -> Self {
         let runs: Vec<Vec<Run>> =
             settings.iter().map(|s| s.trials.iter().map(|t| t.run.clone()).collect()).collect();
         let all: Vec<&Run> = runs.iter().flatten().collect();
-        let selection = Selection::of(&all, choices.warm_up);
+        let selection = Selection::compute(&all, choices.warm_up);
         let mut tried: Vec<Option<Tried>> =
             settings.iter().zip(&runs).map(|(s, runs)| figures(s, runs, &selection)).collect();
         let fastest =
@@ -170,7 +170,7 @@ impl Tuning {
                 if i == fastest {
                     row.standing = Standing::Fastest;
                 } else {
-                    against(row, &Comparison::of(&runs[fastest], &runs[i], choices));
+                    against(row, &Comparison::new(&runs[fastest], &runs[i], choices));
                 }
             }
         }
@@ -190,7 +190,7 @@ impl Tuning {
 }
 
 fn figures(setting: &Setting, runs: &[Run], selection: &Selection) -> Option<Tried> {
-    let figures: Vec<RunFigures> = runs.iter().filter_map(|run| RunFigures::of(run, selection)).collect();
+    let figures: Vec<RunFigures> = runs.iter().filter_map(|run| RunFigures::new(run, selection)).collect();
     let mut means: Vec<u64> = figures.iter().map(|r| r.mean_ns.round() as u64).collect();
     let token_ns = percentile(&mut means, 50)?;
     let mut prompts: Vec<u64> =

@@ -110,16 +110,16 @@ impl Prediction {
     ///
     /// # Errors
     /// What it lacks.
-    pub fn of(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
-        let ceilings = Ceilings::of(model);
+    pub fn compute(model: &Model, practical: f64, warm_up: usize) -> Result<Self, Lacking> {
+        let ceilings = Ceilings::compute(model);
         if ceilings.all.iter().all(|c| c.median.is_none()) {
             return Err(Lacking::Ceilings);
         }
-        let makeup = Makeup::of(model, warm_up)?;
+        let makeup = Makeup::compute(model, warm_up)?;
         let bytes: f64 = makeup.operators.iter().map(|o| o.bytes).sum();
         // A token of any setting reads the same bytes, all threads together.
         let reads = (bytes >= 1.0).then_some(bytes as u64);
-        let now = Speeds::of(&ceilings, makeup.threads, &makeup.cpus, reads)?;
+        let now = Speeds::new(&ceilings, makeup.threads, &makeup.cpus, reads)?;
         let mut settings = settings(&ceilings, reads);
         if settings.len() < 2 {
             return Err(Lacking::Settings);
@@ -168,7 +168,7 @@ fn settings(ceilings: &Ceilings, reads: Option<u64>) -> Vec<(Vec<u16>, Option<St
         if !known || found.iter().any(|(other, ..)| *other == cpus) {
             continue;
         }
-        if let Ok(speeds) = Speeds::of(ceilings, threads, &cpus, reads) {
+        if let Ok(speeds) = Speeds::new(ceilings, threads, &cpus, reads) {
             found.push((cpus, c.core.clone(), speeds));
         }
     }

@@ -38,7 +38,7 @@ impl Speeds {
     ///
     /// # Errors
     /// The ceiling that is missing.
-    pub(super) fn of(
+    pub(super) fn new(
         ceilings: &Ceilings,
         threads: u32,
         cpus: &[u16],

@@ -32,7 +32,7 @@ pub(super) struct Attention {
 
 impl Attention {
     /// Of a node with its keys, values and mask.
-    pub(super) fn of(model: &Model, topology: &Topology, node: &Node) -> Option<Self> {
+    pub(super) fn compute(model: &Model, topology: &Topology, node: &Node) -> Option<Self> {
         let [q, k, v] = [source(node, 0)?, source(node, 1)?, source(node, 2)?];
         let mask = source(node, 3);
         let [queries, keys, values] = [q, k, v].map(|n| topology.node(n));
@@ -120,7 +120,7 @@ fn cache_cells(model: &Model, topology: &Topology, keys: NodeIdx) -> u64 {
 pub(super) struct Positions(Vec<Option<u32>>);
 
 impl Positions {
-    pub(super) fn of(model: &Model) -> Self {
+    pub(super) fn compute(model: &Model) -> Self {
         let calls = &model.graph_calls;
         let mut of_parent = vec![None; calls.len()];
         for (parent, n_past) in calls.parent.iter().zip(&calls.n_past) {

@@ -33,7 +33,7 @@ pub struct Done {
 impl Done {
     /// What `work` in `wall_ns` comes to.
     #[must_use]
-    pub fn of(work: &Work, wall_ns: Option<u64>) -> Self {
+    pub fn new(work: &Work, wall_ns: Option<u64>) -> Self {
         let bytes = work.bytes();
         let per_s = |n: u64| wall_ns.filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64);
         Self {
@@ -72,9 +72,15 @@ pub struct Achieved {
 impl Achieved {
     /// The sums of a session.
     #[must_use]
-    pub fn of(model: &Model, works: &Works, op: &Op, executions: &Executions, tallies: &Tallies) -> Self {
+    pub fn compute(
+        model: &Model,
+        works: &Works,
+        op: &Op,
+        executions: &Executions,
+        tallies: &Tallies,
+    ) -> Self {
         let mut cells = vec![Work::default(); tallies.len()];
-        let mut reader = Reader::of(model, works);
+        let mut reader = Reader::new(model, works);
         for (call, rows) in executions.by_call() {
             for e in rows {
                 let work = reader.execution(call, executions.node[e], executions.last_node[e]);
@@ -105,13 +111,13 @@ impl Achieved {
                 .operators
                 .iter()
                 .zip(&sums)
-                .map(|(o, work)| Done::of(work, wall(&o.backend, o.wall_ns)))
+                .map(|(o, work)| Done::new(work, wall(&o.backend, o.wall_ns)))
                 .collect(),
             types: op
                 .types
                 .iter()
                 .zip(&types)
-                .map(|(t, work)| Done::of(work, wall(&t.backend, t.wall_ns)))
+                .map(|(t, work)| Done::new(work, wall(&t.backend, t.wall_ns)))
                 .collect(),
             phases,
             cells,

@@ -22,7 +22,7 @@ pub(super) struct Experts {
 
 impl Experts {
     /// Of a node that reads a selection. Before llama.cpp b2591 each expert has a tensor of its own, and each rank a node.
-    pub(super) fn of(
+    pub(super) fn compute(
         model: &Model,
         topology: &Topology,
         at: NodeIdx,
@@ -79,7 +79,7 @@ pub(super) fn by_reader(model: &Model, topology: &Topology) -> HashMap<NodeIdx, 
 pub(super) struct Chosen(HashMap<(GraphCallId, NodeIdx), u64>);
 
 impl Chosen {
-    pub(super) fn of(model: &Model) -> Self {
+    pub(super) fn compute(model: &Model) -> Self {
         let experts = &model.experts;
         if experts.is_empty() {
             return Self::default();

@@ -38,11 +38,11 @@ pub(super) enum Formula {
 pub(super) fn formulas(model: &Model, topology: &Topology) -> Vec<Formula> {
     let routed = by_reader(model, topology);
     let of = |(at, node): (NodeIdx, &Node)| match model.texts.get(node.op) {
-        "FLASH_ATTN_EXT" => Attention::of(model, topology, node)
+        "FLASH_ATTN_EXT" => Attention::compute(model, topology, node)
             .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Attention),
         "MUL_MAT_ID" => routed
             .get(&at)
-            .and_then(|selection| Experts::of(model, topology, at, node, selection))
+            .and_then(|selection| Experts::compute(model, topology, at, node, selection))
             .map_or_else(|| Formula::Fixed(estimated(model, topology, node)), Formula::Experts),
         op => Formula::Fixed(fixed(model, topology, node, op)),
     };

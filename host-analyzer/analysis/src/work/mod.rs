@@ -105,11 +105,11 @@ pub struct Works {
 impl Works {
     /// The work of a session.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn compute(model: &Model) -> Self {
         Self {
             formulas: model.topologies.rows.iter().map(|t| formula::formulas(model, t)).collect(),
-            positions: attention::Positions::of(model),
-            chosen: expert::Chosen::of(model),
+            positions: attention::Positions::compute(model),
+            chosen: expert::Chosen::compute(model),
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Of a session.
     #[must_use]
-    pub fn of(model: &'a Model, works: &'a Works) -> Self {
+    pub fn new(model: &'a Model, works: &'a Works) -> Self {
         Self { model, works, fixed: PerNode::new(model) }
     }
 

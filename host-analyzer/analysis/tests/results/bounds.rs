@@ -38,43 +38,43 @@ fn product(work_ns: [u64; 2], wait_ns: [u64; 2]) -> Model {
 }
 
 fn bound(m: &Model) -> Bound {
-    Analysis::of(m).bound[0].clone()
+    Analysis::compute(m).bound[0].clone()
 }
 
 #[test]
 fn the_ceiling_of_as_many_threads_on_the_same_cpus() {
     let mut m = product([10_000, 10_000], [0, 0]);
-    assert_eq!(Analysis::of(&m).roof.phase(Phase::Decode).read, None);
+    assert_eq!(Analysis::compute(&m).roof.phase(Phase::Decode).read, None);
     m.ceilings = vec![
         ceiling(CeilingKind::Read, &[0], 5),
         ceiling(CeilingKind::Read, &[4, 5], 30),
         ceiling(CeilingKind::Int8, &[0, 1], 70),
         ceiling(CeilingKind::Read, &[0, 1, 2], 90),
     ];
-    let roof = Analysis::of(&m).roof;
+    let roof = Analysis::compute(&m).roof;
     let read = roof.phase(Phase::Decode).read.unwrap();
     assert_eq!((read.per_s, read.same_cpus), (30, false));
     m.ceilings.push(ceiling(CeilingKind::Read, &[1, 0], 20));
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let roof = a.roof.phase(Phase::Decode);
     assert_eq!((roof.threads, &roof.cpus[..]), (2, &[0, 1][..]));
     assert_eq!((roof.read.unwrap().per_s, roof.read.unwrap().same_cpus), (20, true));
     assert_eq!((roof.int8.unwrap().per_s, roof.f32), (70, None));
     // One that could not be measured is none.
     m.ceilings[4].note = "no".to_owned();
-    assert_eq!(Analysis::of(&m).roof.phase(Phase::Decode).read.unwrap().per_s, 30);
+    assert_eq!(Analysis::compute(&m).roof.phase(Phase::Decode).read.unwrap().per_s, 30);
 }
 
 #[test]
 fn use_of_the_memory() {
     let mut m = product([10_000, 10_000], [0, 0]);
     m.ceilings = vec![ceiling(CeilingKind::Read, &[0, 1], 136_000_000)];
-    let decode = Analysis::of(&m).roof.decode.unwrap();
+    let decode = Analysis::compute(&m).roof.decode.unwrap();
     // 68,000 bytes in a call of 1 ms are 68 MB/s, half of the ceiling.
     assert_eq!((decode.tokens, decode.bytes_per_token, decode.bytes_per_s), (1, 68_000.0, 68e6));
     assert_eq!(decode.mbu, Some(0.5));
     m.ceilings.clear();
-    assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
+    assert_eq!(Analysis::compute(&m).roof.decode.unwrap().mbu, None);
 }
 
 /// The memory's curve has 136 MB/s where a call's 68,000 bytes are: between 34,000 bytes in 0.1 ms and 102,000 in 0.9 ms. Far above, it
@@ -88,7 +88,7 @@ fn the_working_set_of_a_call() {
         vec![read]
     };
     m.ceilings = curve(&[(34_000, 340_000_000), (102_000, 113_333_333), (1 << 30, 13_600_000)]);
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let roof = a.roof.phase(Phase::Decode);
     let read = roof.read.unwrap();
     assert_eq!((roof.reads_bytes, read.working_set_bytes, read.beyond), (Some(68_000), Some(68_000), false));
@@ -102,18 +102,18 @@ fn the_working_set_of_a_call() {
     // A prompt's calls, of which there are none, have no working set.
     assert_eq!(a.roof.phase(Phase::Prefill).reads_bytes, None);
     m.ceilings = curve(&[(17_000, 500_000_000), (34_000, 136_000_000)]);
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let read = a.roof.phase(Phase::Decode).read.unwrap();
     assert_eq!((read.per_s, read.working_set_bytes, read.beyond), (136_000_000, Some(34_000), true));
     m.ceilings[0].points[1].doubts = vec![Doubt::Unstable];
-    assert_eq!(Analysis::of(&m).roof.decode.unwrap().mbu, None);
+    assert_eq!(Analysis::compute(&m).roof.decode.unwrap().mbu, None);
 }
 
 /// The product moves 68,000 + 256 + 4,000 bytes and does 128,000 operations, in 10 µs: 7.2256 GB/s, 12.8 GOP/s.
 #[test]
 fn memory_or_arithmetic_by_the_nearer_ceiling() {
     let mut m = product([10_000, 10_000], [0, 0]);
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     assert_eq!(a.achieved.operators[0].bytes_per_s, Some(72_256.0 * 1e9 / 10_000.0));
     let bounds = |read: u64, int8: u64, m: &mut Model| {
         m.ceilings =
@@ -237,7 +237,7 @@ fn modules_and_layers() {
     for (i, node) in ran.iter().enumerate() {
         span(&mut m, 0, 1, [*node, *node], [1_000 * i as u64, 100 + i as u64, 7]);
     }
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let place = |node: u32| (a.dag[0].nodes[node as usize].module, a.dag[0].nodes[node as usize].layer);
     for (node, module, layer) in [
         (embd, Module::Embedding, None),

@@ -83,14 +83,14 @@ proptest! {
                 times[at] = times[at].saturating_add(by);
             }
         }
-        let quick = Budget::of(&m, &Phases::of(&m));
+        let quick = Budget::compute(&m, &Phases::compute(&m));
         let states = &mut m.sched.states;
         states.thread.push(ThreadId(0));
         states.start_ns.push(0);
         states.duration_ns.push(u64::MAX);
         states.state.push(ThreadState::Running);
         states.cpu.push(0);
-        prop_assert_eq!(quick, Budget::of(&m, &Phases::of(&m)));
+        prop_assert_eq!(quick, Budget::compute(&m, &Phases::compute(&m)));
     }
 
     #[test]
@@ -109,12 +109,12 @@ proptest! {
                 m.spans.wait_ns[at] = WAIT_UNKNOWN;
             }
         }
-        sums_hold(&Analysis::of(&m).budget)?;
+        sums_hold(&Analysis::compute(&m).budget)?;
     }
 }
 
 fn budget(m: &Model) -> Budget {
-    let budget = Budget::of(m, &Phases::of(m));
+    let budget = Budget::compute(m, &Phases::compute(m));
     sums_hold(&budget).unwrap();
     budget
 }
@@ -276,7 +276,7 @@ fn a_worker_that_is_stopped_before_it_begins_is_blocked_and_one_that_sleeps_ther
 fn an_application_may_sleep_but_not_be_stopped() {
     let with = |of| {
         let mut m = tokens(0, 0, DELAY, false);
-        let at = m.decodes.start_ns[TOKENS as usize - 1] - DELAY;
+        let at = m.llama_calls.start_ns[TOKENS as usize - 1] - DELAY;
         state(&mut m, 0, at, DELAY, of);
         more(&budget(&m))
     };
@@ -317,7 +317,7 @@ fn time_before_a_call_is_the_applications() {
 fn time_of_a_call_outside_of_graphs_is_their_preparation() {
     let mut m = tokens(0, 0, 0, false);
     let last = TOKENS as usize - 1;
-    m.decodes.duration_ns[last] += DELAY;
+    m.llama_calls.duration_ns[last] += DELAY;
     let b = budget(&m);
     assert_eq!(more(&b), [(Class::GraphPreparation, PLANTED)]);
 }
@@ -347,7 +347,7 @@ fn what_is_not_seen_is_unknown() {
 #[test]
 fn an_operator_whose_thread_is_preempted_is_bound_by_interference() {
     let bound = |m: &Model| {
-        let a = Analysis::of(m);
+        let a = Analysis::compute(m);
         let row = a.op.operators.iter().position(|o| o.op == "MUL_MAT").unwrap();
         a.bound[row].by
     };

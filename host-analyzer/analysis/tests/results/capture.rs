@@ -28,7 +28,7 @@ fn without_ends() -> Model {
 #[test]
 fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
     let m = without_ends();
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     for t in &a.budget.tokens {
         assert_eq!(t.wall.total(), t.time_ns);
         // 250 of the graph less 10 before its first operator; 3 of it are the probes.
@@ -49,7 +49,7 @@ fn without_ends_work_and_wait_are_one_class_and_no_wait_is_told() {
     assert!(a.bound.iter().all(|b| b.by != Kind::Synchronisation));
     // What needs work apart from wait says so; what does not, does not.
     let needs_ends = |code: &str, m: &Model| {
-        let f = Findings::of(m, &Analysis::of(m));
+        let f = Findings::compute(m, &Analysis::compute(m));
         f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::Ends))
     };
     for code in ["preempted", "few_threads", "mixed_cores", "passive_wait", "kernels", "paging"] {
@@ -100,7 +100,7 @@ fn products() -> Model {
 #[test]
 fn what_a_filter_left_out_is_neither_lost_nor_0() {
     let m = products();
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     assert_eq!((a.health.spans.left_out, a.health.spans.unaccounted), (Some(160), Some(0)));
     assert!(a.health.remarks.contains(&Remark::LeftOut { spans: 160 }));
     assert!(a.health.remarks.iter().all(|r| r.severity() != Severity::Loss));
@@ -118,7 +118,7 @@ fn what_a_filter_left_out_is_neither_lost_nor_0() {
     assert!(decode.threads.iter().all(|t| t.parts.get(Class::Unknown) == 0 && t.parts.total() == t.time_ns));
     // Figures of all operators are not told from some.
     assert!(a.roof.decode.is_none() && a.dag.iter().all(|d| d.path.is_none()));
-    let f = Findings::of(&m, &a);
+    let f = Findings::compute(&m, &a);
     let needs_all = |code: &str| {
         f.not_known.iter().any(|(r, missing)| r.code == code && missing.contains(&Missing::AllOperators))
     };
@@ -146,7 +146,7 @@ fn tables_with_shares_say_what_the_filters_left_out() {
 #[test]
 fn nodes_that_were_left_out_are_marked_in_graphs() {
     let nodes = |m: &Model| -> Vec<(u32, bool)> {
-        Analysis::of(m).dag[0]
+        Analysis::compute(m).dag[0]
             .nodes
             .iter()
             .map(|n| (n.index, n.not_captured))
@@ -173,7 +173,7 @@ fn operators_whose_probe_is_more_than_a_tenth_of_them_are_marked() {
     let mut m = planted::tokens(0, 0, 0, false);
     m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 6, inside_ns: 3 });
     let biased = |m: &Model| -> Vec<(String, Option<u64>, bool)> {
-        Analysis::of(m).op.types.iter().map(|t| (t.op.clone(), t.median_ns, t.biased)).collect()
+        Analysis::compute(m).op.types.iter().map(|t| (t.op.clone(), t.median_ns, t.biased)).collect()
     };
     // A product takes 100 ns, a norm 20.
     let expected = [("MUL_MAT".to_owned(), Some(100), false), ("RMS_NORM".to_owned(), Some(20), true)];
@@ -238,7 +238,7 @@ fn switches_and_steps_are_tracks_of_the_timelines() {
 
 #[test]
 fn health_lists_what_is_in_force_and_what_is_not() {
-    let a = Analysis::of(&duty::everything());
+    let a = Analysis::compute(&duty::everything());
     let lines = profinfer_views::words::health::lines(&a.health);
     for part in [
         "not in force: --ends none: counters need both ends",
@@ -250,7 +250,7 @@ fn health_lists_what_is_in_force_and_what_is_not() {
     ] {
         assert!(lines.iter().any(|line| line.contains(part)), "{part}: {lines:#?}");
     }
-    let plain = Analysis::of(&planted::tokens(0, 0, 0, false));
+    let plain = Analysis::compute(&planted::tokens(0, 0, 0, false));
     assert!(
         plain.health.remarks.iter().all(|r| !matches!(r, Remark::PartOfTokens(_) | Remark::Controller(_)))
     );

@@ -42,7 +42,7 @@ fn board() -> Vec<Ceiling> {
 fn ceilings() -> Ceilings {
     let mut model = small::model();
     model.ceilings = board();
-    Analysis::of(&model).ceiling
+    Analysis::compute(&model).ceiling
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_views_show_them() {
     let mut model = small::model();
     model.ceilings = board();
     model.ceilings[0].median = 12_340_000_000;
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let mut json = Vec::new();
     views::summary::summary(&model, &analysis, &mut json).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
@@ -102,7 +102,7 @@ fn the_views_show_them() {
     assert!(row(["int8", "big", "sdot"]) && text.contains("and 6 others"), "{text}");
     model.ceilings.clear();
     let mut without = Vec::new();
-    views::terminal::terminal(&model, &Analysis::of(&model), &mut without).unwrap();
+    views::terminal::terminal(&model, &Analysis::compute(&model), &mut without).unwrap();
     let without = String::from_utf8(without).unwrap();
     assert!(!without.contains("sdot") && !without.contains("big+little"), "{without}");
 }
@@ -138,7 +138,7 @@ fn curve(of: &[(u64, u64)], doubtful: &[u64], end: CurveEnd) -> Ceiling {
 fn on(c: Ceiling, reads: Option<u64>) -> Option<(u64, Option<At>)> {
     let mut model = small::model();
     model.ceilings = vec![c];
-    Ceilings::of(&model).on(CeilingKind::Read, 1, &[4], reads).map(|f| (f.value, f.at))
+    Ceilings::compute(&model).on(CeilingKind::Read, 1, &[4], reads).map(|f| (f.value, f.at))
 }
 
 /// 1 MiB at 40 GB/s, 2 at 40, 4 at 20, 8 at 10. Going through 3 MiB once takes the mean of the times of 2 and 4, 52.4 and 209.7 µs.
@@ -199,7 +199,7 @@ fn a_note_is_a_doubt_only_where_there_are_no_codes() {
 fn the_views_show_the_curve() {
     let mut model = small::model();
     model.ceilings = vec![curve(&CURVE, &[2], CurveEnd::Memory)];
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let mut json = Vec::new();
     views::summary::summary(&model, &analysis, &mut json).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();

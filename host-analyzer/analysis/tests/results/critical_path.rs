@@ -39,7 +39,7 @@ fn analysed(nodes: &[Row], n_nodes: u32, fused: &[(u32, u32)]) -> (CriticalPath,
         now += time;
     }
     small::call(&mut m, 0, [now + 10, now, now], 1, 0, &spans);
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let dag = &a.dag[0];
     (dag.path.clone().unwrap(), dag.nodes.iter().map(|n| n.critical.unwrap()).collect())
 }
@@ -111,5 +111,5 @@ fn a_chain_saves_nothing_and_a_damaged_graph_has_no_path() {
     assert!(path.branches.is_empty());
     let mut m = small::model();
     m.topologies.rows[1].complete = false;
-    assert!(Analysis::of(&m).dag.iter().all(|d| d.path.is_none() && d.nodes[0].critical.is_none()));
+    assert!(Analysis::compute(&m).dag.iter().all(|d| d.path.is_none() && d.nodes[0].critical.is_none()));
 }

@@ -21,10 +21,10 @@ fn planted_thin(mut m: Model) -> Model {
 #[test]
 fn calls_are_whole_untraced_or_at_an_edge() {
     let m = planted_thin(planted::tokens(0, 0, 0, false));
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let tracing = &a.phases.tracing;
     let rows = |wanted: Traced| -> Vec<usize> {
-        (0..TOKENS as usize).filter(|i| tracing.decodes[*i] == wanted).collect()
+        (0..TOKENS as usize).filter(|i| tracing.llama_calls[*i] == wanted).collect()
     };
     assert_eq!(rows(Traced::Whole), [10, 11, 30, 31]);
     assert_eq!(rows(Traced::Edge), [9, 12, 29, 32]);
@@ -35,15 +35,15 @@ fn calls_are_whole_untraced_or_at_an_edge() {
     assert_eq!(a.token.calls[10].op_wall_ns, Some(140));
     assert_eq!(a.token.calls[9].op_wall_ns, None);
     // Without switches all are whole, and nothing is a part.
-    let a = Analysis::of(&planted::tokens(0, 0, 0, false));
-    assert!(a.phases.tracing.decodes.iter().all(|t| *t == Traced::Whole));
+    let a = Analysis::compute(&planted::tokens(0, 0, 0, false));
+    assert!(a.phases.tracing.llama_calls.iter().all(|t| *t == Traced::Whole));
     assert_eq!((a.capture.part(Phase::Decode), a.capture.everything(), a.op_estimate.len()), (None, true, 0));
 }
 
 #[test]
 fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
-    let full = Analysis::of(&planted::tokens(0, 0, 0, false));
-    let part = Analysis::of(&planted_thin(planted::tokens(0, 0, 0, false)));
+    let full = Analysis::compute(&planted::tokens(0, 0, 0, false));
+    let part = Analysis::compute(&planted_thin(planted::tokens(0, 0, 0, false)));
     // The budget of a token, by class.
     let a_token = |a: &Analysis| {
         let decode = a.budget.phase(Phase::Decode).unwrap().clone();
@@ -83,7 +83,7 @@ fn tokens_that_are_alike_give_the_figures_of_all_of_them() {
 #[test]
 fn an_untraced_token_keeps_its_time_and_has_no_class_of_operators() {
     let m = planted_thin(planted::tokens(0, 0, 0, false));
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     for t in &a.budget.tokens {
         assert_eq!(t.wall.total(), t.time_ns);
         let graphs = t.wall.get(Class::NotTraced);
@@ -110,7 +110,7 @@ fn spans_of_a_call_at_an_edge_are_in_no_figure() {
     thin(&mut edge, &[9..12, 30..32]);
     edge.duty.switches.clone_from(&m.duty.switches);
     assert_eq!((full, m.spans.len(), edge.spans.len()), (240, 24, 30));
-    let [a, b] = [&m, &edge].map(Analysis::of);
+    let [a, b] = [&m, &edge].map(Analysis::compute);
     assert_eq!((a.op.types, a.thread, a.budget), (b.op.types, b.thread, b.budget));
     assert_eq!(a.dag, b.dag);
 }
@@ -119,7 +119,7 @@ fn spans_of_a_call_at_an_edge_are_in_no_figure() {
 fn where_no_token_was_traced_the_budget_says_so() {
     let mut m = planted::tokens(0, 0, 0, false);
     thin(&mut m, &[]);
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     let decode = a.budget.phase(Phase::Decode).unwrap();
     assert_eq!((decode.calls, decode.all_calls, decode.wall.get(Class::NotTraced)), (40, 40, 40 * 250));
     assert_eq!(decode.wall.total(), decode.time_ns);
@@ -129,11 +129,11 @@ fn where_no_token_was_traced_the_budget_says_so() {
 #[test]
 fn a_tenth_of_tokens_that_differ_is_within_its_interval() {
     let spec = Spec { tokens: 600, seed: 11, ..Spec::default() };
-    let full = Analysis::of(&synthetic::model(&spec));
+    let full = Analysis::compute(&synthetic::model(&spec));
     let mut m = synthetic::model(&spec);
     let bursts: Vec<_> = (0..12).map(|n| 20 + n * 48..25 + n * 48).collect();
     thin(&mut m, &bursts);
-    let part = Analysis::of(&m);
+    let part = Analysis::compute(&m);
     let decode = |a: &Analysis| a.op.types.iter().filter(|t| t.phase == Phase::Decode).count();
     assert_eq!(decode(&full), decode(&part));
     let mut missed = 0;
@@ -184,7 +184,7 @@ fn findings_of_operators_divide_by_the_traced_tokens() {
     let full = planted::each(plant);
     let mut part = planted::each(plant);
     thin(&mut part, &[4..10, 14..20, 24..30]);
-    let findings = |m: &Model| Findings::of(m, &Analysis::of(m));
+    let findings = |m: &Model| Findings::compute(m, &Analysis::compute(m));
     let moves = |m: &Model| {
         let f = findings(m);
         let (_, evidence) = f.ruled_out.iter().find(|(r, _)| r.code == "migrations").unwrap().clone();

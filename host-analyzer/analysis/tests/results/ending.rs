@@ -37,7 +37,7 @@ fn silent() -> Model {
 }
 
 fn ending(m: &Model) -> Ending {
-    Analysis::of(m).ending
+    Analysis::compute(m).ending
 }
 
 /// Code and state of a silent session with these rows.
@@ -46,7 +46,7 @@ fn of(rows: Vec<EndingRow>) -> (EndingCode, EndingState, bool) {
     m.endings = rows;
     let e = ending(&m);
     // The remark comes first, and nothing claims that all is well.
-    let health = Analysis::of(&m).health;
+    let health = Analysis::compute(&m).health;
     assert!(matches!(health.remarks[0], Remark::Ending(_)));
     assert!(health.remarks.iter().all(|r| !matches!(r, Remark::Complete { .. } | Remark::NothingSeen(_))));
     assert!(health.remarks.iter().all(|r| r.severity() != Severity::Good));
@@ -139,7 +139,7 @@ fn an_end_after_tokens_is_no_lack_of_them() {
 #[test]
 fn graphs_of_a_first_call_that_was_cut_are_no_call() {
     let mut m = small::model();
-    m.decodes = Decodes::default();
+    m.llama_calls = LlamaCalls::default();
     m.graph_calls.decode.iter_mut().for_each(|d| *d = None);
     m.parts = Parts::default();
     // An engine without token calls.

@@ -49,23 +49,23 @@ fn merged(a: &Model, b: &Model) -> Model {
         all.sort_unstable();
         all
     };
-    let decodes = order(&a.decodes.start_ns, &b.decodes.start_ns);
+    let llama_calls = order(&a.llama_calls.start_ns, &b.llama_calls.start_ns);
     let calls = order(&a.graph_calls.start_ns, &b.graph_calls.start_ns);
     let place = |all: &[(u64, usize, usize)], who: usize| -> BTreeMap<u32, u32> {
         (0..).zip(all).filter(|(_, row)| row.1 == who).map(|(new, row)| (row.2 as u32, new)).collect()
     };
-    let decode_ids = [place(&decodes, 0), place(&decodes, 1)];
+    let decode_ids = [place(&llama_calls, 0), place(&llama_calls, 1)];
     let call_ids = [place(&calls, 0), place(&calls, 1)];
-    m.decodes = Decodes::default();
-    for (_, who, row) in &decodes {
-        let d = [&a.decodes, &b.decodes][*who];
-        m.decodes.start_ns.push(d.start_ns[*row]);
-        m.decodes.duration_ns.push(d.duration_ns[*row]);
-        m.decodes.function.push(d.function[*row]);
-        m.decodes.thread.push(if *who == 0 { d.thread[*row] } else { threads[&d.thread[*row]] });
-        m.decodes.context.push(d.context[*row]);
-        m.decodes.n_tokens.push(d.n_tokens[*row]);
-        m.decodes.status.push(d.status[*row]);
+    m.llama_calls = LlamaCalls::default();
+    for (_, who, row) in &llama_calls {
+        let d = [&a.llama_calls, &b.llama_calls][*who];
+        m.llama_calls.start_ns.push(d.start_ns[*row]);
+        m.llama_calls.duration_ns.push(d.duration_ns[*row]);
+        m.llama_calls.function.push(d.function[*row]);
+        m.llama_calls.thread.push(if *who == 0 { d.thread[*row] } else { threads[&d.thread[*row]] });
+        m.llama_calls.context.push(d.context[*row]);
+        m.llama_calls.n_tokens.push(d.n_tokens[*row]);
+        m.llama_calls.status.push(d.status[*row]);
     }
     m.graph_calls = GraphCalls::default();
     for (_, who, row) in &calls {
@@ -80,7 +80,7 @@ fn merged(a: &Model, b: &Model) -> Model {
         g.n_tokens.push(from.n_tokens[*row]);
         g.n_past.push(from.n_past[*row]);
         g.thread.push(if *who == 0 { from.thread[*row] } else { threads[&from.thread[*row]] });
-        g.decode.push(from.decode[*row].map(|d| DecodeId(decode_ids[*who][&d.0])));
+        g.decode.push(from.decode[*row].map(|d| LlamaCallId(decode_ids[*who][&d.0])));
         g.parent.push(from.parent[*row].map(|p| GraphCallId(call_ids[*who][&p.0])));
     }
     let mut spans: Vec<(u32, usize, usize)> = Vec::new();
@@ -107,7 +107,7 @@ fn merged(a: &Model, b: &Model) -> Model {
 fn two() -> (Model, Model, Model) {
     let mut a = synthetic::model(&Spec { seed: 3, tokens: 9, ..Spec::default() });
     let mut b = synthetic::model(&Spec { seed: 4, tokens: 5, layers: 3, splits: 2, ..Spec::default() });
-    b.decodes.start_ns.iter_mut().for_each(|ns| *ns += 17);
+    b.llama_calls.start_ns.iter_mut().for_each(|ns| *ns += 17);
     b.graph_calls.start_ns.iter_mut().for_each(|ns| *ns += 17);
     b.spans.start_ns.iter_mut().for_each(|ns| *ns += 17);
     a.session.processes.push(process(A, "llama-cli"));
@@ -119,7 +119,7 @@ fn two() -> (Model, Model, Model) {
 /// summary.json without what is of the whole recording, and without numbers of processes, threads and topologies.
 fn figures(m: &Model) -> serde_json::Value {
     let mut bytes = Vec::new();
-    summary(m, &Analysis::of(m), &mut bytes).unwrap();
+    summary(m, &Analysis::compute(m), &mut bytes).unwrap();
     let mut all: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let kept = ["tokens", "op_types", "operators", "budget", "work", "kv", "threads", "findings", "graphs"];
     all.as_object_mut().unwrap().retain(|key, _| kept.contains(&key.as_str()));
@@ -145,7 +145,7 @@ fn each_engine_has_the_figures_that_it_has_alone() {
     let (a, b, both) = two();
     assert_eq!(both.engines(), [A, B]);
     assert_eq!(a.engines(), [A]);
-    assert_eq!(both.decodes.len(), a.decodes.len() + b.decodes.len());
+    assert_eq!(both.llama_calls.len(), a.llama_calls.len() + b.llama_calls.len());
     for (pid, alone) in [(A, &a), (B, &b)] {
         let one = both.only(pid);
         assert_eq!(one.engines(), [pid]);
@@ -157,7 +157,7 @@ fn each_engine_has_the_figures_that_it_has_alone() {
     }
     // Together they have those of neither.
     assert_ne!(figures(&both)["tokens"], figures(&a)["tokens"]);
-    let last = both.decodes.thread.last().unwrap();
+    let last = both.llama_calls.thread.last().unwrap();
     assert_eq!(both.latest_engine(), Some(both.threads.get(*last).pid));
 }
 
@@ -169,7 +169,7 @@ fn threads_of_another_engine_are_other_tasks() {
     let (name, command) = (m.texts.intern("b"), m.texts.intern("b -m m"));
     m.sched.recorded = true;
     m.sched.tasks.push(Task { tid: 900, pid: B, name, command, cgroup: Text::default() });
-    let start = m.decodes.start_ns[0];
+    let start = m.llama_calls.start_ns[0];
     let states = &mut m.sched.states;
     for (from, length, state) in
         [(start, 50, ThreadState::Running), (start + 50, 100, ThreadState::Preempted)]
@@ -185,7 +185,7 @@ fn threads_of_another_engine_are_other_tasks() {
     m.sched.turns.duration_ns.push(100);
     m.sched.turns.task.push(TaskId(0));
     let of = |m: &Model| {
-        let sched = Analysis::of(m).sched;
+        let sched = Analysis::compute(m).sched;
         sched.interference.iter().map(|t| (t.pid, t.engine)).collect::<Vec<_>>()
     };
     assert_eq!(of(&m.only(small::PID)), [(B, false)]);

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::models::routed::{self, CONTEXT, Chosen, Routed, SMALL, call, lose, session};
 
 fn routings(m: &Model) -> Vec<Routing> {
-    Analysis::of(m).expert
+    Analysis::compute(m).expert
 }
 
 fn close(a: Option<f64>, b: Option<f64>) -> bool {
@@ -177,7 +177,7 @@ fn weights_of_unknown_size_have_no_bytes() {
 #[test]
 fn a_model_without_routers_has_none() {
     for m in [Model::default(), crate::models::small::model(), session()] {
-        let a = Analysis::of(&m);
+        let a = Analysis::compute(&m);
         assert!(a.expert.is_empty());
         let said = words::health::lines(&a.health);
         assert!(!said.iter().any(|l| l.contains("expert")), "{said:?}");
@@ -186,14 +186,14 @@ fn a_model_without_routers_has_none() {
 
 #[test]
 fn health_tells_of_every_lost_expert() {
-    let lines = |m: &Model| words::health::lines(&Analysis::of(m).health);
+    let lines = |m: &Model| words::health::lines(&Analysis::compute(m).health);
     assert_eq!(
         lines(&routed::small())[0],
         "complete: 5 token calls, 28 selections of an expert, nothing lost"
     );
     let mut m = routed::small();
     lose(&mut m, 2, 0, 1);
-    let health = Analysis::of(&m).health;
+    let health = Analysis::compute(&m).health;
     let said = words::health::lines(&health);
     assert!(
         !health.perfect
@@ -209,7 +209,7 @@ fn health_tells_of_every_lost_expert() {
     let with = |change: fn(&mut Model)| {
         let mut m = routed::small();
         change(&mut m);
-        let health = Analysis::of(&m).health;
+        let health = Analysis::compute(&m).health;
         assert!(!health.perfect);
         words::health::lines(&health)[0].clone()
     };

@@ -114,7 +114,7 @@ fn alike() -> Vec<Ceiling> {
 
 fn foreseen(mut m: Model, ceilings: Vec<Ceiling>) -> Prediction {
     m.ceilings = ceilings;
-    Prediction::of(&m, PRACTICAL, WARM_UP).unwrap()
+    Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap()
 }
 
 fn near(row: &Foreseen, token: f64, low: f64, high: f64) {
@@ -177,7 +177,7 @@ fn by_the_working_set_of_a_token() {
     recorded.points[1].doubts = vec![Doubt::Unstable];
     let mut m = session([PRODUCT, NORM], &[0, 1]);
     m.ceilings = ceilings;
-    let lacking = Prediction::of(&m, PRACTICAL, WARM_UP).unwrap_err();
+    let lacking = Prediction::compute(&m, PRACTICAL, WARM_UP).unwrap_err();
     assert_eq!(lacking, Lacking::Ceiling { kind: CeilingKind::Read, threads: 2 });
 }
 
@@ -282,7 +282,7 @@ fn what_others_took() {
 
 #[test]
 fn what_is_missing_is_named() {
-    let lacking = |m: &Model| Prediction::of(m, PRACTICAL, WARM_UP).unwrap_err();
+    let lacking = |m: &Model| Prediction::compute(m, PRACTICAL, WARM_UP).unwrap_err();
     let with = |ceilings: Vec<Ceiling>| {
         let mut m = session([PRODUCT, NORM], &[0, 1]);
         m.ceilings = ceilings;
@@ -301,7 +301,7 @@ fn what_is_missing_is_named() {
     m.capture.ends = Ends::None;
     assert_eq!(lacking(&m), Lacking::Ends);
     let m = with(alike());
-    let few = Prediction::of(&m, PRACTICAL, 13).unwrap_err();
+    let few = Prediction::compute(&m, PRACTICAL, 13).unwrap_err();
     assert_eq!(few, Lacking::Tokens { found: 7, needed: 8, warm_up: 13 });
     for lacking in [Lacking::Ceilings, Lacking::Settings, Lacking::Ends, few] {
         let (answer, help) = words::lacking(&lacking);

@@ -19,7 +19,7 @@ fn analysed(unit: GaugeUnit, period_ns: u64, rows: &[(u64, Option<i64>)]) -> Gau
         at_ns: rows.iter().map(|r| r.0).collect(),
         values: rows.iter().map(|r| r.1).collect(),
     });
-    Analysis::of(&model).gauge.remove(0)
+    Analysis::compute(&model).gauge.remove(0)
 }
 
 fn figures(min: f64, mean: f64, max: f64, covered_ns: u64) -> Option<Figures> {

@@ -13,7 +13,7 @@ use crate::models::small;
 fn health(change: impl FnOnce(&mut Model)) -> Health {
     let mut m = small::model();
     change(&mut m);
-    Analysis::of(&m).health
+    Analysis::compute(&m).health
 }
 
 fn ledger(change: impl FnOnce(&mut Ledger)) -> impl FnOnce(&mut Model) {
@@ -184,7 +184,7 @@ fn incomplete_topologies_and_levels_without_events() {
     let mut m = Model { session: small::model().session, health: small::model().health, ..Model::default() };
     m.health.spans_received = 0;
     m.health.ledger = Some(Ledger::default());
-    let h = Analysis::of(&m).health;
+    let h = Analysis::compute(&m).health;
     assert!(matches!(h.remarks[..], [Remark::Ending(_)]), "one remark for all levels: {:?}", h.remarks);
 }
 

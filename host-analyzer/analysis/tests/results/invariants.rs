@@ -37,7 +37,7 @@ fn executions(m: &Model) -> BTreeMap<(u32, u32), (u64, u64, u64)> {
 
 fn phase(m: &Model, graph_call: u32) -> Phase {
     let decode = m.graph_calls.decode[graph_call as usize].unwrap();
-    if m.decodes.n_tokens[decode.0 as usize] == 1 { Phase::Decode } else { Phase::Prefill }
+    if m.llama_calls.n_tokens[decode.0 as usize] == 1 { Phase::Decode } else { Phase::Prefill }
 }
 
 proptest! {
@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn operators_fit_into_graphs_and_graphs_into_calls(spec in spec()) {
         let m = model(&spec);
-        let calls = Analysis::of(&m).token.calls;
+        let calls = Analysis::compute(&m).token.calls;
         prop_assert_eq!(calls.len() as u32, spec.contexts * spec.requests * (spec.tokens + 1));
         for c in calls {
             prop_assert!(c.op_wall_ns.unwrap() > 0);
@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn sums_are_the_same_by_type_by_operator_by_graph_and_by_thread(spec in spec()) {
         let m = model(&spec);
-        let a = Analysis::of(&m);
+        let a = Analysis::compute(&m);
         let executions = executions(&m);
         for p in Phase::ALL {
             let want = executions.iter().filter(|((call, _), _)| phase(&m, *call) == p).fold(
@@ -105,14 +105,14 @@ proptest! {
         for ((call, node), (wall, ..)) in executions(&m) {
             let topology = m.topologies.get(m.graph_calls.topology[call as usize].unwrap());
             let name = m.texts.get(topology.nodes[node as usize].name).to_owned();
-            let context = m.decodes.context[m.graph_calls.decode[call as usize].unwrap().0 as usize];
+            let context = m.llama_calls.context[m.graph_calls.decode[call as usize].unwrap().0 as usize];
             let op = topology.nodes[node as usize].op;
             let same = |n: &&profinfer_trace::model::Node| n.op == op && m.texts.get(n.name) == name;
             let nth = topology.nodes[..=node as usize].iter().filter(same).count() as u32;
             let key = (phase(&m, call), context, name + m.texts.get(op), nth);
             walls.entry(key).or_default().push(wall);
         }
-        let operators = Analysis::of(&m).op.operators;
+        let operators = Analysis::compute(&m).op.operators;
         prop_assert_eq!(operators.len(), walls.len());
         for o in operators {
             let context = u64::from_str_radix(&o.context.unwrap()[2..], 16).unwrap();
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn every_part_of_every_context_has_its_graph(spec in spec()) {
         let m = model(&spec);
-        let dags = Analysis::of(&m).dag;
+        let dags = Analysis::compute(&m).dag;
         let phases = if spec.tokens == 0 { 1 } else { 2 };
         prop_assert_eq!(dags.len() as u32, spec.contexts * spec.splits * phases);
         for d in &dags {

@@ -23,7 +23,7 @@ pub(crate) fn calls(steps: u64) -> Vec<Call> {
 }
 
 fn only(calls: &[Call]) -> Kv {
-    let all = Analysis::of(&model(calls, true)).kv;
+    let all = Analysis::compute(&model(calls, true)).kv;
     assert_eq!(all.len(), 1);
     all.into_iter().next().unwrap()
 }

@@ -9,13 +9,13 @@ use crate::models::calls::{Call, call, model};
 const A: u64 = 0x5000;
 
 fn told(calls: &[Call]) -> Vec<(Phase, Evidence)> {
-    let phases = Analysis::of(&model(calls, true)).phases;
-    phases.decodes.into_iter().zip(phases.evidence).collect()
+    let phases = Analysis::compute(&model(calls, true)).phases;
+    phases.llama_calls.into_iter().zip(phases.evidence).collect()
 }
 
 /// First call, tokens of the prompt, generated.
 fn requests(calls: &[Call]) -> Vec<(u32, u64, u64)> {
-    let requests = Analysis::of(&model(calls, true)).token.requests;
+    let requests = Analysis::compute(&model(calls, true)).token.requests;
     requests.iter().map(|r| (r.first_call, r.prompt_tokens, r.generated)).collect()
 }
 
@@ -24,10 +24,10 @@ fn a_warm_up_is_no_prompt_and_no_request() {
     let calls = [call(A, 2, &[1], 0), call(A, 5, &[1], 0), call(A, 1, &[1], 5), call(A, 1, &[1], 6)];
     assert_eq!(told(&calls), [(WarmUp, Positions), (Prefill, Logits), (Decode, Logits), (Decode, Logits)]);
     assert_eq!(requests(&calls), [(1, 5, 2)]);
-    let token = Analysis::of(&model(&calls, true)).token;
+    let token = Analysis::compute(&model(&calls, true)).token;
     assert_eq!((token.prefill.calls, token.prefill.tokens, token.warm_up.calls), (1, 5, 1));
     // Its operators are in no other phase's sum: each graph works 50 ns.
-    let op = Analysis::of(&model(&calls, true)).op;
+    let op = Analysis::compute(&model(&calls, true)).op;
     assert_eq!([Prefill, Decode, WarmUp, BatchDecode].map(|p| op.wall_ns[p.index()]), [50, 100, 50, 0]);
 }
 
@@ -63,7 +63,7 @@ fn parallel_sequences_are_no_prompt() {
     ];
     let phases: Vec<_> = told(&calls).iter().map(|t| t.0).collect();
     assert_eq!(phases, [Prefill, Prefill, BatchDecode, BatchDecode, Decode]);
-    let a = Analysis::of(&model(&calls, true));
+    let a = Analysis::compute(&model(&calls, true));
     assert_eq!((a.token.batch_decode.calls, a.token.batch_decode.tokens), (2, 4));
     assert_eq!(a.thread[0].batch_decode_work_ns, 100);
     assert_eq!(requests(&calls).last().map(|r| r.2), Some(5));
@@ -73,18 +73,18 @@ fn parallel_sequences_are_no_prompt() {
 fn a_prompt_of_several_graphs_has_the_logits_of_all() {
     // The engine cuts a call into graphs of at most 512 tokens.
     let calls = [call(A, 1_024, &[0, 1], 0), call(A, 1_024, &[512, 512], 1_024)];
-    let phases = Analysis::of(&model(&calls, true)).phases;
+    let phases = Analysis::compute(&model(&calls, true)).phases;
     assert_eq!(phases.logits, [Some(1), Some(1_024)]);
-    assert_eq!(phases.decodes, [Prefill, BatchDecode]);
+    assert_eq!(phases.llama_calls, [Prefill, BatchDecode]);
 }
 
 #[test]
 fn without_the_graph_the_number_of_tokens_tells_and_says_so() {
     let calls = [call(A, 5, &[], 0), call(A, 5, &[], 5), call(A, 1, &[], 10)];
     assert_eq!(told(&calls), [(Prefill, Tokens), (Prefill, Tokens), (Decode, Tokens)]);
-    assert_eq!(Analysis::of(&model(&calls, true)).token.prefill.told_by_tokens, 2);
+    assert_eq!(Analysis::compute(&model(&calls, true)).token.prefill.phase_by_token_count, 2);
     // An engine that computes logits for all tokens: they tell nothing.
     let calls = [call(A, 5, &[5], 0), call(A, 5, &[5], 5), call(A, 1, &[1], 10)];
-    let phases = Analysis::of(&model(&calls, false)).phases;
-    assert_eq!((phases.decodes, phases.evidence), (vec![Prefill, Prefill, Decode], vec![Tokens; 3]));
+    let phases = Analysis::compute(&model(&calls, false)).phases;
+    assert_eq!((phases.llama_calls, phases.evidence), (vec![Prefill, Prefill, Decode], vec![Tokens; 3]));
 }

@@ -8,7 +8,7 @@ use profinfer_trace::model::*;
 type Row = (u64, u32, u64, u64, i32, Option<u32>);
 
 fn requests(rows: &[Row]) -> Vec<Request> {
-    Analysis::of(&model(rows)).token.requests
+    Analysis::compute(&model(rows)).token.requests
 }
 
 fn model(rows: &[Row]) -> Model {
@@ -18,7 +18,7 @@ fn model(rows: &[Row]) -> Model {
     let empty = Topology { pid: 1, n_nodes: 0, nodes: Vec::new(), complete: true };
     m.topologies.rows = vec![empty; topologies as usize];
     for (i, &(context, n_tokens, start, length, status, topology)) in (0..).zip(rows) {
-        let d = &mut m.decodes;
+        let d = &mut m.llama_calls;
         d.start_ns.push(start);
         d.duration_ns.push(length);
         d.function.push(DecodeFunction::LlamaDecode);
@@ -36,7 +36,7 @@ fn model(rows: &[Row]) -> Model {
         g.n_tokens.push(n_tokens);
         g.n_past.push(None);
         g.thread.push(thread);
-        g.decode.push(Some(DecodeId(i)));
+        g.decode.push(Some(LlamaCallId(i)));
         g.parent.push(None);
     }
     m
@@ -112,7 +112,7 @@ fn contexts_have_their_own_requests() {
 #[test]
 fn failed_calls_count_for_nothing() {
     let rows = [(1, 4, 0, 10, 0, None), (1, 1, 20, 10, 1, None), (1, 1, 40, 20, 0, None)];
-    let token = Analysis::of(&model(&rows)).token;
+    let token = Analysis::compute(&model(&rows)).token;
     assert_eq!(figures(&token.requests), [(0, 4, Some(10), 1, Some(50))]);
     assert_eq!((token.failed_calls, token.decode.calls, token.calls.len()), (1, 1, 3));
 }

@@ -14,7 +14,7 @@ use crate::models::small;
 fn model() -> (Model, Vec<(u64, u64)>) {
     let mut m = small::model();
     let calls: Vec<(u64, u64)> =
-        m.decodes.start_ns.iter().zip(&m.decodes.duration_ns).map(|(s, d)| (*s, s + d)).collect();
+        m.llama_calls.start_ns.iter().zip(&m.llama_calls.duration_ns).map(|(s, d)| (*s, s + d)).collect();
     let (p, d) = (calls[0].0, calls[1].0);
     let rows = [
         (0, p, 100, Running, 0),
@@ -54,7 +54,7 @@ fn model() -> (Model, Vec<(u64, u64)>) {
 #[test]
 fn time_by_state_and_phase() {
     let (m, calls) = model();
-    let sched = Analysis::of(&m).sched;
+    let sched = Analysis::compute(&m).sched;
     assert!(calls[0].1 - calls[0].0 >= 300 && calls[1].1 - calls[1].0 >= 50, "{calls:?}");
     let first = &sched.threads[0];
     assert_eq!((first.runs, first.preemptions, first.migrations), (3, 1, 2));
@@ -80,7 +80,7 @@ fn time_by_state_and_phase() {
 #[test]
 fn only_time_for_which_a_thread_waited_is_blamed() {
     let (m, _) = model();
-    let sched = Analysis::of(&m).sched;
+    let sched = Analysis::compute(&m).sched;
     let [task, idle] = &*sched.interference else { panic!("{:?}", sched.interference) };
     assert_eq!(
         (task.tid, task.pid, &*task.name, &*task.command, &*task.cgroup),
@@ -109,7 +109,7 @@ fn pieces_make_up_the_stretches_and_the_timelines_show_them() {
     let waits: Vec<_> =
         all.iter().filter(|p| p.state == Woken).map(|p| (p.start_ns - calls[1].0, p.turn)).collect();
     assert_eq!(waits, [(0, None), (5, Some(1))]);
-    let analysis = Analysis::of(&m);
+    let analysis = Analysis::compute(&m);
     let mut chrome = Vec::new();
     views::chrome::chrome(&m, &analysis, &mut chrome).unwrap();
     let chrome = String::from_utf8(chrome).unwrap();

@@ -128,7 +128,7 @@ fn tables_have_the_columns_that_are_listed() {
         [tables::ops_parquet, tables::tokens_parquet, tables::experts_parquet, tables::threads_parquet];
     let counted = everything();
     for model in [profinfer_trace::read(DEMO).unwrap(), routed::small(), counted] {
-        let analysis = Analysis::of(&model);
+        let analysis = Analysis::compute(&model);
         for (table, view) in TABLES.iter().zip(views) {
             let mut bytes = Vec::new();
             view(&model, &analysis, &mut bytes).unwrap();

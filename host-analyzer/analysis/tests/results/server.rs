@@ -15,7 +15,7 @@ fn model(calls: &[(u64, u64, &[Part])]) -> Model {
     m.session.start_ns = START;
     let thread = m.threads.find_or_add(1);
     for (i, (start, length, parts)) in (0..).zip(calls) {
-        let d = &mut m.decodes;
+        let d = &mut m.llama_calls;
         d.start_ns.push(START + start);
         d.duration_ns.push(*length);
         d.function.push(DecodeFunction::LlamaDecode);
@@ -26,7 +26,7 @@ fn model(calls: &[(u64, u64, &[Part])]) -> Model {
         let mut first = 0;
         for (seq, pos, n, outputs) in *parts {
             let p = &mut m.parts;
-            p.decode.push(DecodeId(i));
+            p.decode.push(LlamaCallId(i));
             p.first.push(first);
             p.n.push(*n);
             p.seq.push(Some(*seq));
@@ -41,7 +41,7 @@ fn model(calls: &[(u64, u64, &[Part])]) -> Model {
 }
 
 fn server(calls: &[(u64, u64, &[Part])]) -> Server {
-    Analysis::of(&model(calls)).server
+    Analysis::compute(&model(calls)).server
 }
 
 /// Slot, how it begins, reused, prompt, outputs, TTFT, waited, TPOT.
@@ -68,7 +68,7 @@ pub(crate) fn shared() -> Model {
 #[test]
 fn two_slots_share_the_calls() {
     let m = shared();
-    let analysis = Analysis::of(&m);
+    let analysis = Analysis::compute(&m);
     let s = &analysis.server;
     assert_eq!(
         figures(s),
@@ -186,8 +186,8 @@ fn what_was_not_seen_is_not_told() {
 fn without_sequences_there_are_no_slots() {
     let mut m = model(&[(0, 10, &[(0, 0, 8, 1)])]);
     m.parts.seq = vec![None];
-    assert_eq!(Analysis::of(&m).server, Server::default());
+    assert_eq!(Analysis::compute(&m).server, Server::default());
     let mut m = model(&[(0, 10, &[(0, 0, 8, 1)])]);
     m.parts.n_seq = vec![2];
-    assert!(Analysis::of(&m).server.requests.is_empty(), "a prompt that several share is nobody's own");
+    assert!(Analysis::compute(&m).server.requests.is_empty(), "a prompt that several share is nobody's own");
 }

@@ -11,7 +11,7 @@ use crate::models::duty::{TIMES, TOKEN_NS, Times, thin, timed};
 use crate::models::planted;
 
 fn slowdown(m: &Model) -> Slowdown {
-    Slowdown::of(m, &Phases::of(m), &Executions::of(m))
+    Slowdown::compute(m, &Phases::compute(m), &Executions::compute(m))
 }
 
 fn measured(m: &Model) -> Measured {
@@ -67,8 +67,8 @@ fn its_interval_holds_in_95_of_100_draws() {
 fn bursts_without_neighbours_on_both_sides_are_no_pair() {
     let mut m = timed(&TIMES, 1);
     // A prompt behind the first two bursts: the tokens behind it are of another text.
-    let behind = m.decodes.start_ns.len() / 10;
-    m.decodes.n_tokens[65] = 16;
+    let behind = m.llama_calls.start_ns.len() / 10;
+    m.llama_calls.n_tokens[65] = 16;
     assert_eq!(behind, 80);
     // The second burst is of the rows 60 to 63; the edge is row 64, and behind it is the prompt.
     assert_eq!(measured(&m).bursts, 19);
@@ -91,11 +91,11 @@ fn what_switching_costs_is_told_apart_and_is_in_all_tokens() {
     let mut m = timed(&TIMES, 1);
     let tokens = |n: f64| (n * TOKEN_NS) as u64;
     m.duty.switches.iter_mut().filter(|s| !s.on && s.began_ns > 0).for_each(|s| s.done_ns += tokens(9.5));
-    let traced = Phases::of(&m).tracing.decodes;
+    let traced = Phases::compute(&m).tracing.llama_calls;
     let edges: Vec<usize> = (0..traced.len()).filter(|i| traced[*i] == Traced::Edge).collect();
     // Behind each burst.
     for pause in edges.chunk_by(|a, b| a + 1 == *b).filter(|edge| edge.len() > 2) {
-        m.decodes.duration_ns[pause[0]] += tokens(5.0);
+        m.llama_calls.duration_ns[pause[0]] += tokens(5.0);
     }
     let measured = measured(&m);
     let e = measured.edges.unwrap();
@@ -125,7 +125,7 @@ fn too_few_bursts_and_none_are_an_estimate_or_unknown() {
 fn a_measured_slowdown_takes_the_place_of_the_estimate() {
     let mut m = timed(&TIMES, 1);
     m.health.probe_cost = Some(ProbeCost { pairs: 9, pair_ns: 2_000, inside_ns: 1_000 });
-    let a = Analysis::of(&m);
+    let a = Analysis::compute(&m);
     assert_eq!(a.cost.decode_slowdown, None);
     assert!(matches!(a.cost.slowdown, Slowdown::Measured(_)));
     assert!(a.health.remarks.iter().any(|r| matches!(r, Remark::Slowdown(_))));

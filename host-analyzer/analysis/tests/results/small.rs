@@ -10,7 +10,7 @@ use profinfer_trace::model::{Absence, Counter, Counts, ProbeCost};
 use crate::models::small;
 
 fn analysis() -> Analysis {
-    Analysis::of(&small::model())
+    Analysis::compute(&small::model())
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn cost_and_length() {
 fn slowdown_by_the_probes() {
     let mut model = small::model();
     model.health.probe_cost = Some(ProbeCost { pairs: 2_048, pair_ns: 3, inside_ns: 1 });
-    let a = Analysis::of(&model);
+    let a = Analysis::compute(&model);
     assert_eq!((a.cost.probe_pair_ns, a.cost.probe_inside_ns), (Some(3), Some(1)));
     // Two calls of three executions: 6 pairs of 3 ns in 820 ns.
     assert_eq!(a.cost.decode_slowdown, Some(18.0 / 802.0));
@@ -214,7 +214,7 @@ fn counters_by_type_of_operator_and_core() {
         let counter = Counter { name, event: 0x11, pmu: pmu.to_owned(), cpus, slot: 0, attached: true, note };
         model.session.counters.push(counter);
     }
-    let counted = Analysis::of(&model).counted;
+    let counted = Analysis::compute(&model).counted;
     // Every span is in one row, and no row mixes cores: two types of operator, two phases, two cores.
     assert_eq!(counted.iter().map(|c| c.spans).sum::<u64>(), n as u64);
     assert_eq!(counted.len(), 2 * 2 * 2);

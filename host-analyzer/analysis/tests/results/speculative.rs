@@ -44,7 +44,7 @@ pub(crate) fn calls() -> Vec<Call> {
 }
 
 fn only(calls: &[Call]) -> Speculative {
-    let all = Analysis::of(&model(calls, true)).speculative;
+    let all = Analysis::compute(&model(calls, true)).speculative;
     assert_eq!(all.len(), 1, "{all:?}");
     all.into_iter().next().unwrap()
 }
@@ -145,7 +145,7 @@ fn bounds_tell_whether_it_wins_unless_they_disagree() {
 
 #[test]
 fn a_draft_is_in_no_headline_and_its_target_has_the_request() {
-    let a = Analysis::of(&model(&calls(), true));
+    let a = Analysis::compute(&model(&calls(), true));
     let of = |context: u64| -> Vec<Phase> {
         let name = format!("{context:#x}");
         a.token.calls.iter().filter(|c| c.context.as_ref() == Some(&name)).map(|c| c.phase).collect()
@@ -168,11 +168,11 @@ fn two_models_that_take_turns_are_no_pair() {
         c.push(call(TARGET, 2, &[1], 10 + i));
         c.push(call(TARGET, 1, &[1], 12 + i));
     }
-    assert_eq!(Analysis::of(&model(&c, true)).speculative, []);
+    assert_eq!(Analysis::compute(&model(&c, true)).speculative, []);
     // Where it is not known which tokens have logits, nothing verifies.
-    assert_eq!(Analysis::of(&model(&calls(), false)).speculative, []);
+    assert_eq!(Analysis::compute(&model(&calls(), false)).speculative, []);
     // What verifies is never the smaller of the two.
     let swap = |c: &Call| Call { context: if c.context == DRAFT { TARGET } else { DRAFT }, ..c.clone() };
     let swapped: Vec<Call> = calls().iter().map(swap).collect();
-    assert_eq!(Analysis::of(&model(&swapped, true)).speculative, []);
+    assert_eq!(Analysis::compute(&model(&swapped, true)).speculative, []);
 }

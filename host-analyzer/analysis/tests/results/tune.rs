@@ -19,7 +19,7 @@ fn model(more: u64, began: u64) -> Model {
 /// A setting of so many threads, its runs with so much more.
 fn setting(threads: u32, more: [u64; 4]) -> Setting {
     let trials =
-        more.iter().zip(0..).map(|(m, i)| Trial::of(&model(*m, i * 100 + u64::from(threads)))).collect();
+        more.iter().zip(0..).map(|(m, i)| Trial::compute(&model(*m, i * 100 + u64::from(threads)))).collect();
     Setting { name: format!("t{threads}"), threads: Some(threads), cpus: None, trials }
 }
 
@@ -40,7 +40,7 @@ fn the_fewest_threads_that_are_as_fast() {
         setting(4, [0, 1, 2, 3]),
         setting(8, [2, 3, 4, 5]),
     ];
-    let tuning = Tuning::of(&settings, choices());
+    let tuning = Tuning::compute(&settings, choices());
     assert_eq!(standings(&tuning), [Standing::Slower, Standing::AsFast, Standing::Fastest, Standing::AsFast]);
     assert_eq!((tuning.fastest, tuning.choice, &tuning.open[..]), (Some(2), Some(1), &[][..]));
     let three = tuning.tried[1].as_ref().unwrap();
@@ -57,13 +57,13 @@ fn the_fewest_threads_that_are_as_fast() {
 #[test]
 fn what_is_not_decided_is_said() {
     let settings = [setting(2, [2, 40, 3, 42]), setting(4, [0, 1, 2, 3])];
-    let tuning = Tuning::of(&settings, choices());
+    let tuning = Tuning::compute(&settings, choices());
     assert_eq!(standings(&tuning), [Standing::Undecided, Standing::Fastest]);
     assert_eq!((tuning.choice, &tuning.open[..]), (Some(1), &[0][..]));
     assert!(words::advice(&tuning, &settings)[1].starts_with("Whether t2 would do as well is not decided"));
     // With one run each the spread between sessions is more than what matters.
     let single = settings.map(|s| Setting { trials: s.trials[..1].to_vec(), ..s });
-    assert_eq!(standings(&Tuning::of(&single, choices())), [Standing::Undecided, Standing::Fastest]);
+    assert_eq!(standings(&Tuning::compute(&single, choices())), [Standing::Undecided, Standing::Fastest]);
 }
 
 #[test]
@@ -73,17 +73,17 @@ fn other_work_is_not_recommended() {
             let mut m = model(more, i * 10 + u64::from(threads));
             m.session.levels = vec![Level::Token];
             m.capture.duty_permille = duty_permille;
-            Trial::of(&m)
+            Trial::compute(&m)
         };
         let trials = (0..4).map(trial).collect();
         Setting { name: format!("t{threads}"), threads: Some(threads), cpus: None, trials }
     };
     let settings = [of_duty(1, 500, 0), of_duty(4, 1000, 1)];
-    let tuning = Tuning::of(&settings, choices());
+    let tuning = Tuning::compute(&settings, choices());
     assert_eq!(tuning.fastest, Some(0));
     assert_eq!(standings(&tuning), [Standing::Fastest, Standing::OtherWork]);
     assert!(words::advice(&tuning, &settings)[1].starts_with("t4 did other work"));
-    assert!(Tuning::of(&[Setting::default()], choices()).choice.is_none());
+    assert!(Tuning::compute(&[Setting::default()], choices()).choice.is_none());
 }
 
 /// Settings with one and with two sensors of power, each of which says 2 W all the time.
@@ -105,7 +105,7 @@ fn powered() -> [Setting; 2] {
             m.gauges.push(gauge(&format!("rail {i}"), GaugeKind::Power, GaugeUnit::Microwatts, 2_000_000));
         }
         m.gauges.push(gauge("CPU", GaugeKind::Frequency, GaugeUnit::Hertz, 1_800_000_000));
-        let trials = vec![Trial::of(&m)];
+        let trials = vec![Trial::compute(&m)];
         Setting { name: format!("t{power}"), threads: Some(4), cpus: Some("4-7".to_owned()), trials }
     };
     [with(1), with(2)]
@@ -115,7 +115,7 @@ fn powered() -> [Setting; 2] {
 pub(crate) fn written() -> Vec<u8> {
     let settings = powered();
     let mut bytes = Vec::new();
-    views::tune::json(None, Some((&Tuning::of(&settings, choices()), &settings)), &mut bytes).unwrap();
+    views::tune::json(None, Some((&Tuning::compute(&settings, choices()), &settings)), &mut bytes).unwrap();
     bytes
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn written() -> Vec<u8> {
 #[test]
 fn energy_of_a_token() {
     let settings = powered();
-    let tuning = Tuning::of(&settings, choices());
+    let tuning = Tuning::compute(&settings, choices());
     let bytes = written();
     let json: Value = serde_json::from_slice(&bytes).unwrap();
     let row = &json["settings"][0];

@@ -16,7 +16,7 @@ pub(crate) type View = fn(&Model, &Analysis, &mut dyn Write) -> io::Result<()>;
 
 pub(crate) fn bytes(view: View, model: &Model) -> Vec<u8> {
     let mut out = Vec::new();
-    view(model, &Analysis::of(model), &mut out).unwrap();
+    view(model, &Analysis::compute(model), &mut out).unwrap();
     out
 }
 
@@ -345,7 +345,7 @@ fn graphviz(args: &[&str], input: &str) -> Option<String> {
 #[test]
 fn graphviz_draws_every_node_and_edge() {
     for m in [small::model(), hostile(), synthetic::model(&Spec { splits: 2, ..Spec::default() })] {
-        let analysis = Analysis::of(&m);
+        let analysis = Analysis::compute(&m);
         let dot = text(dot::dot, &m);
         // Sources of the labels alone, without laying out: one graph after the other.
         let Some(json) = graphviz(&["-Tjson0"], &dot) else { return };
@@ -372,7 +372,7 @@ fn graphviz_shows_names_as_they_are() {
 
 fn in_80_columns(m: &Model) -> String {
     let mut out = Vec::new();
-    terminal::within(m, &Analysis::of(m), 80, &mut out).unwrap();
+    terminal::within(m, &Analysis::compute(m), 80, &mut out).unwrap();
     anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
 }
 
@@ -396,7 +396,7 @@ fn terminal_begins_with_health_and_fits() {
         assert!(widest.chars().count() <= 80, "{} columns: {widest}", widest.chars().count());
         let coloured = text(terminal::terminal, &m);
         let plain = anstream::adapter::strip_str(&coloured).to_string();
-        let health = &profinfer_views::words::health::lines(&Analysis::of(&m).health)[0];
+        let health = &profinfer_views::words::health::lines(&Analysis::compute(&m).health)[0];
         assert!(plain.starts_with(&format!("● {}", &health[..20])), "{plain}");
         assert!(plain.lines().count() <= 80, "{plain}");
         let widest = plain.lines().max_by_key(|l| l.chars().count()).unwrap();

@@ -11,7 +11,7 @@ fn one(m: &Model, call: u32, node: u32) -> Work {
 }
 
 fn several(m: &Model, call: u32, first: u32, last: u32) -> Work {
-    Works::of(m).execution(m, GraphCallId(call), NodeIdx(first), NodeIdx(last))
+    Works::compute(m).execution(m, GraphCallId(call), NodeIdx(first), NodeIdx(last))
 }
 
 /// Weights, cache, activations, written, operations.

@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (ingested, tables_most, model) = measure(|| ingest(&bytes));
     let model = model?;
     let spans = model.spans.len() as f64;
-    println!("{} bytes of stream, {spans} spans in {} token calls", bytes.len(), model.decodes.len());
+    println!("{} bytes of stream, {spans} spans in {} token calls", bytes.len(), model.llama_calls.len());
     println!("{:22}{:>10}{:>16}", "", "ms/million", "million spans/s");
     let print = |name: &str, time: Duration| {
         let seconds = time.as_secs_f64();
@@ -121,7 +121,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     print("= bytes to tables", ingested);
     let tables = resident("VmRSS").saturating_sub(empty);
-    let (analysed, analyses_most, analysis) = measure(|| Analysis::of(&model));
+    let (analysed, analyses_most, analysis) = measure(|| Analysis::compute(&model));
     print("= all analyses", analysed);
     let with_results = resident("VmRSS").saturating_sub(empty);
     let (mut written, mut views_most) = (Duration::ZERO, 0_u64);

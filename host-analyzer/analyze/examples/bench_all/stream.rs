@@ -49,7 +49,7 @@ pub(crate) fn bytes(model: &Model) -> Vec<u8> {
     }
     let mut spans = 0..0;
     let mut calls = 0..0;
-    for decode in 0..model.decodes.len() {
+    for decode in 0..model.llama_calls.len() {
         while calls.end < model.graph_calls.len()
             && model.graph_calls.decode[calls.end].map(|d| d.0 as usize) == Some(decode)
         {
@@ -65,8 +65,8 @@ pub(crate) fn bytes(model: &Model) -> Vec<u8> {
         calls.start = calls.end;
         tell_decode(model, decode, &mut out);
     }
-    let now = model.decodes.start_ns.last().copied().unwrap_or_default()
-        + model.decodes.duration_ns.last().copied().unwrap_or_default();
+    let now = model.llama_calls.start_ns.last().copied().unwrap_or_default()
+        + model.llama_calls.duration_ns.last().copied().unwrap_or_default();
     let n = model.spans.len() as u64;
     out.send(&records::loss(now, n));
     out.send(&records::end(now, n, out.seq + 1));
@@ -159,7 +159,7 @@ fn span(model: &Model, i: usize) -> Span {
 }
 
 fn tell_decode(model: &Model, row: usize, out: &mut Stream) {
-    let d = &model.decodes;
+    let d = &model.llama_calls;
     let decode = Decode {
         start: d.start_ns[row],
         duration: d.duration_ns[row],

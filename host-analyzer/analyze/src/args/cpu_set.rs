@@ -16,7 +16,7 @@ pub(crate) enum CpuSet {
 
 impl CpuSet {
     /// Those CPUs.
-    pub(crate) fn of(cpus: &[u16]) -> Self {
+    pub(crate) fn new(cpus: &[u16]) -> Self {
         let mut cpus = cpus.to_vec();
         cpus.sort_unstable();
         cpus.dedup();
@@ -59,7 +59,7 @@ impl FromStr for CpuSet {
         let cpus: Vec<u16> = ranges.into_iter().flatten().flatten().collect();
         match cpus.is_empty() {
             true => Err("no list of CPUs: write it like 4-7 or 0,2, or all".to_owned()),
-            false => Ok(Self::of(&cpus)),
+            false => Ok(Self::new(&cpus)),
         }
     }
 }

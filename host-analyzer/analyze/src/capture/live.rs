@@ -13,7 +13,7 @@ use profinfer_wire::record::direct::{Probes, ProbesRequest};
 
 use crate::capture::link::{Address, Link, refusal};
 use crate::capture::metrics::Metrics;
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::capture::receive::{Next, Receiver};
 use crate::capture::recording::Recording;
 use crate::capture::rotate::Window;
@@ -37,12 +37,12 @@ pub(crate) struct Captured {
     pub(crate) said: Vec<String>,
 }
 
-/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the onlooker wants to know.
+/// Captures. Signals are to be counted already ([`interrupts::count`]). `window`: of which last seconds the observer wants to know.
 pub(crate) fn capture(
     address: &Address,
     board: Option<&Board>,
     options: &Record,
-    onlooker: &mut dyn Onlooker,
+    observer: &mut dyn CaptureObserver,
     window: Option<Window>,
 ) -> Result<Captured> {
     let levels = levels(board, options)?;
@@ -52,7 +52,7 @@ pub(crate) fn capture(
     write::folder(&options.out)?;
     let metrics = options.metrics.as_deref().map(Metrics::serve).transpose()?;
     let metered = metrics.as_ref().map(Metrics::totals);
-    let link = address.connect_within(Duration::from_secs(options.wait), onlooker)?;
+    let link = address.connect_within(Duration::from_secs(options.wait), observer)?;
     let mut capture = Capture {
         address,
         options,
@@ -62,8 +62,8 @@ pub(crate) fn capture(
         receiver: Receiver::new(address.is_serial(), Instant::now()),
         recording: Recording::create(&options.out, options, window, metered)?,
     };
-    onlooker.begin("capturing");
-    let said = capture.run(onlooker)?;
+    observer.begin("capturing");
+    let said = capture.run(observer)?;
     Ok(Captured { model: capture.recording.finish(address)?, said })
 }
 
@@ -79,7 +79,7 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     /// Runs until the stream ends, the link is gone, or the user interrupts a second time. Returns messages about the link.
-    fn run(&mut self, onlooker: &mut dyn Onlooker) -> Result<Vec<String>> {
+    fn run(&mut self, observer: &mut dyn CaptureObserver) -> Result<Vec<String>> {
         let mut said = Vec::new();
         let (begun, mut requested) = (Instant::now(), Instant::now());
         self.link.write(&self.request).map_err(|e| self.unasked(&e))?;
@@ -88,7 +88,7 @@ impl Capture<'_> {
         loop {
             let asked = interrupts::asked();
             if asked > 0 && stopped.is_none() {
-                onlooker.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
+                observer.say("stopping: waiting for the agent's last records (Ctrl-C again leaves at once)");
                 self.send(&WireRecord::Stop(Stop {}))?;
                 stopped = Some(Instant::now());
             }
@@ -110,7 +110,7 @@ impl Capture<'_> {
                     break;
                 }
                 Err(e) => {
-                    if !self.reconnect(&e, onlooker)? {
+                    if !self.reconnect(&e, observer)? {
                         said.push(format!("the link broke ({e}) and the session could not be resumed"));
                         break;
                     }
@@ -145,18 +145,18 @@ impl Capture<'_> {
                 ));
                 break;
             }
-            if onlooker.wants_last()
+            if observer.wants_last()
                 && let Some(last) = self.recording.window().and_then(Window::last)
             {
-                onlooker.last(last);
+                observer.last(last);
             }
             let live = self.recording.live();
             if self.receiver.nonce().is_none() {
-                onlooker.say("the agent has not answered yet");
+                observer.say("the agent has not answered yet");
             } else if live.waiting {
-                onlooker.say("the agent is ready and waits for the engine");
+                observer.say("the agent is ready and waits for the engine");
             } else if stopped.is_none() {
-                onlooker.live(&live);
+                observer.live(&live);
             }
             if live.ended || live.refused.is_some() {
                 // The agent need not wait for requests to send frames again, nor for a host that comes back.
@@ -175,11 +175,11 @@ impl Capture<'_> {
 
     /// Connects again and requests the frames that have not come. False if there is nothing to connect to, or the user
     /// interrupts.
-    fn reconnect(&mut self, why: &std::io::Error, onlooker: &mut dyn Onlooker) -> Result<bool> {
+    fn reconnect(&mut self, why: &std::io::Error, observer: &mut dyn CaptureObserver) -> Result<bool> {
         let Some(nonce) = self.receiver.nonce() else { return Ok(false) };
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_secs(self.options.reconnect) {
-            onlooker.say(&format!("the link broke ({why}): connecting again"));
+            observer.say(&format!("the link broke ({why}): connecting again"));
             if interrupts::asked() > 0 {
                 return Ok(false);
             }

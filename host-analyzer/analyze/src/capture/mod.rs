@@ -6,7 +6,7 @@ pub(crate) mod interrupts;
 pub(crate) mod link;
 pub(crate) mod live;
 pub(crate) mod metrics;
-pub(crate) mod onlooker;
+pub(crate) mod observer;
 pub(crate) mod operators;
 pub(crate) mod receive;
 pub(crate) mod recording;

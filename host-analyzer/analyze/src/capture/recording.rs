@@ -84,7 +84,7 @@ impl Recording {
             nested: before.nested + now.nested,
             sched: before.sched + now.sched,
             experts: before.experts + now.experts,
-            decodes: before.decodes + now.decodes,
+            llama_calls: before.llama_calls + now.llama_calls,
             graph_calls: before.graph_calls + now.graph_calls,
             waiting: (before.waiting || now.waiting) && !self.met,
             ..now

@@ -12,7 +12,7 @@ use profinfer_views::{self as views, expert_pins::expert_pins};
 
 pub(crate) fn pins(sources: &[PathBuf], context: Option<&str>, out: Option<&Path>) -> Result<()> {
     let model = record::recording(sources)?;
-    let all = routings(&model, &Phases::of(&model));
+    let all = routings(&model, &Phases::compute(&model));
     let chosen = all.iter().filter(|r| context.is_none_or(|c| r.context.as_deref() == Some(c)));
     let uses = by_layer(chosen).map_err(|e| not_one(&e, context))?;
     let Some((rows, place)) = written(out, |to| expert_pins(&uses, to))? else { return Ok(()) };
@@ -27,7 +27,7 @@ pub(crate) fn pins(sources: &[PathBuf], context: Option<&str>, out: Option<&Path
 
 pub(crate) fn ftrace(sources: &[PathBuf], out: Option<&Path>) -> Result<()> {
     let model = record::recording(sources)?;
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let write = |to: &mut dyn Write| views::ftrace::ftrace(&model, &analysis, to);
     let Some((slices, place)) = written(out, write)? else { return Ok(()) };
     let _ = writeln!(io::stderr(), "{slices} slices, written to {place}");

@@ -33,7 +33,7 @@ pub(crate) fn predict(options: &Predict) -> Result<ExitCode> {
     } else {
         let runs = recordings(options, &mut names)?;
         let ask = Ask { context: options.context, prompt: options.prompt, board: options.board.clone() };
-        Prediction::of(&blueprint, &runs, &ask)
+        Prediction::compute(&blueprint, &runs, &ask)
             .map_or_else(Answer::Refused, |p| Answer::Predicted(Box::new(p)))
     };
     write::folder(&options.out)?;
@@ -71,7 +71,7 @@ fn recordings(options: &Predict, names: &mut Names) -> Result<Vec<Run>> {
     let mut all = Vec::new();
     for path in found {
         names.recordings.push(path.display().to_string());
-        all.push(Run::of(&record::one_engine(&[path])?));
+        all.push(Run::compute(&record::one_engine(&[path])?));
     }
     Ok(all)
 }
@@ -84,13 +84,14 @@ fn bracket(blueprint: &Blueprint, path: &Path, options: &Predict) -> Result<Answ
     if let Some(asked) = options.board.as_ref().filter(|asked| !board.is_empty() && *asked != board) {
         return Ok(Answer::Refused(Refusal::Board { asked: asked.clone(), found: board.clone() }));
     }
-    let census = match Census::of(blueprint, options.context.unwrap_or(CONTEXT)) {
+    let census = match Census::new(blueprint, options.context.unwrap_or(CONTEXT)) {
         Ok(census) => census,
         Err(e) => return Ok(Answer::Refused(Refusal::NoCensus(e))),
     };
-    let bracket = Bracket::of(&census, &Ceilings::of(&model), options.threads).ok_or_else(|| {
-        let answer = "it has none of reading memory with as many threads";
-        Diagnostic::new(format!("looking for ceilings in {}", path.display()), answer, HELP)
-    })?;
+    let bracket =
+        Bracket::compute(&census, &Ceilings::compute(&model), options.threads).ok_or_else(|| {
+            let answer = "it has none of reading memory with as many threads";
+            Diagnostic::new(format!("looking for ceilings in {}", path.display()), answer, HELP)
+        })?;
     Ok(Answer::Bracket(Box::new((census, bracket))))
 }

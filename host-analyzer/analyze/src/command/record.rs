@@ -9,7 +9,7 @@ use profinfer_boards::Board;
 use crate::analyse::analyse;
 use crate::capture::link::Address;
 use crate::capture::live::Captured;
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::{self, Source};
 use crate::ceilings::Measured;
 use crate::cli::Record;
@@ -36,7 +36,7 @@ pub(crate) fn record(options: &Record) -> Result<ExitCode> {
     // Before a capture, so that a file that cannot be read does not cost one.
     let measured = measured(options)?;
     let source = source(options);
-    let model = match Address::of(source, options.key.as_deref())? {
+    let model = match Address::parse(source, options.key.as_deref())? {
         Some(address) if options.sources.len() < 2 => {
             interrupts::count()?;
             let mut progress = Progress::new("connecting");

@@ -51,7 +51,7 @@ fn by_pid() {
     assert!(wait(&mut engine) && wait(&mut agent));
     let trace = read(&out);
     whole(&trace);
-    assert_eq!(trace.decodes.len(), 21);
+    assert_eq!(trace.llama_calls.len(), 21);
     assert!(trace.spans.len() > 21 * 64 * 2);
 }
 
@@ -84,7 +84,7 @@ fn by_name_before_it_starts() {
     assert!(wait(&mut agent));
     let trace = read(&out);
     whole(&trace);
-    assert_eq!(trace.decodes.len(), 6, "the first token too");
+    assert_eq!(trace.llama_calls.len(), 6, "the first token too");
 }
 
 /// What the launcher script hands to the bundled dynamic linker.

@@ -51,7 +51,7 @@ fn check(
     let engines = parse(&String::from_utf8_lossy(&listed.stdout));
     let (trace, _) = record(&parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
-    assert_eq!(trace.decodes.len(), engines.len());
+    assert_eq!(trace.llama_calls.len(), engines.len());
     let calls = &trace.graph_calls;
     for (i, call) in engines.iter().enumerate() {
         let split = parts_of(&trace, i);

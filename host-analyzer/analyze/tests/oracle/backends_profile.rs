@@ -28,7 +28,7 @@ fn products_of_log(log: &str) -> BTreeMap<String, u64> {
 /// The same of the nodes that the recording gives to the backend.
 fn products_of_trace(trace: &Model) -> BTreeMap<String, u64> {
     let mut products = BTreeMap::new();
-    for decode in 0..trace.decodes.len() {
+    for decode in 0..trace.llama_calls.len() {
         for (call, _) in parts_of(trace, decode).iter().filter(|(_, b)| b == "Vulkan") {
             let topology = trace.topologies.get(trace.graph_calls.topology[call.0 as usize].unwrap());
             for i in 0..topology.n_nodes {
@@ -65,7 +65,7 @@ fn check(options: &[&str]) {
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     // The engine's log and the agent's messages are one stream here.
     trace.accelerators = vec![accelerator::read("log", log.as_bytes()).unwrap()];
-    let analysis = Analysis::of(&trace);
+    let analysis = Analysis::compute(&trace);
     let p = &analysis.accelerator.profiles[0];
     assert!(p.whole(), "{p:#?}");
     assert_eq!((p.unequal(), p.unread_fusions), ((0, 0), 0), "{p:#?}");

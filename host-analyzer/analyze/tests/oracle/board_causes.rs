@@ -45,7 +45,7 @@ fn quota() {
     let Some(dir) = folder() else { return };
     kept_by("quota", &series(&dir, "quota-cause"), &series(&dir, "quota-remedy"));
     let model = series(&dir, "quota-cause")();
-    let (analysis, found) = (Analysis::of(&model), findings(&model));
+    let (analysis, found) = (Analysis::compute(&model), findings(&model));
     let finding = need(&found, "quota");
     assert_eq!(shown(finding, "quota"), Value::MilliCpus(500));
     let group = &analysis.conditions.processes[0].cgroup;

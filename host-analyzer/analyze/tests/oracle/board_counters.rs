@@ -40,7 +40,7 @@ impl Product {
 }
 
 fn products(trace: &Model) -> Vec<Product> {
-    let (spans, counts, works) = (&trace.spans, &trace.spans.counts, Works::of(trace));
+    let (spans, counts, works) = (&trace.spans, &trace.spans.counts, Works::compute(trace));
     let refills = counts.names.iter().position(|n| n == "L3D_CACHE_REFILL").expect("it was asked for");
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by_key(|i| (spans.graph_call[*i], spans.node[*i]));
@@ -52,7 +52,7 @@ fn products(trace: &Model) -> Vec<Product> {
         let decode = trace.graph_calls.decode[call.0 as usize].unwrap();
         let topology = trace.topologies.get(trace.graph_calls.topology[call.0 as usize].unwrap());
         let node = topology.node(at);
-        if trace.decodes.n_tokens[decode.0 as usize] != 1 || trace.texts.get(node.op) != "MUL_MAT" {
+        if trace.llama_calls.n_tokens[decode.0 as usize] != 1 || trace.texts.get(node.op) != "MUL_MAT" {
             continue;
         }
         let weight = node.src.iter().map(|(_, n)| topology.node(*n)).find(|n| n.role == Role::Weight);

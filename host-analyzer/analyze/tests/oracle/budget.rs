@@ -10,7 +10,7 @@ use profinfer_trace::model::Model;
 use crate::support::{engine, model, parts, read, record, started};
 
 fn budget(m: &Model) -> Budget {
-    Budget::of(m, &Phases::of(m))
+    Budget::compute(m, &Phases::compute(m))
 }
 
 /// Part of the decode time in a class.

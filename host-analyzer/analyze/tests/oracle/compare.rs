@@ -14,7 +14,7 @@ fn run(gguf: &str, threads: &str, prompt: &str) -> Option<Run> {
     let gguf = model(&parts, gguf);
     let command = [driver.to_str().unwrap(), "-m", &gguf, "-t", threads, "-p", prompt, "-n", "60"];
     let (trace, _) = record(&parts, &[], &command);
-    Some(Run::of(&trace))
+    Some(Run::compute(&trace))
 }
 
 fn item(c: &Comparison, thing: Thing) -> &Item {
@@ -22,7 +22,7 @@ fn item(c: &Comparison, thing: Thing) -> &Item {
 }
 
 fn compare(a: Run, b: Run, different_work: bool) -> Comparison {
-    let c = Comparison::of(&[a], &[b], Choices { different_work, ..Choices::default() });
+    let c = Comparison::new(&[a], &[b], Choices { different_work, ..Choices::default() });
     if let Some(token) = c.token_ns() {
         for level in Level::ALL {
             let rows = || c.rows.iter().filter(|r| r.level == level);

@@ -80,7 +80,7 @@ fn operators_go_while_the_engine_is_disturbed_and_come_back() {
     }
     // What the switches say is what the spans are.
     let mut seen = [0; 3];
-    for i in 0..trace.decodes.len() {
+    for i in 0..trace.llama_calls.len() {
         let kind = traced(&trace, i);
         seen[kind as usize] += 1;
         for graph in backend_calls(&trace, i) {

@@ -35,7 +35,7 @@ fn the_engine_feels_the_cost_that_the_agent_tells() {
     for _ in 0..5 {
         let plain = Command::new(command[0]).args(&command[1..]).output().unwrap();
         let (trace, traced) = record(&parts, &[], &command);
-        let analysis = Analysis::of(&trace);
+        let analysis = Analysis::compute(&trace);
         let operators: u64 =
             analysis.op.types.iter().filter(|t| t.phase.name() == "decode").map(|t| t.executions).sum();
         let per_token = operators as f64 / analysis.token.decode.calls as f64;

@@ -20,7 +20,7 @@ fn faults_by_driver(output: &[u8]) -> Vec<(u64, u64)> {
 fn faults_by_spans(trace: &Model) -> (Vec<(u64, u64)>, usize) {
     let counts = &trace.spans.counts;
     assert_eq!(counts.names, ["minor-faults", "major-faults"]);
-    let mut sums = vec![(0, 0); trace.decodes.len()];
+    let mut sums = vec![(0, 0); trace.llama_calls.len()];
     let mut absent = 0;
     for i in 0..trace.spans.len() {
         let call = trace.graph_calls.decode[trace.spans.graph_call[i].0 as usize].unwrap();
@@ -107,7 +107,7 @@ fn a_counter_that_is_not_there_is_refused_by_name() {
     assert_eq!(refused.name, "NO_SUCH_EVENT");
     assert!(!refused.note.is_empty());
     assert_eq!(trace.spans.counts.names, ["minor-faults"]);
-    let analysis = profinfer_analysis::Analysis::of(&trace);
+    let analysis = profinfer_analysis::Analysis::compute(&trace);
     let lines = profinfer_views::words::health::lines(&analysis.health);
     assert!(lines.iter().any(|l| l.starts_with("not counted: NO_SUCH_EVENT")), "{lines:?}");
 }

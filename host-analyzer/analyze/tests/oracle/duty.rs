@@ -12,7 +12,7 @@ use crate::support::{engine, model, parts, read, record, started};
 
 /// By the switches.
 pub(crate) fn traced(trace: &Model, decode: usize) -> Traced {
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     let pid = trace.threads.get(d.thread[decode]).pid;
     trace.duty.traced(pid, d.start_ns[decode], d.start_ns[decode] + d.duration_ns[decode])
 }
@@ -25,7 +25,7 @@ pub(crate) fn spans_of(trace: &Model, call: GraphCallId) -> usize {
 
 /// Median time from the end of a decode call to the end of the next, ns.
 pub(crate) fn token_ns(trace: &Model) -> u64 {
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
     let mut all: Vec<u64> = (2..d.len()).map(|i| end(i) - end(i - 1)).collect();
     all.sort_unstable();
@@ -90,7 +90,7 @@ fn bursts(probes: &[&str]) {
     assert!(trace.duty.switched(), "{:?}", trace.duty);
     let mut seen = [0_usize; 3];
     // The last call did not end.
-    for i in 0..trace.decodes.len() {
+    for i in 0..trace.llama_calls.len() {
         let graphs = backend_calls(&trace, i);
         assert!(!graphs.is_empty(), "graph level is always on: call {i}");
         let kind = traced(&trace, i);
@@ -104,7 +104,7 @@ fn bursts(probes: &[&str]) {
         }
         // Topologies are read all the time.
         let ours: Vec<_> = graphs.iter().flat_map(|g| list(&trace, *g)).collect();
-        assert_eq!(ours, listed[usize::from(trace.decodes.n_tokens[i] == 1)].nodes, "call {i}");
+        assert_eq!(ours, listed[usize::from(trace.llama_calls.n_tokens[i] == 1)].nodes, "call {i}");
     }
     println!("{seen:?} whole, untraced and at an edge: {:#?}", trace.duty);
     assert!(seen[0] >= 8 && seen[1] >= 8, "{seen:?}");

@@ -42,7 +42,7 @@ impl Session {
     /// The ending in the recording; `analyze` has the same in summary.json, and exits with `status`.
     fn ending(&self, status: i32) -> Ending {
         let model = profinfer_trace::read(&fs::read(self.out()).unwrap()).unwrap();
-        let ending = Analysis::of(&model).ending;
+        let ending = Analysis::compute(&model).ending;
         let folder = self.dir.path().join("profile");
         let analyzed = Command::new(env!("CARGO_BIN_EXE_analyze"))
             .args([self.out().as_path(), Path::new("--out"), &folder])
@@ -59,7 +59,7 @@ impl Session {
         let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
         let written = &summary["ending"];
         let mut expected = Vec::new();
-        profinfer_views::summary::summary(&model, &Analysis::of(&model), &mut expected).unwrap();
+        profinfer_views::summary::summary(&model, &Analysis::compute(&model), &mut expected).unwrap();
         let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
         assert_eq!(*written, expected["ending"]);
         assert!(written["sentence"].is_string());

@@ -76,7 +76,8 @@ fn two_engines_at_once() {
         let pid: u32 = pid.trim().parse().unwrap();
         let calls = parse(&std::fs::read_to_string(&list).unwrap());
         let of_pid = |thread: ThreadId| trace.threads.get(thread).pid == pid;
-        let own: Vec<usize> = (0..trace.decodes.len()).filter(|d| of_pid(trace.decodes.thread[*d])).collect();
+        let own: Vec<usize> =
+            (0..trace.llama_calls.len()).filter(|d| of_pid(trace.llama_calls.thread[*d])).collect();
         assert_eq!((own.len(), calls.len()), (CALLS, CALLS));
         for (decode, call) in own.iter().zip(&calls) {
             let ours: Vec<Listed> =
@@ -123,7 +124,7 @@ fn row(path: &Path) -> bool {
     let wrong = caught(all).err();
     let equal = equal(&trace, &calls);
     let mut out = String::new();
-    let tokens: Vec<String> = trace.decodes.n_tokens.iter().map(u32::to_string).collect();
+    let tokens: Vec<String> = trace.llama_calls.n_tokens.iter().map(u32::to_string).collect();
     let lost = trace.health.ledger.map(|l| l.span_ends - l.spans_sent);
     write!(out, "{}/{}\t{}/{}\t", equal.nodes, equal.listed, equal.names, equal.listed).unwrap();
     if let Ok(chosen) = &chosen {
@@ -169,7 +170,7 @@ struct Equal {
 
 fn equal(trace: &Model, calls: &[Call]) -> Equal {
     let mut all = Equal::default();
-    for (i, call) in calls.iter().enumerate().take(trace.decodes.len()) {
+    for (i, call) in calls.iter().enumerate().take(trace.llama_calls.len()) {
         let ours: Vec<Listed> = backend_calls(trace, i).into_iter().flat_map(|g| list_of(trace, g)).collect();
         all.listed += call.nodes.len().max(ours.len());
         for (a, b) in ours.iter().zip(&call.nodes) {

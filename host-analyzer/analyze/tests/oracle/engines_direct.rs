@@ -72,7 +72,7 @@ fn compare(run: &Path) -> String {
 fn round(trace: &Model, calls: &[Call], levels: &str) -> Round {
     let ledger = trace.health.ledger.unwrap();
     assert!(ledger.balances() && ledger.nothing_lost(), "{:#?}", trace.health);
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     let has_spans: BTreeSet<GraphCallId> = trace.spans.graph_call.iter().copied().collect();
     let mut whole = Vec::new();
     for i in 0..d.len() {

@@ -75,7 +75,7 @@ fn check(parts: &Parts, bin: &Path, gguf: &str, prompt: &str) -> usize {
     let ledger = trace.health.experts.as_ref().expect("the agent counted them");
     assert_eq!((ledger.chosen, ledger.sent, trace.experts.missing), (total as u64, total as u64, 0));
     assert!(engines.keys().any(|(call, ..)| *call == 3), "decode as well as prefill");
-    let uses = by_layer(&Analysis::of(&trace).expert).expect("one model");
+    let uses = by_layer(&Analysis::compute(&trace).expert).expect("one model");
     assert_eq!(to_the_last(uses), by_name(&engines), "the profile to pin by");
     engines.values().next().unwrap().len()
 }

@@ -99,7 +99,7 @@ fn facts_are_what_was_set_and_what_the_kernel_counts() {
     assert!(!bytes.windows(SECRET.len()).any(|w| w == SECRET.as_bytes()), "a secret is in the recording");
     let trace: Model = read(&out);
     assert!(trace.health.perfect(), "{:?}", trace.health);
-    let c: Conditions = Analysis::of(&trace).conditions;
+    let c: Conditions = Analysis::compute(&trace).conditions;
     let p = c.process(pid).unwrap();
 
     // What was set.
@@ -165,5 +165,5 @@ fn a_long_name_is_whole() {
     let command = [completion.to_str().unwrap(), "-m", &gguf, "-p", "a", "-n", "4", "-no-cnv", "-t", "2"];
     let (trace, _) = record(&parts, &[], &command);
     assert_eq!(trace.session.processes.last().unwrap().name, "llama-completion");
-    assert_eq!(Analysis::of(&trace).engine.last().unwrap().name, "llama-completion");
+    assert_eq!(Analysis::compute(&trace).engine.last().unwrap().name, "llama-completion");
 }

@@ -96,12 +96,12 @@ fn a_range_of_tokens() {
     // The first call is the prompt's.
     let wanted = |i: usize| (70..=80).contains(&i) || (110..=111).contains(&i);
     let mut untraced = 0;
-    for i in 0..trace.decodes.len() {
+    for i in 0..trace.llama_calls.len() {
         let spans: usize = backend_calls(&trace, i).into_iter().map(|g| spans_of(&trace, g)).sum();
         assert_eq!(spans > 0, wanted(i), "call {i}");
         let kind = traced(&trace, i);
         assert_eq!(kind == Traced::Whole, wanted(i), "call {i} is {kind:?}");
         untraced += usize::from(kind == Traced::Untraced);
     }
-    println!("{untraced} of {} calls ran without probes: {:#?}", trace.decodes.len(), trace.duty);
+    println!("{untraced} of {} calls ran without probes: {:#?}", trace.llama_calls.len(), trace.duty);
 }

@@ -14,7 +14,7 @@ fn check(attention: &[&str], options: &[&str]) {
     let levels = ["--levels", "token,graph,op"];
     let (trace, _) = record(&parts, &levels, &[&command[..], options].concat());
     assert!(trace.health.perfect(), "{:#?}", trace.health);
-    let all = Analysis::of(&trace).kv;
+    let all = Analysis::compute(&trace).kv;
     assert_eq!(all.len(), 1);
     let kv = &all[0];
     // Steps of 256 cells; the cache has room for the test and no more.

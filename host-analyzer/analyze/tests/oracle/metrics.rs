@@ -70,13 +70,13 @@ fn value(samples: &Samples, name: &str, labels: &str) -> f64 {
 
 /// All that is served is in the recording.
 fn check(samples: &Samples, trace: &Model) {
-    let decodes = &trace.decodes;
+    let llama_calls = &trace.llama_calls;
     for (batch, kind) in [("one", 1..=1), ("several", 2..=u32::MAX), ("unknown", 0..=0)] {
         let label = format!("batch={batch}");
         let of: Vec<usize> =
-            (0..decodes.n_tokens.len()).filter(|i| kind.contains(&decodes.n_tokens[*i])).collect();
-        let tokens: u64 = of.iter().map(|i| u64::from(decodes.n_tokens[*i])).sum();
-        let ns: u64 = of.iter().map(|i| decodes.duration_ns[*i]).sum();
+            (0..llama_calls.n_tokens.len()).filter(|i| kind.contains(&llama_calls.n_tokens[*i])).collect();
+        let tokens: u64 = of.iter().map(|i| u64::from(llama_calls.n_tokens[*i])).sum();
+        let ns: u64 = of.iter().map(|i| llama_calls.duration_ns[*i]).sum();
         assert_eq!(value(samples, "tokens_total", &label), tokens as f64);
         assert_eq!(value(samples, "token_call_seconds_count", &label), of.len() as f64);
         assert!((value(samples, "token_call_seconds_sum", &label) - ns as f64 / 1e9).abs() < 1e-6);
@@ -85,7 +85,7 @@ fn check(samples: &Samples, trace: &Model) {
             let Some(limit) = labels.strip_prefix(&format!("{label},le=")) else { continue };
             assert_eq!(name, "token_call_seconds_bucket");
             let limit: f64 = limit.parse().unwrap();
-            let within = of.iter().filter(|i| decodes.duration_ns[**i] as f64 / 1e9 <= limit).count();
+            let within = of.iter().filter(|i| llama_calls.duration_ns[**i] as f64 / 1e9 <= limit).count();
             assert_eq!(*n, within as f64, "{batch} up to {limit} s");
             limits += 1;
         }

@@ -53,11 +53,11 @@ pub(crate) fn check_nodes(trace: &Model, calls: &[Call], name: &str) {
 
 /// Calls, tokens and times as the driver saw them.
 pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
-    assert_eq!(trace.decodes.len(), calls.len(), "every llama_decode was seen");
+    assert_eq!(trace.llama_calls.len(), calls.len(), "every llama_decode was seen");
     for (i, call) in calls.iter().enumerate() {
-        assert_eq!(trace.decodes.n_tokens[i], call.n_tokens, "tokens of call {i}");
+        assert_eq!(trace.llama_calls.n_tokens[i], call.n_tokens, "tokens of call {i}");
         let (start, end) =
-            (trace.decodes.start_ns[i], trace.decodes.start_ns[i] + trace.decodes.duration_ns[i]);
+            (trace.llama_calls.start_ns[i], trace.llama_calls.start_ns[i] + trace.llama_calls.duration_ns[i]);
         assert!(call.start_ns <= start && end <= call.end_ns, "call {i} lies inside the driver's own stamps");
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn check_calls(trace: &Model, calls: &[Call]) {
 /// Positions go on from call to call, and attention goes over the cells that the engine's list shows: room for all tokens so far.
 pub(crate) fn check_context(trace: &Model, calls: &[Call]) {
     let mut past = 0;
-    for (ours, call) in Analysis::of(trace).token.calls.iter().zip(calls) {
+    for (ours, call) in Analysis::compute(trace).token.calls.iter().zip(calls) {
         assert_eq!(ours.n_past, Some(past), "position of the first token of call {}", ours.id);
         past += call.n_tokens;
         let cells = call.nodes.iter().filter_map(|n| match n.op.as_str() {
@@ -173,7 +173,7 @@ pub(crate) fn check_spans(trace: &Model, call: GraphCallId, expected: usize) {
 pub(crate) fn check_sums(trace: &Model) {
     let summary = {
         let mut bytes = Vec::new();
-        profinfer_views::summary::summary(trace, &Analysis::of(trace), &mut bytes).unwrap();
+        profinfer_views::summary::summary(trace, &Analysis::compute(trace), &mut bytes).unwrap();
         serde_json::from_slice::<serde_json::Value>(&bytes).unwrap()
     };
     for call in summary["tokens"]["calls"].as_array().unwrap() {

@@ -24,7 +24,7 @@ fn the_warm_up_is_in_no_figure() {
     let command = [&command[..], &["--temp", "0", "-no-cnv", "--ignore-eos"]].concat();
     let (trace, output) = record(&parts, &[], &command);
     let said = String::from_utf8_lossy(&output.stderr);
-    let token = Analysis::of(&trace).token;
+    let token = Analysis::compute(&trace).token;
     let (prompt_ms, prompt_tokens) = timing(&said, "prompt eval time");
     let (_, runs) = timing(&said, "       eval time");
     assert_eq!((token.warm_up.calls, token.warm_up.tokens), (1, 2), "begin and end of a text");
@@ -70,7 +70,7 @@ fn parallel_sequences_are_told_by_their_logits() {
     });
     let (trace, (decoded, lengths)) = whole.next().expect("a run whose lines were all written");
 
-    let token = Analysis::of(&trace).token;
+    let token = Analysis::compute(&trace).token;
     let prompt = token.prefill.tokens;
     assert_eq!(
         lengths.iter().map(|length| length - prompt).sum::<u64>(),

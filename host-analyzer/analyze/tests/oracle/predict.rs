@@ -81,9 +81,9 @@ fn a_census_is_what_tokens_read() {
         let path = model(&parts, name);
         let command = [engine.to_str().unwrap(), "-m", &path, "-t", "2", "-p", "0", "-n", "4", "-r", "1"];
         let (trace, _) = record(&parts, &[], &command);
-        let phases = Phases::of(&trace);
-        let call = (0..trace.decodes.len()).rfind(|i| phases.decodes[*i] == Phase::Decode).unwrap();
-        let census = Census::of(&header(&path), 1).unwrap();
+        let phases = Phases::compute(&trace);
+        let call = (0..trace.llama_calls.len()).rfind(|i| phases.llama_calls[*i] == Phase::Decode).unwrap();
+        let census = Census::new(&header(&path), 1).unwrap();
         assert_eq!(census.weight_bytes(), read_by_the_engine(&trace, call), "{name}");
         assert_eq!(census.cell_bytes, cell_by_the_engine(&trace, call), "{name}");
     }
@@ -159,7 +159,7 @@ fn a_model_is_predicted_from_others() {
         "{json:#}"
     );
     let trace = profinfer_trace::read(&std::fs::read(&target).unwrap()).unwrap();
-    let run = profinfer_analysis::predict::Run::of(&trace);
+    let run = profinfer_analysis::predict::Run::compute(&trace);
     // The graph of the target has as many nodes as the template's makes of it, but for some at its ends.
     let (nodes, real) = (json["parts"]["nodes"].as_f64().unwrap(), run.decode.nodes.len() as f64);
     assert!((nodes / real - 1.0).abs() < 0.05, "{nodes} of {real}");

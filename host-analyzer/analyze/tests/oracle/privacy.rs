@@ -25,7 +25,7 @@ struct Said {
 }
 
 impl Said {
-    fn of(raw: Vec<u8>) -> Self {
+    fn new(raw: Vec<u8>) -> Self {
         let mut records = String::new();
         let mut sink = |found: Found<'_>| match found {
             Found::Record { record, .. } => records.push_str(&format!("{record:?}\n")),
@@ -108,7 +108,7 @@ fn recorded(parts: &Parts, command: &[&str]) -> (Said, String) {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(read(&out).health.spans_received > 100);
-    (Said::of(fs::read(&out).unwrap()), String::from_utf8_lossy(&output.stdout).into_owned())
+    (Said::new(fs::read(&out).unwrap()), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn no_prompt_and_no_secret_in_the_last_lines() {
         let wrote = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{command:?}: {wrote}");
         let model = profinfer_trace::read(&fs::read(&out).unwrap()).unwrap();
-        let ending = profinfer_analysis::Analysis::of(&model).ending;
+        let ending = profinfer_analysis::Analysis::compute(&model).ending;
         assert!(!ending.output.is_empty(), "{command:?}: nothing is told of: {wrote}");
-        let said = Said::of(fs::read(&out).unwrap());
+        let said = Said::new(fs::read(&out).unwrap());
         // It is there: the line itself, with its words hidden.
         assert!(said.says(&ending.output[0]), "{ending:?}");
         for word in PROMPT.split(' ').filter(|w| w.len() > 8).chain(SECRETS).chain([diary.as_str()]) {

@@ -17,7 +17,7 @@ const SYS_ADMIN: u64 = 1 << 21;
 struct Status(String);
 
 impl Status {
-    fn of(pid: u32) -> Self {
+    fn new(pid: u32) -> Self {
         Self(fs::read_to_string(format!("/proc/{pid}/status")).unwrap())
     }
 
@@ -48,7 +48,7 @@ fn what_is_not_needed_is_given_up() {
     command.args(["-t", "1", "-p", "5", "-n", "100", "-r", "100000"]);
     let (mut agent, engine) = started(&mut command, &out, 200_000);
     let (own, of_agent, of_engine) =
-        (Status::of(std::process::id()), Status::of(agent.id()), Status::of(engine));
+        (Status::new(std::process::id()), Status::new(agent.id()), Status::new(engine));
     let interrupted = Command::new("kill").args(["-INT", &agent.id().to_string()]).status().unwrap();
     assert!(interrupted.success() && agent.wait().unwrap().success());
     let _ = Command::new("kill").arg(engine.to_string()).status();

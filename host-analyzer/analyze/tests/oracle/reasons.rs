@@ -37,7 +37,7 @@ fn nodes_without_elements_are_empty_and_not_lost() {
     let empty = calls.iter().flat_map(|c| &c.nodes).filter(|n| is_empty(n)).count() as u64;
     assert!(empty > 0, "a recurrent state is passed on by such nodes");
     whole(&trace);
-    let health = Analysis::of(&trace).health;
+    let health = Analysis::compute(&trace).health;
     assert!(health.perfect, "{health:#?}");
     let spans = health.spans;
     assert_eq!((spans.no_start, spans.unaccounted), (Some(0), Some(0)), "{spans:?}");
@@ -50,7 +50,7 @@ fn nodes_without_elements_are_empty_and_not_lost() {
 fn a_graph_beyond_the_limit_is_named() {
     let Some((trace, calls)) = listed("deep-q8") else { return };
     assert!(calls.iter().all(|c| c.nodes.len() > NODES), "the model is deep enough");
-    let analysis = Analysis::of(&trace);
+    let analysis = Analysis::compute(&trace);
     assert_eq!(analysis.token.decode.tokens, 3, "its calls are there");
     let dropped = analysis.health.dropped.unwrap();
     assert!(dropped.spans > 0, "{dropped:?}");

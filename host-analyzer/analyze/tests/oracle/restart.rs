@@ -128,7 +128,9 @@ fn interrupted(mut agent: Child, place: &Place) -> Model {
 }
 
 fn decodes_of(trace: &Model, pid: u32) -> Vec<usize> {
-    (0..trace.decodes.len()).filter(|d| trace.threads.get(trace.decodes.thread[*d]).pid == pid).collect()
+    (0..trace.llama_calls.len())
+        .filter(|d| trace.threads.get(trace.llama_calls.thread[*d]).pid == pid)
+        .collect()
 }
 
 /// What was traced of the process is what it listed: calls, tokens, every node of every graph, and operators that ran.
@@ -136,7 +138,7 @@ fn check(trace: &Model, pid: u32, calls: &[Call]) {
     let own = decodes_of(trace, pid);
     assert_eq!(own.len(), calls.len(), "calls of process {pid}");
     for (decode, call) in own.iter().zip(calls) {
-        assert_eq!(trace.decodes.n_tokens[*decode], call.n_tokens, "tokens of process {pid}");
+        assert_eq!(trace.llama_calls.n_tokens[*decode], call.n_tokens, "tokens of process {pid}");
         let graphs = backend_calls(trace, *decode);
         let ours: Vec<Listed> = graphs.iter().flat_map(|g| list(trace, *g)).collect();
         assert_eq!(ours, call.nodes, "nodes of process {pid}");

@@ -200,7 +200,7 @@ fn a_planted_task_is_the_culprit_by_the_kernels_own_accounts() {
     let ran = after[&culprit].ran_ns - before[&culprit].ran_ns;
     agree("the planted task", time, ran, unsure + ran / 10);
 
-    let analysis = Analysis::of(&trace);
+    let analysis = Analysis::compute(&trace);
     let row = analysis.sched.interference.iter().find(|r| r.tid == culprit).expect("the culprit");
     assert_eq!((row.pid, row.name.as_str(), row.engine, row.idle), (culprit, PLANTED, false, false));
     assert!(row.command.ends_with("planted-busy"), "{}", row.command);
@@ -237,10 +237,10 @@ fn without_it_nobody_of_that_name_is_blamed_and_without_the_level_nothing_is_sai
     let Some(parts) = parts() else { return };
     let Some(on) = short(&parts, "all") else { return };
     assert!(on.sched.recorded && !on.sched.states.is_empty() && on.health.perfect(), "{:?}", on.health);
-    let sched = Analysis::of(&on).sched;
+    let sched = Analysis::compute(&on).sched;
     assert!(sched.interference.iter().all(|r| r.name != PLANTED));
     // Both threads ran operators, and are known to have run for at least as long.
-    for thread in Analysis::of(&on).thread.iter().filter(|t| t.spans > 0) {
+    for thread in Analysis::compute(&on).thread.iter().filter(|t| t.spans > 0) {
         let times = sched.threads.iter().find(|t| t.tid == thread.tid).expect("its states");
         let on_cpu_or_waiting = times.whole.running_ns + times.whole.preempted_ns + times.whole.woken_ns;
         assert!(on_cpu_or_waiting + 1_000_000 > thread.work_ns, "{times:?} {thread:?}");

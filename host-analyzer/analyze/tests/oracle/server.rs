@@ -35,7 +35,7 @@ fn a_server_with_two_slots() {
     assert!(trace.health.damage.is_empty() && !trace.health.cut_short(), "{:#?}", trace.health);
     // The last token of an answer is not computed with any more.
     let told: u64 = answers.iter().map(|(prompt, predicted)| prompt + predicted - 1).sum();
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     let asked = (0..d.len()).filter(|i| d.start_ns[*i] > ready_ns);
     let traced: u64 = asked.map(|i| u64::from(d.n_tokens[i])).sum();
     let calls: Vec<_> = (0..d.len()).map(|i| (d.start_ns[i], d.n_tokens[i])).collect();
@@ -74,7 +74,7 @@ fn a_draft_and_its_target() {
         let line = said.lines().find(|l| l.contains(name)).unwrap_or_else(|| panic!("{said}"));
         line.rsplit('=').next().unwrap().split_whitespace().next().unwrap().parse().unwrap()
     };
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     let mut contexts = d.context.clone();
     contexts.sort_unstable();
     contexts.dedup();

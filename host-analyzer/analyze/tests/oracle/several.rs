@@ -37,7 +37,7 @@ fn launcher(nodes: &Path, folder: &Path) -> String {
 
 /// Decode tokens and the bytes that one of them reads.
 fn figures(model: &Model) -> (u64, u64, u64, u64) {
-    let analysis = Analysis::of(model);
+    let analysis = Analysis::compute(model);
     let token = &analysis.token;
     let bytes = analysis.roof.decode.unwrap().bytes_per_token;
     (token.decode.tokens, token.prefill.tokens, bytes.round() as u64, model.spans.len() as u64)
@@ -118,7 +118,7 @@ fn two_engines_at_once() {
         let one = trace.only(pid);
         assert_eq!(figures(&one), alone[i], "{}", MODELS[i]);
         // The other engine is a task like any other.
-        let sched = Analysis::of(&one).sched;
+        let sched = Analysis::compute(&one).sched;
         assert!(sched.interference.iter().all(|t| t.engine == (t.pid == pid)));
     }
     // `analyze` makes one result each.

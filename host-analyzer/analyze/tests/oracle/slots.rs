@@ -47,7 +47,7 @@ fn near(ours: f64, server: f64, between: f64) -> bool {
 /// Time from the end of a call to the begin of the next one, in ms: the server takes the outputs of the call's slots one after another, and tells
 /// of each when it has it. At most 0.2 s, as no later call may have been wanted.
 fn between(trace: &Model, end_ns: u64) -> f64 {
-    let next = trace.decodes.start_ns.iter().filter(|start| **start >= end_ns).min();
+    let next = trace.llama_calls.start_ns.iter().filter(|start| **start >= end_ns).min();
     next.map_or(0.0, |start| (start - end_ns).min(200_000_000) as f64 / 1e6)
 }
 
@@ -56,7 +56,7 @@ fn requests_of_four_slots_are_what_the_server_says() {
     let Some((trace, told)) = record() else { return };
     let ledger = trace.health.parts.unwrap();
     assert!(ledger.balances() && ledger.tokens == ledger.received, "{ledger:?}");
-    let analysis = Analysis::of(&trace);
+    let analysis = Analysis::compute(&trace);
     let of_slot = |slot: i32| {
         let requests =
             analysis.server.requests.iter().filter(move |r| r.slot == slot && r.begin == Begin::Prompt);

@@ -23,7 +23,7 @@ fn counts_equal_the_tools_own() {
             let line = said.lines().find(|l| l.contains(name)).unwrap_or_else(|| panic!("{said}"));
             line.rsplit('=').next().unwrap().split_whitespace().next().unwrap().parse().unwrap()
         };
-        let a = Analysis::of(&trace);
+        let a = Analysis::compute(&trace);
         assert_eq!(a.speculative.len(), 1);
         let s = &a.speculative[0];
         println!("{s:?}");

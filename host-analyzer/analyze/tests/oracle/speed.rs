@@ -15,7 +15,7 @@ fn tpot_agrees_with_llama_bench() {
     let (trace, output) = record(&parts, &[], &command);
     let own: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let engine_ns = own[0]["samples_ns"][0].as_f64().unwrap() / 48.0;
-    let d = &trace.decodes;
+    let d = &trace.llama_calls;
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     assert!(d.function.iter().all(|f| *f == DecodeFunction::LlamaProcess), "the tools of 0.6.0 and later");
     // The warm-up comes first: the measured run is the last 48 calls.
@@ -55,10 +55,11 @@ fn tokens_and_eval_time_agree_with_llama_completion() {
     let numbers: Vec<f64> =
         line.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|w| w.parse().ok()).collect();
     let (total_ms, runs) = (numbers[numbers.len() - 4], numbers[numbers.len() - 3]);
-    let d = &trace.decodes;
-    let decodes: Vec<u64> = (0..d.len()).filter(|i| d.n_tokens[*i] == 1).map(|i| d.duration_ns[i]).collect();
-    assert_eq!(decodes.len() as f64, runs, "{line}");
-    let ours = decodes.iter().sum::<u64>() as f64 / 1e6;
+    let d = &trace.llama_calls;
+    let llama_calls: Vec<u64> =
+        (0..d.len()).filter(|i| d.n_tokens[*i] == 1).map(|i| d.duration_ns[i]).collect();
+    assert_eq!(llama_calls.len() as f64, runs, "{line}");
+    let ours = llama_calls.iter().sum::<u64>() as f64 / 1e6;
     println!("eval time: {ours:.2} ms traced, {total_ms:.2} ms by the engine");
     assert!((ours / total_ms - 1.0).abs() < 0.02, "{ours} against {total_ms}: {line}");
 }

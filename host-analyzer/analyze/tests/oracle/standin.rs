@@ -54,7 +54,7 @@ fn split(library: &str, backend: &str) -> Option<(Model, BTreeMap<String, u64>)>
     let engines = parse(&String::from_utf8_lossy(&listed.stdout));
     let (trace, output) = record(&parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
-    assert_eq!(trace.decodes.len(), engines.len());
+    assert_eq!(trace.llama_calls.len(), engines.len());
     let spans = &trace.spans;
     for (i, call) in engines.iter().enumerate() {
         let split = parts_of(&trace, i);
@@ -101,7 +101,7 @@ fn check_sleep(trace: &Model, backend: &str) {
 
 /// Rows of the analysis by phase are about one backend each, and those of the backend count what was called.
 fn whole_operators(trace: &Model, backend: &str) -> u64 {
-    let types = Analysis::of(trace).op.types;
+    let types = Analysis::compute(trace).op.types;
     assert!(
         types.iter().any(|t| t.backend == "CPU")
             && types.iter().all(|t| t.backend == "CPU" || t.backend == backend)
@@ -138,7 +138,7 @@ fn rknn_operators_and_nested_calls() {
     // In the thread that computes the operator, and in the one of the second core, which runs no operator itself.
     let expected = [("compute_submat_mul", 0), ("compute_submat_mul", 2), ("ggml_rk_mul_mat", 1)];
     assert_eq!(depths, [&expected[..], &[("rknn_matmul_run", 1), ("rknn_matmul_run", 3)]].concat());
-    let rows = Analysis::of(&trace).nested;
+    let rows = Analysis::compute(&trace).nested;
     let of = |function: &str| rows.iter().filter(|r| r.function == function).collect::<Vec<&Nested>>();
     for row in of("ggml_rk_mul_mat") {
         assert!(
@@ -173,7 +173,7 @@ fn clblast_nested_calls() {
     let topology = trace.topologies.get(trace.graph_calls.topology.iter().flatten().next().copied().unwrap());
     let ours = topology.nodes[..topology.n_nodes as usize].iter().map(|n| trace.texts.get(n.name));
     assert!(ours.eq(names.iter().copied()), "{names:?}");
-    let types = Analysis::of(&trace).op.types;
+    let types = Analysis::compute(&trace).op.types;
     let custom = types.iter().find(|t| t.op == "MAP_CUSTOM2").unwrap();
     assert_eq!((custom.executions, custom.backend.as_str()), (5 * 8, "CPU"), "each once");
     let spans = &trace.spans;
@@ -184,7 +184,7 @@ fn clblast_nested_calls() {
     });
     assert_eq!(custom.count(), 2 * 5 * 8, "each on both threads");
     check_inside(&trace);
-    let row = Analysis::of(&trace).nested.into_iter().find(|r| r.function == "ggml_cl_mul_mat").unwrap();
+    let row = Analysis::compute(&trace).nested.into_iter().find(|r| r.function == "ggml_cl_mul_mat").unwrap();
     assert_eq!((row.calls, row.executions, row.backend.as_str()), (20, 20, "clblast"));
     assert!(row.share.is_some_and(|s| s > 0.0 && s <= 1.0), "{row:?}");
 }

@@ -77,7 +77,7 @@ pub(crate) fn started(agent: &mut Command, out: &Path, bytes: u64) -> (Child, u3
 /// Reads a recording. Of every one that a test makes the budget must be right to the nanosecond.
 pub(crate) fn read(path: &Path) -> Model {
     let model = profinfer_trace::read(&std::fs::read(path).unwrap()).unwrap();
-    let budget = Budget::of(&model, &Phases::of(&model));
+    let budget = Budget::compute(&model, &Phases::compute(&model));
     for token in &budget.tokens {
         assert_eq!(token.wall.total(), token.time_ns, "call {}", token.call);
     }

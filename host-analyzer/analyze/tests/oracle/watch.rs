@@ -134,13 +134,13 @@ fn over_tcp_with_keys() {
 
     let trace = terminal.recording();
     whole(&trace);
-    assert!(trace.decodes.len() > 2 && trace.spans.len() > 100);
+    assert!(trace.llama_calls.len() > 2 && trace.spans.len() > 100);
     let mut known: Vec<u32> = trace.threads.iter().map(|(_, t)| t.tid).collect();
     known.retain(|tid| shown.contains(tid));
     assert_eq!((shown.len(), known.len()), (2, 2), "{shown:?}");
     let summary = std::fs::read(dir.path().join("profile/summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
-    assert_eq!(summary["tokens"]["calls"].as_array().unwrap().len(), trace.decodes.len());
+    assert_eq!(summary["tokens"]["calls"].as_array().unwrap().len(), trace.llama_calls.len());
 }
 
 /// The engine ends by itself, and so does the display. All of it is in the recording, node by node.

@@ -73,7 +73,7 @@ fn run(variable: &str, name: &str, options: &[&str]) -> Option<(BTreeMap<String,
     let (trace, output) = record(&parts, &[], &command);
     assert!(trace.health.perfect(), "{:#?}", trace.health);
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    let weights = Analysis::of(&trace).weight;
+    let weights = Analysis::compute(&trace).weight;
     let [w] = &*weights else { panic!("{} contexts", weights.len()) };
     for b in &w.buffers {
         let file = (b.memory == Memory::File).then_some(gguf.as_str());
@@ -139,7 +139,7 @@ fn layers_on_another_processor_are_on_its_device() {
 fn the_cpu_backend_is_the_one_that_the_engine_logs() {
     for variable in ["PROFINFER_ENGINE_DIR", "PROFINFER_MID_ENGINE_DIR", "PROFINFER_OLD_ENGINE_DIR"] {
         let Some((_, trace, log)) = run(variable, "dense-q8", &[]) else { return };
-        let engines = Analysis::of(&trace).engine;
+        let engines = Analysis::compute(&trace).engine;
         let [e] = &*engines else { panic!("{engines:?}") };
         let loaded = log.lines().find_map(|l| l.split("loaded CPU backend from ").nth(1));
         println!("{variable}: {e:?}, by the log {loaded:?}");
@@ -165,7 +165,7 @@ fn each_context_has_the_file_of_its_model() {
     let (nodes, files) = (bin.join("nodes"), ["dense-q8", "dense-f16"].map(|name| mapped(&parts, name)));
     let command = [nodes.to_str().unwrap(), "-m", &files[0], "-m", &files[1], "-n", "2"];
     let (trace, _) = record(&parts, &[], &command);
-    let weights = Analysis::of(&trace).weight;
+    let weights = Analysis::compute(&trace).weight;
     let mut paths: Vec<_> =
         weights.iter().map(|w| w.buffers.iter().filter_map(|b| b.path.clone()).collect::<Vec<_>>()).collect();
     paths.sort();

@@ -134,14 +134,14 @@ fn check_timings(trace: &Model, graphs: &[Call], scheduler: &[GraphCallId], stde
 
 /// That there is no token level is said, once.
 fn check_token_level(trace: &Model) {
-    assert!(trace.decodes.is_empty());
+    assert!(trace.llama_calls.is_empty());
     let token: Vec<_> = trace.session.probes.iter().filter(|p| p.level == Some(Level::Token)).collect();
     assert_eq!(token.len(), 1, "{token:?}");
     assert!(
         !token[0].attached && token[0].note.contains("a program on GGML other than llama.cpp"),
         "{token:?}"
     );
-    let lines = profinfer_views::words::health::lines(&Analysis::of(trace).health);
+    let lines = profinfer_views::words::health::lines(&Analysis::compute(trace).health);
     assert_eq!(lines.iter().filter(|l| l.contains("token level")).count(), 1, "{lines:?}");
 }
 

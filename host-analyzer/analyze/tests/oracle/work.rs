@@ -92,11 +92,11 @@ fn executed(trace: &Model, call: u32, name: &str, op: &str, skip: usize) -> Work
     });
     let (graph, node, last): (GraphCallId, NodeIdx, NodeIdx) =
         found.unwrap_or_else(|| panic!("{name} {op} ran"));
-    Works::of(trace).execution(trace, graph, node, last)
+    Works::compute(trace).execution(trace, graph, node, last)
 }
 
 fn n_tokens(trace: &Model, call: u32) -> u64 {
-    trace.decodes.n_tokens[call as usize].into()
+    trace.llama_calls.n_tokens[call as usize].into()
 }
 
 fn numbers(w: Work) -> [u64; 5] {
@@ -208,7 +208,7 @@ fn dense(shape: Shape) {
 
 /// All operators together: every module is found, and nothing in these graphs needs to be estimated.
 fn check_sums(trace: &Model) {
-    let a = Analysis::of(trace);
+    let a = Analysis::compute(trace);
     let decode = a.roof.decode.expect("decode calls");
     assert_ne!(decode.accuracy, Accuracy::Estimated);
     assert_eq!(a.bound.len(), a.op.operators.len());

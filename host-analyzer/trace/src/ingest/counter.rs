@@ -56,7 +56,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// The columns of a session; their names go into `counts`.
-    pub(super) fn of(session: &Session, counts: &mut Counts) -> Self {
+    pub(super) fn compute(session: &Session, counts: &mut Counts) -> Self {
         let mut columns = Self::default();
         let mut attached: Vec<&Counter> = session.counters.iter().filter(|c| c.attached).collect();
         attached.sort_by_key(|c| c.slot);

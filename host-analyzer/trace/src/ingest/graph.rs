@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use profinfer_wire::record::graph::{GraphCall, Past, layer};
 
 use super::damage::Damages;
-use crate::model::{DamageKind, DecodeId, GraphCallId, GraphCalls, Layer, Text, ThreadId, TopologyId};
+use crate::model::{DamageKind, GraphCallId, GraphCalls, Layer, LlamaCallId, Text, ThreadId, TopologyId};
 
 /// Calls in order of arrival.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Calls {
     /// Fills the table. Returns the ids by the numbers that span batches refer to.
     pub(super) fn finish(
         mut self,
-        decodes: &HashMap<u32, DecodeId>,
+        llama_calls: &HashMap<u32, LlamaCallId>,
         topologies: &HashMap<u32, TopologyId>,
         texts: &HashMap<u32, Text>,
         out: &mut GraphCalls,
@@ -70,7 +70,7 @@ impl Calls {
             out.n_tokens.push(r.n_tokens);
             out.n_past.push(self.pasts.get(&r.id).copied());
             out.thread.push(thread);
-            out.decode.push(decodes.get(&r.decode).copied());
+            out.decode.push(llama_calls.get(&r.decode).copied());
             out.parent.push(ids.get(&r.parent).copied());
         }
         ids

@@ -100,7 +100,7 @@ impl Metering {
 
     fn token_call(&mut self, r: &Decode) {
         let seen = self.running.remove(&r.id).filter(|n| *n > 0).or(r.n_tokens);
-        let calls = &mut self.meter.calls[Batch::of(seen) as usize];
+        let calls = &mut self.meter.calls[Batch::new(seen) as usize];
         calls.calls += 1;
         calls.tokens = calls.tokens.saturating_add(seen.unwrap_or(0).into());
         calls.ns = calls.ns.saturating_add(r.duration_ns);

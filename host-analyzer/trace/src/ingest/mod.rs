@@ -78,7 +78,7 @@ pub struct Live<'a> {
     /// Selections of an expert.
     pub experts: u64,
     /// Token calls.
-    pub decodes: u64,
+    pub llama_calls: u64,
     /// Graph calls.
     pub graph_calls: u64,
     /// The agent looks out for the engine, and has met none: from now on one that starts is seen from its beginning.
@@ -93,8 +93,9 @@ impl Live<'_> {
     /// The same without the agent's words.
     #[must_use]
     pub const fn counts(&self) -> Live<'static> {
-        let Self { bytes, spans, nested, sched, experts, decodes, graph_calls, waiting, ended, .. } = *self;
-        Live { bytes, spans, nested, sched, experts, decodes, graph_calls, waiting, ended, refused: None }
+        let Self { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, .. } =
+            *self;
+        Live { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, refused: None }
     }
 }
 
@@ -234,7 +235,7 @@ impl Ingest {
             nested: health.nested_received,
             sched: health.sched_received,
             experts: self.selections.len() as u64,
-            decodes: self.tokens.len() as u64,
+            llama_calls: self.tokens.len() as u64,
             graph_calls: self.calls.len() as u64,
             waiting: self.model.session.processes.is_empty() && fact::agent_is_ready(&self.model),
             ended: health.end.is_some(),
@@ -259,10 +260,10 @@ impl Ingest {
         let topologies = self.topologies.finish(&self.texts, model.health.bytes, damages);
         model.topologies = topologies.table;
         self.weights.finish(&topologies.ids, model, damages);
-        let decodes = self.tokens.finish(&self.calls, calls_lost, &mut model.decodes);
-        self.parts.finish(&decodes, &mut model.parts, &mut model.health, damages);
+        let llama_calls = self.tokens.finish(&self.calls, calls_lost, &mut model.llama_calls);
+        self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
         let calls =
-            self.calls.finish(&decodes, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
+            self.calls.finish(&llama_calls, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
         // If spans may be missing, a pause between two spans need not be a wait.
         let lossy = cut_short
             || damages.records_lost()

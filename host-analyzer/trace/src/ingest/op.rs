@@ -134,7 +134,7 @@ impl Batches {
         }
         rows.sort_by_key(|(call, _, row)| (*call, row.thread, row.base_ns));
         let total = rows.iter().map(|(.., r)| r.spans.count).sum();
-        let columns = Columns::of(&model.session, &mut model.spans.counts);
+        let columns = Columns::compute(&model.session, &mut model.spans.counts);
         let mut out = Table::with_capacity(&mut model.spans, columns, total);
         let mut left_out = false;
         let (mut spans, mut counted) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use profinfer_wire::record::part::{PartBatch, PartLoss};
 
 use super::damage::Damages;
 use crate::model::totals::Totals;
-use crate::model::{DamageKind, DecodeId, Health, PartLedger, Parts};
+use crate::model::{DamageKind, Health, LlamaCallId, PartLedger, Parts};
 
 /// Parts in order of arrival, with the number of their call and where in the stream they stood.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl Batches {
     /// one whose record was lost is counted as such. A token that is told twice is damage.
     pub(super) fn finish(
         self,
-        calls: &HashMap<u32, DecodeId>,
+        calls: &HashMap<u32, LlamaCallId>,
         out: &mut Parts,
         health: &mut Health,
         damages: &mut Damages,
@@ -46,9 +46,9 @@ impl Batches {
         health.parts = self.ledger.map(|l| PartLedger { received: self.received, ..l });
         health.parts_received = self.received;
         let known = |(call, part, offset)| calls.get(&call).map(|id| (*id, part, offset));
-        let mut rows: Vec<(DecodeId, Part, u64)> = self.parts.into_iter().filter_map(known).collect();
+        let mut rows: Vec<(LlamaCallId, Part, u64)> = self.parts.into_iter().filter_map(known).collect();
         rows.sort_by_key(|(id, part, _)| (*id, part.first));
-        let mut before: Option<(DecodeId, u32)> = None;
+        let mut before: Option<(LlamaCallId, u32)> = None;
         for (id, part, offset) in rows {
             if before.is_some_and(|(call, end)| call == id && part.first < end) {
                 damages.add(DamageKind::Unresolved, 1, 0, offset);

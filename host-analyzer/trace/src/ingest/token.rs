@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use profinfer_wire::record::token::{Decode, function};
 
 use super::graph::Calls;
-use crate::model::{DecodeFunction, DecodeId, Decodes, ThreadId};
+use crate::model::{DecodeFunction, LlamaCallId, LlamaCalls, ThreadId};
 
 /// Calls in order of arrival.
 #[derive(Debug, Default)]
@@ -26,12 +26,12 @@ impl Tokens {
         mut self,
         calls: &Calls,
         calls_lost: bool,
-        out: &mut Decodes,
-    ) -> HashMap<u32, DecodeId> {
+        out: &mut LlamaCalls,
+    ) -> HashMap<u32, LlamaCallId> {
         self.0.sort_by_key(|(r, _)| (r.start_ns, r.id));
         let in_graphs = if calls_lost { HashMap::new() } else { calls.tokens_by_decode() };
         let mut ids = HashMap::with_capacity(self.0.len());
-        for ((r, thread), id) in self.0.into_iter().zip((0..).map(DecodeId)) {
+        for ((r, thread), id) in self.0.into_iter().zip((0..).map(LlamaCallId)) {
             ids.insert(r.id, id);
             out.start_ns.push(r.start_ns);
             out.duration_ns.push(r.duration_ns);

@@ -71,7 +71,7 @@ pub fn selections(texts: &Texts, topology: &Topology) -> Vec<Selection> {
     let mut found: Vec<Selection> = Vec::new();
     let mut counted: BTreeSet<(NodeIdx, NodeIdx)> = BTreeSet::new();
     for reader in (0..topology.n_nodes).map(NodeIdx).filter(|i| topology.node(*i).op == op) {
-        let Some(sources) = Sources::of(topology, reader, index) else { continue };
+        let Some(sources) = Sources::new(topology, reader, index) else { continue };
         let [n_used, n_tokens, ..] = topology.node(sources.ids).ne;
         let n_used = u32::try_from(n_used).ok().filter(|n| (1..=sources.n_expert).contains(n));
         let n_tokens = u32::try_from(n_tokens).ok().filter(|n| *n > 0);
@@ -111,7 +111,7 @@ struct Sources {
 impl Sources {
     /// Weights, activations, ids, one expert an index of the weights' third dimension; before llama.cpp b2591 ids, activations, and then
     /// a tensor for each expert. Only ids are of the type `index`.
-    fn of(topology: &Topology, reader: NodeIdx, index: Text) -> Option<Self> {
+    fn new(topology: &Topology, reader: NodeIdx, index: Text) -> Option<Self> {
         let src = &topology.node(reader).src;
         let source = |slot| src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n);
         let is_ids = |n: &NodeIdx| topology.node(*n).dtype == index;

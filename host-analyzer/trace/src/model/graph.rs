@@ -3,7 +3,7 @@
 use super::rows::rows;
 use super::text::Text;
 use super::thread::ThreadId;
-use super::token::DecodeId;
+use super::token::LlamaCallId;
 use super::weight::BufferId;
 
 /// Position in [`Topologies`].
@@ -151,7 +151,7 @@ pub struct GraphCalls {
     /// Calling thread.
     pub thread: Vec<ThreadId>,
     /// Token call around it.
-    pub decode: Vec<Option<DecodeId>>,
+    pub decode: Vec<Option<LlamaCallId>>,
     /// Scheduler-layer call around it.
     pub parent: Vec<Option<GraphCallId>>,
 }

@@ -27,7 +27,7 @@ pub struct Meter {
     /// Frames that were damaged or missing.
     pub damaged: u64,
     /// Token calls, by how many tokens they had: see [`Batch`].
-    pub calls: [Calls; 3],
+    pub calls: [PhaseCalls; 3],
     /// Token calls that answered with an error; they are in `calls` too.
     pub failed: u64,
     /// Graph calls of the scheduler, or of backends where there is none.
@@ -90,7 +90,7 @@ impl Batch {
 
     /// Of a call with so many tokens.
     #[must_use]
-    pub const fn of(n_tokens: Option<u32>) -> Self {
+    pub const fn new(n_tokens: Option<u32>) -> Self {
         match n_tokens {
             Some(1) => Self::One,
             Some(2..) => Self::Several,
@@ -111,7 +111,7 @@ impl Batch {
 
 /// Token calls of one kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Calls {
+pub struct PhaseCalls {
     /// Their number.
     pub calls: u64,
     /// Their tokens.

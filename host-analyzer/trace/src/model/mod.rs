@@ -64,7 +64,7 @@ pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, Thr
 pub use session::{Level, Library, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
-pub use token::{DecodeFunction, DecodeId, Decodes};
+pub use token::{DecodeFunction, LlamaCallId, LlamaCalls};
 pub use weight::{Buffer, BufferId, Memory};
 
 /// Everything known of one session.
@@ -83,7 +83,7 @@ pub struct Model {
     /// Threads, in order of first appearance.
     pub threads: Threads,
     /// Token calls, by start.
-    pub decodes: Decodes,
+    pub llama_calls: LlamaCalls,
     /// Topologies of graphs.
     pub topologies: Topologies,
     /// Buffers in which weights lie; empty when nothing was recorded of them.

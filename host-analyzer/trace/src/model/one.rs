@@ -3,14 +3,15 @@
 use super::counter::Counts;
 use super::sched::{Sched, ThreadStates};
 use super::{
-    DecodeId, Decodes, Experts, GraphCallId, GraphCalls, Model, NestedCalls, Parts, Session, Spans, ThreadId,
+    Experts, GraphCallId, GraphCalls, LlamaCallId, LlamaCalls, Model, NestedCalls, Parts, Session, Spans,
+    ThreadId,
 };
 
 impl Model {
     /// The processes that computed something, in order of their first call.
     #[must_use]
     pub fn engines(&self) -> Vec<u32> {
-        let calls = (self.decodes.start_ns.iter().zip(&self.decodes.thread))
+        let calls = (self.llama_calls.start_ns.iter().zip(&self.llama_calls.thread))
             .chain(self.graph_calls.start_ns.iter().zip(&self.graph_calls.thread));
         let mut first: Vec<(u64, u32)> = Vec::new();
         for (start, thread) in calls {
@@ -30,7 +31,7 @@ impl Model {
     #[must_use]
     pub fn latest_engine(&self) -> Option<u32> {
         let last = |starts: &[u64], threads: &[ThreadId]| Some((*starts.last()?, *threads.last()?));
-        let decode = last(&self.decodes.start_ns, &self.decodes.thread);
+        let decode = last(&self.llama_calls.start_ns, &self.llama_calls.thread);
         let graph = last(&self.graph_calls.start_ns, &self.graph_calls.thread);
         let (_, thread) = decode.into_iter().chain(graph).max_by_key(|(start, _)| *start)?;
         Some(self.threads.get(thread).pid).filter(|pid| *pid != 0)
@@ -41,7 +42,7 @@ impl Model {
     #[must_use]
     pub fn only(&self, pid: u32) -> Self {
         let of_it = |thread: &ThreadId| self.threads.get(*thread).pid == pid;
-        let (decodes, decode_ids) = decodes(&self.decodes, &of_it);
+        let (llama_calls, decode_ids) = llama_calls(&self.llama_calls, &of_it);
         let (graph_calls, call_ids) = graph_calls(&self.graph_calls, &of_it, &decode_ids);
         let (threads, thread_ids) = self.threads.only(|t| t.pid == pid);
         let mut one = Self {
@@ -59,7 +60,7 @@ impl Model {
             nested_calls: nested(&self.nested_calls, &call_ids, &of_it),
             experts: experts(&self.experts, &call_ids),
             parts: parts(&self.parts, &decode_ids),
-            decodes,
+            llama_calls,
             graph_calls,
             gauges: self.gauges.clone(),
             sched: sched(&self.sched, &of_it),
@@ -85,7 +86,7 @@ impl Model {
     /// Every row is of a thread that is kept.
     fn renumber_threads(&mut self, places: &[Option<u32>]) {
         let columns = [
-            &mut self.decodes.thread,
+            &mut self.llama_calls.thread,
             &mut self.graph_calls.thread,
             &mut self.spans.thread,
             &mut self.nested_calls.thread,
@@ -127,10 +128,10 @@ fn session(s: &Session, pid: u32) -> Session {
     session
 }
 
-fn decodes(d: &Decodes, of_it: &impl Fn(&ThreadId) -> bool) -> (Decodes, Vec<Option<u32>>) {
+fn llama_calls(d: &LlamaCalls, of_it: &impl Fn(&ThreadId) -> bool) -> (LlamaCalls, Vec<Option<u32>>) {
     let keep: Vec<bool> = d.thread.iter().map(of_it).collect();
-    let Decodes { start_ns, duration_ns, function, thread, context, n_tokens, status } = d;
-    let table = Decodes {
+    let LlamaCalls { start_ns, duration_ns, function, thread, context, n_tokens, status } = d;
+    let table = LlamaCalls {
         start_ns: kept(start_ns, &keep),
         duration_ns: kept(duration_ns, &keep),
         function: kept(function, &keep),
@@ -145,7 +146,7 @@ fn decodes(d: &Decodes, of_it: &impl Fn(&ThreadId) -> bool) -> (Decodes, Vec<Opt
 fn graph_calls(
     g: &GraphCalls,
     of_it: &impl Fn(&ThreadId) -> bool,
-    decodes: &[Option<u32>],
+    llama_calls: &[Option<u32>],
 ) -> (GraphCalls, Vec<Option<u32>>) {
     let keep: Vec<bool> = g.thread.iter().map(of_it).collect();
     let places = places(&keep);
@@ -162,7 +163,7 @@ fn graph_calls(
         decode,
         parent,
     } = g;
-    let decode = kept(decode, &keep).into_iter().map(|id| Some(DecodeId(place(decodes, id?.0)?)));
+    let decode = kept(decode, &keep).into_iter().map(|id| Some(LlamaCallId(place(llama_calls, id?.0)?)));
     let parent = kept(parent, &keep).into_iter().map(|id| Some(GraphCallId(place(&places, id?.0)?)));
     let table = GraphCalls {
         start_ns: kept(start_ns, &keep),
@@ -244,7 +245,7 @@ fn experts(e: &Experts, ids: &[Option<u32>]) -> Experts {
 }
 
 fn parts(p: &Parts, ids: &[Option<u32>]) -> Parts {
-    let new: Vec<_> = p.decode.iter().map(|id| place(ids, id.0).map(DecodeId)).collect();
+    let new: Vec<_> = p.decode.iter().map(|id| place(ids, id.0).map(LlamaCallId)).collect();
     let keep: Vec<bool> = new.iter().map(Option::is_some).collect();
     let Parts { first, n, seq, n_seq, pos, same, outputs, .. } = p;
     Parts {

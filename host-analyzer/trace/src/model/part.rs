@@ -1,13 +1,13 @@
 //! Parts of the batches of token calls: which sequences their tokens belong to, at which positions.
 
 use super::rows::rows;
-use super::token::DecodeId;
+use super::token::LlamaCallId;
 
 /// Columns, one row a part: ordered by token call, then place; no token of a batch twice. Calls without rows tell nothing of their batch.
 #[derive(Debug, Default, Clone)]
 pub struct Parts {
     /// Token call.
-    pub decode: Vec<DecodeId>,
+    pub decode: Vec<LlamaCallId>,
     /// Place of the first token in the batch, from 0.
     pub first: Vec<u32>,
     /// Tokens, at least one.
@@ -29,7 +29,7 @@ rows!(Parts, decode);
 impl Parts {
     /// The rows of one token call.
     #[must_use]
-    pub fn of(&self, decode: DecodeId) -> std::ops::Range<usize> {
+    pub fn of(&self, decode: LlamaCallId) -> std::ops::Range<usize> {
         let begin = self.decode.partition_point(|d| *d < decode);
         let end = begin + self.decode.get(begin..).unwrap_or(&[]).partition_point(|d| *d == decode);
         begin..end

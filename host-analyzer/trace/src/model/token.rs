@@ -3,9 +3,9 @@
 use super::rows::rows;
 use super::thread::ThreadId;
 
-/// Position in [`Decodes`].
+/// Position in [`LlamaCalls`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DecodeId(pub u32);
+pub struct LlamaCallId(pub u32);
 
 /// The function that was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ impl DecodeFunction {
 
 /// Columns, one row a call, by start time.
 #[derive(Debug, Default, Clone)]
-pub struct Decodes {
+pub struct LlamaCalls {
     /// Entry, ns.
     pub start_ns: Vec<u64>,
     /// Length, ns.
@@ -53,6 +53,6 @@ pub struct Decodes {
     pub status: Vec<i32>,
 }
 
-rows!(Decodes, start_ns);
+rows!(LlamaCalls, start_ns);
 
-impl Decodes {}
+impl LlamaCalls {}

@@ -17,14 +17,14 @@ const CONTEXT: u64 = 0x5500_0000_1000;
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     pub threads: u32,
-    pub decodes: u32,
+    pub llama_calls: u32,
     pub nodes: u32,
     /// Views are run like other nodes, as engines of 2024 did.
     pub views_run: bool,
 }
 
 /// Small enough to be cut at every byte.
-pub const SMALL: Size = Size { threads: 2, decodes: 4, nodes: 9, views_run: false };
+pub const SMALL: Size = Size { threads: 2, llama_calls: 4, nodes: 9, views_run: false };
 
 /// What was told, and what was meant.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ pub fn session(seed: u64, size: Size) -> Sent {
     for tid in t.tids() {
         t.records.push(records::thread(tid, PID, "worker"));
     }
-    for n in 0..size.decodes {
+    for n in 0..size.llama_calls {
         t.decode(n);
     }
     let (spans, frames) = (t.truth.spans.len() as u64, t.records.len() as u32 + 2);
@@ -124,7 +124,7 @@ impl Teller {
         };
         let told = if self.random.once_in(2) { Some(d.n_tokens) } else { None };
         self.records.push(records::decode(n + 1, PID, &d, told));
-        self.truth.decodes.push(d);
+        self.truth.llama_calls.push(d);
         if n % 3 == 2 {
             let spans = self.truth.spans.len() as u64;
             self.records.push(records::loss(self.now, spans));

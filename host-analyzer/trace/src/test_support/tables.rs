@@ -136,7 +136,7 @@ pub fn model(spec: &Spec) -> Model {
 }
 
 fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32, start: u64) -> u64 {
-    let decode = DecodeId(m.decodes.len() as u32);
+    let decode = LlamaCallId(m.llama_calls.len() as u32);
     let cpu = m.texts.intern("CPU");
     let scheduler = GraphCallId(m.graph_calls.len() as u32);
     let mut open = |layer, backend, topology, parent, start| {
@@ -173,7 +173,7 @@ fn decode(m: &mut Model, spec: &Spec, rng: &mut Rng, context: u32, n_tokens: u32
     }
     m.graph_calls.duration_ns[rows[0]] = now - m.graph_calls.start_ns[rows[0]];
     now += rng.below(300);
-    let d = &mut m.decodes;
+    let d = &mut m.llama_calls;
     d.start_ns.push(start);
     d.duration_ns.push(now - start);
     d.function.push(DecodeFunction::LlamaDecode);

@@ -69,7 +69,7 @@ pub struct Topology {
 #[derive(Debug, Clone, Default)]
 pub struct Truth {
     pub topologies: Vec<Topology>,
-    pub decodes: Vec<Decode>,
+    pub llama_calls: Vec<Decode>,
     pub calls: Vec<Call>,
     pub spans: Vec<Span>,
 }

@@ -69,7 +69,7 @@ fn hostile_lists_and_figures() {
     let expected = [(0, u64::MAX, u64::MAX, 1), (0, 0, 0, 1), (1, 5, 9, 0), (0, 0, 0, 1)];
     assert_eq!(m.ceilings.iter().map(of).collect::<Vec<_>>(), expected);
     write_views(&m);
-    let ceilings = Analysis::of(&m).ceiling;
+    let ceilings = Analysis::compute(&m).ceiling;
     assert_eq!(ceilings.on(CeilingKind::Read, 1, &[0], None).map(|f| f.value), Some(u64::MAX));
     for kind in CeilingKind::ALL {
         for cpus in [&[][..], &[65535], &[0, 0, 1]] {
@@ -160,7 +160,7 @@ fn hostile_points() {
         let m =
             model(&[ceiling_point(0, "0", "", figures, 0), ceiling_point(0, "0", "", [1, 1, 1, 1, 1, 0], 0)]);
         write_views(&m);
-        let ceilings = Analysis::of(&m).ceiling;
+        let ceilings = Analysis::compute(&m).ceiling;
         for reads in [None, Some(0), Some(1), Some(2), Some(u64::MAX / 2), Some(u64::MAX)] {
             let fit = ceilings.on(CeilingKind::Read, 1, &[0], reads);
             assert!(fit.is_none_or(|f| f.value > 0), "{fit:?}");

@@ -10,7 +10,7 @@ use profinfer_trace::test_support::session::{SMALL, session};
 fn at_every_byte() {
     let sent = session(2, SMALL);
     let bytes = sent.bytes();
-    let (mut spans, mut decodes) = (0, 0);
+    let (mut spans, mut llama_calls) = (0, 0);
     for at in 1..bytes.len() {
         let model = read(&bytes[..at], usize::MAX).unwrap_or_else(|e| panic!("cut at {at}: {e}"));
         assert!(model.health.cut_short() && !model.health.perfect(), "cut at {at}");
@@ -26,8 +26,11 @@ fn at_every_byte() {
             assert_eq!(damage.kind, DamageKind::Unresolved, "cut at {at}: {damage:?}");
         }
         // What has arrived does not go away again.
-        assert!(model.health.spans_received >= spans && model.decodes.len() >= decodes, "cut at {at}");
-        (spans, decodes) = (model.health.spans_received, model.decodes.len());
+        assert!(
+            model.health.spans_received >= spans && model.llama_calls.len() >= llama_calls,
+            "cut at {at}"
+        );
+        (spans, llama_calls) = (model.health.spans_received, model.llama_calls.len());
         write_views(&model);
     }
     assert_eq!(read(&[], usize::MAX).unwrap_err(), OpenError::Empty);

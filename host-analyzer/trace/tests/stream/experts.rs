@@ -124,7 +124,7 @@ fn selections_arrive_in_any_order_and_pieces() {
         first.health.experts,
         Some(ExpertLedger { at_ns: 8_000, chosen: 16, sent: 16, received: 16, ..Default::default() })
     );
-    assert!(Analysis::of(&first).health.perfect, "{:?}", Analysis::of(&first).health.remarks);
+    assert!(Analysis::compute(&first).health.perfect, "{:?}", Analysis::compute(&first).health.remarks);
     // Records in the opposite order, one position each.
     let mut pieces: Vec<Record> = vec![told];
     for node in [5, 1] {
@@ -177,7 +177,7 @@ fn what_the_topology_does_not_bear_out_is_damage() {
         let m = model(&[expert_batch(graph, 1, std::slice::from_ref(&run))]);
         assert_eq!(damage(&m), [(DamageKind::Unresolved, lost)], "{run:?}");
         assert_eq!(m.experts.len() as u64, kept, "{run:?}");
-        assert!(!Analysis::of(&m).health.perfect);
+        assert!(!Analysis::compute(&m).health.perfect);
     }
 }
 
@@ -185,7 +185,7 @@ fn what_the_topology_does_not_bear_out_is_damage() {
 fn what_never_came_is_counted() {
     let m = model(&[expert_batch(1, 1, &[run(1, 0, &WHOLE[..5])]), expert_loss(1, [16, 5, 8, 3, 0, 0])]);
     assert_eq!(m.experts.missing, 16 - 5);
-    let analysis = Analysis::of(&m);
+    let analysis = Analysis::compute(&m);
     assert_eq!(analysis.health.experts.map(|e| (e.kept, e.missing, e.unaccounted)), Some((5, 11, Some(0))));
     assert_eq!(
         (analysis.expert.len(), analysis.expert[0].whole.left_out, analysis.expert[0].whole.uses),
@@ -211,7 +211,7 @@ fn batches_that_are_not_such() {
         assert_eq!((damage(&m), m.experts.len()), (vec![(DamageKind::Malformed, 1)], kept));
     }
     let largest = model(&[expert_loss(u64::MAX, [u64::MAX; 6])]);
-    assert!(!Analysis::of(&largest).health.perfect);
+    assert!(!Analysis::compute(&largest).health.perfect);
 }
 
 /// Topologies that claim more than there is: the tables grow with the stream.

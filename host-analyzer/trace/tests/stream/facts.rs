@@ -26,7 +26,7 @@ fn model(middle: &[Record]) -> Model {
 }
 
 fn conditions(middle: &[Record]) -> Conditions {
-    Analysis::of(&model(middle)).conditions
+    Analysis::compute(&model(middle)).conditions
 }
 
 fn decode(id: u32, start: u64, duration: u64, tokens: u32) -> Record {
@@ -148,7 +148,7 @@ fn the_program_has_its_whole_name() {
     let m = model(&[(0x03, process), program]);
     assert_eq!(m.session.processes[0].name, "llama-completion");
     let mut page = Vec::new();
-    profinfer_views::summary::summary(&m, &Analysis::of(&m), &mut page).unwrap();
+    profinfer_views::summary::summary(&m, &Analysis::compute(&m), &mut page).unwrap();
     let page: serde_json::Value = serde_json::from_slice(&page).unwrap();
     assert_eq!(page["session"]["processes"][0]["name"], "llama-completion");
 }
@@ -157,7 +157,7 @@ fn the_program_has_its_whole_name() {
 fn the_terminal_says_what_matters() {
     let m = model(&throttled());
     let mut text = Vec::new();
-    profinfer_views::terminal::terminal(&m, &Analysis::of(&m), &mut text).unwrap();
+    profinfer_views::terminal::terminal(&m, &Analysis::compute(&m), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     for part in [
         "may run on CPUs 0-1,4",
@@ -234,7 +234,7 @@ fn views_stand_whatever_facts_say() {
         let m = model(&all);
         write_views(&m);
         let mut shown = Vec::new();
-        profinfer_views::terminal::terminal(&m, &Analysis::of(&m), &mut shown).unwrap();
+        profinfer_views::terminal::terminal(&m, &Analysis::compute(&m), &mut shown).unwrap();
         let shown = String::from_utf8(shown).unwrap();
         assert!(!shown.contains("\u{1b}[2J") && !shown.contains("\u{1b}[31m\u{fffd}"), "{shown:?}");
     }

@@ -17,7 +17,7 @@ const M32: u64 = u32::MAX as u64;
 
 /// What `model` promises of every model.
 pub(crate) fn promises(m: &Model) {
-    let (d, c, s) = (&m.decodes, &m.graph_calls, &m.spans);
+    let (d, c, s) = (&m.llama_calls, &m.graph_calls, &m.spans);
     for n in [
         d.duration_ns.len(),
         d.function.len(),

@@ -12,7 +12,7 @@ use profinfer_trace::test_support::session::{Size, session};
 #[test]
 fn every_frame_lost_in_turn() {
     // More than a period of nodes, so that batches have learnt something.
-    let sent = session(3, Size { threads: 2, decodes: 3, nodes: 70, views_run: false });
+    let sent = session(3, Size { threads: 2, llama_calls: 3, nodes: 70, views_run: false });
     let frames = sent.frames();
     let whole = sent.truth.spans.len();
     for (lost, (kind, _)) in sent.records.iter().enumerate() {
@@ -34,7 +34,7 @@ fn every_frame_lost_in_turn() {
         if matches!(kind, 0x30 | 0x32) {
             // Everything but what the batch said is there.
             let other: u64 = model.health.spans_received;
-            assert_eq!(Received::of(&model).spans.len() as u64, other, "frame {lost}");
+            assert_eq!(Received::new(&model).spans.len() as u64, other, "frame {lost}");
             assert!(other < whole as u64 && other + 200 >= whole as u64);
         }
     }

@@ -49,7 +49,7 @@ fn without_last_zeros(bytes: &[u8]) -> u64 {
 /// All views that are written for every session, to memory.
 fn write_views(model: &Model) {
     use profinfer_views as views;
-    let analysis = profinfer_analysis::Analysis::of(model);
+    let analysis = profinfer_analysis::Analysis::compute(model);
     assert!(!analysis.health.remarks.is_empty(), "health is never silent");
     let mut bytes = Vec::new();
     let out = &mut bytes;

@@ -25,11 +25,11 @@ fn newer(extra: &[(u16, u64)]) -> (Sent, Vec<u8>) {
 fn what_is_not_known_is_named_and_all_else_is_read() {
     let (plain, bytes) = newer(&[(0x1fe, 2), (0x1ff, 1)]);
     let model = read(&bytes, 11).unwrap();
-    let (got, all) = (Received::of(&model), Received::of(&read(&plain.bytes(), 11).unwrap()));
+    let (got, all) = (Received::new(&model), Received::new(&read(&plain.bytes(), 11).unwrap()));
     all.equals(&plain.truth);
     assert_eq!((got.topologies, got.calls, got.spans), (all.topologies, all.calls, all.spans));
     // A newer agent may tell of some calls in a kind of its own: numbers of tokens that rest on every call being here are not claimed.
-    assert_eq!(got.decodes.len(), all.decodes.len());
+    assert_eq!(got.llama_calls.len(), all.llama_calls.len());
     assert!(!model.health.perfect());
     let damage: Vec<_> = model.health.damage.iter().map(|d| (d.kind, d.count)).collect();
     assert_eq!(damage, [(DamageKind::UnknownKind, 3)]);

@@ -6,7 +6,7 @@ use profinfer_trace::test_support::bytes::hello;
 use profinfer_trace::test_support::random::Random;
 use profinfer_trace::test_support::session::{Size, session};
 
-const SIZE: Size = Size { threads: 2, decodes: 8, nodes: 40, views_run: false };
+const SIZE: Size = Size { threads: 2, llama_calls: 8, nodes: 40, views_run: false };
 
 /// Flips one bit in each of about one byte in `n`, from `first` on.
 fn flip(bytes: &mut [u8], first: usize, n: u64, seed: u64) -> usize {

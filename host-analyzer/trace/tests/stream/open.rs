@@ -62,7 +62,7 @@ fn rewritten_line_ends() {
 fn damaged_hello() {
     let sent = session(1, SMALL);
     let clean = sent.bytes();
-    let whole = Received::of(&read(&clean, usize::MAX).unwrap());
+    let whole = Received::new(&read(&clean, usize::MAX).unwrap());
     for bit in 0..64 * 8 {
         let mut bytes = clean.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -70,10 +70,10 @@ fn damaged_hello() {
             Ok(model) => {
                 assert!(model.health.damage.iter().any(|d| d.kind == DamageKind::Hello), "bit {bit}");
                 assert_eq!(model.health.bytes, bytes.len() as u64);
-                let got = Received::of(&model);
+                let got = Received::new(&model);
                 assert_eq!(
-                    (got.decodes, got.calls),
-                    (whole.decodes.clone(), whole.calls.clone()),
+                    (got.llama_calls, got.calls),
+                    (whole.llama_calls.clone(), whole.calls.clone()),
                     "bit {bit}"
                 );
             }

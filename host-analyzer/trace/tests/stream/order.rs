@@ -5,13 +5,13 @@ use crate::received::Received;
 use profinfer_trace::test_support::random::Random;
 use profinfer_trace::test_support::session::{Sent, Size, session};
 
-const SIZE: Size = Size { threads: 3, decodes: 6, nodes: 20, views_run: false };
+const SIZE: Size = Size { threads: 3, llama_calls: 6, nodes: 20, views_run: false };
 
 /// Without the sizes and places of bytes, which the order changes.
 fn meaning(sent: &Sent) -> Received {
     let model = read(&sent.bytes(), usize::MAX).unwrap();
     assert!(model.health.perfect(), "{:?}", model.health);
-    Received { health: String::new(), ..Received::of(&model) }
+    Received { health: String::new(), ..Received::new(&model) }
 }
 
 /// The kinds whose order among each other, and with other records, is free.

@@ -15,7 +15,7 @@ fn take<T: std::hash::Hash + Eq + std::fmt::Debug>(left: &mut HashSet<T>, key: T
 
 /// Every row of the model was sent, once, and says what was sent, or that it does not know.
 pub(crate) fn within(model: &Model, truth: &Truth) {
-    let got = Received::of(model);
+    let got = Received::new(model);
     let mut left: HashSet<_> = truth.spans.iter().cloned().collect();
     for (mut span, wait) in got.spans.clone() {
         let sent = truth.spans.iter().find(|s| (s.tid, s.start, s.node) == (span.tid, span.start, span.node));
@@ -23,10 +23,10 @@ pub(crate) fn within(model: &Model, truth: &Truth) {
         assert!(wait.is_none_or(|w| w == span.wait), "a wait of {wait:?} that was {}", span.wait);
         take(&mut left, span, "a span");
     }
-    let mut left: HashSet<_> = truth.decodes.iter().cloned().collect();
-    for mut decode in got.decodes.clone() {
+    let mut left: HashSet<_> = truth.llama_calls.iter().cloned().collect();
+    for mut decode in got.llama_calls.clone() {
         if decode.n_tokens == 0 {
-            let sent = truth.decodes.iter().find(|d| d.start == decode.start);
+            let sent = truth.llama_calls.iter().find(|d| d.start == decode.start);
             decode.n_tokens = sent.map_or(0, |d| d.n_tokens);
         }
         take(&mut left, decode, "a token call");
@@ -95,10 +95,10 @@ pub(crate) fn loss_is_named(model: &Model, sent: &Sent) {
         assert!(!h.perfect());
         assert!(h.cut_short() || !h.damage.is_empty(), "frames are missing without a word");
     }
-    let got = Received::of(model);
+    let got = Received::new(model);
     let rows = |d: usize, c: usize, s: usize| d + c + s;
-    let all = rows(sent.truth.decodes.len(), sent.truth.calls.len(), sent.truth.spans.len());
-    if rows(got.decodes.len(), got.calls.len(), got.spans.len()) < all {
+    let all = rows(sent.truth.llama_calls.len(), sent.truth.calls.len(), sent.truth.spans.len());
+    if rows(got.llama_calls.len(), got.calls.len(), got.spans.len()) < all {
         assert!(!h.perfect(), "rows are missing without a word");
     }
     let unresolved = model.health.spans_received - model.spans.len() as u64;

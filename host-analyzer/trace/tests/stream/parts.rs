@@ -92,7 +92,12 @@ fn what_does_not_fit_is_damage_and_no_row() {
 fn what_was_lost_is_said() {
     let said = |middle: &[Record]| {
         let m = model(middle);
-        Analysis::of(&m).health.remarks.iter().map(profinfer_views::words::health::line).collect::<Vec<_>>()
+        Analysis::compute(&m)
+            .health
+            .remarks
+            .iter()
+            .map(profinfer_views::words::health::line)
+            .collect::<Vec<_>>()
     };
     let batch = part_batch(1, &[of(9, 0, 0)]);
     let has = |lines: &[String], words: &str| lines.iter().any(|l| l.contains(words));

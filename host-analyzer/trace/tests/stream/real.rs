@@ -8,7 +8,7 @@ const REAL: &[u8] = include_bytes!("../../../tests/data/demo.pfi");
 
 fn viewed(bytes: &[u8]) -> profinfer_trace::model::Model {
     let model = read(bytes).expect("a stream");
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let mut out = Vec::new();
     for view in [views::summary::summary, views::report::report, views::terminal::terminal, views::dag::dag] {
         view(&model, &analysis, &mut out).expect("written");

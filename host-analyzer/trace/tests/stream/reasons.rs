@@ -30,7 +30,7 @@ fn late(at: u64, since: u64) -> Record {
 fn one_total_is_told_by_its_reasons() {
     let m = without_end(&[reasons([9, 8, 6, 1, 2, 3, 0, 0]), loss()]);
     assert_eq!(damage(&m), []);
-    let health = Analysis::of(&m).health;
+    let health = Analysis::compute(&m).health;
     let s = health.spans;
     let sum = (s.kernel, s.received, s.empty, s.no_start, s.dropped, s.unaccounted);
     assert_eq!(sum, (Some(40), 0, Some(9), Some(6), Some(25), Some(0)));
@@ -43,7 +43,7 @@ fn one_total_is_told_by_its_reasons() {
 #[test]
 fn stalls_of_the_ring_are_counted_and_said_where_it_was_full() {
     let said = |middle: &[Record]| {
-        let health = Analysis::of(&without_end(middle)).health;
+        let health = Analysis::compute(&without_end(middle)).health;
         assert_eq!(health.ring_stalls, Some(RingStalls { count: 3, longest_ns: 7_000_000 }));
         health.remarks.iter().any(|r| matches!(r, Remark::RingStalled(_)))
     };
@@ -54,7 +54,7 @@ fn stalls_of_the_ring_are_counted_and_said_where_it_was_full() {
 
 #[test]
 fn a_process_that_was_met_late_is_named() {
-    let health = Analysis::of(&model(&[late(3_000, 2_000)])).health;
+    let health = Analysis::compute(&model(&[late(3_000, 2_000)])).health;
     assert_eq!(health.late, [Late { pid: PID as u32, after_ns: 1_000 }]);
     assert!(!health.perfect);
     assert!(health.remarks.iter().any(|r| matches!(r, Remark::MetLate(l) if l.pid == PID as u32)));

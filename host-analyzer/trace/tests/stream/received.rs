@@ -1,6 +1,6 @@
 //! A model in the words of the truth, so that the two can be compared.
 
-use profinfer_trace::model::{DecodeId, GraphCallId, Layer, Model, Role, TopologyId, WAIT_UNKNOWN};
+use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model, Role, TopologyId, WAIT_UNKNOWN};
 
 use profinfer_trace::test_support::truth::{Call, Decode, Span, Tensor, Truth};
 
@@ -8,7 +8,7 @@ use profinfer_trace::test_support::truth::{Call, Decode, Span, Tensor, Truth};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) topologies: Vec<Topology>,
-    pub(crate) decodes: Vec<Decode>,
+    pub(crate) llama_calls: Vec<Decode>,
     pub(crate) calls: Vec<Call>,
     /// With the wait known or not.
     pub(crate) spans: Vec<(Span, Option<u64>)>,
@@ -34,10 +34,10 @@ fn known(s: &str, names: &[&'static str]) -> &'static str {
 }
 
 impl Received {
-    pub(crate) fn of(m: &Model) -> Self {
+    pub(crate) fn new(m: &Model) -> Self {
         Self {
             topologies: topologies(m),
-            decodes: decodes(m),
+            llama_calls: llama_calls(m),
             calls: calls(m),
             spans: spans(m),
             backends: m.graph_calls.backend.iter().map(|b| m.texts.get(*b).to_owned()).collect(),
@@ -48,7 +48,7 @@ impl Received {
 
     /// Everything that was sent is here and right.
     pub(crate) fn equals(&self, truth: &Truth) {
-        assert_eq!(self.decodes, truth.decodes);
+        assert_eq!(self.llama_calls, truth.llama_calls);
         assert_eq!(self.calls.len(), truth.calls.len());
         for (call, sent) in self.calls.iter().zip(&truth.calls) {
             assert_eq!(call, sent);
@@ -69,8 +69,8 @@ fn threads(m: &Model) -> Vec<(u32, u32, &str)> {
     m.threads.iter().map(|(_, t)| (t.tid, t.pid, m.texts.get(t.name))).collect()
 }
 
-fn decodes(m: &Model) -> Vec<Decode> {
-    let d = &m.decodes;
+fn llama_calls(m: &Model) -> Vec<Decode> {
+    let d = &m.llama_calls;
     let row = |i: usize| Decode {
         start: d.start_ns[i],
         duration: d.duration_ns[i],
@@ -92,7 +92,7 @@ fn calls(m: &Model) -> Vec<Call> {
         n_nodes: c.n_nodes[i],
         n_tokens: c.n_tokens[i],
         tid: m.threads.get(c.thread[i]).tid,
-        decode: c.decode[i].map(|DecodeId(d)| m.decodes.start_ns[d as usize]),
+        decode: c.decode[i].map(|LlamaCallId(d)| m.llama_calls.start_ns[d as usize]),
         parent: c.parent[i].map(|GraphCallId(p)| c.start_ns[p as usize]),
     };
     (0..c.len()).map(row).collect()

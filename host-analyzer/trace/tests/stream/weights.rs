@@ -78,7 +78,7 @@ fn placements_arrive_in_any_order() {
     let again = model(&all);
     assert_eq!((kinds(&again), again.buffers.len(), damage(&again)), (kinds(&m), 2, vec![]));
 
-    let [w] = &*Analysis::of(&m).weight else { panic!("one context") };
+    let [w] = &*Analysis::compute(&m).weight else { panic!("one context") };
     assert_eq!((w.pid, w.context.as_deref(), w.tensors, w.bytes), (PID, None, 3, 137));
     assert_eq!(
         (w.mapped_bytes, w.own_bytes, w.device_bytes, w.unknown_bytes),
@@ -93,7 +93,7 @@ fn placements_arrive_in_any_order() {
 #[test]
 fn without_placements_nothing_is_said() {
     let m = model(&[]);
-    let [w] = &*Analysis::of(&m).weight else { panic!("one context") };
+    let [w] = &*Analysis::compute(&m).weight else { panic!("one context") };
     assert_eq!((w.tensors, w.bytes), (3, 137));
     assert_eq!((w.mapped_bytes, w.own_bytes, w.device_bytes, w.unknown_bytes), (None, None, None, None));
     assert!(w.buffers.is_empty() && damage(&m).is_empty());
@@ -102,7 +102,7 @@ fn without_placements_nothing_is_said() {
 #[test]
 fn a_placement_that_was_lost_leaves_its_weight_unknown() {
     let m = model(&[buffer(1, PID, "", 3, ""), placement_batch(1, &[(1, 1)])]);
-    let [w] = &*Analysis::of(&m).weight else { panic!("one context") };
+    let [w] = &*Analysis::compute(&m).weight else { panic!("one context") };
     assert_eq!((w.mapped_bytes, w.device_bytes, w.unknown_bytes), (Some(0), Some(100), Some(37)));
     assert_eq!((w.buffers[0].buffer.as_deref(), w.buffers[0].memory), (None, Memory::Device));
 }
@@ -134,7 +134,7 @@ fn what_belongs_to_nothing_is_damage() {
 #[test]
 fn a_whole_session_has_its_weights_in_the_file() {
     let m = read(&session(3, SMALL).bytes(), usize::MAX).unwrap();
-    let weights = Analysis::of(&m).weight;
+    let weights = Analysis::compute(&m).weight;
     assert_eq!(weights.len(), 2, "one a context");
     for w in &weights {
         assert_eq!((w.mapped_bytes, w.own_bytes), (Some(w.bytes), Some(0)), "{w:?}");

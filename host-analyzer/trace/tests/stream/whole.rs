@@ -10,15 +10,15 @@ use profinfer_trace::test_support::session::{PID, SMALL, Size, session};
 fn everything_arrives() {
     let sizes = [
         SMALL,
-        Size { threads: 1, decodes: 1, nodes: 1, views_run: false },
-        Size { threads: 7, decodes: 12, nodes: 60, views_run: true },
+        Size { threads: 1, llama_calls: 1, nodes: 1, views_run: false },
+        Size { threads: 7, llama_calls: 12, nodes: 60, views_run: true },
         // Tensors of one topology, and spans of one thread, that fill several frames.
-        Size { threads: 2, decodes: 3, nodes: 1500, views_run: false },
+        Size { threads: 2, llama_calls: 3, nodes: 1500, views_run: false },
     ];
     for (seed, size) in (0..8).flat_map(|seed| sizes.map(|s| (seed, s))) {
         let sent = session(seed, size);
         let model = read(&sent.bytes(), usize::MAX).unwrap();
-        Received::of(&model).equals(&sent.truth);
+        Received::new(&model).equals(&sent.truth);
         assert!(model.health.perfect(), "{:?}", model.health);
         assert_eq!(model.health.bytes, sent.bytes().len() as u64);
         assert_eq!(model.health.frames, sent.records.len() as u64);
@@ -33,9 +33,9 @@ fn everything_arrives() {
 fn pieces_of_any_size() {
     let sent = session(5, SMALL);
     let bytes = sent.bytes();
-    let whole = Received::of(&read(&bytes, usize::MAX).unwrap());
+    let whole = Received::new(&read(&bytes, usize::MAX).unwrap());
     for piece in (1..70).chain([1000, 4096]) {
-        assert_eq!(Received::of(&read(&bytes, piece).unwrap()), whole, "pieces of {piece} bytes");
+        assert_eq!(Received::new(&read(&bytes, piece).unwrap()), whole, "pieces of {piece} bytes");
     }
 }
 
@@ -83,6 +83,6 @@ fn large_numbers() {
     let thread = Fields::default().uint(max).uint(max).text("");
     bytes.extend(frame(0x05, 1, &thread.0));
     let model = read(&bytes, usize::MAX).unwrap();
-    assert_eq!(Received::of(&model).decodes, [sent]);
+    assert_eq!(Received::new(&model).llama_calls, [sent]);
     assert!(model.health.damage.is_empty() && model.health.cut_short());
 }

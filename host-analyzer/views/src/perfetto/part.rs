@@ -94,7 +94,7 @@ pub fn bytes(model: &Model, analysis: &Analysis) -> u64 {
     let shown = |wait: &&u32| **wait >= WAIT_FROM_NS && **wait != profinfer_trace::model::WAIT_UNKNOWN;
     let waits = model.spans.wait_ns.iter().filter(shown).count() as u64;
     let slices: u64 = analysis.track.iter().map(|t| t.slices).sum();
-    let calls = (model.decodes.len() + model.graph_calls.len()) as u64;
+    let calls = (model.llama_calls.len() + model.graph_calls.len()) as u64;
     let states = model.sched.states.start_ns.len() as u64;
     let others = if slices == 0 { 0 } else { waits + states };
     spans * BYTES[0] + others * BYTES[1] + calls * BYTES[2]
@@ -102,7 +102,7 @@ pub fn bytes(model: &Model, analysis: &Analysis) -> u64 {
 
 /// Stretches of time, by their starts, and the number of slices in each: at most `slices`, unless that many begin at one time.
 fn stretches(model: &Model, analysis: &Analysis, slices: u64) -> (Vec<u64>, Vec<u64>) {
-    let mut cuts: Vec<u64> = std::iter::once(0).chain(model.decodes.start_ns.iter().copied()).collect();
+    let mut cuts: Vec<u64> = std::iter::once(0).chain(model.llama_calls.start_ns.iter().copied()).collect();
     cuts.sort_unstable();
     cuts.dedup();
     let last = analysis.track.iter().filter_map(|t| t.order.range(t.order.len() - 1..t.order.len()).next());

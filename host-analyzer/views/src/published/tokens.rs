@@ -10,7 +10,7 @@ fields! {
     }
     token::PhaseTotals => PhaseTotals {
         calls, tokens, time_ns, tokens_per_s, median_ns, p95_ns, graph_ns, op_wall_ns, traced_calls,
-        traced_time_ns, told_by_tokens,
+        traced_time_ns, phase_by_token_count,
     }
     token::Call => Call {
         id, phase, phase_by, function, context, thread, start_ns, duration_ns, n_tokens, logits,

@@ -82,7 +82,7 @@ struct Tables<'a> {
 /// # Errors
 /// Those of `out`.
 pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::Result<()> {
-    let excerpt = Excerpt::of(model, analysis);
+    let excerpt = Excerpt::compute(model, analysis);
     let mut tables = Tables {
         model,
         texts: Vec::new(),
@@ -94,7 +94,7 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         analysis.track.iter().zip(&excerpt.slices).filter(|(_, range)| !range.is_empty()).collect();
     let threads =
         if model.sched.recorded { threads(with_slices.iter().map(|(t, _)| *t)) } else { Vec::new() };
-    let shown = Shown::of(model, &threads, excerpt.start_ns, excerpt.end_ns, MAX_SHOWN);
+    let shown = Shown::compute(model, &threads, excerpt.start_ns, excerpt.end_ns, MAX_SHOWN);
     let mut states = States::new(model);
     let mut tracks = Vec::new();
     for (n, (track, range)) in with_slices.iter().enumerate() {
@@ -114,7 +114,7 @@ pub(super) fn report_timeline(model: &Model, analysis: &Analysis, out: &mut dyn 
         start_ns: excerpt.start_ns.saturating_sub(model.session.start_ns),
         end_ns: excerpt.end_ns.saturating_sub(model.session.start_ns),
         calls: excerpt.calls,
-        calls_total: model.decodes.len(),
+        calls_total: model.llama_calls.len(),
         spans: excerpt.spans,
         spans_total: model.spans.len(),
         complete: excerpt.whole_calls,
@@ -158,8 +158,8 @@ fn row(
         let (start, end) = slice.bounds(model);
         let (a, b) = match slice {
             Slice::Decode(d) => {
-                let tokens = model.decodes.n_tokens[d.0 as usize];
-                (phase_code(analysis.phases.decodes[d.0 as usize]), i64::from(tokens))
+                let tokens = model.llama_calls.n_tokens[d.0 as usize];
+                (phase_code(analysis.phases.llama_calls[d.0 as usize]), i64::from(tokens))
             }
             Slice::Graph(g) => {
                 let i = g.0 as usize;

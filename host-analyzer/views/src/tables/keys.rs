@@ -63,12 +63,12 @@ struct Place {
 }
 
 impl Keys {
-    pub(super) fn of(model: &Model, works: &Works, rows: Range<usize>) -> Self {
+    pub(super) fn new(model: &Model, works: &Works, rows: Range<usize>) -> Self {
         let spans = &model.spans;
         let mut met = Met::default();
         let [mut callers, mut nodes, mut done] = [(); 3].map(|()| Vec::with_capacity(rows.len()));
         let mut places = PerNode::new(model);
-        let mut reader = Reader::of(model, works);
+        let mut reader = Reader::new(model, works);
         for i in rows {
             let (call, thread) = (spans.graph_call[i], spans.thread[i]);
             callers.push(met.caller(call, thread));

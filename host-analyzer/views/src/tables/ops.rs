@@ -37,7 +37,7 @@ impl Table for Ops<'_> {
 
     fn rows(&self, rows: Range<usize>) -> Part {
         let (model, spans, calls) = (self.model, &self.model.spans, &self.model.graph_calls);
-        let keys = Keys::of(model, self.works, rows.clone());
+        let keys = Keys::new(model, self.works, rows.clone());
         let call = |c: &Caller| c.call.0 as usize;
         let thread = |c: &Caller| model.threads.get(c.thread);
         let name = |text: fn(&Node) -> Text| {

@@ -57,7 +57,7 @@ pub fn terminal(model: &Model, analysis: &Analysis, out: &mut dyn Write) -> io::
 pub fn within(model: &Model, analysis: &Analysis, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut Sheet::new(out, width);
     health(analysis, out)?;
-    findings::write(&Findings::of(model, analysis), out)?;
+    findings::write(&Findings::compute(model, analysis), out)?;
     session(&model.session, analysis.duration_ns, out)?;
     weights::write(&analysis.engine, &analysis.weight, out)?;
     conditions::write(&analysis.conditions, out)?;

@@ -30,7 +30,7 @@ pub(super) fn write(token: &Token, out: &mut Sheet<'_>) -> io::Result<()> {
         }
     }
     write_table(&mut t, out)?;
-    if token.prefill.told_by_tokens > 0 {
+    if token.prefill.phase_by_token_count > 0 {
         out.say(
             "prefill: told by the number of tokens alone, so parallel sequences and verified drafts are in it",
         )?;

@@ -2,7 +2,7 @@
 
 use profinfer_analysis::graph::layer_name;
 use profinfer_analysis::phase::{Phase, Phases};
-use profinfer_trace::model::{DecodeId, GraphCallId, Layer, Model, Node, NodeIdx, Topology, TopologyId};
+use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model, Node, NodeIdx, Topology, TopologyId};
 
 /// Name of the slices between operators.
 pub(crate) const BARRIER: &str = "barrier";
@@ -28,9 +28,9 @@ pub(crate) struct Label {
 }
 
 /// Of a token call.
-pub(crate) fn decode(model: &Model, phases: &Phases, DecodeId(id): DecodeId) -> Label {
-    let (calls, i) = (&model.decodes, id as usize);
-    let name = match phases.decodes[i] {
+pub(crate) fn decode(model: &Model, phases: &Phases, LlamaCallId(id): LlamaCallId) -> Label {
+    let (calls, i) = (&model.llama_calls, id as usize);
+    let name = match phases.llama_calls[i] {
         Phase::Prefill => format!("prefill n={}", calls.n_tokens[i]),
         Phase::BatchDecode => format!("batch decode n={}", calls.n_tokens[i]),
         Phase::Draft if calls.n_tokens[i] > 1 => format!("draft n={}", calls.n_tokens[i]),

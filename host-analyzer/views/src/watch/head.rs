@@ -49,7 +49,7 @@ pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
     }
     let p = &screen.progress;
     let mut text =
-        format!("{clock} {} · {} token calls · {}", screen.source, count(p.decodes), size(p.bytes));
+        format!("{clock} {} · {} token calls · {}", screen.source, count(p.llama_calls), size(p.bytes));
     let since = screen.called.map(|at| at.elapsed()).filter(|since| *since >= IDLE);
     let computing = screen.computed.is_some_and(|at| at.elapsed() < IDLE);
     match since {
@@ -57,7 +57,7 @@ pub(super) fn state(screen: &Screen, width: u16) -> Paragraph<'static> {
             text += &format!(" · in a call for {} s, {} operators", since.as_secs(), count(p.spans));
         }
         Some(since) => text += &format!(" · no call for {} s", since.as_secs()),
-        None if computing && p.decodes == 0 => text += &format!(" · {} operators", count(p.spans)),
+        None if computing && p.llama_calls == 0 => text += &format!(" · {} operators", count(p.spans)),
         None => {}
     }
     Paragraph::new(Line::styled(cut(&text, width), DIM))

@@ -42,7 +42,7 @@ pub struct Progress {
     /// Operator spans.
     pub spans: u64,
     /// Token calls.
-    pub decodes: u64,
+    pub llama_calls: u64,
     /// Graph calls.
     pub graph_calls: u64,
 }
@@ -158,7 +158,7 @@ impl Screen {
     /// The session goes on.
     pub fn live(&mut self, progress: Progress) {
         let now = Instant::now();
-        if progress.decodes > self.progress.decodes {
+        if progress.llama_calls > self.progress.llama_calls {
             self.called = Some(now);
         }
         if progress.spans > self.progress.spans || progress.graph_calls > self.progress.graph_calls {

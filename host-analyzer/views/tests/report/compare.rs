@@ -16,7 +16,7 @@ fn run(seed: u64, threads: u32) -> Run {
         topology.nodes[2].name = hostile;
     }
     m.session.start_unix_ns = seed;
-    Run::of(&m)
+    Run::compute(&m)
 }
 
 fn opened(comparison: &Comparison) -> Option<(Value, Value)> {
@@ -45,7 +45,7 @@ fn list(value: &Value) -> &[Value] {
 #[test]
 fn the_page_of_a_comparison_shows_its_data() {
     let side = |from: u64, threads| (from..from + 4).map(|seed| run(seed, threads)).collect::<Vec<_>>();
-    let comparison = Comparison::of(&side(1, 2), &side(11, 3), Choices::default());
+    let comparison = Comparison::new(&side(1, 2), &side(11, 3), Choices::default());
     let Some((shown, data)) = opened(&comparison) else { return };
     assert_eq!(shown["code"], data["verdict"]["code"]);
     assert_eq!(shown["sentence"], data["verdict"]["sentence"]);
@@ -94,9 +94,9 @@ fn the_page_of_different_work_has_no_rows() {
     let other = {
         let mut m = model(&Spec { seed: 3, tokens: 24, layers: 3, ..Spec::default() });
         m.session.start_unix_ns = 3;
-        Run::of(&m)
+        Run::compute(&m)
     };
-    let comparison = Comparison::of(&[run(1, 2)], &[other], Choices::default());
+    let comparison = Comparison::new(&[run(1, 2)], &[other], Choices::default());
     let Some((shown, data)) = opened(&comparison) else { return };
     assert_eq!(
         (&shown["code"], &data["verdict"]["code"]),

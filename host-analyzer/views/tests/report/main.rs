@@ -29,7 +29,7 @@ struct Shown {
 }
 
 fn show(model: Model) -> Option<Shown> {
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let page = browser::open(&model, &analysis)?;
     let summary = browser::json(views::summary::summary, &model, &analysis);
     let dag = browser::json(views::dag::dag, &model, &analysis);
@@ -361,7 +361,7 @@ fn the_page_of_a_disturbed_session_shows_who_disturbed_it() {
 
 #[test]
 fn a_session_without_anything_has_a_page() {
-    let analysis = Analysis::of(&Model::default());
+    let analysis = Analysis::compute(&Model::default());
     let mut bytes = Vec::new();
     views::report::report(&Model::default(), &analysis, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
@@ -378,7 +378,7 @@ fn a_page_that_cannot_be_read_tells_why() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("report.html");
     let mut bytes = Vec::new();
-    views::report::report(&model, &Analysis::of(&model), &mut bytes).unwrap();
+    views::report::report(&model, &Analysis::compute(&model), &mut bytes).unwrap();
     std::fs::write(&page, bytes).unwrap();
     let Some(output) = browser::node("tests/unread.mjs", &[&page]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

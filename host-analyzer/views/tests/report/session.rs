@@ -1,8 +1,8 @@
 //! A session for the page to show: a real graph, times that the test chooses.
 
 use profinfer_trace::model::{
-    DecodeFunction, DecodeId, End, EndReason, ExpertLedger, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer,
-    Ledger, Level, Model, Node, NodeIdx, Probe, Process, Role, Text, ThreadId, Topology, TopologyId,
+    DecodeFunction, End, EndReason, ExpertLedger, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Ledger,
+    Level, LlamaCallId, Model, Node, NodeIdx, Probe, Process, Role, Text, ThreadId, Topology, TopologyId,
 };
 
 /// Listed by llama.cpp itself through ci/drivers/nodes.cpp: call 0 is a prefill, call 1 a decode.
@@ -109,15 +109,15 @@ fn spans(m: &mut Model, call: GraphCallId, topology: TopologyId, start: u64, thr
 }
 
 fn call(m: &mut Model, start: u64, length: u64, n_tokens: u32, topology: TopologyId, threads: [ThreadId; 2]) {
-    let decode = DecodeId(u32::try_from(m.decodes.len()).expect("small"));
+    let decode = LlamaCallId(u32::try_from(m.llama_calls.len()).expect("small"));
     let graph = GraphCallId(u32::try_from(m.graph_calls.len()).expect("small"));
-    m.decodes.start_ns.push(start);
-    m.decodes.duration_ns.push(length);
-    m.decodes.function.push(DecodeFunction::LlamaDecode);
-    m.decodes.thread.push(threads[0]);
-    m.decodes.context.push(0x5581_0000);
-    m.decodes.n_tokens.push(n_tokens);
-    m.decodes.status.push(0);
+    m.llama_calls.start_ns.push(start);
+    m.llama_calls.duration_ns.push(length);
+    m.llama_calls.function.push(DecodeFunction::LlamaDecode);
+    m.llama_calls.thread.push(threads[0]);
+    m.llama_calls.context.push(0x5581_0000);
+    m.llama_calls.n_tokens.push(n_tokens);
+    m.llama_calls.status.push(0);
     let cpu = m.texts.intern("CPU");
     for (layer, backend, inset, parent) in
         [(Layer::Scheduler, Text::default(), 2_000, None), (Layer::Backend, cpu, 4_000, Some(graph))]
@@ -144,7 +144,7 @@ pub(crate) fn perfect() -> Model {
 }
 
 /// The same with any number of generated tokens.
-pub(crate) fn with_decodes(decodes: u64) -> Model {
+pub(crate) fn with_decodes(llama_calls: u64) -> Model {
     let mut m = Model::default();
     let main = m.threads.find_or_add(4711);
     let worker = m.threads.find_or_add(4712);
@@ -178,7 +178,7 @@ pub(crate) fn with_decodes(decodes: u64) -> Model {
     let mut start = m.session.start_ns + 3_000_000;
     call(&mut m, start, PREFILL_NS, 4, TopologyId(0), [main, worker]);
     start += PREFILL_NS + PAUSE_NS;
-    for _ in 0..decodes {
+    for _ in 0..llama_calls {
         call(&mut m, start, DECODE_NS, 1, TopologyId(1), [main, worker]);
         start += DECODE_NS + PAUSE_NS;
     }
@@ -283,7 +283,7 @@ pub(crate) fn routed() -> Model {
         }
     }
     for (call, decode) in (0..).zip(m.graph_calls.decode.clone()).filter(|(call, _)| call % 2 == 1) {
-        let prompt = decode == Some(DecodeId(0));
+        let prompt = decode == Some(LlamaCallId(0));
         for (layer, node) in (0..).zip(&readers[usize::from(!prompt)]) {
             for token in 0..if prompt { 4 } else { 1 } {
                 let turn = decode.map_or(0, |d| d.0) + token + layer;

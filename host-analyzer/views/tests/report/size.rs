@@ -30,9 +30,13 @@ impl io::Write for Count {
 fn a_thousand_tokens_fit_into_the_page() {
     let model = model(&Spec { tokens: 1_000, layers: 45, threads: 4, ..Spec::default() });
     let nodes = model.topologies.rows.last().unwrap().n_nodes;
-    assert!(nodes > 700 && model.decodes.len() > 1_000, "{nodes} nodes, {} calls", model.decodes.len());
+    assert!(
+        nodes > 700 && model.llama_calls.len() > 1_000,
+        "{nodes} nodes, {} calls",
+        model.llama_calls.len()
+    );
     let mut page = Count::default();
-    views::report::report(&model, &Analysis::of(&model), &mut page).unwrap();
+    views::report::report(&model, &Analysis::compute(&model), &mut page).unwrap();
     assert!(page.0 < LIMIT, "the page has {} bytes", page.0);
 }
 
@@ -42,7 +46,7 @@ fn two_thousand_nodes_fit_and_are_drawn() {
     let model = model(&Spec { tokens: 40, layers: 118, threads: 4, ..Spec::default() });
     let nodes = u64::from(model.topologies.rows.last().unwrap().n_nodes);
     assert!(nodes > 2_000, "{nodes} nodes");
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let mut page = Count::default();
     views::report::report(&model, &analysis, &mut page).unwrap();
     assert!(page.0 < LIMIT, "the page has {} bytes", page.0);

@@ -2,7 +2,7 @@
 //! model, one prefill call and then decode calls. The times come from a small generator, always the same.
 
 use profinfer_trace::model::{
-    DecodeFunction, DecodeId, End, EndReason, GraphCallId, Layer, Ledger, Model, Node, NodeIdx, Process,
+    DecodeFunction, End, EndReason, GraphCallId, Layer, Ledger, LlamaCallId, Model, Node, NodeIdx, Process,
     Role, Text, Topology, TopologyId, WAIT_UNKNOWN,
 };
 
@@ -110,11 +110,11 @@ pub(crate) fn model(spans: usize, threads: u32, layers: u32) -> Model {
             g.n_tokens.push(if call == 0 { 512 } else { 1 });
             g.n_past.push(None);
             g.thread.push(ids[0]);
-            g.decode.push(Some(DecodeId(call as u32)));
+            g.decode.push(Some(LlamaCallId(call as u32)));
             g.parent.push((n == 1).then_some(GraphCallId(2 * call as u32)));
         }
         now += 20_000;
-        let d = &mut model.decodes;
+        let d = &mut model.llama_calls;
         d.start_ns.push(decode_start);
         d.duration_ns.push(now - decode_start);
         d.function.push(DecodeFunction::LlamaDecode);

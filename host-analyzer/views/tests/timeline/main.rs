@@ -24,7 +24,7 @@ fn tracks_of_the_sample_are_those_computed_by_hand() {
         TrackKind::Graph => "graph",
         TrackKind::Thread => "thread",
     };
-    let tracks = Analysis::of(&sample::model()).track;
+    let tracks = Analysis::compute(&sample::model()).track;
     let rows: Vec<_> =
         tracks.iter().map(|t| (t.process, &*t.track, kind(t.kind), t.tid, t.slices, t.total_ns)).collect();
     assert_eq!(rows, TRACKS);
@@ -34,7 +34,7 @@ fn tracks_of_the_sample_are_those_computed_by_hand() {
 fn chrome_times_are_exact_and_texts_are_escaped() {
     let model = sample::model();
     let mut bytes = Vec::new();
-    chrome(&model, &Analysis::of(&model), &mut bytes).expect("written");
+    chrome(&model, &Analysis::compute(&model), &mut bytes).expect("written");
     let text = String::from_utf8(bytes).expect("UTF-8");
     let expected = [
         r#"{"ph":"B","pid":100,"tid":100,"ts":1.160,"name":"n\"or\\m\n\u0001","cat":"RMS_NORM","args":{"tensor":"f32 4x8 from </script> q8_0 4x1x2, node 5 (description lost)","fused":"mul→é","cpu":0}}"#,
@@ -88,7 +88,7 @@ fn both_files_agree_on_many_slices() {
     let model = large::model(20_000, 4, 5);
     let Some(slices) = both_agree(&model) else { return };
     let waits = model.spans.wait_ns.iter().filter(|w| **w != 0).count();
-    assert_eq!(slices, model.spans.len() + waits + model.decodes.len() + model.graph_calls.len());
+    assert_eq!(slices, model.spans.len() + waits + model.llama_calls.len() + model.graph_calls.len());
 }
 
 #[test]
@@ -117,5 +117,5 @@ fn both_files_agree_on_a_real_recording() {
     assert!(model.health.perfect(), "{:?}", model.health);
     let Some(slices) = both_agree(&model) else { return };
     let waits = model.spans.wait_ns.iter().filter(|w| **w != 0).count();
-    assert_eq!(slices, model.spans.len() + waits + model.decodes.len() + model.graph_calls.len());
+    assert_eq!(slices, model.spans.len() + waits + model.llama_calls.len() + model.graph_calls.len());
 }

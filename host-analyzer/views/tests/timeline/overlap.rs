@@ -32,7 +32,7 @@ pub(crate) fn model(calls: &[(u64, u64)], spans: &[(u64, u64, u32)]) -> Model {
     let mut calls = calls.to_vec();
     calls.sort();
     for (start, length) in calls {
-        let d = &mut m.decodes;
+        let d = &mut m.llama_calls;
         d.start_ns.push(start);
         d.duration_ns.push(length);
         d.function.push(DecodeFunction::LlamaDecode);
@@ -132,7 +132,7 @@ proptest! {
             seen.extend(track.order.iter());
         }
         let mut expected: Vec<Slice> = Vec::new();
-        expected.extend((0..calls.len() as u32).map(|i| Slice::Decode(profinfer_trace::model::DecodeId(i))));
+        expected.extend((0..calls.len() as u32).map(|i| Slice::Decode(profinfer_trace::model::LlamaCallId(i))));
         expected.extend((0..m.graph_calls.len() as u32).map(|i| Slice::Graph(GraphCallId(i))));
         for i in 0..spans.len() as u32 {
             expected.push(Slice::Work(SpanId(i)));

@@ -21,7 +21,7 @@ pub(crate) struct Files {
 
 impl Files {
     pub(crate) fn write(model: &Model) -> Self {
-        let analysis = Analysis::of(model);
+        let analysis = Analysis::compute(model);
         let folder = tempfile::tempdir().expect("a folder");
         let files = Self { folder };
         let create = |name| std::fs::File::create(files.path(name)).expect("a file");

@@ -1,8 +1,8 @@
 //! A small model made by hand, with everything that a timeline can show, and what is to be shown for it.
 
 use profinfer_trace::model::{
-    DecodeFunction, DecodeId, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, Model, Node, NodeIdx, Process,
-    Role, Text, ThreadId, Topology, TopologyId, WAIT_UNKNOWN,
+    DecodeFunction, Gauge, GaugeKind, GaugeUnit, GraphCallId, Layer, LlamaCallId, Model, Node, NodeIdx,
+    Process, Role, Text, ThreadId, Topology, TopologyId, WAIT_UNKNOWN,
 };
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn push_decode(
     context: u64,
     (n_tokens, function, status): (u32, DecodeFunction, i32),
 ) {
-    let d = &mut m.decodes;
+    let d = &mut m.llama_calls;
     d.start_ns.push(T0 + start);
     d.duration_ns.push(duration);
     d.function.push(function);
@@ -156,7 +156,7 @@ fn push_graph(
     g.n_tokens.push(0);
     g.n_past.push(None);
     g.thread.push(ThreadId(thread));
-    g.decode.push(decode.map(DecodeId));
+    g.decode.push(decode.map(LlamaCallId));
     g.parent.push(None);
 }
 

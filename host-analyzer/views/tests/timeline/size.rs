@@ -13,7 +13,7 @@ const BYTES_A_SPAN: usize = 30;
 
 /// Bytes of the file, which are at most as many as its model may have, and about as many as announced.
 fn checked_len(model: &Model) -> usize {
-    let analysis = Analysis::of(model);
+    let analysis = Analysis::compute(model);
     let mut file = Vec::new();
     perfetto(model, &analysis, &mut file).expect("written");
     let (len, spans) = (file.len(), model.spans.len());
@@ -36,12 +36,12 @@ fn a_span_of_a_real_recording_takes_30_bytes_at_most() {
 /// Everything takes `times` as long.
 fn slower(model: &mut Model, times: u64) {
     let start = model.session.start_ns;
-    let Model { spans, decodes, graph_calls, .. } = model;
-    for at in spans.start_ns.iter_mut().chain(&mut decodes.start_ns).chain(&mut graph_calls.start_ns) {
+    let Model { spans, llama_calls, graph_calls, .. } = model;
+    for at in spans.start_ns.iter_mut().chain(&mut llama_calls.start_ns).chain(&mut graph_calls.start_ns) {
         *at = start + (*at - start) * times;
     }
     let lengths =
-        spans.work_ns.iter_mut().chain(&mut decodes.duration_ns).chain(&mut graph_calls.duration_ns);
+        spans.work_ns.iter_mut().chain(&mut llama_calls.duration_ns).chain(&mut graph_calls.duration_ns);
     lengths.for_each(|ns| *ns *= times);
     spans.wait_ns.iter_mut().for_each(|ns| *ns *= times as u32);
 }
@@ -82,7 +82,7 @@ type Parts = (Vec<Part>, Vec<Vec<Value>>, Vec<Value>);
 fn read_parts(model: &Model, at_most: u64) -> Option<Parts> {
     let python = python()?;
     let files = Files::write(model);
-    let analysis = Analysis::of(model);
+    let analysis = Analysis::compute(model);
     let parts = parts(model, &analysis, at_most);
     assert!(parts.len() > 1, "{parts:?}");
     let read = |p: &Part| {
@@ -121,8 +121,8 @@ fn parts_have_each_slice_once(model: &Model, at_most: u64) {
 #[test]
 fn parts_begin_with_calls() {
     let model = large::model(20_000, 4, 5);
-    let (spans_of_a_call, starts) = (12 * 5 * 4, &model.decodes.start_ns);
-    let parts = parts(&model, &Analysis::of(&model), spans_of_a_call * 10);
+    let (spans_of_a_call, starts) = (12 * 5 * 4, &model.llama_calls.start_ns);
+    let parts = parts(&model, &Analysis::compute(&model), spans_of_a_call * 10);
     assert!(parts.len() > 5, "{parts:?}");
     assert!(parts[1..].iter().all(|p| starts.contains(&p.from_ns)), "{parts:?}");
     parts_have_each_slice_once(&model, spans_of_a_call * 10);
@@ -137,10 +137,10 @@ fn a_call_of_too_many_slices_is_cut_by_time() {
 #[test]
 fn what_begins_at_one_time_stays_together() {
     let model = overlap::model(&[], &[(5, 1, 0), (5, 1, 0), (5, 1, 0), (9, 1, 0)]);
-    let cut = parts(&model, &Analysis::of(&model), 2);
+    let cut = parts(&model, &Analysis::compute(&model), 2);
     assert_eq!(cut.iter().map(|p| p.from_ns).collect::<Vec<_>>(), [0, 5, 6]);
     let nothing = Model::default();
-    assert_eq!(parts(&nothing, &Analysis::of(&nothing), 0), [Part::WHOLE]);
+    assert_eq!(parts(&nothing, &Analysis::compute(&nothing), 0), [Part::WHOLE]);
 }
 
 /// Health, gauges and threads without a process.

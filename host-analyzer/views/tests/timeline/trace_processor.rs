@@ -33,7 +33,7 @@ fn read(python: &Path, path: &Path) -> Vec<Slice> {
 
 fn both_are_read_alike(model: &Model) {
     let Some(python) = python() else { return };
-    let analysis = Analysis::of(model);
+    let analysis = Analysis::compute(model);
     let folder = tempfile::tempdir().expect("a folder");
     let [text, binary] = ["timeline.ftrace", "timeline.pftrace"].map(|name| folder.path().join(name));
     let counted =
@@ -91,7 +91,7 @@ fn of_arguments_and_of_what_is_left_out() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("timeline.pftrace");
-    perfetto(&model, &Analysis::of(&model), &mut std::fs::File::create(&path).expect("a file"))
+    perfetto(&model, &Analysis::compute(&model), &mut std::fs::File::create(&path).expect("a file"))
         .expect("written");
     let text = ask(&python, [path.as_os_str(), OsStr::new("--args")]);
     let groups: Vec<Group> = text.lines().map(|line| serde_json::from_str(line).expect("a group")).collect();
@@ -128,7 +128,7 @@ fn of_arguments_and_of_what_is_left_out() {
 fn of_parts() {
     let Some(python) = python() else { return };
     let model = large::model(20_000, 4, 5);
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let folder = tempfile::tempdir().expect("a folder");
     let read_part = |p: Part| {
         let path = folder.path().join(p.name());
@@ -151,7 +151,7 @@ fn of_parts() {
 #[test]
 fn every_line_of_ftrace_is_one_of_ours() {
     let model = sample::model();
-    let analysis = Analysis::of(&model);
+    let analysis = Analysis::compute(&model);
     let mut bytes = Vec::new();
     let counted = ftrace(&model, &analysis, &mut bytes).expect("written");
     assert_eq!(counted, analysis.track.iter().map(|t| t.slices).sum::<u64>());

@@ -42,7 +42,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn of(root: &Path, pid: u32) -> Result<Self, String> {
+    pub(super) fn new(root: &Path, pid: u32) -> Result<Self, String> {
         let memberships = whole(root, &format!("/proc/{pid}/cgroup"))?;
         let mounts = whole(root, "/proc/self/mountinfo")?;
         Ok(Self { root: root.to_owned(), memberships, mounts })

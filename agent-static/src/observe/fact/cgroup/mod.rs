@@ -37,13 +37,13 @@ impl Cgroup {
     /// Sends what the process's group is set to.
     pub(super) fn begin(root: &Path, pid: u32, buffer: &mut [u8], out: &mut Sender<'_>) -> Self {
         let scope = FactScope::Process(pid);
-        let groups = Groups::of(root, pid);
+        let groups = Groups::new(root, pid);
         let group =
             |controller| groups.as_ref().map_err(Clone::clone).and_then(|g| g.of_controller(controller));
         out.text_or(scope, "cgroup.cpuset", group("cpuset").and_then(|g| limit::cpuset(&g)));
         let memory = memory::Memory::begin(group("memory"), scope, buffer, out);
         let throttling = match group("cpu") {
-            Ok(group) => Throttling::of(&group, scope, buffer, out),
+            Ok(group) => Throttling::new(&group, scope, buffer, out),
             Err(why) => {
                 let names = ["cgroup.path", "cgroup.version", "cgroup.quota_us", "cgroup.period_us"];
                 names.iter().chain(&COUNTS).for_each(|name| out.absent(scope, name, &why));
@@ -62,7 +62,7 @@ impl Cgroup {
 }
 
 impl Throttling {
-    fn of(group: &Group, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
+    fn new(group: &Group, scope: FactScope, buffer: &mut [u8], out: &mut Sender<'_>) -> Option<Self> {
         out.text(scope, "cgroup.path", &group.path);
         out.number(scope, "cgroup.version", group.version);
         let quota = limit::quota(group);
@@ -101,7 +101,7 @@ impl Throttling {
 /// Bytes that a process may still take within the limits of its control groups; `None` without limits.
 #[cfg(feature = "bench")]
 pub(super) fn memory_left(root: &Path, pid: u32) -> Option<u64> {
-    limit::memory_left(&Groups::of(root, pid).ok()?.of_controller("memory").ok()?)
+    limit::memory_left(&Groups::new(root, pid).ok()?.of_controller("memory").ok()?)
 }
 
 const NOT_COUNTED: &str = "the control group does not count it: its controller cpu is off";

@@ -51,7 +51,7 @@ pub(in crate::findings) const MIN_TOKENS: u64 = 16;
 pub(in crate::findings) const SCHED: &str = "sched";
 
 /// A gain below this part of a token is no finding.
-pub(in crate::findings) const WORTH: f64 = 0.02;
+pub(in crate::findings) const MIN_GAIN_SHARE: f64 = 0.02;
 
 /// A session, as the rules see it.
 #[derive(Debug)]
@@ -72,10 +72,10 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub(in crate::findings) fn of(model: &'a Model, analysis: &'a Analysis) -> Self {
+    pub(in crate::findings) fn new(model: &'a Model, analysis: &'a Analysis) -> Self {
         let pid = busiest_process(model, analysis);
         let of_process = |t: &&TokenBudget| {
-            let thread = model.decodes.thread[t.call as usize];
+            let thread = model.llama_calls.thread[t.call as usize];
             t.phase == Phase::Decode && model.threads.get(thread).pid == pid
         };
         let tokens: Vec<_> = analysis.budget.tokens.iter().filter(of_process).skip(1).collect();
@@ -144,7 +144,7 @@ impl<'a> Case<'a> {
     pub(in crate::findings) fn wall(&self, classes: &[Class]) -> Mean {
         let of = |t: &&TokenBudget| classes.iter().map(|c| t.wall.get(*c)).sum();
         if !self.partial() || classes.iter().all(|c| c.outside_of_graphs()) {
-            return Mean::of(&self.tokens.iter().map(of).collect::<Vec<_>>());
+            return Mean::new(&self.tokens.iter().map(of).collect::<Vec<_>>());
         }
         let bursts = &self.analysis.phases.tracing.bursts;
         let traced = self.traced.iter().filter_map(|t| Some((bursts[t.call as usize]?, of(t))));
@@ -176,7 +176,7 @@ impl<'a> Case<'a> {
 fn busiest_process(model: &Model, analysis: &Analysis) -> u32 {
     let mut sums: Vec<(u32, u64)> = Vec::new();
     for t in analysis.budget.tokens.iter().filter(|t| t.phase.generates()) {
-        let pid = model.threads.get(model.decodes.thread[t.call as usize]).pid;
+        let pid = model.threads.get(model.llama_calls.thread[t.call as usize]).pid;
         match sums.iter_mut().find(|(p, _)| *p == pid) {
             Some((_, ns)) => *ns += t.time_ns,
             None => sums.push((pid, t.time_ns)),

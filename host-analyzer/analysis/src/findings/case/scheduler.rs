@@ -7,7 +7,7 @@ impl Case<'_> {
     /// Threads of the process that decodes, and whether each calls the tokens.
     fn threads(&self) -> Vec<(ThreadId, bool)> {
         let callers: Vec<ThreadId> =
-            self.tokens.iter().map(|t| self.model.decodes.thread[t.call as usize]).collect();
+            self.tokens.iter().map(|t| self.model.llama_calls.thread[t.call as usize]).collect();
         let own = self.model.threads.iter().filter(|(_, t)| t.pid == self.pid);
         own.map(|(id, _)| (id, callers.contains(&id))).collect()
     }
@@ -31,10 +31,13 @@ impl Case<'_> {
     /// Length of all pauses between token calls that last longer than `longer_ns`, and for how long of it a worker ran, at most one
     /// counted; `None` without such a pause.
     pub(in crate::findings) fn pauses(&self, longer_ns: u64) -> Option<(u64, u64)> {
-        let decodes = &self.model.decodes;
-        let own = (0..decodes.len()).filter(|i| self.model.threads.get(decodes.thread[*i]).pid == self.pid);
+        let llama_calls = &self.model.llama_calls;
+        let own =
+            (0..llama_calls.len()).filter(|i| self.model.threads.get(llama_calls.thread[*i]).pid == self.pid);
         let mut calls: Vec<(u64, u64)> = own
-            .map(|i| (decodes.start_ns[i], decodes.start_ns[i].saturating_add(decodes.duration_ns[i])))
+            .map(|i| {
+                (llama_calls.start_ns[i], llama_calls.start_ns[i].saturating_add(llama_calls.duration_ns[i]))
+            })
             .collect();
         calls.sort_unstable();
         let gaps = calls.windows(2).map(|w| (w[0].1, w[1].0));

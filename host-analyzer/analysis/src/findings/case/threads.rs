@@ -3,7 +3,7 @@
 use super::Case;
 use crate::budget::TokenBudget;
 use crate::phase::Phase;
-use profinfer_trace::model::{DecodeId, GraphCallId, ThreadId};
+use profinfer_trace::model::{GraphCallId, LlamaCallId, ThreadId};
 
 /// A CPU with less than this part of the work is one where somebody passed by.
 const PART: f64 = 0.02;
@@ -16,11 +16,11 @@ impl Case<'_> {
 
     fn spans_of(&self, tokens: &[&TokenBudget]) -> impl Iterator<Item = usize> + '_ {
         let calls = &self.model.graph_calls;
-        let mut is_one = vec![false; self.model.decodes.len()];
+        let mut is_one = vec![false; self.model.llama_calls.len()];
         tokens.iter().for_each(|t| is_one[t.call as usize] = true);
         let spans = &self.model.spans;
         let of = move |call: GraphCallId| {
-            calls.decode[call.0 as usize].is_some_and(|DecodeId(d)| is_one[d as usize])
+            calls.decode[call.0 as usize].is_some_and(|LlamaCallId(d)| is_one[d as usize])
         };
         (0..spans.len()).filter(move |i| of(spans.graph_call[*i]))
     }
@@ -92,7 +92,7 @@ impl Case<'_> {
     }
 
     fn burst_of(&self, call: GraphCallId) -> Option<u32> {
-        let DecodeId(decode) = self.model.graph_calls.decode[call.0 as usize]?;
+        let LlamaCallId(decode) = self.model.graph_calls.decode[call.0 as usize]?;
         self.analysis.phases.tracing.bursts[decode as usize]
     }
 }

@@ -48,6 +48,6 @@ fn judge(case: &Case<'_>) -> Verdict {
     }
     let smaller = bits.filter(|bits| *bits > SMALL_BITS * 1.1).map(|bits| 1.0 - SMALL_BITS / bits);
     let work = case.wall(&[Class::Work]);
-    let gain = smaller.map(|part| Gain::of(case.token_ns(), work.low() * part * 0.5, work.high() * part));
+    let gain = smaller.map(|part| Gain::new(case.token_ns(), work.low() * part * 0.5, work.high() * part));
     Verdict::Found(Found { evidence, remedy: Remedy::SmallerWeights, gain, confidence: Confidence::High })
 }

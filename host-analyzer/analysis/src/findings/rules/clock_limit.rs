@@ -51,7 +51,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Clock { hertz: highest },
-        gain: Some(Gain::of(case.token_ns(), saved * 0.2, saved)),
+        gain: Some(Gain::new(case.token_ns(), saved * 0.2, saved)),
         confidence: if limit < highest { Confidence::High } else { Confidence::Medium },
     })
 }

@@ -52,7 +52,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(now) < MUCH {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), of_cells(low) * 0.4, of_cells(high) * 0.6);
+    let gain = Gain::new(case.token_ns(), of_cells(low) * 0.4, of_cells(high) * 0.6);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::ShorterContext { cells: cells / 2 },

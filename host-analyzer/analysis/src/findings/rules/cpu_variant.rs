@@ -50,7 +50,7 @@ fn judge(case: &Case<'_>) -> Verdict {
         None => faster,
     };
     let sure = if now.products < WIDE { 0.15 } else { 0.0 };
-    let gain = Gain::of(case.token_ns(), work.low() * (faster * sure).min(most), work.high() * most);
+    let gain = Gain::new(case.token_ns(), work.low() * (faster * sure).min(most), work.high() * most);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::BetterVariant,

@@ -43,7 +43,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::NoDraft,
-        gain: Some(Gain::of(took as u64, low, high * took / with)),
+        gain: Some(Gain::new(took as u64, low, high * took / with)),
         confidence: if plain.by == ToldBy::Calls { Confidence::High } else { Confidence::Medium },
     })
 }

@@ -34,7 +34,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::FakeNuma,
-        gain: Some(Gain::of(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)),
+        gain: Some(Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.15)),
         confidence: Confidence::Medium,
     })
 }

@@ -54,7 +54,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Threads { threads: n },
-        gain: Some(Gain::of(case.token_ns(), work.low() * saved * 0.05, work.high() * saved)),
+        gain: Some(Gain::new(case.token_ns(), work.low() * saved * 0.05, work.high() * saved)),
         confidence: if mbu.is_some() { Confidence::Medium } else { Confidence::Low },
     })
 }

@@ -1,6 +1,6 @@
 //! The board becomes hot and lowers its clocks.
 
-use super::super::case::WORTH;
+use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
@@ -30,7 +30,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let part = |tokens: &[&TokenBudget]| {
         let from = tokens.first().map_or(0, |t| t.start_ns);
         let to = tokens.last().map_or(0, |t| t.start_ns + t.time_ns);
-        let time = Mean::of(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
+        let time = Mean::new(&tokens.iter().map(|t| t.time_ns).collect::<Vec<_>>());
         (from, to, time)
     };
     let (first, last) = (part(&case.tokens[..n]), part(&case.tokens[case.tokens.len() - n..]));
@@ -49,10 +49,10 @@ fn judge(case: &Case<'_>) -> Verdict {
     ];
     let slower = last.2.minus(first.2);
     let throttled = clock_last <= clock_first * (1.0 - FALLS) && hot > cool;
-    if let Some(noisy) = case.noisy(slower, WORTH, &evidence).filter(|_| throttled) {
+    if let Some(noisy) = case.noisy(slower, MIN_GAIN_SHARE, &evidence).filter(|_| throttled) {
         return noisy;
     }
-    if !throttled || case.share(slower.mean) < WORTH {
+    if !throttled || case.share(slower.mean) < MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);
     }
     // As little of the mean token as the session was hot for.
@@ -60,7 +60,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Cooling,
-        gain: Some(Gain::of(case.token_ns(), slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)),
+        gain: Some(Gain::new(case.token_ns(), slower.low() * hot_for * 0.5, slower.high() * hot_for * 1.2)),
         confidence: Confidence::High,
     })
 }

@@ -46,7 +46,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::HugePages,
-        gain: Some(Gain::of(case.token_ns(), 0.0, case.token_ns() as f64 * 0.12)),
+        gain: Some(Gain::new(case.token_ns(), 0.0, case.token_ns() as f64 * 0.12)),
         confidence: Confidence::Low,
     })
 }

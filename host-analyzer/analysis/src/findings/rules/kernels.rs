@@ -55,7 +55,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::CheaperArithmetic,
-        gain: Some(Gain::of(case.token_ns(), 0.0, work.high() * (1.0 - mbu / REACHED))),
+        gain: Some(Gain::new(case.token_ns(), 0.0, work.high() * (1.0 - mbu / REACHED))),
         confidence: Confidence::Medium,
     })
 }

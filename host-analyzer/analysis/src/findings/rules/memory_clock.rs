@@ -40,7 +40,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MemoryClock { hertz: highest },
-        gain: Some(Gain::of(case.token_ns(), saved * 0.3, saved)),
+        gain: Some(Gain::new(case.token_ns(), saved * 0.3, saved)),
         confidence: Confidence::Medium,
     })
 }

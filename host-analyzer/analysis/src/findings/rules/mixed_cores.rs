@@ -1,6 +1,6 @@
 //! Threads run on cores of different speed, and the fast ones wait.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
@@ -51,10 +51,10 @@ fn judge(case: &Case<'_>) -> Verdict {
         ns.iter().sum::<u64>() as f64 / ns.len().max(1) as f64
     };
     let uneven = slowest != fastest && mean(false) >= mean(true) * LONGER;
-    if let Some(noisy) = case.noisy(waits, WORTH, &evidence).filter(|_| uneven) {
+    if let Some(noisy) = case.noisy(waits, MIN_GAIN_SHARE, &evidence).filter(|_| uneven) {
         return noisy;
     }
-    if !uneven || case.share(waits.mean) < WORTH {
+    if !uneven || case.share(waits.mean) < MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);
     }
     // What all did, at the speed of the fast ones, on these alone.
@@ -65,7 +65,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let low = saved.min(waits.low() * 0.6);
     // What the fast ones do now they go on doing. It may be nearly all, where rows are handed out as threads ask for them.
     let least = mean(true) / case.traced_tokens();
-    let gain = Gain::of(case.token_ns(), low, case.token_ns() as f64 - least);
+    let gain = Gain::new(case.token_ns(), low, case.token_ns() as f64 - least);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Pin { threads: fast.len() as u64, cpus: fast },

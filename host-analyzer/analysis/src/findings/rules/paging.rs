@@ -1,6 +1,6 @@
 //! Weights are read from disk again and again.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
@@ -52,16 +52,17 @@ fn judge(case: &Case<'_>) -> Verdict {
     let bytes: u64 = case.analysis.weight.iter().map(|w| w.bytes).sum();
     evidence.push(Evidence::new("weights", Value::Bytes(bytes), Place::Weights));
     let faults = per_token.is_some_and(|faults| faults >= FAULTS);
-    if let Some(noisy) = case.noisy(blocked, WORTH, &evidence).filter(|_| faults && case.model.sched.recorded)
+    if let Some(noisy) =
+        case.noisy(blocked, MIN_GAIN_SHARE, &evidence).filter(|_| faults && case.model.sched.recorded)
     {
         return noisy;
     }
-    let costs = !case.model.sched.recorded || case.share(blocked.mean) >= WORTH;
+    let costs = !case.model.sched.recorded || case.share(blocked.mean) >= MIN_GAIN_SHARE;
     if !(faults && costs) {
         return Verdict::RuledOut(evidence);
     }
     let gain =
-        Gain::of(case.token_ns(), blocked.low() * 0.4, blocked.high() + case.wall(&[Class::Work]).high());
+        Gain::new(case.token_ns(), blocked.low() * 0.4, blocked.high() + case.wall(&[Class::Work]).high());
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MoreMemory { bytes },

@@ -1,6 +1,6 @@
 //! Threads go to sleep at barriers and have to be woken.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
@@ -55,13 +55,14 @@ fn judge(case: &Case<'_>) -> Verdict {
     let crowded = case.cpus().is_some_and(|cpus| case.headline.threads > cpus.len() as u64);
     let falls_asleep = sleeps.is_some_and(|s| s > operators / 2.0) && !crowded;
     let more = lost.minus(Mean::known(spinning));
-    if let Some(noisy) = case.noisy(more, WORTH, &evidence).filter(|_| asked || falls_asleep) {
+    if let Some(noisy) = case.noisy(more, MIN_GAIN_SHARE, &evidence).filter(|_| asked || falls_asleep) {
         return noisy;
     }
-    if !(asked || falls_asleep) || case.share(more.mean) < WORTH {
+    if !(asked || falls_asleep) || case.share(more.mean) < MIN_GAIN_SHARE {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), (lost.low() - spinning) * 0.4, (lost.high() - spinning * 0.5) * 1.3);
+    let gain =
+        Gain::new(case.token_ns(), (lost.low() - spinning) * 0.4, (lost.high() - spinning * 0.5) * 1.3);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::SpinAtBarriers,

@@ -70,7 +70,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     let own = case.wall(&[Class::Work]).low() * 0.75
         + case.wall(&[Class::GraphPreparation, Class::Application, Class::Probes]).low();
     let high = (case.token_ns() as f64 - own).max(lost.high() * part);
-    let gain = Gain::of(case.token_ns(), lost.low() * part * 0.6, high);
+    let gain = Gain::new(case.token_ns(), lost.low() * part * 0.6, high);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::MoveTasks { tasks },

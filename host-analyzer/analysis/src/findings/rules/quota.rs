@@ -1,6 +1,6 @@
 //! The control group's CPU quota is used up.
 
-use super::super::case::{MIN_TOKENS, WORTH};
+use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
@@ -44,14 +44,14 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.model.sched.recorded {
         let ns = Value::Nanoseconds(lost.mean as u64);
         evidence.insert(1, Evidence::new("throttled_ns_per_token", ns, Place::Budget));
-        if let Some(noisy) = case.noisy(lost, WORTH, &evidence) {
+        if let Some(noisy) = case.noisy(lost, MIN_GAIN_SHARE, &evidence) {
             return noisy;
         }
-        if case.share(lost.mean) < WORTH {
+        if case.share(lost.mean) < MIN_GAIN_SHARE {
             return Verdict::RuledOut(evidence);
         }
     }
-    let gain = Gain::of(case.token_ns(), lost.low() * 0.7, lost.high() * 1.2);
+    let gain = Gain::new(case.token_ns(), lost.low() * 0.7, lost.high() * 1.2);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Quota { cpus: case.headline.threads, threads: (milli_cpus / 1000).max(1) },

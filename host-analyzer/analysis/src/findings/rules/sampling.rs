@@ -38,7 +38,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     if case.share(between.mean) < much {
         return Verdict::RuledOut(evidence);
     }
-    let gain = Gain::of(case.token_ns(), between.low() * 0.3, between.high() * 1.15);
+    let gain = Gain::new(case.token_ns(), between.low() * 0.3, between.high() * 1.15);
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::Sampling,

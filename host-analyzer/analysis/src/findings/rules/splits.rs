@@ -56,7 +56,7 @@ fn judge(case: &Case<'_>) -> Verdict {
     Verdict::Found(Found {
         evidence,
         remedy: Remedy::OneBackend,
-        gain: Some(Gain::of(case.token_ns(), between.low() * 0.2, between.high() * 0.9)),
+        gain: Some(Gain::new(case.token_ns(), between.low() * 0.2, between.high() * 0.9)),
         confidence: Confidence::Medium,
     })
 }

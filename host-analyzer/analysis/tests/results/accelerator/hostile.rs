@@ -22,7 +22,7 @@ fn holds(profile: AcceleratorProfile) -> Result<(), TestCaseError> {
     let (kernels, device_ns) = profile.total();
     let mut m = split(profile.format.backend());
     m.accelerators = vec![profile];
-    let analysis = Analysis::of(&m);
+    let analysis = Analysis::compute(&m);
     let p = &analysis.accelerator.profiles[0];
     prop_assert_eq!(p.kernels, kernels);
     if kernels < u64::MAX && device_ns < u64::MAX {

@@ -65,7 +65,7 @@ fn both_times_stand_side_by_side() {
     );
     assert_eq!((host.work.operations, host.work.read_bytes), (done.operations, done.read_bytes));
     // No time of the device is in an operator's time.
-    let alone = Analysis::of(&split("Vulkan"));
+    let alone = Analysis::compute(&split("Vulkan"));
     assert_eq!((alone.op, alone.token, alone.budget), (analysis.op, analysis.token, analysis.budget));
     assert!(alone.accelerator.rows.iter().flat_map(|r| &r.backends).all(|b| b.device.is_none()));
 }
@@ -216,14 +216,14 @@ fn without_the_backend_nothing_joins() {
     let analysis = joined("OpenCL", &[trace]);
     assert_eq!(analysis.accelerator.profiles[0].unjoined_kinds[0].why, Why::NotTold);
     // Of one backend without a profile there is nothing to compare.
-    assert!(Analysis::of(&crate::models::small::model()).accelerator.rows.is_empty());
+    assert!(Analysis::compute(&crate::models::small::model()).accelerator.rows.is_empty());
 }
 
 #[test]
 fn what_does_not_join_is_said_first() {
     let mut m = split("Vulkan");
     m.accelerators = vec![super::profile(&format!("{VULKAN}MUL: 3 x 1 us cut\n"))];
-    let analysis = Analysis::of(&m);
+    let analysis = Analysis::compute(&m);
     let mut text = Vec::new();
     views::terminal::terminal(&m, &analysis, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();

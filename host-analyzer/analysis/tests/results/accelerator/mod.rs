@@ -52,5 +52,5 @@ pub(crate) fn joined(backend: &str, profiles: &[&str]) -> Analysis {
     let mut m = split(backend);
     m.accelerators = profiles.iter().map(|text| profile(text)).collect();
     accelerator::pair(&mut m.accelerators);
-    Analysis::of(&m)
+    Analysis::compute(&m)
 }

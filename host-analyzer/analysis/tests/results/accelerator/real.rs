@@ -27,7 +27,7 @@ fn rows() -> Vec<(&'static str, u64, f64, Option<f64>)> {
 
 #[test]
 fn every_kernel_has_its_node() {
-    let analysis = Analysis::of(&model());
+    let analysis = Analysis::compute(&model());
     let p = &analysis.accelerator.profiles[0];
     assert!(p.whole(), "{p:#?}");
     assert_eq!((p.unequal(), p.unread_fusions), ((0, 0), 0));
@@ -46,7 +46,7 @@ fn every_kernel_has_its_node() {
 /// The backend counts one addition less for each element of a product, so that 2k - 1 of its operations are 2k here.
 #[test]
 fn rates_are_those_of_the_engine() {
-    let analysis = Analysis::of(&model());
+    let analysis = Analysis::compute(&model());
     let mut compared = 0;
     for row in &analysis.accelerator.rows {
         let [shape] = &row.shapes[..] else { continue };
@@ -77,7 +77,7 @@ fn rates_are_those_of_the_engine() {
 /// The same shape on both backends.
 #[test]
 fn the_processor_stands_beside_the_accelerator() {
-    let analysis = Analysis::of(&model());
+    let analysis = Analysis::compute(&model());
     let both = analysis.accelerator.rows.iter().filter(|r| {
         let has = |backend: &str| {
             r.backends.iter().any(|b| b.backend == backend && (b.host.is_some() || b.device.is_some()))

@@ -13,7 +13,7 @@ fn item(c: &Comparison, thing: Thing) -> &Item {
 fn with(change: impl Fn(&mut Model)) -> Run {
     let mut m = model_of(0);
     change(&mut m);
-    Run::of(&m)
+    Run::compute(&m)
 }
 
 fn fact(m: &mut Model, scope: FactScope, name: &str, value: &str) {
@@ -44,7 +44,7 @@ fn another_type_of_one_weight_is_other_work() {
     // It comes first.
     assert_eq!(c.gate[0].key.thing, Thing::Weights);
     let asked = Choices { different_work: true, ..Choices::default() };
-    let c = Comparison::of(&[run_of(0)], &[other()], asked);
+    let c = Comparison::new(&[run_of(0)], &[other()], asked);
     assert_eq!(c.verdict.code, Code::TooFewRuns);
     assert!(c.notes.contains(&Note::DifferentWork) && !c.rows.is_empty());
 }
@@ -99,7 +99,7 @@ fn surroundings_are_named_and_not_refused() {
             // The worker's spans are the second half of each graph call's.
             m.spans.thread.iter_mut().for_each(|t| *t = ThreadId(0));
         }
-        Run::of(&m)
+        Run::compute(&m)
     };
     let c = compare(&[of("engine -t 2", "active", 2)], &[of("engine -t 1", "passive", 1)]);
     assert_ne!(c.verdict.code, Code::DifferentWork);

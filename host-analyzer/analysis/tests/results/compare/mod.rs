@@ -16,7 +16,7 @@ use crate::models::planted::{Plant, each};
 
 /// A run of tokens of 450 ns and `more`, all of it between the calls.
 fn run_of(more: u64) -> Run {
-    Run::of(&model_of(more))
+    Run::compute(&model_of(more))
 }
 
 fn model_of(more: u64) -> Model {
@@ -26,7 +26,7 @@ fn model_of(more: u64) -> Model {
 }
 
 fn compare(a: &[Run], b: &[Run]) -> Comparison {
-    Comparison::of(a, b, Choices::default())
+    Comparison::new(a, b, Choices::default())
 }
 
 /// Runs of tokens with so much more.

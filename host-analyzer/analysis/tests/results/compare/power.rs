@@ -38,7 +38,7 @@ fn told(n: usize, scatter: f64, by: f64) -> f64 {
 fn of_a_difference_as_stated_four_in_five_are_told() {
     for n in [4, 6, 8, 12, 20] {
         let scatter = 0.013;
-        let power = Power::of(&scattered(n, scatter), 0.02).unwrap();
+        let power = Power::compute(&scattered(n, scatter), 0.02).unwrap();
         assert!((power.scatter.ln_1p() - scatter).abs() < 1e-9, "{n}: {power:?}");
         let share = told(n, scatter, power.told.unwrap().ln_1p());
         assert!((0.75..=0.85).contains(&share), "{n}: {share} are told of {power:?}");
@@ -48,20 +48,20 @@ fn of_a_difference_as_stated_four_in_five_are_told() {
 #[test]
 fn so_many_runs_as_stated_tell_what_matters() {
     for scatter in [0.008, 0.013, 0.02, 0.03] {
-        let n = Power::of(&scattered(4, scatter), 0.02).unwrap().runs.unwrap();
+        let n = Power::compute(&scattered(4, scatter), 0.02).unwrap().runs.unwrap();
         let share = told(n, scatter, 1.02_f64.ln());
         assert!((0.7..=0.9).contains(&share) || n == 4 && share > 0.8, "{scatter}: {n} runs tell {share}");
     }
     // A board on which a run's mean moves by half would need thousands.
-    assert_eq!(Power::of(&scattered(4, 0.5), 0.02).unwrap().runs, None);
+    assert_eq!(Power::compute(&scattered(4, 0.5), 0.02).unwrap().runs, None);
 }
 
 #[test]
 fn of_few_or_equal_runs_nothing_is_stated() {
-    assert_eq!(Power::of(&[side([0.0]), side([0.1])], 0.02), None);
-    assert_eq!(Power::of(&[side([0.0; 4]), side([0.1; 4])], 0.02), None);
+    assert_eq!(Power::compute(&[side([0.0]), side([0.1])], 0.02), None);
+    assert_eq!(Power::compute(&[side([0.0; 4]), side([0.1; 4])], 0.02), None);
     // The scatter is known from the one side that has two runs, but no interval is exact.
-    let few = Power::of(&[side([0.01, -0.01]), side([0.0])], 0.02).unwrap();
+    let few = Power::compute(&[side([0.01, -0.01]), side([0.0])], 0.02).unwrap();
     assert!((few.scatter.ln_1p() - 0.02_f64 / 2.0_f64.sqrt()).abs() < 1e-9);
     assert_eq!(few.told, None);
 }

@@ -53,8 +53,8 @@ fn time_between_calls_is_the_applications_and_nothing_else_changes() {
 /// The worker has 30 ns more to do in its first operator: half of it the other could do, so that half is waiting.
 #[test]
 fn work_is_found_at_its_operator() {
-    let slow = Run::of(&each(|_| Plant { work: 30, ..Plant::default() }));
-    let c = Comparison::of(&[run_of(0)], &[slow], Choices { spread: 0.0, ..Choices::default() });
+    let slow = Run::compute(&each(|_| Plant { work: 30, ..Plant::default() }));
+    let c = Comparison::new(&[run_of(0)], &[slow], Choices { spread: 0.0, ..Choices::default() });
     sums(&c);
     assert_eq!(c.token_ns(), Some([450, 480]));
     let operators: Vec<_> = level(&c, Level::Tensor)
@@ -72,7 +72,8 @@ fn work_is_found_at_its_operator() {
 fn sums_hold_of_sessions_as_an_engine_makes_them() {
     for seed in 1..6 {
         let run = |seed, threads| {
-            let mut run = Run::of(&model(&Spec { seed, tokens: 24, layers: 3, threads, ..Spec::default() }));
+            let mut run =
+                Run::compute(&model(&Spec { seed, tokens: 24, layers: 3, threads, ..Spec::default() }));
             run.start_unix_ns = seed;
             run
         };
@@ -89,9 +90,9 @@ fn only_tokens_that_were_traced_count() {
         let mut m =
             each(|i| Plant { before: if (10..30).contains(&i) { slow } else { 5_000 }, ..Plant::default() });
         thin(&mut m, std::slice::from_ref(&(10..30)));
-        Run::of(&m)
+        Run::compute(&m)
     };
-    let c = Comparison::of(&[traced(0)], &[traced(50)], Choices { spread: 0.0, ..Choices::default() });
+    let c = Comparison::new(&[traced(0)], &[traced(50)], Choices { spread: 0.0, ..Choices::default() });
     assert!(c.selection.traced);
     // The first of them begins at the end of a call that is not in it, and is a token like the others.
     assert_eq!((c.sides[0].runs[0].tokens, c.token_ns()), (20, Some([450, 500])));
@@ -99,7 +100,7 @@ fn only_tokens_that_were_traced_count() {
     // Too few of them: all tokens count, and their graphs are not known.
     let mut few = each(|_| Plant::default());
     thin(&mut few, std::slice::from_ref(&(10..14)));
-    let c = compare(&[Run::of(&few)], &[traced(0)]);
+    let c = compare(&[Run::compute(&few)], &[traced(0)]);
     assert!(!c.selection.traced);
     sums(&c);
     assert!(level(&c, Level::Class).iter().any(|r| r.class == Class::NotTraced));

@@ -35,11 +35,11 @@ fn hostile_names_stay_where_they_are() {
         m.topologies.rows[0].nodes[0].name = name;
         m.topologies.rows[0].nodes[5].name = name;
         m.session.kernel = HOSTILE.to_owned();
-        Run::of(&m)
+        Run::compute(&m)
     };
     for different_work in [false, true] {
         let choices = profinfer_analysis::compare::Choices { different_work, ..Default::default() };
-        let c = Comparison::of(&[run_of(0)], std::slice::from_ref(&hostile), choices);
+        let c = Comparison::new(&[run_of(0)], std::slice::from_ref(&hostile), choices);
         let names = Names {
             sides: [HOSTILE.to_owned(), HOSTILE.to_owned()],
             runs: [vec![HOSTILE.to_owned()], vec![HOSTILE.to_owned()]],

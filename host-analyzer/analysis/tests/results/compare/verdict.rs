@@ -38,7 +38,7 @@ fn no_difference_is_said_with_its_bound() {
     assert!(words::verdict(&c).starts_with("No difference beyond ±1.6 %"), "{}", words::verdict(&c));
     // The same with other words: the interval is beyond what matters and includes nothing.
     let strict = Choices { practical: 0.01, ..Choices::default() };
-    let c = Comparison::of(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]), strict);
+    let c = Comparison::new(&runs(&[0, 2, 4, 6]), &runs(&[1, 3, 5, 7]), strict);
     assert_eq!(c.verdict.code, Code::Undecided);
 }
 
@@ -62,8 +62,8 @@ fn one_and_one_tell_only_what_exceeds_the_spread_by_far() {
     assert_eq!(compare(&[run_of(50)], &[run_of(0)]).verdict.code, Code::Faster);
     // A board whose spread is known to be smaller.
     let known = Choices { spread: 0.005, ..Choices::default() };
-    assert_eq!(Comparison::of(&[run_of(0)], &[run_of(30)], known).verdict.code, Code::Slower);
-    assert_eq!(Comparison::of(&[run_of(0)], &[run_of(1)], known).verdict.code, Code::NoDifferenceBeyond);
+    assert_eq!(Comparison::new(&[run_of(0)], &[run_of(30)], known).verdict.code, Code::Slower);
+    assert_eq!(Comparison::new(&[run_of(0)], &[run_of(1)], known).verdict.code, Code::NoDifferenceBeyond);
 }
 
 #[test]
@@ -80,7 +80,8 @@ fn runs_of_one_side_that_lie_far_apart_count_for_the_spread() {
 /// One token of forty that takes very long moves the mean and not the median.
 #[test]
 fn a_tail_is_said_and_no_single_pair_decides_by_it() {
-    let tail = Run::of(&each(|i| Plant { before: if i == 20 { 20_000 } else { 0 }, ..Plant::default() }));
+    let tail =
+        Run::compute(&each(|i| Plant { before: if i == 20 { 20_000 } else { 0 }, ..Plant::default() }));
     let c = compare(&[run_of(0)], &[tail]);
     assert_eq!(c.verdict.code, Code::TooFewRuns);
     let mean = 20_000.0 / 37.0 / 450.0;
@@ -95,7 +96,7 @@ fn a_tail_is_said_and_no_single_pair_decides_by_it() {
 
 #[test]
 fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
-    let disturbed = Run::of(&planted::disturbed());
+    let disturbed = Run::compute(&planted::disturbed());
     let c = compare(&[run_of(0)], &[disturbed]);
     assert_eq!(c.verdict.code, Code::TooFewRuns);
     assert!(
@@ -108,7 +109,7 @@ fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
         .map(|n| {
             let mut m = planted::disturbed();
             m.session.start_unix_ns = n;
-            Run::of(&m)
+            Run::compute(&m)
         })
         .collect();
     let c = compare(&runs(&[0, 1, 2, 3]), &many);
@@ -116,9 +117,9 @@ fn runs_that_others_disturb_tell_nothing_alone_and_something_in_numbers() {
     assert!(c.notes.iter().any(|n| matches!(n, Note::Disturbed { few: false, .. })), "{:?}", c.notes);
     let several = |n: u64| {
         let mut m = planted::tokens(planted::DELAY, 0, n, true);
-        let at = m.decodes.start_ns[20] + 50;
+        let at = m.llama_calls.start_ns[20] + 50;
         planted::state(&mut m, 1, at, planted::DELAY, ThreadState::Preempted);
-        Run::of(&m)
+        Run::compute(&m)
     };
     let b: Vec<Run> = (0..4).map(several).collect();
     assert_eq!(compare(&runs(&[0, 1, 2, 3]), &b).verdict.code, Code::Slower);
@@ -184,7 +185,7 @@ fn what_else_a_reader_should_know() {
     let shifted = |by: u32| {
         let mut m = model_of(0);
         m.graph_calls.n_past.iter_mut().flatten().for_each(|n| *n += by);
-        Run::of(&m)
+        Run::compute(&m)
     };
     let c = compare(&[run_of(0)], &[shifted(10)]);
     assert_eq!(c.selection.positions, Some((13, 39)));

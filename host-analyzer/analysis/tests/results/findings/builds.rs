@@ -85,11 +85,11 @@ fn types_that_are_not_repacked() {
 fn split(backends: &[&str]) -> Model {
     let mut m = tokens(0, 0, 0, false);
     m.session.levels = vec![Level::Token, Level::Graph];
-    for call in 0..m.decodes.len() {
+    for call in 0..m.llama_calls.len() {
         for (n, backend) in (0..).zip(backends) {
             let backend = m.texts.intern(backend);
             let g = &mut m.graph_calls;
-            g.start_ns.push(m.decodes.start_ns[call] + 275 + n * 10);
+            g.start_ns.push(m.llama_calls.start_ns[call] + 275 + n * 10);
             g.duration_ns.push(5);
             g.layer.push(Layer::Backend);
             g.backend.push(backend);
@@ -98,7 +98,7 @@ fn split(backends: &[&str]) -> Model {
             g.n_tokens.push(1);
             g.n_past.push(None);
             g.thread.push(ThreadId(0));
-            g.decode.push(Some(DecodeId(call as u32)));
+            g.decode.push(Some(LlamaCallId(call as u32)));
             g.parent.push(Some(GraphCallId(call as u32 * 2)));
         }
     }

@@ -28,7 +28,7 @@ fn gauge(m: &mut Model, kind: GaugeKind, value: impl Fn(u64) -> i64) {
         period_ns: 100,
         attached: true,
         note: String::new(),
-        at_ns: m.decodes.start_ns.clone(),
+        at_ns: m.llama_calls.start_ns.clone(),
         values: (0..TOKENS).map(|i| Some(value(i))).collect(),
     });
 }

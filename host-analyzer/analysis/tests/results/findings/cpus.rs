@@ -66,7 +66,7 @@ fn throttled(periods: u64) -> Model {
     let text = Text::default();
     m.sched.tasks.push(Task { tid: 0, pid: 0, name: text, command: text, cgroup: text });
     for call in 0..TOKENS as usize {
-        let at = m.decodes.start_ns[call] + 50;
+        let at = m.llama_calls.start_ns[call] + 50;
         state(&mut m, 1, at, DELAY, ThreadState::Preempted);
         m.sched.turns.cpu.push(1);
         m.sched.turns.start_ns.push(at);
@@ -145,15 +145,17 @@ fn cpus_that_are_not_known() {
     // One of all is enough: it may have been anywhere.
     let i = m.spans.len() / 2;
     m.spans.cpu[i] = None;
-    let moved = |m: &Model| Analysis::of(m).thread.iter().map(|t| t.migrated).collect::<Vec<_>>();
+    let moved = |m: &Model| Analysis::compute(m).thread.iter().map(|t| t.migrated).collect::<Vec<_>>();
     assert_eq!(moved(&m).iter().filter(|moved| moved.is_none()).count(), 1);
     m.spans.cpu.fill(None);
-    assert!(moved(&m).iter().zip(&Analysis::of(&m).thread).all(|(moved, t)| moved.is_none() || t.spans == 0));
+    assert!(
+        moved(&m).iter().zip(&Analysis::compute(&m).thread).all(|(moved, t)| moved.is_none() || t.spans == 0)
+    );
     for code in ["migrations", "mixed_cores", "clock_limit"] {
         let NotKnown(missing) = answer(&m, code) else { panic!("{code}: {:?}", answer(&m, code)) };
         assert!(missing.contains(&Missing::Cpus), "{code}: {missing:?}");
     }
-    let roofs = Analysis::of(&m).roof;
+    let roofs = Analysis::compute(&m).roof;
     let roof = roofs.phase(Phase::Decode);
     assert!(roof.cpus.is_empty() && roof.threads > 0);
 }

@@ -89,7 +89,7 @@ fn two_copies() {
 fn paged(faults: u64, state_of: ThreadState) -> Model {
     let mut m = tokens(DELAY, 0, 0, true);
     for call in 0..TOKENS as usize {
-        let at = m.decodes.start_ns[call] + 50;
+        let at = m.llama_calls.start_ns[call] + 50;
         state(&mut m, 1, at, DELAY, state_of);
     }
     rises(&mut m, "faults.major", faults);

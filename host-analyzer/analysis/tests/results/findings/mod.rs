@@ -17,7 +17,7 @@ use crate::models::planted::{DELAY, TOKENS, disturbed, tokens};
 use crate::models::small::{self, PID};
 
 fn findings(m: &Model) -> Findings {
-    Findings::of(m, &Analysis::of(m))
+    Findings::compute(m, &Analysis::compute(m))
 }
 
 /// What a rule came to.
@@ -86,7 +86,7 @@ fn text(m: &mut Model, scope: FactScope, name: &str, value: &str) {
 
 /// A counter of the kernel's that rises by so much while tokens are generated.
 fn rises(m: &mut Model, name: &str, by: u64) {
-    let (first, last) = (m.decodes.start_ns[1], *m.decodes.start_ns.last().unwrap());
+    let (first, last) = (m.llama_calls.start_ns[1], *m.llama_calls.start_ns.last().unwrap());
     for (at, value) in [(first, 5), (last, 5 + by)] {
         tell(m, at, FactScope::Process(PID), name, FactValue::Number(value));
     }

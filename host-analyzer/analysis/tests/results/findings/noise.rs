@@ -12,7 +12,7 @@ fn hit(hits: fn(u64) -> bool, of: ThreadState) -> Model {
     let mut m = each(|token| Plant { work: if hits(token) { DELAY } else { 0 }, ..Plant::default() });
     m.sched.recorded = true;
     for call in (0..TOKENS).filter(|token| hits(*token)) {
-        let at = m.decodes.start_ns[call as usize] + 50;
+        let at = m.llama_calls.start_ns[call as usize] + 50;
         state(&mut m, 1, at, DELAY, of);
     }
     m
@@ -36,7 +36,7 @@ fn a_single_hit_is_noisy_and_many_are_not() {
     // So short that it would not matter if it were in every block.
     let short = |token| Plant { work: if ONCE(token) { 50 } else { 0 }, ..Plant::default() };
     let mut m = each(short);
-    let at = m.decodes.start_ns[20] + 50;
+    let at = m.llama_calls.start_ns[20] + 50;
     state(&mut m, 1, at, 50, ThreadState::Preempted);
     assert_eq!(answer(&m, "preempted"), RuledOut);
 }
@@ -51,7 +51,7 @@ fn each_rule_that_measures_a_cost_can_be_noisy() {
     let none = Text::default();
     quota.sched.tasks.push(Task { tid: 0, pid: 0, name: none, command: none, cgroup: none });
     quota.sched.turns.cpu.push(1);
-    quota.sched.turns.start_ns.push(quota.decodes.start_ns[20] + 50);
+    quota.sched.turns.start_ns.push(quota.llama_calls.start_ns[20] + 50);
     quota.sched.turns.duration_ns.push(DELAY);
     quota.sched.turns.task.push(TaskId(0));
     number(&mut quota, PROCESS, "cgroup.quota_us", 150_000);
@@ -87,7 +87,7 @@ fn one_slow_token_is_no_heat() {
             period_ns: 100,
             attached: true,
             note: String::new(),
-            at_ns: m.decodes.start_ns.clone(),
+            at_ns: m.llama_calls.start_ns.clone(),
             values: (0..TOKENS).map(|i| Some(if i < 27 { first } else { last })).collect(),
         });
     }
@@ -97,7 +97,7 @@ fn one_slow_token_is_no_heat() {
 #[test]
 fn every_view_has_the_numbers() {
     let m = hit(ONCE, ThreadState::Preempted);
-    let a = profinfer_analysis::Analysis::of(&m);
+    let a = profinfer_analysis::Analysis::compute(&m);
     let mut json = Vec::new();
     profinfer_views::summary::summary(&m, &a, &mut json).unwrap();
     let summary: serde_json::Value = serde_json::from_slice(&json).unwrap();

@@ -28,7 +28,7 @@ fn threads_that_sleep_at_barriers() {
     // Whatever the environment says: the worker falls asleep twice in each token.
     let mut asleep = late(10_000, "active");
     for call in 0..TOKENS as usize {
-        let at = asleep.decodes.start_ns[call];
+        let at = asleep.llama_calls.start_ns[call];
         state(&mut asleep, 1, at + 1, 5, ThreadState::Sleeping);
         state(&mut asleep, 1, at + 8, 5, ThreadState::Sleeping);
     }
@@ -42,7 +42,7 @@ fn threads_that_sleep_at_barriers() {
 fn threads_that_spin_while_idle() {
     let with = |pause: u64, running: u64| {
         let mut m = tokens(0, 0, pause, false);
-        let before = m.decodes.start_ns[TOKENS as usize - 2] + 400;
+        let before = m.llama_calls.start_ns[TOKENS as usize - 2] + 400;
         state(&mut m, 1, before, running, ThreadState::Running);
         m
     };
@@ -67,7 +67,7 @@ fn time_between_the_calls() {
     // An application that sleeps in it is the application all the same.
     let mut asleep = with(999_950);
     for call in 1..TOKENS as usize {
-        let end = asleep.decodes.start_ns[call - 1] + 400;
+        let end = asleep.llama_calls.start_ns[call - 1] + 400;
         state(&mut asleep, 0, end + 1_000, 900_000, ThreadState::Sleeping);
     }
     assert_eq!(answer(&asleep, "sampling"), Found(300_000, 980_392));

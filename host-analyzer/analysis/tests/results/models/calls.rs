@@ -75,8 +75,8 @@ pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
     let mut start = 1_000;
     let mut known: Vec<(u64, u32, u64, u64)> = Vec::new();
     for c in calls {
-        let decode = DecodeId(m.decodes.len() as u32);
-        let d = &mut m.decodes;
+        let decode = LlamaCallId(m.llama_calls.len() as u32);
+        let d = &mut m.llama_calls;
         d.start_ns.push(start);
         d.duration_ns.push(c.length);
         d.function.push(DecodeFunction::LlamaDecode);

@@ -11,7 +11,7 @@ use super::small::PID;
 /// just before and taken out just behind each range. Putting in ends with the call before the range, so that this call is at an edge,
 /// and taking out begins with the call behind it, which is at an edge too.
 pub(crate) fn thin(m: &mut Model, traced: &[Range<usize>]) {
-    let pid = m.threads.get(m.decodes.thread[0]).pid;
+    let pid = m.threads.get(m.llama_calls.thread[0]).pid;
     let switch = |on, reason, began_ns, done_ns| ProbeSwitch {
         pid,
         on,
@@ -21,12 +21,12 @@ pub(crate) fn thin(m: &mut Model, traced: &[Range<usize>]) {
         probes: 2,
         pause_ns: Some(900),
     };
-    let start = |call: usize| m.decodes.start_ns[call];
+    let start = |call: usize| m.llama_calls.start_ns[call];
     let mut switches = vec![switch(false, SwitchReason::Begin, 0, 0)];
     for range in traced {
         let began = range.start.checked_sub(1).map_or(1, |before| start(before) + 1);
         switches.push(switch(true, SwitchReason::Duty, began, start(range.start) - 1));
-        if range.end < m.decodes.len() {
+        if range.end < m.llama_calls.len() {
             switches.push(switch(false, SwitchReason::Duty, start(range.end), start(range.end) + 1));
         }
     }
@@ -121,7 +121,7 @@ pub(crate) fn timed(t: &Times, seed: u64) -> Model {
         }
         let factor = if i > 0 && traced(i) { t.factor } else { 1.0 };
         let ns = (TOKEN_NS + t.growth * i as f64) * factor * (1.0 + weather + rng.normal() * t.noise);
-        let d = &mut m.decodes;
+        let d = &mut m.llama_calls;
         d.start_ns.push(now);
         d.duration_ns.push(ns as u64);
         d.function.push(DecodeFunction::LlamaDecode);

@@ -83,7 +83,7 @@ impl Graph {
         let cpu = self.model.texts.intern("CPU");
         for (i, (n_tokens, n_past)) in calls.iter().enumerate() {
             let start = 1_000_000 * (i as u64 + 1);
-            let d = &mut self.model.decodes;
+            let d = &mut self.model.llama_calls;
             d.start_ns.push(start);
             d.duration_ns.push(1_000_000);
             d.function.push(DecodeFunction::LlamaDecode);
@@ -101,7 +101,7 @@ impl Graph {
             g.n_tokens.push(*n_tokens);
             g.n_past.push(*n_past);
             g.thread.push(thread);
-            g.decode.push(Some(DecodeId(i as u32)));
+            g.decode.push(Some(LlamaCallId(i as u32)));
             g.parent.push(None);
         }
         self.model

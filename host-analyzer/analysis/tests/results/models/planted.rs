@@ -65,7 +65,7 @@ pub(crate) fn each(plant: impl Fn(u64) -> Plant) -> Model {
 
 /// Where the last token's first operator begins.
 pub(crate) fn operator(m: &Model) -> u64 {
-    m.decodes.start_ns[TOKENS as usize - 1] + 30
+    m.llama_calls.start_ns[TOKENS as usize - 1] + 30
 }
 
 pub(crate) fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: ThreadState) {
@@ -81,7 +81,7 @@ pub(crate) fn state(m: &mut Model, thread: u32, start: u64, length: u64, state: 
 pub(crate) fn disturbed() -> Model {
     let mut m = tokens(DELAY, 0, 0, true);
     for call in 0..TOKENS as usize {
-        let at = m.decodes.start_ns[call] + 50;
+        let at = m.llama_calls.start_ns[call] + 50;
         state(&mut m, 1, at, DELAY, ThreadState::Preempted);
     }
     m

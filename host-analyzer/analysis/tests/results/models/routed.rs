@@ -105,15 +105,15 @@ pub(crate) fn call(m: &mut Model, spec: &Routed, context: u64, chosen: &Chosen) 
         m.topologies.rows.push(made);
         m.topologies.rows.len() - 1
     });
-    let start = 1_000 * (m.decodes.len() as u64 + 1);
-    let decode = DecodeId(m.decodes.len() as u32);
-    m.decodes.start_ns.push(start);
-    m.decodes.duration_ns.push(900);
-    m.decodes.function.push(DecodeFunction::LlamaDecode);
-    m.decodes.thread.push(ThreadId(0));
-    m.decodes.context.push(context);
-    m.decodes.n_tokens.push(n_tokens as u32);
-    m.decodes.status.push(0);
+    let start = 1_000 * (m.llama_calls.len() as u64 + 1);
+    let decode = LlamaCallId(m.llama_calls.len() as u32);
+    m.llama_calls.start_ns.push(start);
+    m.llama_calls.duration_ns.push(900);
+    m.llama_calls.function.push(DecodeFunction::LlamaDecode);
+    m.llama_calls.thread.push(ThreadId(0));
+    m.llama_calls.context.push(context);
+    m.llama_calls.n_tokens.push(n_tokens as u32);
+    m.llama_calls.status.push(0);
     let g = &mut m.graph_calls;
     let call = GraphCallId(g.len() as u32);
     g.start_ns.push(start + 10);

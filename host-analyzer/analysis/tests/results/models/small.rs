@@ -50,15 +50,15 @@ pub(crate) fn call(
     topology: u32,
     spans: &[Row],
 ) {
-    let decode = DecodeId(m.decodes.len() as u32);
-    let n_past: u32 = m.decodes.n_tokens.iter().sum();
-    m.decodes.start_ns.push(start);
-    m.decodes.duration_ns.push(lengths[0]);
-    m.decodes.function.push(DecodeFunction::LlamaDecode);
-    m.decodes.thread.push(ThreadId(0));
-    m.decodes.context.push(CONTEXT);
-    m.decodes.n_tokens.push(n_tokens);
-    m.decodes.status.push(0);
+    let decode = LlamaCallId(m.llama_calls.len() as u32);
+    let n_past: u32 = m.llama_calls.n_tokens.iter().sum();
+    m.llama_calls.start_ns.push(start);
+    m.llama_calls.duration_ns.push(lengths[0]);
+    m.llama_calls.function.push(DecodeFunction::LlamaDecode);
+    m.llama_calls.thread.push(ThreadId(0));
+    m.llama_calls.context.push(CONTEXT);
+    m.llama_calls.n_tokens.push(n_tokens);
+    m.llama_calls.status.push(0);
     let cpu = m.texts.intern("CPU");
     let g = &mut m.graph_calls;
     let scheduler = GraphCallId(g.len() as u32);

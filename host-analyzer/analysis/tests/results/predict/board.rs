@@ -154,6 +154,6 @@ impl Made {
     }
 
     pub(crate) fn run(&self) -> Run {
-        Run::of(&self.model())
+        Run::compute(&self.model())
     }
 }

@@ -24,7 +24,7 @@ fn dense() -> File {
 }
 
 fn of(file: &File, cells: u64) -> Census {
-    Census::of(&file.read().unwrap(), cells).unwrap()
+    Census::new(&file.read().unwrap(), cells).unwrap()
 }
 
 #[test]

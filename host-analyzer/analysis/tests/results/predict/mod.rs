@@ -15,7 +15,7 @@ fn near(got: f64, want: f64) {
 }
 
 pub(crate) fn predict(target: Made, runs: &[Run]) -> Prediction {
-    Prediction::of(&target.file().read().unwrap(), runs, &Ask::default()).unwrap()
+    Prediction::compute(&target.file().read().unwrap(), runs, &Ask::default()).unwrap()
 }
 
 /// The parts of a recording are those of the board, and they sum to its tokens.

@@ -7,7 +7,7 @@ use super::board::{Made, Q8};
 const MADE: Made = Made { layers: 2, embd: 64, dtype: Q8 };
 
 fn refused(runs: &[Run], ask: &Ask) -> Refusal {
-    Prediction::of(&MADE.file().read().unwrap(), runs, ask).expect_err("a refusal")
+    Prediction::compute(&MADE.file().read().unwrap(), runs, ask).expect_err("a refusal")
 }
 
 /// Two recordings of which the second is changed.
@@ -36,13 +36,13 @@ fn recordings_that_do_not_belong_together() {
     }
     assert_eq!(refused(&runs, &Ask::default()).code(), "different_clocks");
     runs[1].clocks[0].1 = 1.04e9;
-    assert!(Prediction::of(&MADE.file().read().unwrap(), &runs, &Ask::default()).is_ok());
+    assert!(Prediction::compute(&MADE.file().read().unwrap(), &runs, &Ask::default()).is_ok());
 }
 
 #[test]
 fn another_board_than_was_asked_for() {
     let ask = |board: &str| Ask { board: Some(board.to_owned()), ..Ask::default() };
-    assert!(Prediction::of(&MADE.file().read().unwrap(), &[MADE.run()], &ask("board")).is_ok());
+    assert!(Prediction::compute(&MADE.file().read().unwrap(), &[MADE.run()], &ask("board")).is_ok());
     let refusal = refused(&[MADE.run()], &ask("rk3588"));
     assert_eq!(refusal, Refusal::Board { asked: "rk3588".to_owned(), found: "board".to_owned() });
     assert_eq!(refusal.code(), "other_board");
@@ -54,14 +54,15 @@ fn a_model_that_would_page() {
     let file = MADE.file();
     let needed = (file.header().len() + file.weights) as u64;
     let with = |memory| Run { memory_bytes: Some(memory), ..MADE.run() };
-    assert!(Prediction::of(&file.read().unwrap(), &[with(needed)], &Ask::default()).is_ok());
+    assert!(Prediction::compute(&file.read().unwrap(), &[with(needed)], &Ask::default()).is_ok());
     let refusal = refused(&[with(needed - 1)], &Ask::default());
     assert_eq!(refusal, Refusal::Paging { needed, available: needed - 1 });
 }
 
 #[test]
 fn files_without_a_census() {
-    let of = |file: super::file::File| Prediction::of(&file.read().unwrap(), &[MADE.run()], &Ask::default());
+    let of =
+        |file: super::file::File| Prediction::compute(&file.read().unwrap(), &[MADE.run()], &Ask::default());
     let split = MADE.file().number("split.count", 3);
     assert_eq!(of(split), Err(Refusal::NoCensus(NoCensus::Split(3))));
     let empty = super::file::File::new("clip");

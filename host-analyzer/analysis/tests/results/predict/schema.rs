@@ -92,8 +92,8 @@ fn board() -> Model {
 
 fn bracketed() -> Answer {
     let made = Made { layers: 2, embd: 64, dtype: Q8 };
-    let census = Census::of(&made.file().read().unwrap(), 1).unwrap();
-    let bracket = Bracket::of(&census, &Ceilings::of(&board()), None).unwrap();
+    let census = Census::new(&made.file().read().unwrap(), 1).unwrap();
+    let bracket = Bracket::compute(&census, &Ceilings::compute(&board()), None).unwrap();
     Answer::Bracket(Box::new((census, bracket)))
 }
 
@@ -102,8 +102,8 @@ fn bracketed() -> Answer {
 fn a_bracket_from_ceilings() {
     let model = board();
     let made = Made { layers: 2, embd: 64, dtype: Q8 };
-    let census = Census::of(&made.file().read().unwrap(), 1).unwrap();
-    let bracket = Bracket::of(&census, &Ceilings::of(&model), None).unwrap();
+    let census = Census::new(&made.file().read().unwrap(), 1).unwrap();
+    let bracket = Bracket::compute(&census, &Ceilings::compute(&model), None).unwrap();
     assert_eq!((bracket.threads, bracket.read.per_s), (2, 12_000_000_000));
     let bytes = census.streamed_bytes() as f64;
     assert!(
@@ -117,15 +117,18 @@ fn a_bracket_from_ceilings() {
         (prefill.0 - operations / 100.0 / 0.7).abs() < 1e-6
             && (prefill.1 - operations / 100.0 / 0.05).abs() < 1e-6
     );
-    assert_eq!(Bracket::of(&census, &Ceilings::of(&model), Some(1)).unwrap().read.per_s, 8_000_000_000);
-    assert!(Bracket::of(&census, &Ceilings::of(&model), Some(3)).is_none());
+    assert_eq!(
+        Bracket::compute(&census, &Ceilings::compute(&model), Some(1)).unwrap().read.per_s,
+        8_000_000_000
+    );
+    assert!(Bracket::compute(&census, &Ceilings::compute(&model), Some(3)).is_none());
     // By the bytes that a token of this model reads: twice as fast in a cache.
     let mut cached = Model { ceilings: model.ceilings.clone(), ..Model::default() };
     for read in cached.ceilings.iter_mut().filter(|c| c.kind == CeilingKind::Read) {
         let rate = read.median;
         read.points = crate::ceilings::points(&[(census.streamed_bytes(), 2 * rate), (1 << 30, rate)]);
     }
-    let bracket = Bracket::of(&census, &Ceilings::of(&cached), None).unwrap();
+    let bracket = Bracket::compute(&census, &Ceilings::compute(&cached), None).unwrap();
     assert_eq!(
         (bracket.read.per_s, bracket.read.working_set_bytes),
         (24_000_000_000, Some(census.streamed_bytes()))

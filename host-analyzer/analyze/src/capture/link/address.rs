@@ -12,7 +12,7 @@ use profinfer_secure::{Error, Key, file};
 
 use super::{Link, PATIENCE, Socket, refusal, secure};
 use crate::capture::interrupts;
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::{Diagnostic, Result};
 
 /// Where an agent is, and the key that it shares with this host.
@@ -34,8 +34,8 @@ enum Place {
 
 impl Address {
     /// The address that a source names, with the key in the file; `None` if the source is a file.
-    pub(crate) fn of(source: &str, key: Option<&Path>) -> Result<Option<Self>> {
-        let Some(place) = Place::of(source)? else { return Ok(None) };
+    pub(crate) fn parse(source: &str, key: Option<&Path>) -> Result<Option<Self>> {
+        let Some(place) = Place::parse(source)? else { return Ok(None) };
         let Some(path) = key else { return Ok(Some(Self { place, key: None })) };
         if matches!(place, Place::Serial(..)) {
             return Err(Diagnostic::new(
@@ -84,10 +84,10 @@ impl Address {
 
     /// Connects; over a socket it tries again until `wait` is over, or it is asked to stop. Who is refused is not let in the second time
     /// either.
-    pub(crate) fn connect_within(&self, wait: Duration, onlooker: &mut dyn Onlooker) -> Result<Link> {
+    pub(crate) fn connect_within(&self, wait: Duration, observer: &mut dyn CaptureObserver) -> Result<Link> {
         let begun = Instant::now();
-        onlooker.begin("connecting");
-        onlooker.say(&self.to_string());
+        observer.begin("connecting");
+        observer.say(&self.to_string());
         loop {
             match self.connect() {
                 Ok(link) => return Ok(link),
@@ -100,7 +100,7 @@ impl Address {
                     if over {
                         return Err(self.failed(&e));
                     }
-                    onlooker.say(&format!("{self}: {e}; trying again"));
+                    observer.say(&format!("{self}: {e}; trying again"));
                     std::thread::sleep(Duration::from_millis(200));
                 }
             }
@@ -138,7 +138,7 @@ impl Address {
 }
 
 impl Place {
-    fn of(source: &str) -> Result<Option<Self>> {
+    fn parse(source: &str) -> Result<Option<Self>> {
         if let Some(place) = source.strip_prefix("tcp:") {
             return Ok(Some(Self::Tcp(place.strip_prefix("//").unwrap_or(place).to_owned())));
         }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn sources() {
-        let of = |source| Place::of(source).ok().flatten();
+        let of = |source| Place::parse(source).ok().flatten();
         assert_eq!(of("a.pfi"), None);
         assert_eq!(of("tcp:h:1"), Some(Place::Tcp("h:1".into())));
         assert_eq!(of("tcp://h:1"), Some(Place::Tcp("h:1".into())));
@@ -182,7 +182,7 @@ mod tests {
         let serial = of("serial:/dev/ttyUSB0@1500000");
         assert_eq!(serial, Some(Place::Serial("/dev/ttyUSB0".into(), 1_500_000)));
         for wrong in ["serial:/dev/ttyUSB0", "serial:/dev/ttyUSB0@", "serial:x@-1", "serial:x@0"] {
-            let Err(e) = Place::of(wrong) else { panic!("{wrong}") };
+            let Err(e) = Place::parse(wrong) else { panic!("{wrong}") };
             assert!(e.to_string().contains("@1500000"), "{e}");
         }
     }
@@ -191,7 +191,7 @@ mod tests {
     fn a_key_is_never_left_aside() {
         let missing = std::path::Path::new("/nowhere/board.key");
         for source in ["tcp:127.0.0.1:1", "unix:@a", "serial:/dev/a@9600"] {
-            assert!(Address::of(source, Some(missing)).is_err(), "{source}");
+            assert!(Address::parse(source, Some(missing)).is_err(), "{source}");
         }
     }
 }

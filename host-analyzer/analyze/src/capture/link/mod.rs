@@ -46,7 +46,7 @@ impl Link {
                 let read = socket.read(bytes);
                 if let Ok(n @ 1..) = read
                     && !std::mem::replace(begun, true)
-                    && let Some(refusal) = bytes[..n].first_chunk().and_then(Refusal::of)
+                    && let Some(refusal) = bytes[..n].first_chunk().and_then(Refusal::parse)
                 {
                     return Err(io::Error::other(profinfer_secure::Error::Refused(refusal)));
                 }

@@ -54,7 +54,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
         warm_up: options.warm_up,
         different_work: options.different_work,
     };
-    let comparison = Comparison::of(&sides[0], &sides[1], choices);
+    let comparison = Comparison::new(&sides[0], &sides[1], choices);
     write::folder(&options.out)?;
     file(&options.out, "compare.json", |out| views::compare::json(&comparison, &names, out))?;
     file(&options.out, "compare.html", |out| views::compare::page(&comparison, &names, out))?;
@@ -66,7 +66,7 @@ pub(crate) fn compare(options: &Compare) -> Result<ExitCode> {
 
 fn read(path: &Path, warm_up: usize) -> Result<Run> {
     let model = record::one_engine(&[path.to_owned()])?;
-    let run = Run::of(&model);
+    let run = Run::compute(&model);
     if run.tokens.len() <= warm_up {
         return Err(Diagnostic::new(
             format!("comparing {}", path.display()),

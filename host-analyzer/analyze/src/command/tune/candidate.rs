@@ -47,7 +47,7 @@ pub(super) fn plausible(prediction: &Prediction) -> Result<Vec<Candidate>> {
         let recorded = (0..settings.len()).filter(other).find(|i| settings[*i].recorded);
         chosen.extend(recorded.or(next));
     }
-    let of = |i: usize| Candidate { threads: settings[i].threads, cpus: CpuSet::of(&settings[i].cpus) };
+    let of = |i: usize| Candidate { threads: settings[i].threads, cpus: CpuSet::new(&settings[i].cpus) };
     enough(chosen.into_iter().map(of).collect())
 }
 

@@ -46,7 +46,7 @@ fn show(prediction: Option<&Prediction>, tried: Option<Vec<Setting>>, options: &
     let tuned = tried.map(|mut settings| {
         // Few threads first, as the curve is read.
         settings.sort_by(|a, b| (a.threads, &a.cpus, &a.name).cmp(&(b.threads, &b.cpus, &b.name)));
-        (Tuning::of(&settings, choices), settings)
+        (Tuning::compute(&settings, choices), settings)
     });
     let tuned = tuned.as_ref().map(|(tuning, settings)| (tuning, &settings[..]));
     write::folder(&options.out)?;

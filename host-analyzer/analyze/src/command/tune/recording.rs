@@ -24,7 +24,7 @@ pub(super) fn foreseen(source: &Path, options: &Tune) -> Result<Prediction> {
             eprintln!("{line}");
         }
     }
-    Prediction::of(&model, options.practical.0, options.warm_up).map_err(|lacking| {
+    Prediction::compute(&model, options.practical.0, options.warm_up).map_err(|lacking| {
         let (answer, help) = words::tune::lacking(&lacking);
         Diagnostic::new(format!("foreseeing other settings from {}", source.display()), answer, help)
     })

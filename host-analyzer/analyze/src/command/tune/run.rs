@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::agent::Recorder;
 use super::candidate::{self, Candidate};
 use super::{Diagnostic, Result, folder, write};
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::cli::Tune;
 use crate::progress::Progress;
 use profinfer_analysis::tune::{Prediction, Setting};

@@ -79,9 +79,9 @@ pub(super) fn seen(last: &Last, measured: Option<&Measured>) -> Option<Seen> {
         let name = model.session.processes.last().map_or_else(String::new, |p| p.name.clone());
         Engine { pid, name, of: engines }
     });
-    let mut analysis = Analysis::of(&model);
+    let mut analysis = Analysis::compute(&model);
     analysis.health.remarks.retain(of_the_session);
-    let findings = Findings::of(&model, &analysis);
+    let findings = Findings::compute(&model, &analysis);
     let spans = model.spans.len() as u64;
     Some(Seen { window_ns: length(&model), spans, engine, analysis, findings, speeds: Vec::new() })
 }
@@ -113,7 +113,7 @@ fn damage(model: &mut Model, last: &Last) {
 
 /// From the first call that is in the tables to the last, ns.
 fn length(model: &Model) -> u64 {
-    let (d, g) = (&model.decodes, &model.graph_calls);
+    let (d, g) = (&model.llama_calls, &model.graph_calls);
     let begins = || d.start_ns.iter().chain(&g.start_ns);
     let lengths = d.duration_ns.iter().chain(&g.duration_ns);
     let end = begins().zip(lengths).map(|(from, ns)| from.saturating_add(*ns)).max();

@@ -12,7 +12,7 @@ use super::analyst::Analyst;
 use super::keys;
 use super::news::News;
 use super::terminal::{self, Taken};
-use crate::capture::onlooker::Onlooker;
+use crate::capture::observer::CaptureObserver;
 use crate::capture::rotate::Last;
 use crate::ceilings::Measured;
 use crate::{Diagnostic, Result, capture::interrupts};
@@ -85,7 +85,7 @@ impl Drop for Display {
     }
 }
 
-impl Onlooker for Display {
+impl CaptureObserver for Display {
     fn begin(&mut self, doing: &str) {
         let _ = self.news.send(News::Begun(doing.to_owned()));
     }
@@ -98,8 +98,8 @@ impl Onlooker for Display {
         // The link may be read thousands of times a second.
         if self.told.elapsed() >= TICK {
             self.told = Instant::now();
-            let &Live { bytes, spans, decodes, graph_calls, .. } = live;
-            let _ = self.news.send(News::Live(Progress { bytes, spans, decodes, graph_calls }));
+            let &Live { bytes, spans, llama_calls, graph_calls, .. } = live;
+            let _ = self.news.send(News::Live(Progress { bytes, spans, llama_calls, graph_calls }));
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn watch(mut options: cli::Watch) -> Result<ExitCode> {
     }
     let (window, options) = (Duration::from_secs(options.window), &options.record);
     let source = record::source(options);
-    let address = Address::of(source, options.key.as_deref())?.filter(|_| options.sources.len() < 2);
+    let address = Address::parse(source, options.key.as_deref())?.filter(|_| options.sources.len() < 2);
     let Some(address) = address else {
         let help = "name one agent: tcp:HOST:PORT, unix:PATH or serial:DEVICE@BAUD; `analyze RECORDING` reads a recording";
         return Err(Diagnostic::new(format!("watching {source}"), "a recording is not live", help));

@@ -52,8 +52,8 @@ fn words<'a>(lines: &'a [String], begin: &str) -> Vec<&'a str> {
 
 /// Rows of the token calls that the window holds, in the whole recording.
 fn calls(whole: &Model, last: &Last) -> std::ops::Range<usize> {
-    let shown = profinfer_trace::read(&last.stream).unwrap().decodes;
-    let first = whole.decodes.start_ns.iter().position(|at| *at == shown.start_ns[0]).unwrap();
+    let shown = profinfer_trace::read(&last.stream).unwrap().llama_calls;
+    let first = whole.llama_calls.start_ns.iter().position(|at| *at == shown.start_ns[0]).unwrap();
     assert!(first > 0);
     first..first + shown.len()
 }
@@ -62,7 +62,7 @@ fn calls(whole: &Model, last: &Last) -> std::ops::Range<usize> {
 fn the_speed_is_that_of_the_recording_in_these_seconds() {
     let whole = profinfer_trace::read(&stream()).unwrap();
     let last = last(&stream(), 1);
-    let d = &whole.decodes;
+    let d = &whole.llama_calls;
     let end = |i: usize| d.start_ns[i] + d.duration_ns[i];
     // A token is the time from the end of one call to the end of the next. The window's first call has none before it, and the
     // first token behind that is the one that warms up.
@@ -81,7 +81,7 @@ fn the_speed_is_that_of_the_recording_in_these_seconds() {
 fn threads_and_operators_are_those_of_the_recording_in_these_seconds() {
     let whole = profinfer_trace::read(&stream()).unwrap();
     let last = last(&stream(), 1);
-    let (d, calls) = (&whole.decodes, calls(&whole, &last));
+    let (d, calls) = (&whole.llama_calls, calls(&whole, &last));
     let time = d.start_ns[calls.start]..d.start_ns[calls.end - 1] + d.duration_ns[calls.end - 1];
     let s = &whole.spans;
     let rows = || (0..s.len()).filter(|i| time.contains(&s.start_ns[*i]));
@@ -145,7 +145,7 @@ fn it_says_what_it_waits_for() {
     );
     screen.see(Seen::default());
     assert!(drawn(&mut screen, LEAST).concat().contains("No call of the engine was seen yet."));
-    screen.live(Progress { bytes: 1 << 20, spans: 5, decodes: 0, graph_calls: 0 });
+    screen.live(Progress { bytes: 1 << 20, spans: 5, llama_calls: 0, graph_calls: 0 });
     let lines = drawn(&mut screen, LEAST);
     assert!(lines[0].contains("1.00 MiB · 5 operators") && lines[23].contains("q end"), "{lines:#?}");
 }

@@ -17,7 +17,7 @@ const DELAY_NS: u64 = 2_000_000;
 
 /// The decode tokens of a recording without the first.
 fn tokens(m: &Model) -> Vec<TokenBudget> {
-    let budget = Budget::of(m, &Phases::of(m));
+    let budget = Budget::compute(m, &Phases::compute(m));
     assert!(budget.scheduler, "without the scheduler level sleep is not told from work");
     budget.tokens.into_iter().filter(|t| t.phase == Phase::Decode).skip(1).collect()
 }

@@ -62,7 +62,7 @@ fn with_stops(parts: &Parts, bin: &Path) -> (Model, u64, [u32; 2]) {
 /// The time is `blocked` of the thread that was stopped, waiting for a blocked thread of the other one, and `blocked` of the token. The
 /// tokens that were hit have it more than the others, and nothing else.
 fn check(trace: &Model, planted: u64, [worker, caller]: [u32; 2]) -> Checked {
-    let budget = Budget::of(trace, &Phases::of(trace));
+    let budget = Budget::compute(trace, &Phases::compute(trace));
     let decode = budget.phase(Phase::Decode).unwrap();
     let of = |tid: u32| decode.threads.iter().find(|t| t.tid == Some(tid)).unwrap().parts;
     // A thread that is stopped while it has nothing to do delays nobody; and between graphs OpenMP's own barrier waits for it, which no

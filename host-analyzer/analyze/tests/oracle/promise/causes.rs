@@ -18,7 +18,7 @@ pub(super) fn generate_by(program: &Path, parts: &Parts, threads: &str, n: &str)
     let gguf = model(parts, "smollm2");
     let words = [program.to_str().unwrap(), "-m", &gguf, "-t", threads, "-n", n, "-p", "Once upon a time"];
     let more = ["--temp", "0", "-no-cnv", "--ignore-eos"];
-    Run::of(&[words.as_slice(), &more].concat())
+    Run::compute(&[words.as_slice(), &more].concat())
 }
 
 fn two_cpus() -> bool {

@@ -11,14 +11,14 @@ fn drafted(parts: &Parts, target: &str, draft: &str) -> Option<Run> {
     let (target, draft) = (model(parts, target), model(parts, draft));
     let models = ["--spec-type", "draft-simple", "-m", &target, "-md", &draft, "--spec-draft-n-max", "4"];
     let rest = ["--temp", "0", "-n", TOKENS, "-t", "1", "-p", "a b c d"];
-    Some(Run::of(&[&[program.to_str().unwrap()][..], &models, &rest].concat()))
+    Some(Run::compute(&[&[program.to_str().unwrap()][..], &models, &rest].concat()))
 }
 
 /// The target alone.
 fn plain(parts: &Parts, target: &str) -> Option<Run> {
     let (program, target) = (tool("llama-completion")?, model(parts, target));
     let words = [program.to_str().unwrap(), "-m", &target, "--temp", "0", "-n", TOKENS, "-t", "1"];
-    Some(Run::of(&[&words[..], &["-p", "a b c d", "-no-cnv", "--ignore-eos"]].concat()))
+    Some(Run::compute(&[&words[..], &["-p", "a b c d", "-no-cnv", "--ignore-eos"]].concat()))
 }
 
 /// Two models of one vocabulary that have nothing else in common.
@@ -40,7 +40,7 @@ fn a_draft_that_is_right_raises_no_alarm() {
     let trace = trace(&parts, &run);
     let f = findings(&trace);
     assert!(find(&f, "draft").is_none(), "{f:#?}");
-    let row = &profinfer_analysis::Analysis::of(&trace).speculative[0];
+    let row = &profinfer_analysis::Analysis::compute(&trace).speculative[0];
     println!("{row:?}");
     assert!(row.accepted_share.is_some_and(|share| share > 0.5), "{row:?}");
 }

@@ -36,7 +36,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn of(command: &[&str]) -> Self {
+    pub(super) fn compute(command: &[&str]) -> Self {
         Self {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             environment: Vec::new(),
@@ -86,7 +86,7 @@ pub(super) fn trace(parts: &Parts, run: &Run) -> Model {
 }
 
 pub(crate) fn findings(model: &Model) -> Findings {
-    Findings::of(model, &Analysis::of(model))
+    Findings::compute(model, &Analysis::compute(model))
 }
 
 pub(crate) fn find<'a>(findings: &'a Findings, code: &str) -> Option<&'a Finding> {
@@ -98,7 +98,7 @@ fn time_ns(model: &Model, findings: &Findings, of: Gains) -> f64 {
     match of {
         Gains::Token => findings.headline.token_ns.unwrap() as f64,
         Gains::Request => {
-            let requests = Analysis::of(model).token.requests;
+            let requests = Analysis::compute(model).token.requests;
             let ttft: Vec<u64> = requests.iter().skip(1).filter_map(|r| r.ttft_ns).collect();
             ttft.iter().sum::<u64>() as f64 / ttft.len() as f64
         }

@@ -12,7 +12,7 @@ fn quiet_runs_raise_no_alarm() {
     let driver = bin.join("nodes");
     for name in ["dense-q8", "qwen2-q8", "gemma2-q8", "moe-mixtral8"] {
         let gguf = model(&parts, name);
-        let run = Run::of(&[driver.to_str().unwrap(), "-m", &gguf, "-t", "1", "-p", "8", "-n", "40"]);
+        let run = Run::compute(&[driver.to_str().unwrap(), "-m", &gguf, "-t", "1", "-p", "8", "-n", "40"]);
         for _ in 0..5 {
             let f = findings(&trace(&parts, &run));
             let found: Vec<_> = f.found.iter().map(|f| (f.rule.code, f.found.gain)).collect();

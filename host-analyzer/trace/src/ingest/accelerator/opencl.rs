@@ -10,7 +10,7 @@ use crate::model::{KernelDims, KernelKind, KernelPart, ProfileFormat};
 
 /// Whether the line names the columns.
 pub(super) fn is_header(line: &str) -> bool {
-    Columns::of(line).is_some()
+    Columns::compute(line).is_some()
 }
 
 /// Where what is used stands, counted from the end, and how long the unit of the time is.
@@ -24,7 +24,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &str) -> Option<Self> {
+    fn compute(header: &str) -> Option<Self> {
         let names: Vec<_> = header.split(',').map(str::trim).collect();
         if names.first() != Some(&"op name") {
             return None;
@@ -51,7 +51,7 @@ impl Columns {
 pub(super) fn read(bytes: &[u8]) -> Kept {
     let mut kept = Kept::new(ProfileFormat::OpenClTable);
     let mut lines = lines(bytes);
-    let Some(columns) = lines.next().and_then(|l| Columns::of(&l)) else { return kept };
+    let Some(columns) = lines.next().and_then(|l| Columns::compute(&l)) else { return kept };
     kept.lines.read = 1;
     for line in lines {
         kept.lines.read += 1;

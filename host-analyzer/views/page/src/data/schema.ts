@@ -1117,7 +1117,7 @@ export interface PhaseTotals {
   op_wall_ns: number | null;
   traced_calls: number;
   traced_time_ns: number;
-  told_by_tokens: number;
+  phase_by_token_count: number;
 }
 
 /** The most used experts of each layer, kept in fast memory. */

@@ -114,7 +114,7 @@ export function figures(summary: Summary): HTMLElement {
       of,
     ),
     card(
-      prefill?.told_by_tokens ? "Prefill, by token count" : "Prefill",
+      prefill?.phase_by_token_count ? "Prefill, by token count" : "Prefill",
       "Tokens per second of all prefill calls",
       "prefill_tokens_per_s",
       prefill?.tokens_per_s,

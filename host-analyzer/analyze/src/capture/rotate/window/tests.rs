@@ -43,7 +43,7 @@ fn the_window_is_a_part_of_the_recording() {
     let mut window = Window::new(Duration::from_secs(1), 8 << 20);
     feed(&mut window, &stream(), FRAME);
     let last = profinfer_trace::read(&window.last().unwrap().stream).unwrap();
-    let (d, w) = (&last.decodes, &whole.decodes);
+    let (d, w) = (&last.llama_calls, &whole.llama_calls);
     let first = w.start_ns.iter().position(|at| *at == d.start_ns[0]).unwrap();
     let behind = first + d.len();
     assert!(first > 0 && d.len() >= 3, "{first} {}", d.len());
@@ -92,7 +92,7 @@ fn memory_does_not_grow_with_the_session() {
     let last = window.last().unwrap();
     let model = profinfer_trace::read(&last.stream).unwrap();
     assert!(last.damage.is_empty() && model.health.damage.is_empty(), "{:?}", model.health.damage);
-    assert!(model.decodes.len() > 4);
+    assert!(model.llama_calls.len() > 4);
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl OpProbes for Fake {
 
 const MS: u64 = 1_000_000;
 
-/// Calls of 7 ms, 1 ms apart, looked at every 3 ms, for so many ms. Returns of each whether it was captured and what the pilot took it for, and
+/// Calls of 7 ms, 1 ms apart, looked at every 3 ms, for so many ms. Returns of each whether it was captured and what the switcher took it for, and
 /// what was said.
 fn run(
     filtered: bool,
@@ -48,8 +48,8 @@ fn run(
     ticks: u64,
 ) -> (Vec<(bool, Captured)>, Vec<ProbeSwitch>) {
     let (mut engine, now) = (Fake { probes: true, ..Fake::default() }, Cell::new(0));
-    let mut pilot = Pilot::new(7, 1000, 0, filtered);
-    let mut said: Vec<ProbeSwitch> = pilot.begin().into_iter().collect();
+    let mut switcher = ProbeSwitcher::new(7, 1000, 0, filtered);
+    let mut said: Vec<ProbeSwitch> = switcher.begin().into_iter().collect();
     let (mut calls, mut running, mut number) = (Vec::new(), None, 0);
     for tick in 0..ticks {
         now.set(tick * MS);
@@ -66,7 +66,7 @@ fn run(
                     number += 1;
                     let kept = kept(number);
                     let call = Ended { pid: 7, start_ns, end_ns: now.get(), decode: true, good: true, kept };
-                    calls.push((inside && kept, pilot.call(&call, &mut |s| said.push(s))));
+                    calls.push((inside && kept, switcher.call(&call, &mut |s| said.push(s))));
                 }
             }
             _ => {}
@@ -75,11 +75,11 @@ fn run(
             let since = running.map(|(start, _)| start);
             let wanted = (wanted(number), SwitchReason::Duty);
             let step =
-                pilot.step(&mut engine, wanted, (since, now.get()), &|| now.get(), &mut |s| said.push(s));
+                switcher.step(&mut engine, wanted, (since, now.get()), &|| now.get(), &mut |s| said.push(s));
             step.unwrap();
         }
     }
-    said.extend(pilot.end(now.get()));
+    said.extend(switcher.end(now.get()));
     (calls, said)
 }
 

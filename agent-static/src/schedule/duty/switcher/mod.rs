@@ -22,7 +22,7 @@ const REMEMBERED: usize = 8;
 
 /// One engine.
 #[derive(Debug)]
-pub struct Pilot {
+pub struct ProbeSwitcher {
     /// Process.
     pub pid: u32,
     /// Its duty cycle.
@@ -47,7 +47,7 @@ enum State {
     Out,
 }
 
-impl Pilot {
+impl ProbeSwitcher {
     /// An engine whose probes have been in since `since_ns`. With filters on calls, not all calls pass.
     #[must_use]
     pub fn new(pid: u32, permille: u16, since_ns: u64, filtered: bool) -> Self {

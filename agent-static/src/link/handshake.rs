@@ -8,11 +8,11 @@ use std::time::Instant;
 use profinfer_secure::{Key, Opener, Refusal, Responder, Sealer, Step};
 use profinfer_wire::WIRE_VERSION;
 
-use super::hall::{Caller, LIMIT};
+use super::pending::{LIMIT, PendingConnection};
 
 /// A handshake with who knocks.
 #[derive(Debug)]
-pub(super) struct Knock {
+pub(super) struct Handshake {
     link: File,
     name: String,
     since: Instant,
@@ -20,23 +20,23 @@ pub(super) struct Knock {
 }
 
 /// What came of it so far.
-pub(super) enum Came {
+pub(super) enum HandshakeStep {
     /// It goes on.
-    Waiting(Knock),
+    Waiting(Handshake),
     /// Who is there has the key.
     Known { link: File, name: String, sealer: Sealer, opener: Opener },
     /// The connection is closed.
     Gone { name: String, why: String },
 }
 
-impl Knock {
-    pub(super) fn new(caller: Caller) -> Self {
-        let Caller { link, name, since } = caller;
+impl Handshake {
+    pub(super) fn new(caller: PendingConnection) -> Self {
+        let PendingConnection { link, name, since } = caller;
         Self { link, name, since, responder: Responder::new() }
     }
 
     /// Reads what came and answers it.
-    pub(super) fn step(mut self, key: &Key) -> Came {
+    pub(super) fn step(mut self, key: &Key) -> HandshakeStep {
         loop {
             match self.link.read(self.responder.room()) {
                 Ok(0) => return self.gone("it closed the connection in the handshake"),
@@ -48,14 +48,14 @@ impl Knock {
                         _ => return self.gone("it does not take the answer"),
                     },
                     Ok(Step::Known(sealer, opener)) => {
-                        return Came::Known { link: self.link, name: self.name, sealer, opener };
+                        return HandshakeStep::Known { link: self.link, name: self.name, sealer, opener };
                     }
                     Err(why) => return self.refuse(why),
                 },
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     return match self.since.elapsed() < LIMIT {
-                        true => Came::Waiting(self),
+                        true => HandshakeStep::Waiting(self),
                         false => self.refuse(Refusal::TooSlow),
                     };
                 }
@@ -64,7 +64,7 @@ impl Knock {
         }
     }
 
-    fn refuse(mut self, why: Refusal) -> Came {
+    fn refuse(mut self, why: Refusal) -> HandshakeStep {
         let _ = self.link.write(&why.to_bytes());
         // A connection that is closed while bytes wait is reset, and the reason is lost with it.
         let mut rest = [0; 1024];
@@ -82,12 +82,12 @@ impl Knock {
         self.gone(why)
     }
 
-    fn gone(self, why: &str) -> Came {
-        Came::Gone { name: self.name, why: why.to_owned() }
+    fn gone(self, why: &str) -> HandshakeStep {
+        HandshakeStep::Gone { name: self.name, why: why.to_owned() }
     }
 }
 
-impl AsFd for Knock {
+impl AsFd for Handshake {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.link.as_fd()
     }

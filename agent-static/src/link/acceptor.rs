@@ -1,10 +1,10 @@
-//! The door at which hosts arrive.
+//! The acceptor at which hosts arrive.
 //!
 //! ```text
-//! listener ─▶ hall (with a key: until a request is whole) ─▶ knock (one handshake at a time) ─▶ guest, who waits until
+//! listener ─▶ pending (with a key: until a request is whole) ─▶ handshake (one handshake at a time) ─▶ client, who waits until
 //! somebody looks ─▶ session
 //! ```
-//! Nothing here waits: a running session looks at the door in its own loop, and who is not known changes nothing for it.
+//! Nothing here waits: a running session looks at the acceptor in its own loop, and who is not known changes nothing for it.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -13,34 +13,34 @@ use std::time::{Duration, Instant};
 use profinfer_secure::{Key, Sealer};
 
 use super::Listener;
-use super::hall::Hall;
-use super::knock::{Came, Knock};
+use super::handshake::{Handshake, HandshakeStep};
+use super::pending::PendingConnections;
 use super::reader::Reader;
 use crate::error::log;
 use crate::signals::Signals;
 
-/// Connections that are taken in or turned away in one look at the door.
+/// Connections that are taken in or turned away in one look at the acceptor.
 const AT_ONCE: u32 = 64;
 /// Who is there is looked at so often while somebody is.
 const SHORTLY: Duration = Duration::from_millis(20);
 /// Time between two lines about who was turned away.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A door, and who is at it.
+/// A acceptor, and who is at it.
 #[derive(Debug)]
-pub struct Door {
+pub struct Acceptor {
     listener: Listener,
     key: Option<Key>,
-    hall: Hall,
-    knocking: Option<Knock>,
-    guest: Option<Guest>,
+    pending: PendingConnections,
+    knocking: Option<Handshake>,
+    client: Option<Client>,
     turned_away: u64,
     said: Option<Instant>,
 }
 
 /// A host that may come in.
 #[derive(Debug)]
-pub struct Guest {
+pub struct Client {
     /// What comes from it.
     pub reader: Reader,
     /// What goes to it, if there is a key.
@@ -51,18 +51,26 @@ pub struct Guest {
     pub since: Instant,
 }
 
-impl Guest {
+impl Client {
     fn new(link: File, name: String, channel: Option<(Sealer, profinfer_secure::Opener)>) -> Self {
         let (sealer, opener) = channel.unzip();
         Self { reader: Reader::new(link, opener), sealer, name, since: Instant::now() }
     }
 }
 
-impl Door {
+impl Acceptor {
     /// Who comes to the listener may come in, if there is a key only with it.
     #[must_use]
     pub fn new(listener: Listener, key: Option<Key>) -> Self {
-        Self { listener, key, hall: Hall::new(), knocking: None, guest: None, turned_away: 0, said: None }
+        Self {
+            listener,
+            key,
+            pending: PendingConnections::new(),
+            knocking: None,
+            client: None,
+            turned_away: 0,
+            said: None,
+        }
     }
 
     /// The socket.
@@ -72,8 +80,8 @@ impl Door {
     }
 
     /// The host that waits inside.
-    pub fn guest(&mut self) -> &mut Option<Guest> {
-        &mut self.guest
+    pub fn client(&mut self) -> &mut Option<Client> {
+        &mut self.client
     }
 
     /// Looks who is there. Does not wait.
@@ -81,45 +89,46 @@ impl Door {
         if let Some(key) = self.key.take() {
             self.look_for(&key);
             self.key = Some(key);
-        } else if self.guest.is_none() {
-            self.guest = self.listener.accept().map(|(link, name)| Guest::new(link, name, None));
+        } else if self.client.is_none() {
+            self.client = self.listener.accept().map(|(link, name)| Client::new(link, name, None));
         }
     }
 
     /// Looks who has the key.
     fn look_for(&mut self, key: &Key) {
         for _ in 0..AT_ONCE {
-            if self.guest.is_some() {
+            if self.client.is_some() {
                 return;
             }
-            let Some(knock) = self.knocking.take().or_else(|| self.hall.ready().map(Knock::new)) else {
+            let Some(handshake) = self.knocking.take().or_else(|| self.pending.ready().map(Handshake::new))
+            else {
                 if !self.admit() {
                     return;
                 }
                 continue;
             };
-            match knock.step(key) {
-                Came::Waiting(knock) => {
-                    self.knocking = Some(knock);
+            match handshake.step(key) {
+                HandshakeStep::Waiting(handshake) => {
+                    self.knocking = Some(handshake);
                     return;
                 }
-                Came::Known { link, name, sealer, opener } => {
-                    self.guest = Some(Guest::new(link, name, Some((sealer, opener))));
+                HandshakeStep::Known { link, name, sealer, opener } => {
+                    self.client = Some(Client::new(link, name, Some((sealer, opener))));
                 }
-                Came::Gone { name, why } => self.turn_away(&name, &why),
+                HandshakeStep::Gone { name, why } => self.turn_away(&name, &why),
             }
         }
     }
 
-    /// The next connection comes into the hall, whose places are given to those who came last. False if there is none.
+    /// The next connection comes into the pending, whose places are given to those who came last. False if there is none.
     fn admit(&mut self) -> bool {
         let Some((link, name)) = self.listener.accept() else { return false };
-        if self.hall.full()
-            && let Some(oldest) = self.hall.oldest()
+        if self.pending.full()
+            && let Some(oldest) = self.pending.oldest()
         {
             self.turn_away(&oldest.name, "it said nothing whole, and others came");
         }
-        self.hall.admit(link, name);
+        self.pending.admit(link, name);
         true
     }
 
@@ -133,16 +142,16 @@ impl Door {
     }
 
     /// Waits for a host. `None` if a signal asks the agent to end.
-    pub fn wait(&mut self, signals: &Signals) -> Option<Guest> {
+    pub fn wait(&mut self, signals: &Signals) -> Option<Client> {
         loop {
             if signals.asked_to_end() {
                 return None;
             }
             self.look();
-            if let Some(guest) = self.guest.take() {
-                return Some(guest);
+            if let Some(client) = self.client.take() {
+                return Some(client);
             }
-            let waiting = self.knocking.as_ref().map(Knock::as_fd).or_else(|| self.hall.newest());
+            let waiting = self.knocking.as_ref().map(Handshake::as_fd).or_else(|| self.pending.newest());
             match waiting {
                 Some(link) => signals.wait(link, Some(SHORTLY)),
                 None => signals.wait(self.listener.as_fd(), None),

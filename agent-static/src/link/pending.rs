@@ -14,45 +14,45 @@ use profinfer_secure::hello::HELLO;
 use profinfer_secure::initiator::REQUEST_LEN;
 
 /// Connections that wait. One more, and the one that has waited longest goes.
-pub(super) const PLACES: usize = 32;
+pub(super) const MAX_PENDING: usize = 32;
 
 /// How long a handshake may take as a whole, from the connection on.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
 
 /// Who waits, in the order in which they came.
 #[derive(Debug)]
-pub(super) struct Hall(VecDeque<Caller>);
+pub(super) struct PendingConnections(VecDeque<PendingConnection>);
 
 /// A connection of which nothing is known.
 #[derive(Debug)]
-pub(super) struct Caller {
+pub(super) struct PendingConnection {
     pub(super) link: File,
     pub(super) name: String,
     pub(super) since: Instant,
 }
 
-impl Hall {
+impl PendingConnections {
     pub(super) fn new() -> Self {
-        Self(VecDeque::with_capacity(PLACES))
+        Self(VecDeque::with_capacity(MAX_PENDING))
     }
 
     pub(super) fn full(&self) -> bool {
-        self.0.len() >= PLACES
+        self.0.len() >= MAX_PENDING
     }
 
     /// Somebody comes.
     pub(super) fn admit(&mut self, link: File, name: String) {
-        self.0.push_back(Caller { link, name, since: Instant::now() });
+        self.0.push_back(PendingConnection { link, name, since: Instant::now() });
     }
 
     /// The first whose request is whole, who has said what no host says, is gone, or has had its time.
-    pub(super) fn ready(&mut self) -> Option<Caller> {
-        let at = self.0.iter().position(Caller::ready)?;
+    pub(super) fn ready(&mut self) -> Option<PendingConnection> {
+        let at = self.0.iter().position(PendingConnection::ready)?;
         self.0.remove(at)
     }
 
     /// Who has waited longest.
-    pub(super) fn oldest(&mut self) -> Option<Caller> {
+    pub(super) fn oldest(&mut self) -> Option<PendingConnection> {
         self.0.pop_front()
     }
 
@@ -62,7 +62,7 @@ impl Hall {
     }
 }
 
-impl Caller {
+impl PendingConnection {
     fn ready(&self) -> bool {
         let mut bytes = [0; REQUEST_LEN];
         match recv(self.link.as_raw_fd(), &mut bytes, MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT) {

@@ -1,4 +1,4 @@
-//! The door with a key: who has it comes in and is understood, over everybody else, and looking at it never waits.
+//! The acceptor with a key: who has it comes in and is understood, over everybody else, and looking at it never waits.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::io::{Read, Write};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use profinfer_agent::link::output::{Kind, Weight};
-use profinfer_agent::link::{Door, Guest, Listener, Output};
+use profinfer_agent::link::{Acceptor, Client, Listener, Output};
 use profinfer_secure::initiator::Connected;
 use profinfer_secure::{Initiator, Key, Refusal};
 use profinfer_wire::WIRE_VERSION;
@@ -16,19 +16,19 @@ fn key() -> Key {
     Key::new("board", [1; 32]).unwrap()
 }
 
-fn door() -> (Door, SocketAddr) {
+fn acceptor() -> (Acceptor, SocketAddr) {
     let listener = Listener::tcp(TcpListener::bind("127.0.0.1:0").unwrap()).unwrap();
     let address = listener.port().unwrap();
-    (Door::new(listener, Some(key())), address)
+    (Acceptor::new(listener, Some(key())), address)
 }
 
-/// Looks at the door until somebody is in, or `patience` is over.
-fn look(door: &mut Door, patience: Duration) -> Option<Guest> {
+/// Looks at the acceptor until somebody is in, or `patience` is over.
+fn look(acceptor: &mut Acceptor, patience: Duration) -> Option<Client> {
     let begun = Instant::now();
     while begun.elapsed() < patience {
-        door.look();
-        if let Some(guest) = door.guest().take() {
-            return Some(guest);
+        acceptor.look();
+        if let Some(client) = acceptor.client().take() {
+            return Some(client);
         }
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -60,24 +60,24 @@ fn host(
 
 #[test]
 fn both_directions_of_the_channel() {
-    let (mut door, at) = door();
+    let (mut acceptor, at) = acceptor();
     let host = host(at, key());
-    let mut guest = look(&mut door, Duration::from_secs(60)).unwrap();
+    let mut client = look(&mut acceptor, Duration::from_secs(60)).unwrap();
     let (mut socket, mut channel) = host.join().unwrap().unwrap();
     let mut bytes = [0; 100];
-    let said = guest.reader.peek(&mut bytes).unwrap_err();
+    let said = client.reader.peek(&mut bytes).unwrap_err();
     assert_eq!(said.kind(), std::io::ErrorKind::WouldBlock);
 
     let mut frame = [0; 64];
     let len = channel.sealer.seal(b"a plan", &mut frame).unwrap();
     socket.write_all(&frame[..len]).unwrap();
-    while guest.reader.peek(&mut bytes).is_err() {}
-    assert_eq!(guest.reader.read(&mut bytes[..2]).unwrap(), 2, "in two pieces");
-    assert_eq!(guest.reader.read(&mut bytes[2..]).unwrap(), 4);
+    while client.reader.peek(&mut bytes).is_err() {}
+    assert_eq!(client.reader.read(&mut bytes[..2]).unwrap(), 2, "in two pieces");
+    assert_eq!(client.reader.read(&mut bytes[2..]).unwrap(), 4);
     assert_eq!(&bytes[..6], b"a plan");
 
-    let mut output = Output::new(guest.reader.writer().unwrap(), Kind::Connection, "the test").unwrap();
-    output = output.sealed(guest.sealer);
+    let mut output = Output::new(client.reader.writer().unwrap(), Kind::Connection, "the test").unwrap();
+    output = output.sealed(client.sealer);
     output.greet([7; HELLO_LEN]);
     let sent: Vec<u8> = (0..100u32).flat_map(|i| vec![i as u8; 5000]).collect();
     for (seq, frame) in (0..).zip(sent.chunks(5000)) {
@@ -100,36 +100,36 @@ fn both_directions_of_the_channel() {
     }
     // Empty means: the link has it all. What is sealed and waits is not forgotten.
     drop(output);
-    drop(guest.reader);
+    drop(client.reader);
     let plain = reader.join().unwrap();
     assert!(plain[..HELLO_LEN] == [7; HELLO_LEN] && plain[HELLO_LEN..] == sent);
 }
 
 #[test]
 fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
-    let (mut door, at) = door();
+    let (mut acceptor, at) = acceptor();
     let other = host(at, Key::new("board", [2; 32]).unwrap());
-    assert!(look(&mut door, Duration::from_secs(1)).is_none());
+    assert!(look(&mut acceptor, Duration::from_secs(1)).is_none());
     let e = other.join().unwrap().unwrap_err();
     assert_eq!(e, profinfer_secure::Error::Refused(Refusal::WrongKey));
 
-    let refused = |bytes: &[u8], door: &mut Door| {
+    let refused = |bytes: &[u8], acceptor: &mut Acceptor| {
         let mut socket = TcpStream::connect(at).unwrap();
         socket.write_all(bytes).unwrap();
-        assert!(look(door, Duration::from_millis(200)).is_none());
+        assert!(look(acceptor, Duration::from_millis(200)).is_none());
         let mut answer = Vec::new();
         socket.read_to_end(&mut answer).unwrap();
-        Refusal::of(answer[..].try_into().unwrap())
+        Refusal::parse(answer[..].try_into().unwrap())
     };
-    assert_eq!(refused(&[0; 3000], &mut door), Some(Refusal::KeyWanted));
-    assert_eq!(refused(b"PFIS\x01\x02", &mut door), Some(Refusal::Unknown));
+    assert_eq!(refused(&[0; 3000], &mut acceptor), Some(Refusal::KeyWanted));
+    assert_eq!(refused(b"PFIS\x01\x02", &mut acceptor), Some(Refusal::Unknown));
 
     // One that says nothing, one that stops in the middle, and a host behind them: it does not wait for their two seconds.
     let mut silent = TcpStream::connect(at).unwrap();
     let mut slow = TcpStream::connect(at).unwrap();
     slow.write_all(&b"PFIS\x01\x01and no more"[..]).unwrap();
     let came = host(at, key());
-    assert!(look(&mut door, Duration::from_secs(60)).is_some());
+    assert!(look(&mut acceptor, Duration::from_secs(60)).is_some());
     assert!(came.join().unwrap().is_ok());
     for socket in [&mut silent, &mut slow] {
         socket.set_nonblocking(true).unwrap();
@@ -140,35 +140,35 @@ fn who_is_not_known_is_told_why_and_keeps_nobody_out() {
         );
         socket.set_nonblocking(false).unwrap();
     }
-    assert!(look(&mut door, Duration::from_secs(3)).is_none());
+    assert!(look(&mut acceptor, Duration::from_secs(3)).is_none());
     for socket in [&mut silent, &mut slow] {
         let mut answer = [0; 6];
         socket.read_exact(&mut answer).unwrap();
-        assert_eq!(Refusal::of(&answer), Some(Refusal::TooSlow));
+        assert_eq!(Refusal::parse(&answer), Some(Refusal::TooSlow));
     }
 }
 
 #[test]
 fn a_thousand_who_say_nothing_keep_nobody_out() {
-    let (mut door, at) = door();
+    let (mut acceptor, at) = acceptor();
     let held: Vec<_> = (0..500).map(|_| TcpStream::connect(at).unwrap()).collect();
     let came = host(at, key());
     let more: Vec<_> = (0..500).map(|_| TcpStream::connect(at).unwrap()).collect();
-    assert!(look(&mut door, Duration::from_secs(60)).is_some());
+    assert!(look(&mut acceptor, Duration::from_secs(60)).is_some());
     assert!(came.join().unwrap().is_ok());
     drop((held, more));
 }
 
 #[test]
 fn a_look_at_the_door_does_not_wait() {
-    let (mut door, at) = door();
+    let (mut acceptor, at) = acceptor();
     let _held: Vec<_> = (0..100).map(|_| TcpStream::connect(at).unwrap()).collect();
     let begun = Instant::now();
     let mut looks = 0u64;
     while begun.elapsed() < Duration::from_millis(500) {
-        door.look();
+        acceptor.look();
         looks += 1;
     }
     assert!(looks > 100, "{looks} looks in half a second");
-    assert!(door.guest().is_none());
+    assert!(acceptor.client().is_none());
 }

@@ -14,7 +14,7 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 const LINGER: Duration = Duration::from_secs(6);
 
 /// Waits until the link has everything; for a host whose connection broke as long as the session itself would.
-pub(super) fn last_words(emit: &mut Emitter, host: &mut Host<'_>, signals: &Signals) -> bool {
+pub(super) fn flush_on_exit(emit: &mut Emitter, host: &mut Host<'_>, signals: &Signals) -> bool {
     let (mut begun, mut waiting) = (Instant::now(), usize::MAX);
     loop {
         emit.flush();

@@ -1,4 +1,4 @@
-//! A plan as it comes from a host: record by record, until `Start`. Foreign bytes; what is no wish is skipped.
+//! A plan as it comes from a host: record by record, until `Start`. Foreign bytes; what is no mode is skipped.
 
 use profinfer_wire::record::Record;
 
@@ -6,24 +6,24 @@ use crate::request::plan::{KEPT_REQUESTS, Plan};
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub struct Wishes(Option<Plan>);
+pub struct PlanBuilder(Option<Plan>);
 
-impl Wishes {
+impl PlanBuilder {
     /// Takes one record: the whole plan, when it is `Start` and a plan came before it. It has not been held against
-    /// [`crate::request::asked`]'s limits yet.
+    /// [`crate::request::limits`]'s limits yet.
     pub fn take(&mut self, record: &Record<'_>) -> Option<Plan> {
         if let Record::Plan(p) = record {
             self.0 = Some(Plan::from(*p));
         } else if let Record::Start(_) = record {
             return self.0.take();
         } else if let Some(plan) = self.0.as_mut() {
-            wish(plan, record);
+            mode(plan, record);
         }
         None
     }
 }
 
-fn wish(plan: &mut Plan, record: &Record<'_>) {
+fn mode(plan: &mut Plan, record: &Record<'_>) {
     match record {
         Record::CounterRequest(w) if plan.counters.len() < KEPT_REQUESTS => plan.counters.push((*w).into()),
         Record::GaugeRequest(w) if plan.gauges.len() < KEPT_REQUESTS => plan.gauges.push((*w).into()),

@@ -4,7 +4,7 @@ use crate::capture::rotate::Last;
 use profinfer_trace::ingest::Live;
 
 /// One who looks on.
-pub(crate) trait Onlooker {
+pub(crate) trait CaptureObserver {
     /// Something begins: a word for it.
     fn begin(&mut self, doing: &str);
     /// What is to be said of it.
