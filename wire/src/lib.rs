@@ -11,6 +11,7 @@
 //! [`accumulator::Damage`]. The byte-level specification is `docs/wire-format.md`, whose
 //! examples are this crate's test vectors.
 #![no_std]
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod accumulator;

@@ -11,7 +11,6 @@ macro_rules! totals {
     ($(#[$about:meta])* $name:ident of $struct:ident { $($field:ident),* $(,)? }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "the wire's loss records document each; one name in every layer")]
         pub struct $name {
             $(pub $field: u64),*
         }

@@ -2,7 +2,6 @@
 
 /// One of them; each has a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "their names in the kernel say it")]
 pub enum Tracepoint {
     Switch,
     Waking,

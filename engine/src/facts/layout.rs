@@ -5,7 +5,6 @@
 
 /// Offsets in bytes of the fields that are read from the engine's memory. Field names are the engine's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "names of the engine's own fields")]
 pub struct Layout {
     pub tensor_size: u32,
     pub tensor_type: u32,

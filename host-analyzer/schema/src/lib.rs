@@ -9,6 +9,8 @@
 //! values are only added. Texts with a fixed set of values are enums; a value that this version does not
 //! know is read as `Newer` and written back as it was.
 
+#![warn(missing_docs)]
+
 mod accelerator;
 mod backends;
 mod bound;

@@ -11,6 +11,8 @@
 //! `decode` uses the wire only and never opens a file; `model` uses nothing of ours, so that a second version of the wire cannot leak into an
 //! analysis; `gguf` reads the header of a model's file into the tables of `model`, for predictions.
 
+#![warn(missing_docs)]
+
 pub mod decode;
 pub mod gguf;
 pub mod ingest;
