@@ -287,12 +287,12 @@ mod tests {
             (text(program), script.map(text))
         };
         let told = |program: &str, script: Option<&str>| (program.to_owned(), script.map(str::to_owned));
-        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), wait_status("/usr/bin/curl", None));
-        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), wait_status("python3.11", Some("/opt/app.py")));
-        assert_eq!(of("sh|-c|echo Geheim"), wait_status("sh", None));
-        assert_eq!(of("shred|Geheim"), wait_status("shred", None));
-        assert_eq!(of("nginx: worker for Geheim"), wait_status("nginx:", None));
-        assert_eq!(of("bash|mein Geheim"), wait_status("bash", None));
-        assert_eq!(of(""), wait_status("", None));
+        assert_eq!(of("/usr/bin/curl|-H|Authorization: x|http://a"), told("/usr/bin/curl", None));
+        assert_eq!(of("python3.11|-u|/opt/app.py|--token|x"), told("python3.11", Some("/opt/app.py")));
+        assert_eq!(of("sh|-c|echo Geheim"), told("sh", None));
+        assert_eq!(of("shred|Geheim"), told("shred", None));
+        assert_eq!(of("nginx: worker for Geheim"), told("nginx:", None));
+        assert_eq!(of("bash|mein Geheim"), told("bash", None));
+        assert_eq!(of(""), told("", None));
     }
 }
