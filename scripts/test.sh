@@ -109,7 +109,7 @@ in_parallel() {
 shell_scripts() {
 	local files
 	mapfile -t files < <(git ls-files -co --exclude-standard '*.sh' .ci/run)
-	shellcheck "${files[@]}"
+	printf '%s\0' "${files[@]}" | xargs -0 -P "$(nproc)" -n 16 shellcheck
 }
 # The agent without its features, and with one of them: each without warnings.
 agent_features() {
