@@ -1,7 +1,7 @@
-//! From the files that a process maps to attached probes.
+//! Attaches probes to the files that a process maps.
 //!
-//! Called whenever something may have been loaded; what is attached already stays. Probes are for one
-//! process each, so other users of the same libraries pay nothing.
+//! Called whenever new files may have been loaded; existing probes stay. Each probe is limited to
+//! one process, so other users of the same libraries have no overhead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -30,43 +30,40 @@ use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
 use crate::target::watch::Watch;
 
-/// Direct probes that were put in or refused, and what became of the operators' probes.
+/// Direct probes that were installed or refused, and the outcomes of the operator probes.
 pub type Settled = (std::result::Result<PutIn, Refused>, Vec<Outcome>);
 
-/// A process with what is attached to it.
+/// A process and its probes.
 #[derive(Debug)]
 pub struct Attached {
-    /// Process.
     pub pid: u32,
-    /// What its files said last; `None` until a part of an engine was found.
+    /// Plan from the last examination of its files; `None` until a part of an engine was found.
     pub plan: Option<EnginePlan>,
-    /// The files that are parts of the engine, in the order that the plan counts them.
+    /// The files that are parts of the engine, in the order of the plan's indices.
     pub files: Vec<MappedFile>,
-    /// Probes that are in place, and what was last said of each.
+    /// Attached probes, with the last reported outcome of each.
     pub reported: Vec<Outcome>,
-    /// Probes that the kernel refused when it was asked last.
+    /// Probes that the kernel refused at the last attempt.
     refused: Vec<Outcome>,
-    /// How its operators are probed.
     pub operators: Operators,
     levels: u32,
     uprobes: Uprobes,
     library_events: Vec<Link>,
     looked_at: BTreeMap<FileId, bool>,
-    /// What the engine's files were like when they were examined.
+    /// Size and time of the engine's files when they were examined.
     stamps: BTreeMap<FileId, Stamp>,
     linkers: BTreeSet<FileId>,
     /// Operators are captured in calls that begin in this window.
     captured: Window,
-    /// When the last operator probe was put in place, ns.
+    /// When the last operator probe was attached, ns.
     operators_ns: Option<u64>,
-    /// They take operator probes out.
+    /// Threads that remove operator probes.
     leaving: Vec<JoinHandle<()>>,
-    /// The functions of other backends that are worth a probe.
+    /// Functions of other backends that are probed.
     backends: Vec<BackendFunction>,
 }
 
 impl Attached {
-    /// Nothing attached yet.
     #[must_use]
     pub fn new(pid: u32, levels: u32, mode: &ProbeMode) -> Self {
         Self {
@@ -89,7 +86,8 @@ impl Attached {
         }
     }
 
-    /// Some probe of that level is attached, of the engine itself: other backends have some of the functions that there are.
+    /// Whether any probe of this level is attached to the engine itself. Functions of other
+    /// backends do not count.
     #[must_use]
     pub fn has(&self, level: u32) -> bool {
         let of_it = |kind: ProbeKind| level_bit(kind.level()) & level != 0 && kind.backend_slot().is_none();
@@ -102,13 +100,13 @@ impl Attached {
         code_files(pid).iter().any(|file| self.files.iter().any(|own| own.id == file.id))
     }
 
-    /// Number of probes that are or were in place.
+    /// Number of probes that are or were attached.
     #[must_use]
     pub fn probes(&self) -> usize {
         self.reported.len()
     }
 
-    /// Everything that the levels ask for is attached, as far as the agent knows.
+    /// All requested levels are attached, as far as the agent knows.
     #[must_use]
     pub fn complete(&self) -> bool {
         let wanted = [level::TOKEN, level::GRAPH, level::OP];
@@ -116,9 +114,10 @@ impl Attached {
         wanted.into_iter().filter(|l| self.levels & l != 0).all(has)
     }
 
-    /// Begins to take the probes on the CPU's operators out; how many. What functions of other backends have stays: they are
-    /// few. Threads of their own wait for the kernel, which lets go of a probe when no CPU can be in it any more: all at once, so that
-    /// one wait is enough for all, and no place keeps its trap while the others are waited for.
+    /// Starts to remove the probes on CPU operators, and returns their number. Probes on functions
+    /// of other backends stay: they are few. Separate threads wait for the kernel, which releases a
+    /// probe when no CPU can be executing it any more. All are removed at once, so that one wait is
+    /// enough for all and no place keeps its trap in the meantime.
     pub fn take_out_operators(&mut self) -> u16 {
         let (gone, n) = self.uprobes.take_out(switchable);
         self.drop_aside(gone);
@@ -131,12 +130,12 @@ impl Attached {
         while !gone.is_empty() {
             let some = gone.split_off(gone.len().saturating_sub(each));
             let thread = std::thread::Builder::new().name("take-out".to_owned()).stack_size(LEAVING_STACK);
-            // Where there is no thread to be had, they are dropped here.
+            // If no thread can be started, the links are dropped here.
             self.leaving.extend(thread.spawn(move || drop(some)));
         }
     }
 
-    /// The probes that were to be taken out are out.
+    /// Whether the operator probes are completely removed.
     pub fn operators_out(&mut self) -> bool {
         for left in self.leaving.extract_if(.., |l| l.is_finished()) {
             let _ = left.join();
@@ -144,10 +143,9 @@ impl Attached {
         self.leaving.is_empty()
     }
 
-    /// Puts them in again; how many.
+    /// Attaches the operator probes again and returns their number.
     ///
-    /// # Errors
-    /// What the kernel answered; then none is in.
+    /// # Errors What the kernel answered; in that case no operator probe is attached.
     pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
         match self.uprobes.put_in(bpf, self.pid, &self.files, switchable) {
             Ok(put) => Ok(u16::try_from(put).unwrap_or(u16::MAX)),
@@ -164,18 +162,17 @@ impl Attached {
         bpf.set_engine(self.pid, self.config(false));
     }
 
-    /// Since when all operator probes are in place, ns; `None` where there are none.
+    /// Time since which all operator probes are attached, ns; `None` without operator probes.
     #[must_use]
     pub fn operators_since(&self) -> Option<u64> {
         let direct = matches!(self.operators, Operators::Direct(_));
         self.operators_ns.filter(|_| direct || self.uprobes.kinds().any(switchable))
     }
 
-    /// Looks at what the process maps now and attaches what is new. Returns the fates of the probes that
-    /// were tried, empty when nothing changed.
+    /// Examines the files that the process maps now and attaches new probes. Returns the outcomes
+    /// of these probes; empty if nothing changed.
     ///
-    /// # Errors
-    /// When the kernel has no room for another process.
+    /// # Errors If the programs have no slot for another process.
     pub fn refresh(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
         let mapped = code_files(self.pid);
         let new: Vec<&MappedFile> = mapped.iter().filter(|f| !self.looked_at.contains_key(&f.id)).collect();
@@ -200,7 +197,7 @@ impl Attached {
         Ok(outcomes)
     }
 
-    /// Whether the file is a part of an engine. A dynamic linker gets its hook here.
+    /// Whether the file is a part of an engine. Also attaches the hook of a dynamic linker.
     fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
         let Some(bytes) = self.read(file) else { return false };
         let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
@@ -214,20 +211,20 @@ impl Attached {
         sparing(std::slice::from_ref(&bytes), || is_engine_part(&image, &self.backends))
     }
 
-    /// The bytes of a file that the process maps; says so where they cannot be had.
+    /// The bytes of a file that the process maps. Logs the error if the file cannot be read.
     fn read(&self, file: &MappedFile) -> Option<Mmap> {
         let read = File::open(&file.open_path).and_then(|opened| map(&opened));
         let failed = |e| log(&unreadable(self.pid, file, &e));
         read.map_err(failed).ok()
     }
 
-    /// A dynamic linker's hook is in place: loads will be seen.
+    /// The hook of a dynamic linker is attached, so that loads are noticed.
     #[must_use]
     pub fn sees_loads(&self) -> bool {
         !self.library_events.is_empty()
     }
 
-    /// Makes the plan anew, from the files that can (still) be read: the others are no part of it.
+    /// Rebuilds the plan from the files that are still readable. Other files are not part of it.
     fn examine(&mut self) {
         let files = std::mem::take(&mut self.files);
         let (files, opened): (Vec<_>, Vec<_>) =
@@ -250,9 +247,9 @@ impl Attached {
 
     fn attach(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
         let Some(plan) = &self.plan else { return Ok(Vec::new()) };
-        // The operator level reads the graphs that it belongs to.
+        // The operator level also needs the graphs to which the operators belong.
         let graphs = if self.levels & level::OP != 0 { level::GRAPH } else { 0 };
-        // Operators that cannot be distinguished would cost time and be counted as lost.
+        // Operators that cannot be identified would cause overhead and be counted as lost.
         let readable = |kind: ProbeKind| plan.layout.is_ok() || level_bit(kind.level()) != level::OP;
         let wanted = |kind: ProbeKind| {
             level_bit(kind.level()) & (self.levels | graphs) != 0
@@ -261,7 +258,7 @@ impl Attached {
         };
         bpf.set_engine(self.pid, self.config(hold));
         let mut outcomes = Vec::new();
-        // Ends before starts, so that no operator is seen to start that is not seen to end.
+        // Ends before starts: otherwise the start of an operator could be seen without its end.
         let probed = |kind: ProbeKind| wanted(kind) && !(bpf.starts_only() && kind == ProbeKind::OpEnd);
         let mut sites: Vec<_> = plan.sites.iter().filter(|s| probed(s.kind)).collect();
         sites.sort_by_key(|s| (std::cmp::Reverse(s.kind), s.file));
@@ -289,11 +286,11 @@ impl Attached {
         Ok(outcomes)
     }
 
-    /// Puts direct probes into an engine that is known, where they are wanted; `called` is the thread that `watch` holds. What is
-    /// refused is probed by uprobes instead. `None`: nothing was to be done.
+    /// Installs direct probes in a known engine if they are configured. `called` is the thread that
+    /// `watch` holds. Falls back to uprobes if direct probes are refused. `None`: there was nothing
+    /// to do.
     ///
-    /// # Errors
-    /// As [`Self::refresh`].
+    /// # Errors Same as [`Self::refresh`].
     pub fn settle(
         &mut self,
         bpf: &Bpf<'_>,
@@ -312,19 +309,19 @@ impl Attached {
         Ok(Some((done, outcomes)))
     }
 
-    /// Its operators are probed directly from now on.
+    /// Marks the operators as probed directly from now on.
     pub fn probed_directly(&mut self, installed: Box<Installed>) {
         self.operators = Operators::Direct(installed);
         self.operators_ns = Some(clock::monotonic_ns());
     }
 
-    /// What was found, and refused by the kernel.
+    /// Probes whose place was found, but which the kernel refused.
     #[must_use]
     pub fn refused(&self) -> &[Outcome] {
         &self.refused
     }
 
-    /// What was looked for in vain, once nothing more is expected to be loaded.
+    /// Probes whose place was not found, to be called when no more files are expected to load.
     #[must_use]
     pub fn missing(&self) -> Vec<Outcome> {
         let wanted = |kind: ProbeKind| level_bit(kind.level()) & self.levels != 0;
@@ -341,13 +338,14 @@ impl Attached {
         all
     }
 
-    /// Holds what was found against what was hit: probes of which something else is to be said than before, with that.
+    /// Compares the attached probes with the hits. Returns the probes whose self-check result
+    /// changed.
     pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
         let mut changed = Vec::new();
         for probe in &mut self.reported {
             let Fate::Attached { doubt: said, .. } = &mut probe.fate else { continue };
             let doubt = doubt(probe.kind, hits, totals);
-            // How often does not matter: only a change is news.
+            // Only a new or resolved doubt is reported; its numbers change all the time.
             if said.is_some() == doubt.is_some() {
                 continue;
             }
@@ -357,9 +355,10 @@ impl Attached {
         changed
     }
 
-    /// Removes the probes from files that were overwritten since they were examined (the same inode, other bytes). The kernel
-    /// keeps the instruction that a probe stands for from the first time that somebody asked for that place: as long as one
-    /// probe stays, a process with the new bytes would execute the old instruction there.
+    /// Removes the probes from files that were overwritten since their examination (same inode,
+    /// different bytes). The kernel caches the original instruction of a place at its first
+    /// registration. As long as one probe stays, a process with the new bytes would execute the old
+    /// instruction there.
     pub fn drop_overwritten(&mut self) -> Vec<Outcome> {
         let now =
             |f: &MappedFile| stamp(f).filter(|now| self.stamps.get(&f.id).is_some_and(|then| then != now));
@@ -375,17 +374,16 @@ impl Attached {
         gone.into_iter().map(|o| Outcome { fate: Fate::Overwritten { offset: o.offset() }, ..o }).collect()
     }
 
-    /// Loads need not be seen any more.
+    /// Stops watching for library loads.
     pub fn forget_loads(&mut self) {
         self.library_events.clear();
     }
 
-    /// Holds the engine at its first token, or lets it run on from there.
+    /// Holds the engine at its first decode call, or lets it continue from there.
     pub fn hold(&self, bpf: &Bpf<'_>, hold: bool) {
         bpf.set_engine(self.pid, self.config(hold));
     }
 
-    /// The configuration for the programs.
     fn config(&self, hold: bool) -> EngineConfig {
         let read_topology = self.levels & level::OP != 0;
         let Some(plan) = &self.plan else {
@@ -404,8 +402,8 @@ impl Attached {
         }
     }
 
-    /// The process has ended: its probes are removed aside, for the next one of its name may begin right now, and must not run
-    /// unseen while the kernel lets go of these.
+    /// Removes the probes of a process that has ended, on separate threads: the next process of its
+    /// name may start right now and must not run untraced while the kernel releases these probes.
     pub fn ended(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
         self.take_out_direct(watch);
         let (mut gone, _) = self.uprobes.take_out(|_| true);
@@ -415,7 +413,6 @@ impl Attached {
         bpf.remove_engine(self.pid);
     }
 
-    /// Removes every probe.
     pub fn detach(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
         self.take_out_direct(watch);
         self.uprobes.clear();
@@ -430,12 +427,12 @@ impl Attached {
         if let Operators::Direct(installed) = std::mem::replace(&mut self.operators, Operators::Uprobes) {
             match installed.take_out(watch) {
                 Ok(back) if back.left > 0 => log(&format!(
-                    "process {}: {} of the places of direct probes were changed by somebody else since: they stay so",
+                    "process {}: {} places of direct probes were modified by another program in the meantime and stay modified",
                     self.pid, back.left
                 )),
                 Ok(_) => {}
                 Err(e) => log(&format!(
-                    "the direct probes stay in process {}, and record nothing: {e}\n  take them out: profinfer-agent \
+                    "cannot remove the direct probes from process {}: {e}\n  they stay, but record nothing; to remove them: profinfer-agent \
                      repair --pid {}",
                     self.pid, self.pid
                 )),
@@ -444,25 +441,25 @@ impl Attached {
     }
 }
 
-/// Most threads that take probes out: an engine has two or three places.
+/// Most threads that remove probes: an engine has two or three probed places.
 const LEAVING: usize = 4;
-/// Stack of a thread that takes probes out: it makes one system call after the other.
+/// Stack of a thread that removes probes: it only makes a few system calls.
 const LEAVING_STACK: usize = 64 << 10;
 
-/// It may be taken out and put in again: probes on operators of the CPU.
+/// Whether the probe may be removed and attached again during a session: probes on CPU operators.
 const fn switchable(kind: ProbeKind) -> bool {
     matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
 }
 
-/// What is said of a file that a process maps and that cannot be looked at.
+/// Message for a mapped file that cannot be read.
 fn unreadable(pid: u32, file: &MappedFile, e: &dyn std::fmt::Display) -> String {
-    format!("{}, which process {pid} maps, cannot be looked at: {e}\n  no probe goes there", file.path)
+    format!("cannot read {}, which process {pid} maps: {e}\n  the file gets no probes", file.path)
 }
 
-/// Size and time of the last change, in seconds and ns.
+/// Size and modification time (seconds, ns).
 type Stamp = (u64, i64, i64);
 
-/// That of the file itself; `None` when its path leads to another one by now.
+/// The stamp of the mapped file itself; `None` if its path leads to another file by now.
 fn stamp(file: &MappedFile) -> Option<Stamp> {
     let meta = std::fs::metadata(&file.open_path).ok().filter(|m| m.ino() == file.id.inode)?;
     Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
