@@ -123,7 +123,7 @@ pub(crate) fn begin(pid: u32, done: PutIn, cost: Option<ProbeCost>, lower: &mut 
     let repaired = done.repaired.done;
     if repaired > 0 {
         log(&format!(
-            "process {pid}: restored {repaired} places that a killed agent had left with direct probes"
+            "process {pid}: {repaired} places put back first: a killed agent had left its direct probes there"
         ));
     }
     let used = ProbesUsed {
