@@ -3,32 +3,29 @@
 //! Called whenever new files may have been loaded; existing probes stay. Each probe is limited to
 //! one process, so other users of the same libraries have no overhead.
 
+mod files;
+mod removal;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::os::unix::fs::MetadataExt;
-use std::thread::JoinHandle;
 
 use libbpf_rs::Link;
-use memmap2::Mmap;
-use profinfer_engine::{
-    BackendFunction, EnginePlan, Image, ProbeKind, Site, describe, examine, is_engine_part,
-    library_event_site,
-};
+use profinfer_engine::{BackendFunction, EnginePlan, ProbeKind, Site, describe};
 use profinfer_wire::record::control::level;
 
 use crate::bpf::backend_function;
-use crate::bpf::{AttachPoint, Bpf, EngineConfig, Totals, Window};
+use crate::bpf::{Bpf, EngineConfig, Totals, Window};
 use crate::clock;
 use crate::direct::{Installed, PutIn, Refused};
-use crate::error::{Result, log};
+use crate::error::Result;
 use crate::lower::hits::Hits;
 use crate::probes::operators::{Operators, ProbeMode};
 use crate::probes::outcome::{Fate, Outcome, level_bit};
 use crate::probes::selfcheck::doubt;
 use crate::probes::uprobes::Uprobes;
-use crate::sys::file::{map, sparing};
 use crate::target::maps::{FileId, MappedFile, code_files};
 use crate::target::watch::Watch;
+use files::{Stamp, stamp};
+use removal::{LEAVING, Leaving};
 
 /// Direct probes that were installed or refused, and the outcomes of the operator probes.
 pub type Settled = (std::result::Result<PutIn, Refused>, Vec<Outcome>);
@@ -58,7 +55,7 @@ pub struct Attached {
     /// When the last operator probe was attached, ns.
     operators_ns: Option<u64>,
     /// Threads that remove operator probes.
-    leaving: Vec<JoinHandle<()>>,
+    leaving: Leaving,
     /// Functions of other backends that are probed.
     backends: Vec<BackendFunction>,
 }
@@ -114,48 +111,6 @@ impl Attached {
         wanted.into_iter().filter(|l| self.levels & l != 0).all(has)
     }
 
-    /// Starts to remove the probes on CPU operators, and returns their number. Probes on functions
-    /// of other backends stay: they are few. Separate threads wait for the kernel, which releases a
-    /// probe when no CPU can be executing it any more. All are removed at once, so that one wait is
-    /// enough for all and no place keeps its trap in the meantime.
-    pub fn take_out_operators(&mut self) -> u16 {
-        let (gone, n) = self.uprobes.take_out(switchable);
-        self.drop_aside(gone);
-        u16::try_from(n).unwrap_or(u16::MAX)
-    }
-
-    fn drop_aside(&mut self, mut gone: Vec<Link>) {
-        self.operators_out();
-        let each = gone.len().div_ceil(LEAVING);
-        while !gone.is_empty() {
-            let some = gone.split_off(gone.len().saturating_sub(each));
-            let thread = std::thread::Builder::new().name("take-out".to_owned()).stack_size(LEAVING_STACK);
-            // If no thread can be started, the links are dropped here.
-            self.leaving.extend(thread.spawn(move || drop(some)));
-        }
-    }
-
-    /// Whether the operator probes are completely removed.
-    pub fn operators_out(&mut self) -> bool {
-        for left in self.leaving.extract_if(.., |l| l.is_finished()) {
-            let _ = left.join();
-        }
-        self.leaving.is_empty()
-    }
-
-    /// Attaches the operator probes again and returns their number.
-    ///
-    /// # Errors What the kernel answered; in that case no operator probe is attached.
-    pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
-        match self.uprobes.put_in(bpf, self.pid, &self.files, switchable) {
-            Ok(put) => Ok(u16::try_from(put).unwrap_or(u16::MAX)),
-            Err(e) => {
-                self.take_out_operators();
-                Err(e)
-            }
-        }
-    }
-
     /// Captures operators in calls that begin in this window.
     pub fn capture(&mut self, bpf: &Bpf<'_>, window: Window) {
         self.captured = window;
@@ -197,52 +152,10 @@ impl Attached {
         Ok(outcomes)
     }
 
-    /// Whether the file is a part of an engine. Also attaches the hook of a dynamic linker.
-    fn look_at(&mut self, bpf: &Bpf<'_>, file: &MappedFile) -> bool {
-        let Some(bytes) = self.read(file) else { return false };
-        let Ok(image) = Image::parse(&file.path, &bytes) else { return false };
-        if !self.linkers.contains(&file.id)
-            && let Some(offset) = sparing(std::slice::from_ref(&bytes), || library_event_site(&image))
-            && let Ok(links) = bpf.attach(AttachPoint::LibraryEvent, self.pid, &file.open_path, &[offset])
-        {
-            self.linkers.insert(file.id);
-            self.library_events.extend(links);
-        }
-        sparing(std::slice::from_ref(&bytes), || is_engine_part(&image, &self.backends))
-    }
-
-    /// The bytes of a file that the process maps. Logs the error if the file cannot be read.
-    fn read(&self, file: &MappedFile) -> Option<Mmap> {
-        let read = File::open(&file.open_path).and_then(|opened| map(&opened));
-        let failed = |e| log(&unreadable(self.pid, file, &e));
-        read.map_err(failed).ok()
-    }
-
     /// The hook of a dynamic linker is attached, so that loads are noticed.
     #[must_use]
     pub fn sees_loads(&self) -> bool {
         !self.library_events.is_empty()
-    }
-
-    /// Rebuilds the plan from the files that are still readable. Other files are not part of it.
-    fn examine(&mut self) {
-        let files = std::mem::take(&mut self.files);
-        let (files, opened): (Vec<_>, Vec<_>) =
-            files.into_iter().filter_map(|file| self.read(&file).map(|bytes| (file, bytes))).unzip();
-        let parsed = files.into_iter().zip(&opened).filter_map(|(file, bytes)| {
-            match Image::parse(&file.path, bytes) {
-                Ok(image) => Some((file, image)),
-                Err(e) => {
-                    log(&unreadable(self.pid, &file, &e));
-                    None
-                }
-            }
-        });
-        let (files, images): (Vec<_>, Vec<_>) = parsed.unzip();
-        if !images.is_empty() {
-            self.plan = Some(sparing(&opened, || examine(&images, &self.backends)));
-        }
-        self.files = files;
     }
 
     fn attach(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
@@ -355,25 +268,6 @@ impl Attached {
         changed
     }
 
-    /// Removes the probes from files that were overwritten since their examination (same inode,
-    /// different bytes). The kernel caches the original instruction of a place at its first
-    /// registration. As long as one probe stays, a process with the new bytes would execute the old
-    /// instruction there.
-    pub fn drop_overwritten(&mut self) -> Vec<Outcome> {
-        let now =
-            |f: &MappedFile| stamp(f).filter(|now| self.stamps.get(&f.id).is_some_and(|then| then != now));
-        let changed: Vec<MappedFile> = self.files.iter().filter(|f| now(f).is_some()).cloned().collect();
-        for file in &changed {
-            self.uprobes.forget(file.id);
-            self.stamps.remove(&file.id);
-        }
-        let of_changed = |o: &Outcome| changed.iter().any(|f| f.path == o.library);
-        let (gone, reported) = std::mem::take(&mut self.reported).into_iter().partition(of_changed);
-        self.reported = reported;
-        let gone: Vec<Outcome> = gone;
-        gone.into_iter().map(|o| Outcome { fate: Fate::Overwritten { offset: o.offset() }, ..o }).collect()
-    }
-
     /// Stops watching for library loads.
     pub fn forget_loads(&mut self) {
         self.library_events.clear();
@@ -401,66 +295,9 @@ impl Attached {
             captured: self.captured,
         }
     }
-
-    /// Removes the probes of a process that has ended, on separate threads: the next process of its
-    /// name may start right now and must not run untraced while the kernel releases these probes.
-    pub fn ended(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
-        self.take_out_direct(watch);
-        let (mut gone, _) = self.uprobes.take_out(|_| true);
-        self.uprobes.clear();
-        gone.append(&mut self.library_events);
-        self.drop_aside(gone);
-        bpf.remove_engine(self.pid);
-    }
-
-    pub fn detach(&mut self, bpf: &Bpf<'_>, watch: &mut Watch) {
-        self.take_out_direct(watch);
-        self.uprobes.clear();
-        for leaving in self.leaving.drain(..) {
-            let _ = leaving.join();
-        }
-        self.library_events.clear();
-        bpf.remove_engine(self.pid);
-    }
-
-    fn take_out_direct(&mut self, watch: &mut Watch) {
-        if let Operators::Direct(installed) = std::mem::replace(&mut self.operators, Operators::Uprobes) {
-            match installed.take_out(watch) {
-                Ok(back) if back.left > 0 => log(&format!(
-                    "process {}: {} places of direct probes were modified by another program in the meantime and stay modified",
-                    self.pid, back.left
-                )),
-                Ok(_) => {}
-                Err(e) => log(&format!(
-                    "cannot remove the direct probes from process {}: {e}\n  they stay, but record nothing; to remove them: profinfer-agent \
-                     repair --pid {}",
-                    self.pid, self.pid
-                )),
-            }
-        }
-    }
 }
-
-/// Most threads that remove probes: an engine has two or three probed places.
-const LEAVING: usize = 4;
-/// Stack of a thread that removes probes: it only makes a few system calls.
-const LEAVING_STACK: usize = 64 << 10;
 
 /// Whether the probe may be removed and attached again during a session: probes on CPU operators.
 const fn switchable(kind: ProbeKind) -> bool {
     matches!(kind, ProbeKind::OpStart | ProbeKind::OpFused | ProbeKind::OpEnd | ProbeKind::OpFunction)
-}
-
-/// Message for a mapped file that cannot be read.
-fn unreadable(pid: u32, file: &MappedFile, e: &dyn std::fmt::Display) -> String {
-    format!("cannot read {}, which process {pid} maps: {e}\n  the file gets no probes", file.path)
-}
-
-/// Size and modification time (seconds, ns).
-type Stamp = (u64, i64, i64);
-
-/// The stamp of the mapped file itself; `None` if its path leads to another file by now.
-fn stamp(file: &MappedFile) -> Option<Stamp> {
-    let meta = std::fs::metadata(&file.open_path).ok().filter(|m| m.ino() == file.id.inode)?;
-    Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
