@@ -19,7 +19,7 @@ pub(super) fn keep_log() {
 /// Builds the diagnostic from the error and the last lines of libbpf's log.
 pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
     let log = LOG.with_borrow_mut(std::mem::take);
-    let said: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).rev().take(3).collect();
+    let messages: Vec<&str> = log.lines().filter(|l| !l.trim().is_empty()).rev().take(3).collect();
     let root = nix::unistd::geteuid().is_root();
     let help = match e.kind() {
         _ if !root => "run the agent as root (or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)".to_owned(),
@@ -30,7 +30,7 @@ pub(super) fn refused(e: &libbpf_rs::Error) -> Diagnostic {
         }
         _ => kernel_config_help(),
     };
-    let answer = if said.is_empty() { e.to_string() } else { format!("{e}; {}", said.join("; ")) };
+    let answer = if messages.is_empty() { e.to_string() } else { format!("{e}; {}", messages.join("; ")) };
     Diagnostic::new("loading the BPF programs", answer, help)
 }
 

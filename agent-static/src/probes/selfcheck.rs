@@ -16,7 +16,7 @@ use crate::lower::hits::Hits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
     /// The program computes graphs without a decode call.
-    NoTokenCall {
+    NoDecodeCall {
         /// Graphs that ran.
         graphs: u64,
     },
@@ -50,7 +50,7 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut never = |graphs, what| write!(f, "never hit, although {graphs} graphs ran: {what}");
         match *self {
-            Self::NoTokenCall { graphs } => never(graphs, "the program computes graphs without it"),
+            Self::NoDecodeCall { graphs } => never(graphs, "the program computes graphs without it"),
             Self::NotScheduled { graphs } => never(graphs, "the engine does not call it for its graphs"),
             Self::NotOnCpu { graphs } => never(graphs, "nothing was computed on the CPU, or not through it"),
             Self::NoOperator { graphs, starts, ends } => write!(
@@ -77,7 +77,7 @@ pub fn doubt(kind: ProbeKind, hits: &Hits, totals: &Totals) -> Option<Doubt> {
     }
     match kind {
         ProbeKind::LlamaDecode | ProbeKind::LlamaProcess if hits.calls == 0 => {
-            Some(Doubt::NoTokenCall { graphs })
+            Some(Doubt::NoDecodeCall { graphs })
         }
         // Its splits complete before it does.
         ProbeKind::SchedulerGraph if hits.begun == 0 => Some(Doubt::NotScheduled { graphs }),

@@ -118,9 +118,9 @@ impl Steer {
             let wanted = steered.wanted(&self.effective.filters, lower.engines_progress.of(pid));
             let running = [lower.token_since(pid), lower.graph_since(pid)].into_iter().flatten().min();
             let emit = &mut lower.emit;
-            let mut say = |switch| say(emit, switch);
+            let mut send = |switch| send(emit, switch);
             let seen = lower.drained_ns;
-            match steered.switcher.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut say)
+            match steered.switcher.step(&mut engine, wanted, (running, seen), &clock::monotonic_ns, &mut send)
             {
                 Ok(None) => {}
                 Ok(Some(took_ns)) => {
@@ -149,7 +149,7 @@ impl Steer {
             if s.gone == 1
                 && let Some(end) = s.switcher.end(now)
             {
-                say(&mut lower.emit, end);
+                send(&mut lower.emit, end);
             }
             s.gone <= 2
         });
@@ -170,7 +170,7 @@ impl Steer {
             let switcher =
                 ProbeSwitcher::new(pid, controller.duty(), since_ns, self.effective.filters.of_calls());
             if let Some(begin) = switcher.begin() {
-                say(&mut lower.emit, begin);
+                send(&mut lower.emit, begin);
             }
             self.engines.push(Steered {
                 switcher,
@@ -203,11 +203,11 @@ impl Steer {
             let Some(steered) = self.engines.iter_mut().find(|s| s.switcher.pid == call.pid) else {
                 continue;
             };
-            let captured = steered.switcher.call(&call, &mut |switch| say(emit, switch));
+            let captured = steered.switcher.call(&call, &mut |switch| send(emit, switch));
             steered.controller.call(&call, captured);
             steered.fastest.call(&call);
-            let whole = captured == Captured::Whole && call.kept;
-            counts[if whole { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;
+            let complete = captured == Captured::All && call.kept;
+            counts[if complete { 0 } else { 1 + usize::from(captured != Captured::None) }] += 1;
         }
         if let Some(loss) = &mut lower.capture_loss {
             loss.tokens_traced += counts[0];
@@ -221,7 +221,7 @@ impl Steer {
         self.calls(lower);
         let now = clock::monotonic_ns();
         for end in self.engines.iter().filter(|s| s.gone == 0).filter_map(|s| s.switcher.end(now)) {
-            say(&mut lower.emit, end);
+            send(&mut lower.emit, end);
         }
         self.engines.clear();
     }
@@ -254,7 +254,7 @@ fn near(ranges: &Ranges, reached: u32, lead: u32) -> bool {
     ranges.is_empty() || ranges.iter().any(close)
 }
 
-fn say(emit: &mut Emitter, switch: ProbeSwitch) {
+fn send(emit: &mut Emitter, switch: ProbeSwitch) {
     emit.emit(&Record::ProbeSwitch(switch), Weight::Essential);
 }
 

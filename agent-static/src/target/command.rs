@@ -244,8 +244,8 @@ mod tests {
             "/lib/ld.so|--argv0|x|/b/llama-completion|-m|m.gguf",
             "nodes|-t|2|--temp|0.8|-s|-1|--list|--rope-freq-base|1e-5",
         ] {
-            let told = line.replace('|', " ").replace("/models/a b.gguf", HIDDEN);
-            assert_eq!(engine(line), told);
+            let expected = line.replace('|', " ").replace("/models/a b.gguf", HIDDEN);
+            assert_eq!(engine(line), expected);
         }
         assert_eq!(engine(""), "");
     }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn prompts_and_secrets_of_an_engine_are_hidden() {
         let text = "Geheim 4711";
-        for (line, told) in [
+        for (line, expected) in [
             ("llama-cli|-p|@|-n|3", "llama-cli -p @ -n 3"),
             ("llama-cli|-p|4711", "llama-cli -p @"),
             ("llama-cli|-p|-x|-n|3", "llama-cli -p @ -n 3"),
@@ -270,10 +270,10 @@ mod tests {
             ("llama-cli|-a|/home/a word", "llama-cli -a @"),
             ("@ @", "@"),
         ] {
-            let told = if line == "@ @" { "Geheim".to_owned() } else { told.replace('@', HIDDEN) };
+            let expected = if line == "@ @" { "Geheim".to_owned() } else { expected.replace('@', HIDDEN) };
             assert_eq!(
                 engine(&line.replacen('@', text, if line.contains("me:") { 0 } else { 9 })),
-                told,
+                expected,
                 "{line}"
             );
         }

@@ -13,7 +13,7 @@ fn a_full_queue_counts_dropped_spans() {
     run.lower.emit.flush();
     run.close_link(true);
     let mut sent = before.len();
-    // A queue holds a megabyte, of which spans may not use a quarter.
+    // Spans may use three quarters of a queue, which has a megabyte.
     for round in 0..6000u64 {
         sent += run.compute(head(TID), 1_000_000 * (round + 1), 1, &topology.0).len();
     }

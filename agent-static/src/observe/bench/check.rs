@@ -52,7 +52,7 @@ fn lanes(arithmetic: &Arithmetic, factors: &Factors) -> Vec<u8> {
         (0..arithmetic.width / 4).flat_map(|lane| (of(lane) * rounds).to_le_bytes()).collect()
     };
     let value = |bytes: &[u8; 64], lane: usize| match arithmetic.numbers {
-        Numbers::F16 => whole(u16::from_le_bytes([bytes[lane * 2], bytes[lane * 2 + 1]])),
+        Numbers::F16 => from_half(u16::from_le_bytes([bytes[lane * 2], bytes[lane * 2 + 1]])),
         _ => f32::from_le_bytes(std::array::from_fn(|i| bytes[lane * 4 + i])) as u32,
     };
     let product = |lane: usize| value(a, lane) * value(b, lane) * ROUNDS;
@@ -79,7 +79,7 @@ fn half(value: u32) -> u16 {
 }
 
 /// The integer of a 16-bit float from [`half`].
-fn whole(bits: u16) -> u32 {
+fn from_half(bits: u16) -> u32 {
     let exponent = (u32::from(bits) >> 10).saturating_sub(15);
     (1 << 10 | u32::from(bits) & 0x3ff) << exponent >> 10
 }
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn half_floats() {
         for (value, bits) in [(1, 0x3c00), (2, 0x4000), (3, 0x4200), (105, 0x5690), (2048, 0x6800)] {
-            assert_eq!((half(value), whole(bits)), (bits, value));
+            assert_eq!((half(value), from_half(bits)), (bits, value));
         }
-        assert!((1..=2048).all(|v| whole(half(v)) == v));
+        assert!((1..=2048).all(|v| from_half(half(v)) == v));
     }
 }

@@ -221,8 +221,8 @@ impl GaugeRequest {
 impl path::Found {
     /// Distinguishes several files of one path; a thermal zone by its type.
     fn name(&self, kind: GaugeKind) -> String {
-        let said = || std::fs::read_to_string(self.file.with_file_name("type")).ok();
-        let said = if kind == GaugeKind::Temperature { said() } else { None };
-        said.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).unwrap_or_else(|| self.which.clone())
+        let zone_type = || std::fs::read_to_string(self.file.with_file_name("type")).ok();
+        let name = if kind == GaugeKind::Temperature { zone_type() } else { None };
+        name.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).unwrap_or_else(|| self.which.clone())
     }
 }

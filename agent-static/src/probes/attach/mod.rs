@@ -256,13 +256,13 @@ impl Attached {
     pub fn check(&mut self, hits: &Hits, totals: &Totals) -> Vec<Outcome> {
         let mut changed = Vec::new();
         for probe in &mut self.reported {
-            let Fate::Attached { doubt: said, .. } = &mut probe.fate else { continue };
+            let Fate::Attached { doubt: known, .. } = &mut probe.fate else { continue };
             let doubt = doubt(probe.kind, hits, totals);
             // Only a new or resolved doubt is reported; its numbers change all the time.
-            if said.is_some() == doubt.is_some() {
+            if known.is_some() == doubt.is_some() {
                 continue;
             }
-            *said = doubt;
+            *known = doubt;
             changed.push(probe.clone());
         }
         changed

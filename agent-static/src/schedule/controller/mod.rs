@@ -90,7 +90,7 @@ impl Controller {
         match captured {
             Captured::Edge => {}
             _ if !call.decode || !call.good => {}
-            captured => self.cost.call(duration, captured == Captured::Whole),
+            captured => self.cost.call(duration, captured == Captured::All),
         }
     }
 

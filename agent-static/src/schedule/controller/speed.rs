@@ -49,7 +49,7 @@ impl Speed {
         let Some(last) = last.filter(|_| decode) else { return };
         let (pause, work) = (start_ns.saturating_sub(last), end_ns.saturating_sub(start_ns));
         let window = match captured {
-            Captured::Whole => &mut self.traced,
+            Captured::All => &mut self.traced,
             Captured::None => &mut self.untraced,
             Captured::Edge => return,
         };
@@ -88,7 +88,7 @@ mod tests {
         let mut speed = Speed::default();
         let mut now = 0;
         let mut call = |speed: &mut Speed, pause: u64, work: u64, decode| {
-            speed.call(now + pause * MS, now + (pause + work) * MS, decode, Captured::Whole);
+            speed.call(now + pause * MS, now + (pause + work) * MS, decode, Captured::All);
             now += (pause + work) * MS;
         };
         // The first call has no interval; neither have prompts and calls after a pause.
@@ -114,7 +114,7 @@ mod tests {
     fn traced_and_untraced_tokens_by_their_shares() {
         let mut speed = Speed::default();
         let mut now = 0;
-        for (token, captured) in [(300, Captured::Whole), (100, Captured::None), (9_000, Captured::Edge)] {
+        for (token, captured) in [(300, Captured::All), (100, Captured::None), (9_000, Captured::Edge)] {
             for _ in 0..7 {
                 speed.call(now, now + token * MS, true, captured);
                 now += token * MS;

@@ -32,7 +32,7 @@ impl Script {
             let (start_ns, end_ns) = (self.now, self.now + token(traced));
             self.now = end_ns;
             let call = Ended { pid: 1, start_ns, end_ns, decode: true, good: true, kept: true };
-            self.controller.call(&call, if traced { Captured::Whole } else { Captured::None });
+            self.controller.call(&call, if traced { Captured::All } else { Captured::None });
             self.steps.extend(self.controller.step(1, self.now));
         }
     }

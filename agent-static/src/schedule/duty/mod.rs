@@ -16,7 +16,7 @@ const MIN_CALLS: u32 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Captured {
     /// All operators.
-    Whole,
+    All,
     /// None, and there were no probes.
     None,
     /// Probes were attached or removed around it.
@@ -76,7 +76,7 @@ impl Cycle {
     /// Adds a call that has ended.
     pub fn call(&mut self, captured: Captured) {
         match captured {
-            Captured::Whole => {
+            Captured::All => {
                 self.probed += 1;
                 if let Some(burst) = &mut self.burst {
                     burst.calls += 1;
@@ -103,18 +103,18 @@ impl Cycle {
             _ => {}
         }
         let due = u128::from(self.permille) * u128::from(self.probed + self.free);
-        let behind = u128::from(self.probed) * u128::from(ALWAYS) <= due;
+        let below_share = u128::from(self.probed) * u128::from(ALWAYS) <= due;
         match self.burst {
             Some(b) => {
                 let long = now_ns.saturating_sub(b.began_ns) >= self.switch_ns;
                 // Long enough for a pause of eight calls after it.
                 let rest = u32::from(ALWAYS - self.permille);
                 let least = (MIN_CALLS * u32::from(self.permille) / rest).max(MIN_CALLS);
-                if b.calls >= least && long && !behind {
+                if b.calls >= least && long && !below_share {
                     self.burst = None;
                 }
             }
-            None if behind => self.burst = Some(Burst { began_ns: now_ns, calls: 0 }),
+            None if below_share => self.burst = Some(Burst { began_ns: now_ns, calls: 0 }),
             None => {}
         }
         self.burst.is_some()
@@ -132,7 +132,7 @@ mod tests {
         for k in 0..calls {
             states.push(cycle.on(k * 10_000_000));
             let on = states.len().checked_sub(lag + 1).is_none_or(|at| states[at]);
-            cycle.call(if on { Captured::Whole } else { Captured::None });
+            cycle.call(if on { Captured::All } else { Captured::None });
         }
         states
     }
@@ -168,12 +168,12 @@ mod tests {
             let on = cycle.on(k * 10_000_000);
             // Probes stay for 20 calls after the switch off.
             let call = match (on, left) {
-                (true, _) => Captured::Whole,
+                (true, _) => Captured::All,
                 (false, 1..) => Captured::Edge,
                 (false, _) => Captured::None,
             };
             left = if on { 20 } else { left.saturating_sub(1) };
-            captured += u64::from(call == Captured::Whole);
+            captured += u64::from(call == Captured::All);
             edges += u64::from(call == Captured::Edge);
             cycle.call(call);
             // From the end of the first period on.

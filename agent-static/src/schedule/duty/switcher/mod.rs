@@ -30,7 +30,7 @@ pub struct ProbeSwitcher {
     past: Vec<(bool, u64, u64)>,
     /// Since when probes are attached without a reported switch, because no call has passed the
     /// filters yet.
-    unsaid_ns: Option<u64>,
+    unreported_ns: Option<u64>,
     /// End of the last call that passed the filters, if not all calls pass.
     kept_end_ns: Option<u64>,
     switch_ns: u64,
@@ -54,15 +54,15 @@ impl ProbeSwitcher {
         let mut past = Vec::with_capacity(REMEMBERED);
         past.push((true, since_ns, since_ns));
         let cycle = Cycle::new(permille, since_ns);
-        let unsaid_ns = filtered.then_some(since_ns);
-        Self { pid, cycle, state: State::In, past, unsaid_ns, kept_end_ns: None, switch_ns: 0, filtered }
+        let unreported_ns = filtered.then_some(since_ns);
+        Self { pid, cycle, state: State::In, past, unreported_ns, kept_end_ns: None, switch_ns: 0, filtered }
     }
 
     /// The initial record; `None` if it waits for the first call that passes the filters.
     #[must_use]
     pub fn begin(&self) -> Option<ProbeSwitch> {
         let since_ns = self.past[0].1;
-        let none = self.unsaid_ns.is_none();
+        let none = self.unreported_ns.is_none();
         none.then(|| self.switch(true, SwitchReason::Begin, (since_ns, since_ns), 0))
     }
 
@@ -89,7 +89,7 @@ impl ProbeSwitcher {
         let Some((on, _, done)) = after.checked_sub(1).map(|at| self.past[at]) else { return Captured::Edge };
         let next = self.past.get(after);
         match on {
-            true if start_ns >= done => Captured::Whole,
+            true if start_ns >= done => Captured::All,
             false if start_ns >= done && next.is_none_or(|(_, began, _)| *began >= end_ns) => Captured::None,
             _ => Captured::Edge,
         }
@@ -97,24 +97,24 @@ impl ProbeSwitcher {
 
     /// Processes a call that has ended. Reports a switch if calls begin or cease to pass the
     /// filters.
-    pub fn call(&mut self, call: &Ended, say: &mut dyn FnMut(ProbeSwitch)) -> Captured {
+    pub fn call(&mut self, call: &Ended, send: &mut dyn FnMut(ProbeSwitch)) -> Captured {
         let captured = self.captured(call.start_ns, call.end_ns);
         self.cycle.call(captured);
         if !self.filtered {
             return captured;
         }
         if call.kept {
-            if let (Some(since), Captured::Whole) = (self.unsaid_ns, captured) {
-                self.unsaid_ns = None;
-                say(self.switch(true, SwitchReason::Filter, (since, call.start_ns), 0));
+            if let (Some(since), Captured::All) = (self.unreported_ns, captured) {
+                self.unreported_ns = None;
+                send(self.switch(true, SwitchReason::Filter, (since, call.start_ns), 0));
             }
             self.kept_end_ns = Some(call.end_ns);
-        } else if self.unsaid_ns.is_none()
+        } else if self.unreported_ns.is_none()
             && self.state == State::In
             && let Some(last) = self.kept_end_ns.take()
         {
-            say(self.switch(false, SwitchReason::Filter, (last, last), 0));
-            self.unsaid_ns = Some(last);
+            send(self.switch(false, SwitchReason::Filter, (last, last), 0));
+            self.unreported_ns = Some(last);
         }
         captured
     }
@@ -130,7 +130,7 @@ impl ProbeSwitcher {
         (wanted, reason): (bool, SwitchReason),
         (running_since, seen_ns): (Option<u64>, u64),
         clock: &dyn Fn() -> u64,
-        say: &mut dyn FnMut(ProbeSwitch),
+        send: &mut dyn FnMut(ProbeSwitch),
     ) -> crate::error::Result<Option<u64>> {
         match self.state {
             State::In if !wanted => {
@@ -158,12 +158,12 @@ impl ProbeSwitcher {
                     last.2 = done_ns;
                 }
                 let off_ns = self.kept_end_ns.take().map_or(began_ns, |kept| kept.min(began_ns));
-                if let Some(since) = self.unsaid_ns.take() {
+                if let Some(since) = self.unreported_ns.take() {
                     // No call passed, but the calls that ran had probes.
-                    say(self.switch(true, SwitchReason::Filter, (since, began_ns), 0));
-                    say(self.switch(false, reason, (began_ns, done_ns), probes));
+                    send(self.switch(true, SwitchReason::Filter, (since, began_ns), 0));
+                    send(self.switch(false, reason, (began_ns, done_ns), probes));
                 } else {
-                    say(self.switch(false, reason, (off_ns, done_ns), probes));
+                    send(self.switch(false, reason, (off_ns, done_ns), probes));
                 }
                 let took = done_ns - left_ns;
                 self.cycle.switched(self.switch_ns + took);
@@ -179,9 +179,9 @@ impl ProbeSwitcher {
                 self.remember((true, began_ns, done_ns));
                 self.switch_ns = told_ns.saturating_sub(began_ns);
                 if self.filtered {
-                    self.unsaid_ns = Some(began_ns);
+                    self.unreported_ns = Some(began_ns);
                 } else {
-                    say(self.switch(true, reason, (began_ns, done_ns), probes));
+                    send(self.switch(true, reason, (began_ns, done_ns), probes));
                 }
                 Ok(Some(self.switch_ns))
             }
@@ -192,7 +192,7 @@ impl ProbeSwitcher {
     /// The final record, at the end of the session or the engine.
     #[must_use]
     pub fn end(&self, now_ns: u64) -> Option<ProbeSwitch> {
-        let said = self.state != State::Out && self.unsaid_ns.is_none();
+        let reported = self.state != State::Out && self.unreported_ns.is_none();
         let began_ns = match (self.state, self.past.last()) {
             (State::Closing { until_ns }, _) => until_ns.min(now_ns),
             (State::Leaving { .. }, Some((_, began, _))) => *began,
@@ -200,7 +200,7 @@ impl ProbeSwitcher {
         };
         // Calls after the last that passed may have begun in the window, but filters excluded them.
         let began_ns = self.kept_end_ns.map_or(began_ns, |kept| kept.min(began_ns));
-        said.then(|| self.switch(false, SwitchReason::End, (began_ns, now_ns.max(began_ns)), 0))
+        reported.then(|| self.switch(false, SwitchReason::End, (began_ns, now_ns.max(began_ns)), 0))
     }
 
     fn since(&self) -> u64 {

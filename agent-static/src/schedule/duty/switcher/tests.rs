@@ -49,7 +49,7 @@ fn run(
 ) -> (Vec<(bool, Captured)>, Vec<ProbeSwitch>) {
     let (mut engine, now) = (Fake { probes: true, ..Fake::default() }, Cell::new(0));
     let mut switcher = ProbeSwitcher::new(7, 1000, 0, filtered);
-    let mut said: Vec<ProbeSwitch> = switcher.begin().into_iter().collect();
+    let mut switches: Vec<ProbeSwitch> = switcher.begin().into_iter().collect();
     let (mut calls, mut running, mut number) = (Vec::new(), None, 0);
     for tick in 0..ticks {
         now.set(tick * MS);
@@ -66,7 +66,7 @@ fn run(
                     number += 1;
                     let kept = kept(number);
                     let call = Ended { pid: 7, start_ns, end_ns: now.get(), decode: true, good: true, kept };
-                    calls.push((inside && kept, switcher.call(&call, &mut |s| said.push(s))));
+                    calls.push((inside && kept, switcher.call(&call, &mut |s| switches.push(s))));
                 }
             }
             _ => {}
@@ -74,18 +74,18 @@ fn run(
         if tick % 3 == 0 {
             let since = running.map(|(start, _)| start);
             let wanted = (wanted(number), SwitchReason::Duty);
-            let step =
-                switcher.step(&mut engine, wanted, (since, now.get()), &|| now.get(), &mut |s| said.push(s));
+            let step = switcher
+                .step(&mut engine, wanted, (since, now.get()), &|| now.get(), &mut |s| switches.push(s));
             step.unwrap();
         }
     }
-    said.extend(switcher.end(now.get()));
-    (calls, said)
+    switches.extend(switcher.end(now.get()));
+    (calls, switches)
 }
 
 /// The host's interpretation of the switches, see docs/wire-format.md.
-fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
-    let mut sorted = said.to_vec();
+fn host(switches: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
+    let mut sorted = switches.to_vec();
     sorted.sort_by_key(|s| s.began_ns);
     let last = sorted.iter().rev().find(|s| s.began_ns <= start_ns)?;
     match last.on {
@@ -96,23 +96,23 @@ fn host(said: &[ProbeSwitch], start_ns: u64) -> Option<bool> {
 
 #[test]
 fn every_call_is_captured_completely_or_not_as_reported() {
-    let (calls, said) = run(false, |_| true, |n| n / 20 % 2 == 0, 2_000);
-    assert!(said.len() > 10);
-    assert!(said.iter().all(|s| s.began_ns <= s.done_ns));
+    let (calls, switches) = run(false, |_| true, |n| n / 20 % 2 == 0, 2_000);
+    assert!(switches.len() > 10);
+    assert!(switches.iter().all(|s| s.began_ns <= s.done_ns));
     let mut counts = [0; 2];
     for (k, (captured, opinion)) in (0..).zip(&calls) {
-        if let Some(expected) = host(&said, (8 * k + 1) * MS) {
+        if let Some(expected) = host(&switches, (8 * k + 1) * MS) {
             assert_eq!(expected, *captured, "call {k}");
         }
         match opinion {
-            Captured::Whole => assert!(*captured, "call {k}"),
+            Captured::All => assert!(*captured, "call {k}"),
             Captured::None => assert!(!*captured, "call {k}"),
             Captured::Edge => continue,
         }
         counts[usize::from(*captured)] += 1;
     }
     assert!(counts.iter().all(|n| *n > 60), "{counts:?}");
-    assert_eq!(said.last().map(|s| (s.on, s.reason)), Some((false, SwitchReason::End)));
+    assert_eq!(switches.last().map(|s| (s.on, s.reason)), Some((false, SwitchReason::End)));
 }
 
 #[test]
@@ -120,14 +120,14 @@ fn filtered_calls_are_not_reported_as_captured() {
     // Probes are attached for some calls before and after those that pass, and stay between two
     // ranges.
     let passes = |n: u64| (31..=40).contains(&n) || (45..=50).contains(&n) || n >= 200;
-    let (calls, said) = run(true, passes, |n| (20..=60).contains(&n), 2_000);
+    let (calls, switches) = run(true, passes, |n| (20..=60).contains(&n), 2_000);
     for (k, (captured, _)) in (0..).zip(&calls) {
-        let told = host(&said, (8 * k + 1) * MS);
-        assert_eq!(told == Some(true), *captured, "call {}: {told:?}", k + 1);
+        let seen = host(&switches, (8 * k + 1) * MS);
+        assert_eq!(seen == Some(true), *captured, "call {}: {seen:?}", k + 1);
     }
     assert_eq!(calls.iter().filter(|(captured, _)| *captured).count(), 16);
     // From the first poll on. Earlier calls had probes and are at an edge, not untraced.
-    assert_eq!(host(&said, 25 * 8 * MS), None);
+    assert_eq!(host(&switches, 25 * 8 * MS), None);
 }
 
 /// The engine ends while probes are being removed. The calls after the last that passed were in the
@@ -138,10 +138,10 @@ fn an_end_during_removal_reports_no_filtered_call_as_captured() {
     let mut left_out_in_the_window = 0;
     for ticks in 480..540 {
         let mut inside = 0;
-        let (calls, said) = run(true, passes, |n| (20..60).contains(&n), ticks);
+        let (calls, switches) = run(true, passes, |n| (20..60).contains(&n), ticks);
         for (k, (captured, _)) in (0..).zip(&calls) {
-            let told = host(&said, (8 * k + 1) * MS);
-            assert_eq!(told == Some(true), *captured, "ended at {ticks}, call {}: {told:?}", k + 1);
+            let seen = host(&switches, (8 * k + 1) * MS);
+            assert_eq!(seen == Some(true), *captured, "ended at {ticks}, call {}: {seen:?}", k + 1);
             inside += u64::from(k >= 60);
         }
         left_out_in_the_window = inside.max(left_out_in_the_window);
