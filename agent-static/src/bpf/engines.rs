@@ -120,7 +120,8 @@ impl Slots {
 impl Bpf<'_> {
     /// Starts to trace a process and clears the state of an earlier process with the same pid.
     ///
-    /// # Errors If 64 processes are traced already.
+    /// # Errors
+    /// If 64 processes are traced already.
     pub fn begin_engine(&self, pid: u32, config: EngineConfig) -> Result<()> {
         self.begin(pid, config, 0).map_err(|e| no_room(pid, &e))
     }
@@ -150,7 +151,8 @@ impl Bpf<'_> {
     /// Registers the agent itself as a process whose operators are reported, as if a graph were
     /// running.
     ///
-    /// # Errors Same as [`Self::begin_engine`].
+    /// # Errors
+    /// Same as [`Self::begin_engine`].
     pub fn set_own(&self, pid: u32) -> Result<()> {
         self.begin(pid, EngineConfig::default(), 1)
             .map_err(|e| Diagnostic::new("measuring the cost of a probe", e, "it is not measured"))

@@ -95,8 +95,9 @@ impl<'s> Bpf<'s> {
     /// Loads the programs into the kernel. Those of the scheduler level are loaded if `sched` gives
     /// the field offsets of its tracepoints.
     ///
-    /// # Errors If the privilege is missing, or the kernel lacks BPF or uprobes. The diagnostic
-    /// contains the remedy.
+    /// # Errors
+    /// If the privilege is missing, or the kernel lacks BPF or uprobes. The diagnostic contains the
+    /// remedy.
     pub(crate) fn load(
         storage: &'s mut Storage,
         ring_bytes: u32,
@@ -182,7 +183,8 @@ impl<'s> Bpf<'s> {
 
     /// The ring buffer for exec events, to be read on another thread.
     ///
-    /// # Errors What the kernel answered.
+    /// # Errors
+    /// What the kernel answered.
     pub fn executions(&self) -> libbpf_rs::Result<MapHandle> {
         MapHandle::try_from(&self.skel.maps.executions)
     }

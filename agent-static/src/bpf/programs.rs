@@ -28,7 +28,8 @@ impl<'s> Bpf<'s> {
     /// Attaches the programs of `point` at offsets in a file, for one process. Attaches all of them
     /// or none.
     ///
-    /// # Errors What the kernel answered.
+    /// # Errors
+    /// What the kernel answered.
     pub fn attach(&self, point: AttachPoint, pid: u32, file: &Path, offsets: &[u64]) -> Result<Vec<Link>> {
         let p = &self.skel.progs;
         let slots = self.backend_slots();
@@ -98,7 +99,8 @@ impl<'s> Bpf<'s> {
     /// Passes the open counters (slot, CPU, descriptor) and the core type of each CPU to the
     /// programs, and attaches the program that follows threads from CPU to CPU.
     ///
-    /// # Errors What the kernel answered; in that case nothing is counted.
+    /// # Errors
+    /// What the kernel answered; in that case nothing is counted.
     pub fn attach_counters(
         &self,
         open: &[(usize, u32, OwnedFd)],
@@ -134,8 +136,9 @@ impl<'s> Bpf<'s> {
 
     /// Attaches the program that frees the state of exited threads.
     ///
-    /// # Errors What the kernel answered. Without this program the state map fills up, and events
-    /// of further threads count as lost.
+    /// # Errors
+    /// What the kernel answered. Without this program the state map fills up, and events of further
+    /// threads count as lost.
     pub fn attach_thread_exit(&self) -> Result<Link> {
         self.skel.progs.thread_exit.attach().map_err(|e| {
             Diagnostic::new(

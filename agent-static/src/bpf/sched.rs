@@ -14,7 +14,8 @@ impl<'s> Bpf<'s> {
     /// in tracefs, and only at the usual mount point. `cpu` may be any online CPU: the program runs
     /// for events on all CPUs.
     ///
-    /// # Errors What the kernel answered.
+    /// # Errors
+    /// What the kernel answered.
     pub fn attach_tracepoint(&self, tracepoint: Tracepoint, id: u64, cpu: u32) -> Result<Link, String> {
         let event = perf::Event { pmu_type: perf::TRACEPOINT, config: id, user_only: false };
         let fd = perf::open(event, cpu, None).map_err(|e| format!("opening it: {e}"))?;

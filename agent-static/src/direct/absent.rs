@@ -69,7 +69,8 @@ impl Installed {
 
     /// Removes the probes.
     ///
-    /// # Errors Never.
+    /// # Errors
+    /// Never.
     pub const fn take_out(self, _watch: &mut Watch) -> Result<PutBack, Refused> {
         match self {}
     }

@@ -14,7 +14,8 @@ use crate::target::watch::Watch;
 
 /// Runs `work`, which stops the process `pid` and lets it continue.
 ///
-/// # Errors Those of `work`, and if no thread could be started.
+/// # Errors
+/// Those of `work`, and if no thread could be started.
 pub(super) fn run<T: Send>(
     pid: u32,
     memory: &Memory,

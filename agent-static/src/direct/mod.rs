@@ -81,8 +81,9 @@ const REACH: u64 = if cfg!(target_arch = "aarch64") { 0x700_0000 } else { 0x7000
 /// Installs probes at the places of `file`. `called` is the thread that `watch` holds stopped, if
 /// any.
 ///
-/// # Errors Why not. In that case no place is changed, but leftovers of a killed agent may have
-/// been put back.
+/// # Errors
+/// Why not. In that case no place is changed, but leftovers of a killed agent may have been put
+/// back.
 pub fn put_in(
     pid: u32,
     file: &MappedFile,
@@ -131,8 +132,9 @@ impl Installed {
     /// Removes the probes. Afterwards the engine's code equals its file, except for changes by
     /// others. The pages stay, because an interrupting signal handler may still return into a stub.
     ///
-    /// # Errors Why the engine could not be stopped. In that case its probes record nothing, and
-    /// `repair` can remove them later.
+    /// # Errors
+    /// Why the engine could not be stopped. In that case its probes record nothing, and `repair`
+    /// can remove them later.
     pub fn take_out(self, watch: &mut Watch) -> Result<PutBack, Refused> {
         // In any case nothing more is recorded, and existing records are read.
         self.shared.record(false);

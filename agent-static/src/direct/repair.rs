@@ -40,7 +40,8 @@ pub fn words(pid: u32, r: Repaired) -> String {
 
 /// Removes all leftovers from `pid`.
 ///
-/// # Errors If the process cannot be stopped, or a living agent has its probes there.
+/// # Errors
+/// If the process cannot be stopped, or a living agent has its probes there.
 pub fn repair(pid: u32) -> Result<Repaired, Refused> {
     let memory = Memory::open(pid).map_err(|e| Refused::NotAllowed(e.to_string()))?;
     // First without stopping the process: most have nothing.

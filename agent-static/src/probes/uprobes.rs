@@ -89,7 +89,8 @@ impl Uprobes {
 
     /// Attaches removed probes of some kinds again, ends before starts. Returns their number.
     ///
-    /// # Errors What the kernel answered; some probes may be attached nevertheless.
+    /// # Errors
+    /// What the kernel answered; some probes may be attached nevertheless.
     pub fn put_in(
         &mut self,
         bpf: &Bpf<'_>,

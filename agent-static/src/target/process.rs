@@ -54,7 +54,8 @@ pub fn alive(pid: u32) -> bool {
 
 /// Checks that `pid` can be traced at all.
 ///
-/// # Errors If there is no such process, or it is a kernel thread.
+/// # Errors
+/// If there is no such process, or it is a kernel thread.
 pub fn check(pid: u32) -> Result<()> {
     let tried = format!("checking process {pid}");
     if !alive(pid) {

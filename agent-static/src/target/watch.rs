@@ -58,7 +58,8 @@ pub fn options() -> Options {
 impl Watch {
     /// Starts to watch all threads of `pid` without stopping them.
     ///
-    /// # Errors If the kernel refuses.
+    /// # Errors
+    /// If the kernel refuses.
     pub fn add(&mut self, pid: u32) -> Result<()> {
         let mut tids: Vec<i32> = std::fs::read_dir(format!("/proc/{pid}/task"))
             .into_iter()
@@ -95,7 +96,8 @@ impl Watch {
 
     /// Starts to watch `pid` and stops it at once.
     ///
-    /// # Errors Same as [`Watch::add`].
+    /// # Errors
+    /// Same as [`Watch::add`].
     pub fn freeze(&mut self, pid: u32) -> Result<()> {
         self.add(pid)?;
         if ptrace::interrupt(Pid::from_raw(pid.cast_signed())).is_ok() {

@@ -26,7 +26,8 @@ pub const fn size_for(levels: u32) -> u32 {
 
 /// Parses a size such as `1024K` or `4M`.
 ///
-/// # Errors A sentence with the accepted values.
+/// # Errors
+/// A sentence with the accepted values.
 pub fn asked(text: &str) -> Result<u32, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let shift = match unit {

@@ -16,7 +16,8 @@ impl Arena {
     /// Maps and fills `bytes`, or less if `enough` returns true earlier: a slow board would need
     /// minutes.
     ///
-    /// # Errors If there is not even memory for a test.
+    /// # Errors
+    /// If there is not even memory for a test.
     pub(super) fn new(bytes: u64, enough: impl Fn() -> bool) -> Result<Self> {
         let all = usize::try_from(bytes / BLOCK_BYTES as u64).unwrap_or(usize::MAX).max(1);
         let mut blocks = Vec::new();

@@ -89,7 +89,8 @@ const CHECKED_BYTES: u64 = 64 << 10;
 
 /// Whether the loop reads each word of memory once.
 ///
-/// # Errors If there is no memory for the check.
+/// # Errors
+/// If there is no memory for the check.
 pub(super) fn reads(reader: Reader) -> Result<bool> {
     let mut arena = Arena::new(CHECKED_BYTES, || false)?;
     let parts = arena.parts(1, CHECKED_BYTES);
@@ -100,7 +101,8 @@ pub(super) fn reads(reader: Reader) -> Result<bool> {
 
 /// Whether all copy loops are correct.
 ///
-/// # Errors If there is no memory for the check.
+/// # Errors
+/// If there is no memory for the check.
 pub(super) fn all_copy() -> Result<bool> {
     for copier in copiers() {
         if !copies(copier)? {
@@ -112,7 +114,8 @@ pub(super) fn all_copy() -> Result<bool> {
 
 /// Whether the loop copies each word and nothing after the last one.
 ///
-/// # Errors If there is no memory for the check.
+/// # Errors
+/// If there is no memory for the check.
 fn copies(copier: &Copier) -> Result<bool> {
     let mut arena = Arena::new(CHECKED_BYTES, || false)?;
     let mut parts = arena.parts(1, CHECKED_BYTES);

@@ -13,7 +13,8 @@ const MOST: u32 = 1024;
 
 /// Parses `0-3,6`: the CPUs in order, each once.
 ///
-/// # Errors A sentence with the part that is not a CPU or range.
+/// # Errors
+/// A sentence with the part that is not a CPU or range.
 pub fn parse(list: &str) -> std::result::Result<Vec<u32>, String> {
     let mut cpus = Vec::new();
     for part in list.split(',').map(str::trim) {
@@ -31,7 +32,8 @@ pub fn parse(list: &str) -> std::result::Result<Vec<u32>, String> {
 
 /// Parses `1,2,4`: thread counts in order, each once.
 ///
-/// # Errors A sentence with the part that is not a thread count.
+/// # Errors
+/// A sentence with the part that is not a thread count.
 pub fn parse_threads(list: &str) -> std::result::Result<Vec<usize>, String> {
     let number = |part: &str| part.parse::<usize>().ok().filter(|n| (1..=MOST as usize).contains(n));
     let of = |part: &str| number(part).ok_or_else(|| format!("`{part}` is not a thread count"));
@@ -44,7 +46,8 @@ pub fn parse_threads(list: &str) -> std::result::Result<Vec<usize>, String> {
 
 /// The CPUs of a list, or all that this process may run on. `sysfs` is `/sys`.
 ///
-/// # Errors If one of them is offline or outside the affinity mask, or the list is invalid.
+/// # Errors
+/// If one of them is offline or outside the affinity mask, or the list is invalid.
 pub fn chosen(list: Option<&str>, sysfs: &Path) -> Result<Vec<u32>> {
     let allowed = allowed()?;
     let Some(list) = list.filter(|l| !l.is_empty()) else { return Ok(allowed) };

@@ -80,7 +80,8 @@ pub(super) const fn unstable(s: Spread) -> bool {
 /// repetitions, bytes per second. A working set that would take longer than `most` ends the curve;
 /// the first one is always measured.
 ///
-/// # Errors Those of `measure`.
+/// # Errors
+/// Those of `measure`.
 pub(super) fn climb(
     ladder: &[u64],
     end: CurveEnd,

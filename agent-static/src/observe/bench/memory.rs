@@ -26,7 +26,8 @@ impl Walk {
 /// Read bandwidth in bytes per second of all threads, which repeatedly read `bytes` together, for
 /// each repetition.
 ///
-/// # Errors See [`workers::run`].
+/// # Errors
+/// See [`workers::run`].
 pub(super) fn read(
     reader: Reader,
     arena: &mut Arena,
@@ -55,7 +56,8 @@ pub(super) fn read(
 /// Copy bandwidth in bytes per second, from one half of `bytes` to the other, for each repetition,
 /// and the fastest loop. A byte that is read and written counts once.
 ///
-/// # Errors See [`workers::run`].
+/// # Errors
+/// See [`workers::run`].
 pub(super) fn copy(
     arena: &mut Arena,
     bytes: u64,

@@ -61,7 +61,8 @@ pub struct Options {
 /// Measures. `each` gets every ceiling as soon as it is known, with its number and the total
 /// number. It returns false to stop the run.
 ///
-/// # Errors If the options name unavailable CPUs or thread counts, or there is no memory.
+/// # Errors
+/// If the options name unavailable CPUs or thread counts, or there is no memory.
 pub fn run(options: &Options, each: &mut dyn FnMut(&Ceiling, usize, usize) -> bool) -> Result<()> {
     let root = Path::new("/");
     let schedule = Schedule::new(options, root)?;

@@ -92,7 +92,8 @@ pub(super) struct Schedule {
 impl Schedule {
     /// The jobs for these options. `root` is `/`.
     ///
-    /// # Errors If the options name unavailable CPUs or thread counts.
+    /// # Errors
+    /// If the options name unavailable CPUs or thread counts.
     pub(super) fn new(options: &Options, root: &Path) -> Result<Self> {
         let cpus = cpus::chosen(Some(&options.cpus), &root.join("sys"))?;
         let types = core_type::types(root, &cpus);

@@ -14,7 +14,8 @@ pub(super) struct Set {
 /// The sets for these thread counts. Without counts: 1 to n for up to four CPUs of a type,
 /// otherwise 1, 2, 4, … and n.
 ///
-/// # Errors If a count is larger than the number of CPUs.
+/// # Errors
+/// If a count is larger than the number of CPUs.
 pub(super) fn sets(types: &[CoreType], threads: Option<&[usize]>) -> Result<Vec<Set>> {
     let all: usize = types.iter().map(|t| t.cpus.len()).sum();
     if let Some(n) = threads.and_then(|t| t.iter().find(|n| **n > all)) {

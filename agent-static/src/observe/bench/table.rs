@@ -14,7 +14,8 @@ const FIGURES: std::ops::RangeInclusive<usize> = 3..=7;
 
 /// Writes the table: a section per core type, a row per working set, and the notes below.
 ///
-/// # Errors Those of `out`.
+/// # Errors
+/// Those of `out`.
 pub fn write(ceilings: &[Ceiling], out: &mut dyn Write) -> io::Result<()> {
     let of = |c| rows(c).into_iter().map(move |row| (c, row));
     let rows: Vec<(&Ceiling, [String; COLUMNS])> = ceilings.iter().flat_map(of).collect();

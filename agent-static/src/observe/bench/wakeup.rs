@@ -19,7 +19,8 @@ const TIMES: std::ops::RangeInclusive<u32> = 20..=400;
 /// Time from the waking call to the first reading of the clock after the sleep, ns, for each
 /// measurement. The thread on the first CPU wakes the one on the second.
 ///
-/// # Errors See [`workers::run`].
+/// # Errors
+/// See [`workers::run`].
 pub(super) fn measure(cpus: [u32; 2], length: Duration) -> Result<Vec<u64>> {
     let woken_ns = AtomicU64::new(0);
     let (round, wake, ran) = (Mutex::new(0u32), Condvar::new(), AtomicU32::new(0));

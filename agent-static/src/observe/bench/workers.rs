@@ -30,7 +30,8 @@ impl Pace {
 /// Runs `work` on one thread per CPU, each with one of `states` and its index, and returns the
 /// results in that order.
 ///
-/// # Errors If a thread cannot be created or pinned. In that case no work has started.
+/// # Errors
+/// If a thread cannot be created or pinned. In that case no work has started.
 pub(super) fn run<S: Send, T: Send>(
     cpus: &[u32],
     states: Vec<S>,
@@ -89,7 +90,8 @@ fn pin(cpu: u32) -> std::result::Result<(), Errno> {
 /// Each thread works for the same time and has its own rate, so that a slow core does not delay a
 /// fast one.
 ///
-/// # Errors See [`run`].
+/// # Errors
+/// See [`run`].
 pub(super) fn rates<S: Send>(
     cpus: &[u32],
     states: Vec<S>,

@@ -59,7 +59,8 @@ pub fn runs(bpf: &Bpf<'_>) -> (u64, u64) {
 /// How often the kernel skipped a program of the scheduler level, because another program or a map
 /// was in use on that CPU.
 ///
-/// # Errors If the kernel does not count this: it does for tracepoints since Linux 6.7.
+/// # Errors
+/// If the kernel does not count this: it does for tracepoints since Linux 6.7.
 pub fn sched_missed(bpf: &Bpf<'_>) -> Result<u64, String> {
     const SINCE: (u32, u32) = (6, 7);
     let uname = nix::sys::utsname::uname().map_err(|e| format!("uname: {e}"))?;

@@ -65,7 +65,8 @@ pub fn midr(sysfs: &Path, cpu: u32) -> Option<u32> {
 
 /// Online CPUs.
 ///
-/// # Errors The file that cannot be read, and why.
+/// # Errors
+/// The file that cannot be read, and why.
 pub fn online(sysfs: &Path) -> Result<Vec<u32>, String> {
     let file = sysfs.join("devices/system/cpu/online");
     let text = fs::read_to_string(&file).map_err(|e| format!("reading {}: {e}", file.display()))?;

@@ -7,7 +7,8 @@ use crate::kernel_options;
 
 /// `none`, `voluntary`, `lazy`, `full` or `rt`.
 ///
-/// # Errors If the kernel exposes none of the sources.
+/// # Errors
+/// If the kernel exposes none of the sources.
 pub(crate) fn preemption(root: &Path) -> Result<String, String> {
     let version =
         nix::sys::utsname::uname().map_err(|e| e.to_string())?.version().to_string_lossy().into_owned();

@@ -21,8 +21,8 @@ const MOST: usize = 1024;
 
 /// The files under `root` that match, in order of their numbers (`policy0`, `policy4`, `policy10`).
 ///
-/// # Errors Why the path is refused. A host may only name files in which the kernel exposes
-/// sensors.
+/// # Errors
+/// Why the path is refused. A host may only name files in which the kernel exposes sensors.
 pub fn expand(root: &Path, pattern: &str) -> Result<Vec<Found>, &'static str> {
     place::check(pattern)?;
     let mut found = vec![Found { file: root.to_owned(), path: String::new(), which: String::new() }];

@@ -68,7 +68,8 @@ impl fmt::Display for NotUsable {
 impl Format {
     /// Parses the text of a `format` file.
     ///
-    /// # Errors If it has no id, or a field is not understood.
+    /// # Errors
+    /// If it has no id, or a field is not understood.
     pub fn parse(text: &str) -> Result<Self, NotUsable> {
         let line = |begin: &str| text.lines().find_map(|l| l.strip_prefix(begin)).map(str::trim);
         let id = line("ID:").and_then(|n| n.parse().ok()).ok_or(NotUsable::NoLine("ID:"))?;
@@ -90,7 +91,8 @@ impl Format {
 
     /// Offset and size of a field that has one of these sizes.
     ///
-    /// # Errors If it is missing, has another size, or is out of reach.
+    /// # Errors
+    /// If it is missing, has another size, or is out of reach.
     pub fn sized(&self, name: &'static str, sizes: &[u32]) -> Result<(u32, u32), NotUsable> {
         let field = self.find(name)?;
         match field {
@@ -102,14 +104,16 @@ impl Format {
 
     /// Offset of a field of `size` bytes.
     ///
-    /// # Errors Same as [`Self::sized`].
+    /// # Errors
+    /// Same as [`Self::sized`].
     pub fn offset(&self, name: &'static str, size: u32) -> Result<u32, NotUsable> {
         Ok(self.sized(name, &[size])?.0)
     }
 
     /// Offset of the four bytes that contain the position of a text.
     ///
-    /// # Errors Same as [`Self::sized`].
+    /// # Errors
+    /// Same as [`Self::sized`].
     pub fn text(&self, name: &'static str) -> Result<u32, NotUsable> {
         match self.find(name)? {
             Field { dynamic: false, .. } => Err(NotUsable::Kind(name)),

@@ -27,7 +27,8 @@ pub struct Formats {
 impl Formats {
     /// Reads the formats from tracefs.
     ///
-    /// # Errors Why the level cannot be recorded on this kernel.
+    /// # Errors
+    /// Why the level cannot be recorded on this kernel.
     pub fn find() -> Result<Self, String> {
         let tracefs = Tracefs::find()?;
         Self::read(&tracefs.shown, |tracepoint| {
@@ -47,7 +48,8 @@ impl Formats {
 
     /// Parses the formats from texts.
     ///
-    /// # Errors Why the format of a required tracepoint is not usable.
+    /// # Errors
+    /// Why the format of a required tracepoint is not usable.
     pub fn read(
         shown: &str,
         mut text: impl FnMut(Tracepoint) -> Result<String, String>,
@@ -104,7 +106,8 @@ impl Formats {
 
     /// The id of a tracepoint.
     ///
-    /// # Errors Why its format is not usable.
+    /// # Errors
+    /// Why its format is not usable.
     pub fn id(&self, tracepoint: Tracepoint) -> Result<u64, String> {
         let at = Tracepoint::ALL.iter().position(|t| *t == tracepoint);
         at.and_then(|at| self.ids.get(at))

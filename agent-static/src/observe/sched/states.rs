@@ -18,7 +18,8 @@ pub struct States {
 impl States {
     /// Reads the bits from the format of sched_switch.
     ///
-    /// # Errors If the kernel prints states in an unknown way.
+    /// # Errors
+    /// If the kernel prints states in an unknown way.
     pub fn new(switch: &Format) -> Result<Self, NotUsable> {
         let letters: Vec<(u64, u8)> = symbols(&switch.print)
             .into_iter()

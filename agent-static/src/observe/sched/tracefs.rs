@@ -19,7 +19,8 @@ pub struct Tracefs {
 impl Tracefs {
     /// Finds tracefs, or mounts it privately if it is not mounted.
     ///
-    /// # Errors What was tried and what the system answered.
+    /// # Errors
+    /// What was tried and what the system answered.
     pub fn find() -> Result<Self, String> {
         let mounts =
             fs::read_to_string("/proc/self/mounts").map_err(|e| format!("reading /proc/self/mounts: {e}"))?;

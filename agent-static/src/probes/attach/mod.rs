@@ -127,7 +127,8 @@ impl Attached {
     /// Examines the files that the process maps now and attaches new probes. Returns the outcomes
     /// of these probes; empty if nothing changed.
     ///
-    /// # Errors If the programs have no slot for another process.
+    /// # Errors
+    /// If the programs have no slot for another process.
     pub fn refresh(&mut self, bpf: &Bpf<'_>, hold: bool) -> Result<Vec<Outcome>> {
         let mapped = code_files(self.pid);
         let new: Vec<&MappedFile> = mapped.iter().filter(|f| !self.looked_at.contains_key(&f.id)).collect();
@@ -203,7 +204,8 @@ impl Attached {
     /// `watch` holds. Falls back to uprobes if direct probes are refused. `None`: there was nothing
     /// to do.
     ///
-    /// # Errors Same as [`Self::refresh`].
+    /// # Errors
+    /// Same as [`Self::refresh`].
     pub fn settle(
         &mut self,
         bpf: &Bpf<'_>,

@@ -50,7 +50,8 @@ impl Attached {
 
     /// Attaches the operator probes again and returns their number.
     ///
-    /// # Errors What the kernel answered; in that case no operator probe is attached.
+    /// # Errors
+    /// What the kernel answered; in that case no operator probe is attached.
     pub fn put_in_operators(&mut self, bpf: &Bpf<'_>) -> Result<u16> {
         match self.uprobes.put_in(bpf, self.pid, &self.files, switchable) {
             Ok(put) => Ok(u16::try_from(put).unwrap_or(u16::MAX)),

@@ -95,7 +95,8 @@ impl<'b, 's> Tracer<'b, 's> {
     /// Starts to trace the target. `stderr`: standard error of a program that the agent starts, and
     /// the buffer of its last bytes.
     ///
-    /// # Errors If there is no such process, the program cannot be started, or the kernel refuses.
+    /// # Errors
+    /// If there is no such process, the program cannot be started, or the kernel refuses.
     pub fn begin(
         &mut self,
         target: &Target,

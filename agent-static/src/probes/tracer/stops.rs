@@ -36,7 +36,8 @@ impl Tracer<'_, '_> {
     /// Handles new processes of the awaited name (`executed`: processes that called exec), and one
     /// stop of a watched process. Returns true if there was any; the next may wait already.
     ///
-    /// # Errors If the program could not be started, or the kernel refuses a new process.
+    /// # Errors
+    /// If the program could not be started, or the kernel refuses a new process.
     pub fn step(&mut self, executed: &mut Vec<Executed>, lower: &mut Lower) -> Result<bool> {
         // New processes first: they run, but stopped ones wait. A stop can take 100 ms, so the
         // caller checks for new processes after each.

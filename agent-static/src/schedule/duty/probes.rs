@@ -14,7 +14,8 @@ use crate::probes::operators::Operators;
 pub trait OpProbes {
     /// Attaches all probes and returns their number.
     ///
-    /// # Errors What the system answered; in that case no probe is attached.
+    /// # Errors
+    /// What the system answered; in that case no probe is attached.
     fn put_in(&mut self) -> Result<u16>;
 
     /// Starts to remove all probes and returns their number. Does not wait: on a busy machine the

@@ -123,7 +123,8 @@ impl ProbeSwitcher {
     /// `running_since`: start of the earliest running call. `seen_ns`: calls are known up to this
     /// time. Returns the duration of a finished switch, ns.
     ///
-    /// # Errors If probes cannot be attached again.
+    /// # Errors
+    /// If probes cannot be attached again.
     pub fn step(
         &mut self,
         engine: &mut dyn OpProbes,
