@@ -10,7 +10,6 @@
 //! reader: ring of each thread ─▶ clock ─▶ lower
 //! ```
 
-mod aside;
 mod boot;
 mod change;
 mod checks;
@@ -25,6 +24,7 @@ mod place;
 mod reader;
 mod refused;
 pub mod repair;
+mod separate_thread;
 mod space;
 mod steady;
 mod totals;
@@ -97,7 +97,7 @@ pub fn put_in(
     checks::check(pid)?;
     steady::check()?;
     let memory = Memory::open(pid).map_err(|e| Refused::NotAllowed(e.to_string()))?;
-    let done = aside::run(pid, &memory, called, watch, |called, watch| {
+    let done = separate_thread::run(pid, &memory, called, watch, |called, watch| {
         change::put_in(&memory, pid, file, found, Halted::new(pid, called, watch)?)
     })?;
     let shared = Rc::new(done.shared);
@@ -144,7 +144,7 @@ impl Installed {
             return Ok(PutBack::default());
         }
         let (memory, changed) = (&self.memory, &self.changed);
-        let done = aside::run(changed.pid, memory, None, watch, |_, watch| {
+        let done = separate_thread::run(changed.pid, memory, None, watch, |_, watch| {
             changed.take_out(memory, Halted::new(changed.pid, None, watch)?)
         });
         match done {

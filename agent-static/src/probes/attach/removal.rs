@@ -25,11 +25,11 @@ impl Attached {
     /// enough for all and no place keeps its trap in the meantime.
     pub fn take_out_operators(&mut self) -> u16 {
         let (gone, n) = self.uprobes.take_out(switchable);
-        self.drop_aside(gone);
+        self.drop_on_threads(gone);
         u16::try_from(n).unwrap_or(u16::MAX)
     }
 
-    fn drop_aside(&mut self, mut gone: Vec<Link>) {
+    fn drop_on_threads(&mut self, mut gone: Vec<Link>) {
         self.operators_out();
         let each = gone.len().div_ceil(LEAVING);
         while !gone.is_empty() {
@@ -69,7 +69,7 @@ impl Attached {
         let (mut gone, _) = self.uprobes.take_out(|_| true);
         self.uprobes.clear();
         gone.append(&mut self.library_events);
-        self.drop_aside(gone);
+        self.drop_on_threads(gone);
         bpf.remove_engine(self.pid);
     }
 
