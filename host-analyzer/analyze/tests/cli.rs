@@ -193,8 +193,8 @@ fn a_live_session_is_kept_and_analysed() {
 
 #[test]
 fn a_refusing_agent_is_quoted() {
-    let record =
-        Record::Refused(control::Refused { reason: "loading: not permitted\n  help: run it as root" });
+    let (tried, answer, help) = ("loading", "not permitted", "run it as root");
+    let record = Record::Refused2(control::Refused2 { tried, answer, help });
     let (mut payload, mut frame) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
     let payload = record.encode(&mut payload).unwrap();
     let len = encode(&Frame { kind: record.kind(), seq: 0, payload }, &mut frame).unwrap();

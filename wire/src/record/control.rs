@@ -112,7 +112,22 @@ pub struct Resume {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {}
 
-/// The agent's answer to a plan that it cannot carry out; the last frame of the session.
+/// Longest text in a [`Refused2`], bytes: three of them fit into a frame.
+pub const MAX_REFUSED_TEXT: usize = 1000;
+
+/// The agent's answer to a plan that it cannot carry out; the last frame of the session. Each text
+/// has at most [`MAX_REFUSED_TEXT`] bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused2<'a> {
+    /// What the agent tried.
+    pub tried: &'a str,
+    /// What the system answered, or what the agent found.
+    pub answer: &'a str,
+    /// What to do.
+    pub help: &'a str,
+}
+
+/// As [`Refused2`], with the parts in one text. Agents sent it until 2026-11-26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused<'a> {
     /// What was tried, what the system answered, what to do.

@@ -72,6 +72,10 @@ pub mod kind {
     pub const PART_BATCH: u16 = 0x11;
     /// [`super::part::PartLoss`].
     pub const PART_LOSS: u16 = 0x12;
+    /// [`super::session::Library2`].
+    pub const LIBRARY2: u16 = 0x13;
+    /// [`super::session::Agent`].
+    pub const AGENT: u16 = 0x14;
     /// [`super::graph::Topology`].
     pub const TOPOLOGY: u16 = 0x20;
     /// [`super::graph::Tensors`].
@@ -152,6 +156,8 @@ pub mod kind {
     pub const CAPTURE_REQUEST: u16 = 0x109;
     /// [`super::filter::FilterRequest`], host to agent.
     pub const FILTER_REQUEST: u16 = 0x10a;
+    /// [`super::control::Refused2`], agent to host.
+    pub const REFUSED2: u16 = 0x10b;
 }
 
 /// Declares [`Record`], its decoding and encoding from one table, so that no kind can be known to one
@@ -209,8 +215,12 @@ records! {
     Text = kind::TEXT => session::Text<'a>,
     /// A traced process.
     Process = kind::PROCESS => session::Process<'a>,
-    /// A library of the engine in a traced process.
+    /// The agent's process.
+    Agent = kind::AGENT => session::Agent,
+    /// A library of the engine in a traced process, its roles as text. Older agents send it.
     Library = kind::LIBRARY => session::Library<'a>,
+    /// A library of the engine in a traced process.
+    Library2 = kind::LIBRARY2 => session::Library2<'a>,
     /// A thread of a traced process.
     Thread = kind::THREAD => session::Thread<'a>,
     /// What became of a probe.
@@ -319,8 +329,10 @@ records! {
     FilterRequest = kind::FILTER_REQUEST => filter::FilterRequest<'a>,
     /// What shall be sent again.
     Resume = kind::RESUME => control::Resume,
-    /// The agent cannot do what the plan asks.
+    /// The agent cannot carry out the plan; the reason as one text. Older agents send it.
     Refused = kind::REFUSED => control::Refused<'a>,
+    /// The agent cannot carry out the plan.
+    Refused2 = kind::REFUSED2 => control::Refused2<'a>,
 }
 
 /// Why a frame's payload is not a record.

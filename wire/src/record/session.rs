@@ -49,16 +49,54 @@ pub struct Process<'a> {
     pub engine_version: &'a str,
 }
 
-/// A library (or static executable) that holds a part of the engine.
+/// The agent's process. A reader distinguishes the agent's threads from other tasks by it. Sent
+/// after [`Session`]; older agents do not send it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Process id in the agent's PID namespace, as in [`super::sched::Task::pid`].
+    pub pid: u32,
+}
+
+/// Bits of [`Library2::roles`]: what a file is to the engine.
+pub mod role {
+    /// It has the functions of the token level: `llama_decode` and its relatives.
+    pub const TOKEN: u32 = 1;
+    /// It has the scheduler of graphs.
+    pub const GRAPH: u32 = 2;
+    /// It computes graphs on the CPU.
+    pub const CPU_GRAPH: u32 = 4;
+    /// It computes operators on the CPU.
+    pub const CPU_OPERATORS: u32 = 8;
+    /// It has functions of other backends, which run inside operators.
+    pub const BACKEND_FUNCTIONS: u32 = 16;
+    /// It has the tables of names and the accessors that give the layout of structs.
+    pub const NAMES_AND_LAYOUT: u32 = 32;
+}
+
+/// A library, or a static executable, that holds a part of the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Library2<'a> {
+    /// Process that maps it.
+    pub pid: u32,
+    /// Path as the process sees it.
+    pub path: &'a str,
+    /// GNU build id; empty when the file has none.
+    pub build_id: &'a [u8],
+    /// Bits of [`role`]; 0 when the file is no part of an engine. A reader ignores unknown bits.
+    pub roles: u32,
+}
+
+/// As [`Library2`], with the roles as text. Agents sent it until 2026-11-26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library<'a> {
     /// Process that maps it.
     pub pid: u32,
     /// Path as the process sees it.
     pub path: &'a str,
-    /// GNU build id, empty when the file has none.
+    /// GNU build id; empty when the file has none.
     pub build_id: &'a [u8],
-    /// What was found in it, for people, for example `CPU operators, graph`.
+    /// Roles, separated by `, `: `token`, `graph`, `CPU graph`, `CPU operators`,
+    /// `functions of backends`, `names and layout`.
     pub role: &'a str,
 }
 

@@ -167,7 +167,7 @@ fn a_ledger_that_does_not_add_up_is_named() {
 #[test]
 fn the_worst_comes_first() {
     let h = health(|m| {
-        m.health.refused = Some("no\nBPF".into());
+        m.health.refused = Some(RefusedPlan { answer: "no\nBPF".into(), ..RefusedPlan::default() });
         m.health.ledger.as_mut().unwrap().spans_ring_full = 1;
         m.health.damage = vec![Damage { kind: DamageKind::Checksum, count: 1, bytes: 1, first_offset: 1 }];
         m.health.end.as_mut().unwrap().reason = EndReason::Error;

@@ -36,9 +36,9 @@ fn refusal(port: u16, asked: &[Record<'_>]) -> String {
     let (mut rest, mut accumulator) = (&answer[HELLO_LEN.min(answer.len())..], Accumulator::new());
     while !rest.is_empty() {
         if let Some(Found::Frame(frame)) = accumulator.feed(&mut rest)
-            && let Record::Refused(refused) = Record::decode(&frame).unwrap()
+            && let Record::Refused2(refused) = Record::decode(&frame).unwrap()
         {
-            return refused.reason.to_owned();
+            return format!("{}: {}", refused.tried, refused.answer);
         }
     }
     panic!("no refusal in {} bytes", answer.len());

@@ -37,7 +37,9 @@ use profinfer_wire::record::Record;
 
 use crate::decode::Found;
 use crate::model::totals::Totals;
-use crate::model::{CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, SchedLedger, Text};
+use crate::model::{
+    CaptureLedger, DamageKind, Model, NestedLedger, ReasonLedger, RefusedPlan, SchedLedger, Text,
+};
 
 use damage::Damages;
 use expert::Selections;
@@ -86,7 +88,7 @@ pub struct Live<'a> {
     /// The agent said that the session is over.
     pub ended: bool,
     /// The agent cannot carry out the plan.
-    pub refused: Option<&'a str>,
+    pub refused: Option<&'a RefusedPlan>,
 }
 
 impl Live<'_> {
@@ -138,7 +140,9 @@ impl Ingest {
                 self.texts.insert(r.id, text);
             }
             Record::Process(r) => session::process(&mut self.model.session, r),
-            Record::Library(r) => session::library(&mut self.model.session, r),
+            Record::Agent(r) => self.model.session.agent_pid = Some(r.pid),
+            Record::Library(r) => session::library_of_words(&mut self.model.session, r),
+            Record::Library2(r) => session::library(&mut self.model.session, r),
             Record::Probe(r) => session::probe(&mut self.model.session, r),
             Record::Counter(r) => counter::counter(&mut self.model.session, r),
             Record::Ceiling(r) => ceiling::add(&mut self.model, r, offset, &mut self.damages),
@@ -206,7 +210,8 @@ impl Ingest {
             Record::Loss(r) => loss::ledger(&mut self.model.health, r),
             Record::ProbeCost(r) => self.model.health.probe_cost = Some(loss::probe_cost(r)),
             Record::End(r) => loss::end(&mut self.model.health, r),
-            Record::Refused(r) => self.model.health.refused = Some(r.reason.to_owned()),
+            Record::Refused(r) => self.model.health.refused = Some(session::refused_in_one(r)),
+            Record::Refused2(r) => self.model.health.refused = Some(session::refused(r)),
             // All times are of the monotonic clock; the session record relates it to the wall clock.
             Record::Clock(_) => {}
             // The host's own records, if a link echoes them.
@@ -239,7 +244,7 @@ impl Ingest {
             graph_calls: self.calls.len() as u64,
             waiting: self.model.session.processes.is_empty() && fact::agent_is_ready(&self.model),
             ended: health.end.is_some(),
-            refused: health.refused.as_deref(),
+            refused: health.refused.as_ref(),
         }
     }
 

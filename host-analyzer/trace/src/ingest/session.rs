@@ -1,9 +1,13 @@
 //! The traced processes and the attached probes. A record that comes again replaces the earlier one.
 
 use profinfer_wire::record::control::level;
+use profinfer_wire::record::control::{Refused, Refused2};
 use profinfer_wire::record::session as wire;
+use profinfer_wire::record::session::role;
 
-use crate::model::{FactScope, FactValue, Level, Library, Model, Probe, Process, Session};
+use crate::model::{
+    FactScope, FactValue, Level, Library, LibraryRole, Model, Probe, Process, RefusedPlan, Session,
+};
 
 pub(super) fn session(session: &mut Session, r: &wire::Session<'_>) {
     session.agent = r.agent.to_owned();
@@ -31,16 +35,41 @@ pub(super) fn process(session: &mut Session, r: &wire::Process<'_>) {
     replace(&mut session.processes, process, |a, b| a.pid == b.pid);
 }
 
-pub(super) fn library(session: &mut Session, r: &wire::Library<'_>) {
+pub(super) fn library(session: &mut Session, r: &wire::Library2<'_>) {
     let library = Library {
         pid: r.pid,
         path: r.path.to_owned(),
         build_id: r.build_id.iter().map(|b| format!("{b:02x}")).collect(),
-        role: r.role.to_owned(),
-        // The wire has a list of roles as one text, each by a fixed name.
-        has_cpu_backend: r.role.split(", ").any(|role| ["CPU operators", "CPU graph"].contains(&role)),
+        roles: ROLES.iter().filter(|(bit, ..)| r.roles & bit != 0).map(|(_, role, _)| *role).collect(),
     };
     replace(&mut session.libraries, library, |a, b| a.pid == b.pid && a.path == b.path);
+}
+
+/// The record of agents until 2026-11-26: their list of roles is a text. Nothing else reads it.
+pub(super) fn library_of_words(session: &mut Session, r: &wire::Library<'_>) {
+    let bit = |word: &str| ROLES.iter().find(|(.., name)| *name == word).map_or(0, |(bit, ..)| *bit);
+    let roles = r.role.split(", ").fold(0, |bits, word| bits | bit(word));
+    library(session, &wire::Library2 { pid: r.pid, path: r.path, build_id: r.build_id, roles });
+}
+
+/// The bit of each role, and its word in the record [`wire::Library`].
+const ROLES: [(u32, LibraryRole, &str); 6] = [
+    (role::TOKEN, LibraryRole::Token, "token"),
+    (role::GRAPH, LibraryRole::Graph, "graph"),
+    (role::CPU_GRAPH, LibraryRole::CpuGraph, "CPU graph"),
+    (role::CPU_OPERATORS, LibraryRole::CpuOperators, "CPU operators"),
+    (role::BACKEND_FUNCTIONS, LibraryRole::BackendFunctions, "functions of backends"),
+    (role::NAMES_AND_LAYOUT, LibraryRole::NamesAndLayout, "names and layout"),
+];
+
+pub(super) fn refused(r: &Refused2<'_>) -> RefusedPlan {
+    let [tried, answer, help] = [r.tried, r.answer, r.help].map(str::to_owned);
+    RefusedPlan { tried, answer, help }
+}
+
+/// The record of agents until 2026-11-26 has one text. Its parts cannot be separated safely.
+pub(super) fn refused_in_one(r: &Refused<'_>) -> RefusedPlan {
+    RefusedPlan { tried: String::new(), answer: r.reason.to_owned(), help: String::new() }
 }
 
 pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {

@@ -105,6 +105,17 @@ pub struct End {
     pub agent_rss_bytes: u64,
 }
 
+/// Why the agent could not carry out the plan, in its own words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefusedPlan {
+    /// What the agent tried; empty in recordings made before 2026-11-26.
+    pub tried: String,
+    /// What the system answered; in older recordings the complete text.
+    pub answer: String,
+    /// What to do; empty in older recordings.
+    pub help: String,
+}
+
 /// What the two probes of an operator cost, measured by the agent on itself before it traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeCost {
@@ -181,7 +192,7 @@ pub struct Health {
     /// Latest totals of direct probes; `None` when there were none.
     pub direct: Option<DirectTotals>,
     /// The agent's refusal, when it could not carry out the plan.
-    pub refused: Option<String>,
+    pub refused: Option<RefusedPlan>,
 }
 
 impl Health {

@@ -54,14 +54,16 @@ pub use gauge::{Gauge, GaugeKind, GaugeUnit};
 pub use graph::{
     Backend, GraphCallId, GraphCalls, Layer, Node, NodeIdx, Role, Topologies, Topology, TopologyId,
 };
-pub use health::{Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, Skipped};
+pub use health::{
+    Damage, DamageKind, End, EndReason, Health, MAX_SKIPPED, Piece, ProbeCost, RefusedPlan, Skipped,
+};
 pub use loss::{CaptureLedger, ExpertLedger, Ledger, NestedLedger, PartLedger, ReasonLedger, SchedLedger};
 pub use nested::NestedCalls;
 pub use op::{SpanId, Spans, WAIT_UNKNOWN};
 pub use part::Parts;
 pub use refusal::Refusal;
 pub use sched::{InterruptKind, Interrupts, Sched, Task, TaskId, ThreadState, ThreadStates, Turns};
-pub use session::{Level, Library, Probe, Process, Session};
+pub use session::{Level, Library, LibraryRole, Probe, Process, Session};
 pub use text::{Text, Texts};
 pub use thread::{Thread, ThreadId, Threads};
 pub use token::{DecodeFunction, LlamaCallId, LlamaCalls};

@@ -7,6 +7,8 @@ use super::counter::Counter;
 pub struct Session {
     /// Agent version.
     pub agent: String,
+    /// The agent's process; `None` in recordings made before 2026-11-26, which do not have it.
+    pub agent_pid: Option<u32>,
     /// Kernel release.
     pub kernel: String,
     /// Machine, for example `aarch64`.
@@ -78,6 +80,23 @@ pub struct Process {
     pub engine_version: String,
 }
 
+/// What a file is to the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LibraryRole {
+    /// It has the functions of the token level.
+    Token,
+    /// It has the scheduler of graphs.
+    Graph,
+    /// It computes graphs on the CPU.
+    CpuGraph,
+    /// It computes operators on the CPU.
+    CpuOperators,
+    /// It has functions of other backends.
+    BackendFunctions,
+    /// It has the names of operators and types, and the accessors that give the layout of structs.
+    NamesAndLayout,
+}
+
 /// A file that holds a part of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Library {
@@ -87,10 +106,16 @@ pub struct Library {
     pub path: String,
     /// GNU build id in hex; empty when it has none.
     pub build_id: String,
-    /// What was found in it, in words.
-    pub role: String,
+    /// Its roles, in the order of [`LibraryRole`].
+    pub roles: Vec<LibraryRole>,
+}
+
+impl Library {
     /// The CPU backend is in it: its graphs or its operators.
-    pub has_cpu_backend: bool,
+    #[must_use]
+    pub fn has_cpu_backend(&self) -> bool {
+        self.roles.iter().any(|r| matches!(r, LibraryRole::CpuGraph | LibraryRole::CpuOperators))
+    }
 }
 
 /// What became of a probe.

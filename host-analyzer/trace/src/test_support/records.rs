@@ -23,9 +23,20 @@ pub fn process(pid: u32) -> Record {
     of(0x03, Fields::default().uint(pid.into()).text("engine").text("engine -m model").text("7.0"))
 }
 
-pub fn library(pid: u32) -> Record {
+pub fn agent(pid: u32) -> Record {
+    of(0x14, Fields::default().uint(pid.into()))
+}
+
+/// Roles are bits: 1 token, 2 graph, 4 CPU graph, 8 CPU operators, 16 functions, 32 names.
+pub fn library(pid: u32, roles: u64) -> Record {
     let f = Fields::default().uint(pid.into()).text("/lib/libggml-cpu.so");
-    of(0x04, f.bytes(&[0xab, 0xcd]).text("CPU operators"))
+    of(0x13, f.bytes(&[0xab, 0xcd]).uint(roles))
+}
+
+/// The record of older agents, with the roles as words.
+pub fn library_of_words(pid: u32, role: &str) -> Record {
+    let f = Fields::default().uint(pid.into()).text("/lib/libggml-cpu.so");
+    of(0x04, f.bytes(&[0xab, 0xcd]).text(role))
 }
 
 pub fn thread(tid: u32, pid: u32, name: &str) -> Record {
@@ -216,7 +227,12 @@ pub fn end(at: u64, spans: u64, frames: u32) -> Record {
     of(0x7f, f.uint(123).uint(4).uint(5_000_000).uint(9 << 20))
 }
 
-pub fn refused(reason: &str) -> Record {
+pub fn refused(tried: &str, answer: &str, help: &str) -> Record {
+    of(0x10b, Fields::default().text(tried).text(answer).text(help))
+}
+
+/// The record of older agents, with the reason as one text.
+pub fn refused_in_one(reason: &str) -> Record {
     of(0x103, Fields::default().text(reason))
 }
 

@@ -8,6 +8,8 @@ use super::truth::{Call, Decode, Span, Tensor, Topology, Truth};
 
 /// Process of all threads.
 pub const PID: u32 = 500;
+/// Process of the agent.
+pub const AGENT: u32 = 300;
 /// After as many nodes the graphs repeat.
 pub const PERIOD: u64 = 24;
 /// Address of a context; the next one lies 16 bytes on.
@@ -71,7 +73,8 @@ pub fn session(seed: u64, size: Size) -> Sent {
     t.records.push(records::session(t.now));
     t.records.push(records::probe_cost(2048, 1310, 640));
     t.records.push(records::process(PID));
-    t.records.push(records::library(PID));
+    t.records.push(records::agent(AGENT));
+    t.records.push(records::library(PID, 8));
     for level in [1, 2, 4] {
         t.records.push(records::probe(PID, level, true));
     }

@@ -337,8 +337,8 @@ fn words_of_the_host_and_unknown_kinds() {
         let model = with(record);
         assert!(!model.health.perfect() && !model.health.damage.is_empty());
     }
-    let model = with(records::refused("no BPF\n\x1b[31mhere"));
-    assert_eq!(model.health.refused.as_deref(), Some("no BPF\n\x1b[31mhere"));
+    let model = with(records::refused("loading", "no BPF\n\x1b[31mhere", ""));
+    assert_eq!(model.health.refused.unwrap().answer, "no BPF\n\x1b[31mhere");
 }
 
 proptest! {

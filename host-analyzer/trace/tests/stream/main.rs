@@ -13,6 +13,7 @@ mod hostile;
 mod lossy;
 mod newer;
 mod noise;
+mod older;
 mod open;
 mod order;
 mod partial;

@@ -40,7 +40,7 @@ fn last_first() {
     let straight = meaning(&sent);
     // All but the session's record at the front and the end's at the back.
     let last = sent.records.len() - 1;
-    let head = sent.records.iter().take_while(|(kind, _)| *kind < 0x10).count();
+    let head = sent.records.iter().take_while(|(kind, _)| *kind < 0x20).count();
     sent.records[head..last].reverse();
     // The totals that come last hold; the end brings them again.
     assert_eq!(meaning(&sent), straight);
