@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use profinfer_wire::accumulator::{Accumulator, Found};
 use profinfer_wire::counts::{Counted, MAX_COUNTED_LEN};
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::{MAX_ENCODED, MAX_PAYLOAD};
 use profinfer_wire::hello::HELLO_LEN;
 use profinfer_wire::predicted::{Encoder, Memory, UNKNOWN, UNKNOWN_COUNTS, UsualCounts, Usually, period};
 use profinfer_wire::record::Record;
@@ -105,9 +105,7 @@ impl Recording {
 
 /// Bytes of the frame of a record.
 fn framed(record: &Record<'_>) -> u64 {
-    let (mut payload, mut out) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload).unwrap_or_default();
-    encode(&Frame { kind: record.kind(), seq: 1 << 20, payload }, &mut out).unwrap_or(0) as u64
+    record.encode_frame(1 << 20, &mut [0; MAX_ENCODED]).map_or(0, |frame| frame.len() as u64)
 }
 
 /// Bytes of spans in the coding of 0.1.0.

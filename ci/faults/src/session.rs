@@ -1,7 +1,7 @@
 //! A small session as an agent tells it, by the agent's own encoder: what is sent, frame by frame.
 
 use profinfer_wire::WIRE_VERSION;
-use profinfer_wire::frame::{Frame, MAX_ENCODED, MAX_PAYLOAD, encode};
+use profinfer_wire::frame::{MAX_ENCODED, MAX_PAYLOAD};
 use profinfer_wire::hello::Hello;
 use profinfer_wire::record::Record;
 use profinfer_wire::record::clock::Clock;
@@ -53,8 +53,8 @@ impl Sent {
         let (mut payload, mut encoded) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
         let payload = record.encode(&mut payload).expect("records of this session are short");
         let (kind, seq) = (record.kind(), u32::try_from(self.frames.len()).expect("a small session"));
-        let len = encode(&Frame { kind, seq, payload }, &mut encoded).expect("a payload fits into a frame");
-        let (payload, encoded) = (payload.to_vec(), encoded[..len].to_vec());
+        let encoded = record.encode_frame(seq, &mut encoded).expect("a payload fits into a frame");
+        let (payload, encoded) = (payload.to_vec(), encoded.to_vec());
         self.frames.push(SentFrame { kind, payload, encoded, spans });
     }
 

@@ -30,7 +30,7 @@ pub mod weight;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::frame::{Frame, MAX_PAYLOAD};
+use crate::frame::{self, Frame, MAX_ENCODED, MAX_PAYLOAD};
 
 /// Kind numbers, the first field of a frame. 0xF000 and above are for private use.
 pub mod kind {
@@ -333,6 +333,18 @@ records! {
     Refused = kind::REFUSED => control::Refused<'a>,
     /// The agent cannot carry out the plan.
     Refused2 = kind::REFUSED2 => control::Refused2<'a>,
+}
+
+impl Record<'_> {
+    /// Encodes the record as the frame with number `seq` into `out` and returns its bytes, the
+    /// ending zero included; `None` when the payload is longer than [`MAX_PAYLOAD`].
+    #[must_use]
+    pub fn encode_frame<'b>(&self, seq: u32, out: &'b mut [u8; MAX_ENCODED]) -> Option<&'b [u8]> {
+        let mut payload = [0; MAX_PAYLOAD];
+        let payload = self.encode(&mut payload)?;
+        let len = frame::encode(&Frame { kind: self.kind(), seq, payload }, out)?;
+        out.get(..len)
+    }
 }
 
 /// Why a frame's payload is not a record.

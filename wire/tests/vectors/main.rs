@@ -64,10 +64,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The frame of a record as it lies on the wire, with sequence number 7.
 fn framed(record: &Record<'_>) -> Vec<u8> {
-    let (mut payload, mut out) = ([0; MAX_PAYLOAD], [0; MAX_ENCODED]);
-    let payload = record.encode(&mut payload).expect("fits");
-    let len = encode(&Frame { kind: record.kind(), seq: 7, payload }, &mut out).expect("fits");
-    out[..len].to_vec()
+    record.encode_frame(7, &mut [0; MAX_ENCODED]).expect("fits").to_vec()
 }
 
 fn examples() -> String {

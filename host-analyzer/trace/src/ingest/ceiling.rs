@@ -3,7 +3,7 @@
 use profinfer_wire::record::ceiling as wire;
 
 use super::damage::Damages;
-use crate::model::{Ceiling, CeilingKind, CeilingPoint, CurveEnd, DamageKind, Doubt, Model};
+use crate::model::{Ceiling, CeilingKind, CeilingPoint, DamageKind, Doubt, Model};
 
 /// Most CPUs of one ceiling, as many as agents measure on.
 const MOST_CPUS: usize = 1024;
@@ -31,7 +31,7 @@ pub(super) fn add(model: &mut Model, r: &wire::Ceiling<'_>, offset: u64, damages
         }
     };
     let ceiling = Ceiling {
-        kind: kind(r.kind),
+        kind: r.kind.into(),
         core: r.core.to_owned(),
         cpus,
         how: r.how.to_owned(),
@@ -61,9 +61,9 @@ pub(super) fn add_point(model: &mut Model, r: &wire::CeilingPoint<'_>, offset: u
         min,
         max,
         doubts: doubts(r.doubts),
-        end: end(r.end),
+        end: r.end.into(),
     };
-    let kind = kind(r.kind);
+    let kind: CeilingKind = r.kind.into();
     let of_it = |c: &Ceiling| c.kind == kind && c.cpus == cpus && c.how == r.how;
     let Some(ceiling) = model.ceilings.iter_mut().find(|c| of_it(c)) else {
         // The frame of the ceiling itself is lost.
@@ -129,25 +129,4 @@ fn doubts(bits: u32) -> Vec<Doubt> {
     let others = known.iter().fold(bits, |rest, (bit, _)| rest & !bit);
     let named = known.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, doubt)| doubt);
     named.chain((others != 0).then_some(Doubt::Unknown)).collect()
-}
-
-const fn end(end: wire::CurveEnd) -> CurveEnd {
-    match end {
-        wire::CurveEnd::Open => CurveEnd::Open,
-        wire::CurveEnd::Cache => CurveEnd::Cache,
-        wire::CurveEnd::Memory => CurveEnd::Memory,
-        wire::CurveEnd::Time => CurveEnd::Time,
-    }
-}
-
-const fn kind(kind: wire::CeilingKind) -> CeilingKind {
-    match kind {
-        wire::CeilingKind::Read => CeilingKind::Read,
-        wire::CeilingKind::Copy => CeilingKind::Copy,
-        wire::CeilingKind::Int8 => CeilingKind::Int8,
-        wire::CeilingKind::F32 => CeilingKind::F32,
-        wire::CeilingKind::F16 => CeilingKind::F16,
-        wire::CeilingKind::Barrier => CeilingKind::Barrier,
-        wire::CeilingKind::WakeUp => CeilingKind::WakeUp,
-    }
 }

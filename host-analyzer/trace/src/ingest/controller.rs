@@ -2,22 +2,14 @@
 
 use profinfer_wire::record::controller as wire;
 
-use crate::model::{ControllerLimit, ControllerStep, MeasuredSlowdown, StepReason};
+use crate::model::{ControllerStep, MeasuredSlowdown};
 
 pub(super) fn step(steps: &mut Vec<ControllerStep>, r: &wire::ControllerStep) {
     steps.push(ControllerStep {
         at_ns: r.at_ns,
         pid: r.pid,
-        limit: match r.limit {
-            wire::ControllerLimit::KeepAbove(milli) => ControllerLimit::KeepAbove(milli),
-            wire::ControllerLimit::MaxSlowdown(ppm) => ControllerLimit::MaxSlowdown(ppm),
-        },
-        reason: match r.reason {
-            wire::StepReason::TooSlow => StepReason::TooSlow,
-            wire::StepReason::FastEnough => StepReason::FastEnough,
-            wire::StepReason::TooDear => StepReason::TooDear,
-            wire::StepReason::CheapEnough => StepReason::CheapEnough,
-        },
+        limit: r.limit.into(),
+        reason: r.reason.into(),
         speed_milli: r.speed_milli,
         slowdown: r.slowdown.map(|s| MeasuredSlowdown {
             low_ppm: s.low_ppm,

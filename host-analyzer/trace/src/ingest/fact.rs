@@ -5,18 +5,12 @@ use profinfer_wire::record::fact as wire;
 use crate::model::{Fact, FactScope, FactValue, Facts, Model, Texts};
 
 pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
-    let scope = match r.scope {
-        wire::FactScope::System => FactScope::System,
-        wire::FactScope::Process(pid) => FactScope::Process(pid),
-        wire::FactScope::Thread(tid) => FactScope::Thread(tid),
-        wire::FactScope::Cpu(cpu) => FactScope::Cpu(cpu),
-    };
     let value = match r.value {
         wire::FactValue::Number(number) => FactValue::Number(number),
         wire::FactValue::Text(text) => FactValue::Text(texts.intern(text)),
         wire::FactValue::Absent(why) => FactValue::Absent(texts.intern(why)),
     };
-    facts.rows.push(Fact { at_ns: r.at_ns, scope, name: texts.intern(r.name), value });
+    facts.rows.push(Fact { at_ns: r.at_ns, scope: r.scope.into(), name: texts.intern(r.name), value });
 }
 
 /// The agent looks out for its engine: it says what it has given up as soon as it does.

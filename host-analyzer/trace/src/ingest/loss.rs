@@ -4,7 +4,7 @@ use profinfer_wire::record::cost;
 use profinfer_wire::record::loss as wire;
 
 use crate::model::totals::{Gap, Totals};
-use crate::model::{End, EndReason, Health, Ledger, ProbeCost};
+use crate::model::{End, Health, Ledger, ProbeCost};
 
 /// The agent's totals. What was left out and the reasons that share a sum come in records of their own, before the one that they
 /// complete.
@@ -43,12 +43,7 @@ pub(super) const fn probe_cost(r: &cost::ProbeCost) -> ProbeCost {
 pub(super) fn end(health: &mut Health, r: &wire::End) {
     ledger(health, &r.loss);
     health.end = Some(End {
-        reason: match r.reason {
-            wire::EndReason::EngineEnded => EndReason::EngineEnded,
-            wire::EndReason::HostStopped => EndReason::HostStopped,
-            wire::EndReason::Interrupted => EndReason::Interrupted,
-            wire::EndReason::Error => EndReason::Error,
-        },
+        reason: r.reason.into(),
         frames: r.frames,
         bpf_run_ns: r.bpf_run_ns,
         bpf_runs: r.bpf_runs,

@@ -7,7 +7,6 @@ use profinfer_wire::record::Record;
 use profinfer_wire::record::graph::{GraphCall, layer};
 use profinfer_wire::record::token::Decode;
 
-use super::gauge;
 use crate::decode::Found;
 use crate::model::meter::{About, Batch, LIMITS_NS, MAX_GAUGES, Meter, Reading};
 use crate::model::totals::Totals;
@@ -69,7 +68,7 @@ impl Metering {
             Record::PartLoss(r) => meter.part_ledger = Some(PartLedger::read(&r.fields())),
             Record::ExpertLoss(r) => meter.expert_ledger = Some(ExpertLedger::read(&r.fields())),
             Record::Gauge(r) if meter.gauges.len() < MAX_GAUGES || meter.gauges.contains_key(&r.id) => {
-                let (kind, unit) = (gauge::kind(r.kind), gauge::unit(r.unit));
+                let (kind, unit) = (r.kind.into(), r.unit.into());
                 meter.gauges.insert(r.id, Reading { name: r.name.to_owned(), kind, unit, value: None });
             }
             Record::GaugeBatch(r) => {

@@ -19,6 +19,7 @@ mod gauge;
 mod graph;
 mod loss;
 pub mod meter;
+mod mirror;
 mod nested;
 mod op;
 mod packed;
