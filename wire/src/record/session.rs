@@ -13,13 +13,13 @@ pub struct Session<'a> {
     pub kernel: &'a str,
     /// `uname -m`.
     pub machine: &'a str,
-    /// CPU model as /proc/cpuinfo or the device tree names it; empty when unknown.
+    /// CPU model from /proc/cpuinfo or the device tree; empty when unknown.
     pub cpu_model: &'a str,
     /// Board profile that the plan was made from.
     pub board: &'a str,
     /// CPUs online when the session began.
     pub cpus: u16,
-    /// Levels that the plan asks for, see [`super::control::level`].
+    /// Levels that the plan requests, see [`super::control::level`].
     pub levels: u32,
     /// CLOCK_MONOTONIC when the session began, ns. All times of the stream are of this clock.
     pub start_ns: u64,
@@ -32,7 +32,7 @@ pub struct Session<'a> {
 pub struct Text<'a> {
     /// The id that other records use.
     pub id: u32,
-    /// The text; engine bytes that are not UTF-8 were replaced.
+    /// The text. The agent replaced bytes of the engine that are not UTF-8.
     pub text: &'a str,
 }
 
@@ -43,9 +43,10 @@ pub struct Process<'a> {
     pub pid: u32,
     /// Short name, /proc/PID/comm.
     pub name: &'a str,
-    /// Command line as far as it is known to be harmless, arguments separated by spaces, cut to fit a frame; `<hidden>` stands for the rest.
+    /// The harmless part of the command line, arguments separated by spaces, cut to fit a frame;
+    /// `<hidden>` stands for the rest.
     pub command: &'a str,
-    /// The engine's own version text; empty when it exports none.
+    /// The engine's version text; empty when it exports none.
     pub engine_version: &'a str,
 }
 
@@ -114,13 +115,13 @@ pub struct Thread<'a> {
 /// One probe, attached or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe<'a> {
-    /// Process it was meant for.
+    /// Target process.
     pub pid: u32,
     /// Level it serves, one bit of [`super::control::level`].
     pub level: u32,
     /// Its probe kind, for example `operator start`.
     pub what: &'a str,
-    /// Function it lies in, or the symbol that was looked for.
+    /// Function that contains it, or the symbol that was searched.
     pub symbol: &'a str,
     /// Path of the file.
     pub library: &'a str,

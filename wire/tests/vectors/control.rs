@@ -1,4 +1,4 @@
-//! The examples of what a host asks for.
+//! The examples of requests by a host.
 
 use profinfer_wire::record::direct::{Probes, ProbesRequest};
 use profinfer_wire::record::gauge::{GaugeKind, GaugeParse, GaugeUnit};
