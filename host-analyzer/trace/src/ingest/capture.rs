@@ -1,4 +1,4 @@
-//! The capture's options and filters. A record that comes again replaces the earlier one.
+//! Options and filters of the capture. A record that comes again replaces the earlier one.
 
 use profinfer_wire::record::capture as wire;
 use profinfer_wire::record::filter::Filter as WireFilter;

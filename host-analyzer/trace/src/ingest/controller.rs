@@ -1,4 +1,4 @@
-//! What the controller changed, in order of time.
+//! Changes by the controller, in order of time.
 
 use profinfer_wire::record::controller as wire;
 
@@ -21,7 +21,7 @@ pub(super) fn step(steps: &mut Vec<ControllerStep>, r: &wire::ControllerStep) {
     });
 }
 
-/// Puts what came in any order into the order of time.
+/// Sorts by time.
 pub(super) fn finish(steps: &mut [ControllerStep]) {
     steps.sort_by_key(|step| (step.at_ns, step.pid));
 }

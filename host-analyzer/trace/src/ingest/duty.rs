@@ -10,7 +10,7 @@ pub(super) fn switch(duty: &mut Duty, r: &wire::ProbeSwitch) {
     duty.switches.push(ProbeSwitch { pid, on, reason, began_ns, done_ns, probes, pause_ns });
 }
 
-/// Puts what came in any order into the table's. A switch is not done before it began, whatever the stream says.
+/// Sorts the rows. A switch cannot end before it began, even if the stream says so.
 pub(super) fn finish(duty: &mut Duty) {
     duty.switches.sort_by_key(|s| (s.pid, s.began_ns));
     for switch in &mut duty.switches {

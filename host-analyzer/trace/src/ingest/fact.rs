@@ -13,13 +13,13 @@ pub(super) fn fact(facts: &mut Facts, texts: &mut Texts, r: &wire::Fact<'_>) {
     facts.rows.push(Fact { at_ns: r.at_ns, scope: r.scope.into(), name: texts.intern(r.name), value });
 }
 
-/// The agent looks out for its engine: it says what it has given up as soon as it does.
+/// The agent waits for its engine. It sends this fact as soon as it has dropped its privileges.
 pub(super) fn agent_is_ready(model: &Model) -> bool {
-    let said = model.texts.find("agent.no_new_privileges");
-    said.is_some_and(|name| model.facts.latest(FactScope::System, name).is_some())
+    let name = model.texts.find("agent.no_new_privileges");
+    name.is_some_and(|name| model.facts.latest(FactScope::System, name).is_some())
 }
 
-/// Puts what came in any order into the order of time; of the same time, the order of arrival.
+/// Sorts by time; at the same time, by arrival.
 pub(super) fn finish(facts: &mut Facts) {
     facts.rows.sort_by_key(|fact| fact.at_ns);
 }

@@ -40,7 +40,7 @@ impl Gauges {
         }
     }
 
-    /// All gauges in order of their numbers. Samples of a gauge that never came are counted as damage.
+    /// All gauges in order of their numbers. Samples of a missing gauge are damage.
     pub(super) fn finish(mut self, damages: &mut Damages) -> Vec<Gauge> {
         self.samples.sort_by_key(|s| s.0);
         for (at_ns, id, value, offset) in self.samples {

@@ -1,4 +1,4 @@
-//! Enums that the wire and the model have alike.
+//! Enums that the wire and the model have in common.
 //!
 //! The model has its own copies because it does not know the wire: a second version of the wire
 //! must not reach the analyses.

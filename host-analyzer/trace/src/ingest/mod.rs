@@ -1,8 +1,8 @@
 //! Records to tables: order and meaning.
 //!
-//! Stage: second. From: [`crate::decode::Found`]. To: [`Model`]. Promises: records may come in any order;
-//! a reference to something that never came is counted as damage and what depends on it is left out,
-//! never invented; memory grows with the bytes of the stream, not with what they claim.
+//! Stage: second. From: [`crate::decode::Found`]. To: [`Model`]. Promises: records may come in any
+//! order. A reference to something that never came is counted as damage; rows that depend on it are
+//! left out, never invented. Memory grows with the bytes of the stream, not with the numbers in it.
 
 pub mod accelerator;
 mod capture;
@@ -67,7 +67,7 @@ pub struct Ingest {
     weights: weight::Weights,
 }
 
-/// Progress of a session that is still running.
+/// Progress of a running session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Live<'a> {
     /// Bytes up to the end of the last frame or damage.
@@ -80,20 +80,21 @@ pub struct Live<'a> {
     pub sched: u64,
     /// Selections of an expert.
     pub experts: u64,
-    /// Token calls.
+    /// Decode calls.
     pub llama_calls: u64,
     /// Graph calls.
     pub graph_calls: u64,
-    /// The agent looks out for the engine, and has met none: from now on one that starts is seen from its beginning.
+    /// The agent waits for the engine and has not found one. From now on it sees an engine from its
+    /// start.
     pub waiting: bool,
-    /// The agent said that the session is over.
+    /// The agent has ended the session.
     pub ended: bool,
     /// The agent cannot carry out the plan.
     pub refused: Option<&'a RefusedPlan>,
 }
 
 impl Live<'_> {
-    /// The same without the agent's words.
+    /// The same without the agent's reason.
     #[must_use]
     pub const fn counts(&self) -> Live<'static> {
         let Self { bytes, spans, nested, sched, experts, llama_calls, graph_calls, waiting, ended, .. } =
@@ -103,13 +104,13 @@ impl Live<'_> {
 }
 
 impl Ingest {
-    /// Without records.
+    /// Starts without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes one thing that the decoder found.
+    /// Adds one item from the decoder.
     pub fn found(&mut self, found: &Found<'_>) {
         match found {
             Found::Hello(_) => self.model.health.bytes = profinfer_wire::hello::HELLO_LEN as u64,
@@ -213,7 +214,8 @@ impl Ingest {
             Record::End(r) => loss::end(&mut self.model.health, r),
             Record::Refused(r) => self.model.health.refused = Some(session::refused_in_one(r)),
             Record::Refused2(r) => self.model.health.refused = Some(session::refused(r)),
-            // All times are of the monotonic clock; the session record relates it to the wall clock.
+            // All times are from the monotonic clock; the session record relates it to the wall
+            // clock.
             Record::Clock(_) => {}
             // The host's own records, if a link echoes them.
             Record::Plan(_)
@@ -249,7 +251,7 @@ impl Ingest {
         }
     }
 
-    /// Puts the tables together.
+    /// Completes the tables.
     #[must_use]
     pub fn finish(mut self) -> Model {
         let model = &mut self.model;
@@ -270,7 +272,7 @@ impl Ingest {
         self.parts.finish(&llama_calls, &mut model.parts, &mut model.health, damages);
         let calls =
             self.calls.finish(&llama_calls, &topologies.ids, &self.texts, &mut model.graph_calls, damages);
-        // If spans may be missing, a pause between two spans need not be a wait.
+        // If spans may be missing, the time between two spans need not be a wait.
         let lossy = cut_short
             || damages.records_lost()
             || ledger.is_none_or(|l| loss::spans_may_be_missing(&l))

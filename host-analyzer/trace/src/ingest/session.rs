@@ -1,4 +1,5 @@
-//! The traced processes and the attached probes. A record that comes again replaces the earlier one.
+//! The traced processes and the attached probes. A record that comes again replaces the earlier
+//! one.
 
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::control::{Refused, Refused2};
@@ -45,7 +46,7 @@ pub(super) fn library(session: &mut Session, r: &wire::Library2<'_>) {
     replace(&mut session.libraries, library, |a, b| a.pid == b.pid && a.path == b.path);
 }
 
-/// The record of agents until 2026-11-26: their list of roles is a text. Nothing else reads it.
+/// The record of agents until 2026-11-26, with the roles as text. Only this function parses it.
 pub(super) fn library_of_words(session: &mut Session, r: &wire::Library<'_>) {
     let bit = |word: &str| ROLES.iter().find(|(.., name)| *name == word).map_or(0, |(bit, ..)| *bit);
     let roles = r.role.split(", ").fold(0, |bits, word| bits | bit(word));
@@ -89,10 +90,10 @@ pub(super) fn probe(session: &mut Session, r: &wire::Probe<'_>) {
     });
 }
 
-/// Completes names of which the kernel kept the first 15 bytes, from the file of the program and the command line. A shorter name
-/// is whole, and may be one that the process gave itself.
+/// Completes names that the kernel cut to 15 bytes, from the file of the program and the command
+/// line. A shorter name is complete, and may be one that the process gave itself.
 pub(super) fn full_names(model: &mut Model) {
-    /// Bytes of a name in the kernel, `TASK_COMM_LEN` without its end.
+    /// Bytes of a name in the kernel: `TASK_COMM_LEN` without the final zero.
     const KERNEL_NAME: usize = 15;
     let program = model.texts.find("program");
     for process in &mut model.session.processes {
@@ -101,7 +102,7 @@ pub(super) fn full_names(model: &mut Model) {
             Some(FactValue::Text(text)) => model.texts.get(text),
             _ => "",
         };
-        // The program first: a launcher's own name comes before it on the command line.
+        // The program first: on the command line, a launcher's name precedes it.
         let words = || [file].into_iter().chain(process.command.split(' ')).map(file_name);
         let fits = |name: &&str| match process.name.len() {
             0 => !name.is_empty(),
@@ -165,11 +166,11 @@ mod tests {
             of("llama-completio", "/lib/ld.so --argv0 x /b/llama-completion", Some("/lib/ld.so")),
             full
         );
-        // Nothing goes on where the kernel stopped.
+        // Nothing continues the cut name.
         assert_eq!(of("llama-completio", "python3 serve.py", Some("/usr/bin/python3")), "llama-completio");
-        // Whole already, and chosen by the process itself.
+        // Already complete, and chosen by the process itself.
         assert_eq!(of("worker", "worker-pool -m m.gguf", Some("/usr/bin/worker-pool")), "worker");
-        // It had ended before its name was read.
+        // The process had ended before its name was read.
         assert_eq!(of("", "/usr/bin/llama-cli -m m", None), "llama-cli");
         assert_eq!(of("", "", Some("/usr/bin/llama-cli")), "llama-cli");
         assert_eq!(of("", "", None), "");

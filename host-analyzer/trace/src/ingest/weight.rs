@@ -1,4 +1,4 @@
-//! Where weights lie: buffers, and the placements that name them.
+//! Placement of weights: buffers, and the placements that name them.
 
 use std::collections::HashMap;
 
@@ -49,8 +49,8 @@ impl Weights {
         }
     }
 
-    /// Tells each tensor its buffer. A placement of a tensor that never came, or in a buffer that never came or is another
-    /// process's, is damage.
+    /// Assigns each tensor its buffer. Damage: the tensor or the buffer never came, or the buffer
+    /// is another process's.
     pub(super) fn finish(self, ids: &HashMap<u32, TopologyId>, model: &mut Model, damages: &mut Damages) {
         for p in &self.placements {
             let topology = ids.get(&p.topology).and_then(|id| model.topologies.rows.get_mut(id.0 as usize));

@@ -1,8 +1,8 @@
-//! Who was traced, on what machine, with what attached.
+//! The traced processes, the machine, and the probes.
 
 use super::counter::Counter;
 
-/// The session; empty strings where the stream did not tell.
+/// The session. Strings are empty where the stream has no value.
 #[derive(Debug, Default, Clone)]
 pub struct Session {
     /// Agent version.
@@ -19,7 +19,7 @@ pub struct Session {
     pub board: String,
     /// CPUs online.
     pub cpus: u16,
-    /// Levels asked for.
+    /// Requested levels.
     pub levels: Vec<Level>,
     /// Monotonic clock at the start, ns.
     pub start_ns: u64,
@@ -38,13 +38,13 @@ pub struct Session {
 /// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// `llama_decode` and its kin.
+    /// `llama_decode` and related functions.
     Token,
     /// Backend graphs.
     Graph,
     /// Operators.
     Op,
-    /// Experts that the routers of a mixture-of-experts model choose.
+    /// Experts that the routers of a mixture-of-experts model select.
     Expert,
     /// What the kernel's scheduler does with the engine's threads.
     Sched,
@@ -72,11 +72,12 @@ impl Level {
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Name of the program, or the one that the process gave itself; the kernel's 15 bytes where nothing tells the rest.
+    /// Name of the program, or the one that the process gave itself; cut to the kernel's 15 bytes
+    /// where the rest is unknown.
     pub name: String,
     /// Command line.
     pub command: String,
-    /// Engine version as it says itself; empty when it does not.
+    /// Version text of the engine; empty when it has none.
     pub engine_version: String,
 }
 
@@ -118,7 +119,7 @@ impl Library {
     }
 }
 
-/// What became of a probe.
+/// The result for a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// Process.

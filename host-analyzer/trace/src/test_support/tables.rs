@@ -1,5 +1,5 @@
-//! A session as an engine makes it: layers of operators, threads that meet at a barrier behind each, prompts and
-//! then tokens, several contexts. Deterministic in its seed.
+//! A session as an engine makes it: layers of operators, threads that meet at a barrier after each,
+//! prompts and then tokens, several contexts. Deterministic in its seed.
 
 use super::random::Random;
 use crate::model::*;
@@ -24,8 +24,8 @@ impl Default for Spec {
     }
 }
 
-/// Name without the layer, operator, description, role of the second source, relative time; an operator that
-/// begins with `+` is computed by the kernel of the one before it.
+/// Name without the layer, operator, description, relative time. An operator that begins with `+`
+/// is computed by the kernel of the previous one.
 const LAYER: [(&str, &str, &str, u64); 17] = [
     ("norm", "RMS_NORM", "RMS_NORM", 5),
     ("attn_norm", "+MUL", "MUL", 0),
@@ -151,7 +151,7 @@ fn decode(m: &mut Model, spec: &Spec, random: &mut Random, context: u32, n_token
         rows.push(open(Layer::Backend, cpu, Some(TopologyId(first + split)), Some(scheduler), now));
         now += 1 + random.below(500);
     }
-    // The parts one after the other, now that they have a row.
+    // The parts one after another, now that they have a row.
     let mut now = m.graph_calls.start_ns[rows[1]];
     for row in &rows[1..] {
         m.graph_calls.start_ns[*row] = now;

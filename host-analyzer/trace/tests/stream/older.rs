@@ -1,4 +1,4 @@
-//! Records of older agents, which today's agents no longer send.
+//! Records of older agents that current agents no longer send.
 
 use profinfer_trace::model::{LibraryRole, Model};
 

@@ -1,4 +1,5 @@
-//! A recording of a real engine (tests/data/PROVENANCE.toml), cut and damaged: views are still written and the damage is named.
+//! A recording of a real engine (tests/data/PROVENANCE.toml), cut and damaged: views are still
+//! written and the damage is reported.
 
 use profinfer_analysis::Analysis;
 use profinfer_trace::read;
@@ -20,7 +21,7 @@ fn viewed(bytes: &[u8]) -> profinfer_trace::model::Model {
 #[test]
 fn cut_all_along() {
     let whole = viewed(REAL).spans.len();
-    // Every byte of the head and of the last frames, then steps that meet every place of a frame.
+    // Every byte of the head and of the last frames, then steps that reach every place of a frame.
     let cuts = (1..100).chain((100..REAL.len() - 100).step_by(4999)).chain(REAL.len() - 100..REAL.len());
     for cut in cuts {
         let model = viewed(&REAL[..cut]);

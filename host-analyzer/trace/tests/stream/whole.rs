@@ -1,4 +1,4 @@
-//! An undamaged stream arrives exactly as it was meant, however it is cut into pieces.
+//! An undamaged stream arrives exactly as meant, however it is cut into pieces.
 
 use profinfer_trace::model::{EndReason, Level, LibraryRole};
 
