@@ -1,5 +1,5 @@
-//! The borders between the layers, read out of the sources: a folder uses only those above it, no files use each other in a
-//! circle, and nothing touches the outside.
+//! The borders between the layers, read out of the sources: a folder uses only those above it, no
+//! files use each other in a circle, and nothing touches the outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,8 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     nested.filter(|p| p.extension().is_some_and(|e| e == "rs")).collect()
 }
 
-/// Every module that is a file of its own, with its source without comments and tests. `lib.rs` and `mod.rs` are left out.
+/// Every module that is a file of its own, with its source without comments and tests. `lib.rs` and
+/// `mod.rs` are left out.
 fn modules() -> BTreeMap<Module, String> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("src");
     let mut all = BTreeMap::new();

@@ -144,8 +144,8 @@ impl Asm {
         self.either(&[0xff, 0xe0], &[0xd61f_0100]);
     }
 
-    /// Jumps through the table at a label, if what was read is not above `last`: cmp, ja, lea, movslq, add, jmp. On arm64 as
-    /// [`Self::jump_table`], without a table.
+    /// Jumps through the table at a label, if what was read is not above `last`: cmp, ja, lea,
+    /// movslq, add, jmp. On arm64 as [`Self::jump_table`], without a table.
     pub(crate) fn switch(&mut self, last: u8, table: &str, otherwise: &str) {
         if self.arch == Arch::Arm {
             return self.jump_table();
@@ -177,8 +177,9 @@ impl Asm {
         self.either(&[0xff, 0x67, offset], &[0xf940_0002 | u32::from(offset / 8) << 10, 0xd61f_0040]);
     }
 
-    /// Calls what the word at an offset from a callee-saved register points to, with that register as first argument and, as second,
-    /// an address in the frame or a pointer that is read; the label names the call.
+    /// Calls what the word at an offset from a callee-saved register points to, with that register
+    /// as first argument and, as second, an address in the frame or a pointer that is read; the
+    /// label names the call.
     pub(crate) fn call_through_callee_saved(&mut self, label: &str, offset: u8, address: bool) {
         // lea 16(%rsp),%rsi or mov 16(%rsp),%rsi; add x1, sp, #16 or ldr x1, [sp, #16]
         self.either(
@@ -255,7 +256,8 @@ impl Asm {
         self.either(&[0xb8, a, b, 0, 0, 0xc3], &[0x5280_0000 | u32::from(value) << 5, 0xd65f_03c0]);
     }
 
-    /// Stores the result of a call at an offset of 88, from a callee-saved register or in the function's own frame.
+    /// Stores the result of a call at an offset of 88, from a callee-saved register or in the
+    /// function's own frame.
     pub(crate) fn store_result_at_88(&mut self, own_frame: bool) {
         if own_frame {
             self.either(&[0x48, 0x89, 0x44, 0x24, 0x58], &[0xf900_2fe0]);

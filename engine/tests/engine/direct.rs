@@ -16,8 +16,8 @@ const LOAD_ARM: u32 = 0xb942_1a68;
 /// Instructions.
 type Body = fn(&mut Asm);
 
-/// A loop over the nodes, with what the tests change. Labels: `start`, `fused`, `join` where the operators meet, and there, in the
-/// middle of the instruction that can be moved, `inside`.
+/// A loop over the nodes, with what the tests change. Labels: `start`, `fused`, `join` where the
+/// operators meet, and there, in the middle of the instruction that can be moved, `inside`.
 struct Loop {
     arch: Arch,
     /// Calls through a stub.

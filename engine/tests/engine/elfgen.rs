@@ -35,7 +35,8 @@ pub(crate) struct Elf {
     data_labels: BTreeMap<String, u64>,
     /// Words that become pointers: (offset in the data, label they point to).
     pointers: Vec<(usize, String)>,
-    /// 32-bit distances from the first label, in the data, to the second one, in the code: (offset in the data, labels).
+    /// 32-bit distances from the first label, in the data, to the second one, in the code: (offset
+    /// in the data, labels).
     distances: Vec<(usize, String, String)>,
     /// Words that hold a symbol of another file: (offset in the data, symbol).
     imports: Vec<(usize, String)>,
@@ -316,8 +317,8 @@ fn pack(addresses: &[u64]) -> Vec<u8> {
 /// `.eh_frame` and the table that leads to it; returns the latter.
 fn frames(out: &mut Vec<u8>, functions: &[Function], landing_pads: bool) -> Range {
     let common = align(out);
-    // Version 1, augmentation "zR", code and data alignment, return register, pointers absolute with 8 bytes.
-    // With landing pads "zLR": absolute pointers to their descriptions, too.
+    // Version 1, augmentation "zR", code and data alignment, return register, pointers absolute
+    // with 8 bytes. With landing pads "zLR": absolute pointers to their descriptions, too.
     let body: [u8; 12] = if landing_pads {
         [1, b'z', b'L', b'R', 0, 1, 0x78, 16, 2, 0x00, 0x00, 0]
     } else {

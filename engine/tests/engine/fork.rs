@@ -1,4 +1,5 @@
-//! Forks whose structs are longer than any release's: offsets come from their accessors, or there are none.
+//! Forks whose structs are longer than any release's: offsets come from their accessors, or there
+//! are none.
 
 use profinfer_engine::{Layout, describe};
 
@@ -7,7 +8,8 @@ use crate::elfgen::Elf;
 use crate::program::base;
 use crate::synthetic::plan;
 
-/// Accessors for a struct with `more` bytes put in before `src`, and `behind` at its end; `src` may be hidden.
+/// Accessors for a struct with `more` bytes put in before `src`, and `behind` at its end; `src` may
+/// be hidden.
 fn fork(arch: Arch, more: u32, behind: u32, shows_src: bool) -> Elf {
     let mut elf = base(arch, 256 + more, 248 + more);
     elf.function("ggml_tensor_overhead", |asm| {

@@ -9,7 +9,8 @@ use profinfer_skip::needed_path;
 use crate::oracle;
 use crate::real::libraries;
 
-/// Functions that were found and have names: file, name. Panics where a name is not that of the function.
+/// Functions that were found and have names: file, name. Panics where a name is not that of the
+/// function.
 fn held_against_names(files: &[PathBuf]) -> Vec<(PathBuf, &'static str)> {
     let mut right = Vec::new();
     for file in files {

@@ -42,7 +42,8 @@ fn callee(elf: &mut Elf, shape: Shape, name: &str) {
     }
 }
 
-/// The CPU library: `ggml_graph_compute` and the loop, with labels `start`, `fused` and `end` in the code.
+/// The CPU library: `ggml_graph_compute` and the loop, with labels `start`, `fused` and `end` in
+/// the code.
 pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
     let mut elf = Elf::new(arch);
     let operators = if shape.operators == 0 { OPERATORS } else { shape.operators };
@@ -113,7 +114,8 @@ pub(crate) fn cpu(arch: Arch, shape: Shape) -> Elf {
     elf
 }
 
-/// Offset in the file of the instruction that ends an operator: on x86-64 the branch is behind a test.
+/// Offset in the file of the instruction that ends an operator: on x86-64 the branch is behind a
+/// test.
 pub(crate) fn end(elf: &Elf) -> u64 {
     elf.offset("before end") + if elf.code.arch == Arch::X86 { 2 } else { 0 }
 }

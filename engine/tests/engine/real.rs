@@ -1,6 +1,7 @@
 //! Real engines' libraries, with binutils as the second opinion.
 //!
-//! `scripts/test.sh` names the engines in the environment; a variable that is not set is a test that says so.
+//! `scripts/test.sh` names the engines in the environment; a variable that is not set is a test
+//! that says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ fn at(site: &Site, file: &Path) -> Line {
     line
 }
 
-/// Between a function's first instruction and the probed one, nothing that a probe reads may change.
+/// Between a function's first instruction and the probed one, nothing that a probe reads may
+/// change.
 fn entry_is_untouched(site: &Site, file: &Path) {
     let (start, _) = oracle::symbols(file)[&site.symbol];
     let address = oracle::address(&oracle::segments(file), site.offset);
@@ -153,7 +155,8 @@ fn current_engine_has_starts_and_ends_of_operators() {
     }
 }
 
-/// Every place is one instruction as binutils sees it, and nothing that they see jumps behind its first byte.
+/// Every place is one instruction as binutils sees it, and nothing that they see jumps behind its
+/// first byte.
 fn direct_places_are_whole_instructions(variable: &str, wanted: fn(&DirectRole) -> bool) {
     let Some(engine) = engine(variable) else { return };
     for number in engine.cpu_files() {

@@ -81,7 +81,8 @@ fn what_does_not_read_its_arguments_so_is_none() {
     }
 }
 
-/// A real one: what is gone from it is said to be missing, level by level, and nothing else is taken for it.
+/// A real one: what is gone from it is said to be missing, level by level, and nothing else is
+/// taken for it.
 #[test]
 #[ignore = "ci/engines/matrix.sh runs it"]
 fn a_real_program_without_one_of_its_messages() {

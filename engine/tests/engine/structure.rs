@@ -84,7 +84,8 @@ fn it_is_found_by_what_it_does() {
             let way = ways(&plan)[2].clone().expect("a way");
             assert_eq!(way, "dispatcher found by its structure");
         }
-        // A fork's own function in it does not matter, nor does it that other kernels are asked first and cases return.
+        // A fork's own function in it does not matter, nor does it that other kernels are asked
+        // first and cases return.
         for calls in ["ggml_is_empty", START] {
             let (_, found, dispatcher) = examined(arch, Dispatching { calls: Some(calls), ..REAL });
             assert_eq!(found, [dispatcher], "{arch:?} {calls}");

@@ -146,7 +146,8 @@ fn cases_may_meet_before_the_start_s_result_does() {
     }
 }
 
-/// A base library whose scheduler hands over splits in this way, with a label `handover` at a call through a pointer.
+/// A base library whose scheduler hands over splits in this way, with a label `handover` at a call
+/// through a pointer.
 fn scheduler(arch: Arch, body: fn(&mut Asm)) -> Elf {
     let mut elf = base(arch, 256, 248);
     elf.function("ggml_backend_graph_compute_async", |asm| {
@@ -181,7 +182,8 @@ fn splits_are_seen_where_the_scheduler_hands_them_over() {
 
         let mut inlined = scheduler(arch, |asm| {
             asm.call_through_callee_saved("handover", 104, true);
-            // Another function of a backend, and one that gets a pointer that was read: an event, not a graph.
+            // Another function of a backend, and one that gets a pointer that was read: an event,
+            // not a graph.
             asm.call_through_callee_saved("other", 112, true);
             asm.call_through_callee_saved("event", 104, false);
         });
@@ -195,7 +197,8 @@ fn splits_are_seen_where_the_scheduler_hands_them_over() {
     }
 }
 
-/// A file with an operator function of this name, which reads the operator of its second argument or not.
+/// A file with an operator function of this name, which reads the operator of its second argument
+/// or not.
 fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
     let mut elf = Elf::new(arch);
     elf.function(name, |asm| {
@@ -324,7 +327,8 @@ fn only_a_lone_operator_function_is_probed_behind_its_frame() {
             functions[..count].iter().for_each(|name| asm.call(name));
             asm.ret();
         });
-        // A clone may call the other one with the stack pointer that it was itself probed with: Linux would forget it.
+        // A clone may call the other one with the stack pointer that it was itself probed with:
+        // Linux would forget it.
         let expected: &[&str] = if count == 1 { &["in0"] } else { &["f0", "f1"] };
         let expected: Vec<_> = expected.iter().map(|label| elf.offset(label)).collect();
         assert_eq!(offsets(&plan(&mut [&mut elf]), ProbeKind::OpFunction), expected);
