@@ -1,4 +1,4 @@
-//! What is said of a profile that is not as it should be: file, line, and what is allowed.
+//! Messages about faulty profiles: file, line, and what is allowed.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use profinfer_boards::{BoardError, Catalog};
@@ -7,7 +7,7 @@ const BOARD: &str = include_str!("../rk3588.toml");
 const CORE: &str = include_str!("../cores/cortex-a76.toml");
 const BACKEND: &str = include_str!("../backends/rknn.toml");
 
-/// `text` with `from` made into `to` is wrong in the line where that stands, and the answer has all `words`.
+/// `text` with `from` replaced by `to` is wrong in that line, and the message has all `words`.
 fn wrong_at(path: &str, text: &str, from: &str, to: &str, at: Option<&str>, words: &[&str]) {
     assert!(text.contains(from), "`{from}` is not in {path}: the test is out of date");
     let text = text.replacen(from, to, 1);
@@ -210,7 +210,7 @@ fn boards_without_cores() {
 
 #[test]
 fn sets_without_a_common_order() {
-    // Each two of three cores share one event, and each counts two: no slots that suit all.
+    // Any two of three cores share one event, and each counts two: no slots suit all.
     let core = |name: &str, midr: u32, events: [(&str, u32); 2]| {
         let event = |(name, number): (&str, u32)| {
             format!("[[events]]\nname = \"{name}\"\nnumber = {number}\nunit = \"count\"\nmeaning = \"m\"\n")
@@ -236,6 +236,7 @@ fn sets_without_a_common_order() {
     };
     let said = files([c, a]).unwrap_err().to_string();
     assert!(said.contains("the sets `s` of p, q, r cannot be counted together"), "{said}");
-    // Another third one leaves room; the boards that take every core pass these by, whose sets are their own.
+    // With another third core there is space. Boards that accept every core skip these, which have
+    // only their own sets.
     assert!(files([c, ("D", 4)]).is_ok());
 }

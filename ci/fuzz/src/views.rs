@@ -1,7 +1,7 @@
-//! A whole stream: from its frames to every view.
+//! A complete stream: from its frames to every view.
 //!
-//! Checksums are made here, as no fuzzer finds them. Checked: nothing panics, every view can be written, and what people see on the
-//! terminal has nothing that steers it.
+//! The function computes the checksums, because no fuzzer finds them. Checked: nothing panics,
+//! every view can be written, and the terminal output has no control sequences.
 
 use std::io::{self, Write};
 
@@ -33,7 +33,7 @@ const VIEWS: [View; 14] = [
     all::tables::threads_csv,
 ];
 
-/// Frames one after the other: kind and length of two bytes each, and the payload.
+/// Frames in order: kind and length of two bytes each, and the payload.
 pub fn views(bytes: &[u8]) {
     let stream = stream(bytes);
     let model = read(&stream).expect("a hello of this version");

@@ -21,7 +21,7 @@ pub(super) fn known(name: &str, by: Option<By>) -> String {
 #[must_use]
 pub const fn kind(kind: ProbeKind) -> &'static str {
     match kind {
-        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "token call",
+        ProbeKind::LlamaDecode | ProbeKind::LlamaProcess | ProbeKind::LlamaEncode => "decode call",
         ProbeKind::SchedulerGraph => "scheduler graph",
         ProbeKind::CpuGraph => "CPU graph",
         ProbeKind::BackendGraph => "backend graph",
