@@ -38,7 +38,7 @@ pub(crate) struct Outcome {
     pub(crate) spans_sent: u64,
     pub(crate) spans_arrived: u64,
     /// Spans that the analysis reports as sent and missing, by the agent's totals.
-    pub(crate) spans_told: u64,
+    pub(crate) spans_accounted: u64,
     pub(crate) damaged: u64,
 }
 
@@ -68,8 +68,8 @@ impl<'a> Reader<'a> {
             match &found {
                 Found::Record { seq, record, .. } => {
                     let mut payload = [0; MAX_PAYLOAD];
-                    let told = sent.frames.get(*seq as usize).map(|f| (f.kind, &f.payload[..]));
-                    if told != record.encode(&mut payload).map(|p| (record.kind(), p)) {
+                    let accounted = sent.frames.get(*seq as usize).map(|f| (f.kind, &f.payload[..]));
+                    if accounted != record.encode(&mut payload).map(|p| (record.kind(), p)) {
                         wrong.get_or_insert(format!("frame {seq} was not sent so: {record:?}"));
                     }
                     if !arrived.insert(*seq) {
@@ -97,14 +97,14 @@ impl<'a> Reader<'a> {
         if let Some(e) = self.refused {
             // Reported to the user as an error: the stream is not used.
             let outcome = Outcome { sent, refused: sent, spans_sent, ..Outcome::default() };
-            return if hello_hit { Ok(outcome) } else { Err(format!("refused with a whole hello: {e}")) };
+            return if hello_hit { Ok(outcome) } else { Err(format!("refused with an intact hello: {e}")) };
         }
-        let behind = self.arrived.iter().max().map_or(0, |last| u64::from(*last) + 1);
-        let cut = sent - behind;
+        let after = self.arrived.iter().max().map_or(0, |last| u64::from(*last) + 1);
+        let cut = sent - after;
         if arrived + self.gaps + cut != sent {
             let gaps = self.gaps;
             return Err(format!(
-                "{sent} frames sent, {arrived} arrived, {gaps} in gaps, {cut} behind the last"
+                "{sent} frames sent, {arrived} arrived, {gaps} in gaps, {cut} after the last"
             ));
         }
         let model = self.ingest.finish();
@@ -117,20 +117,20 @@ impl<'a> Reader<'a> {
         }
         if model.health.cut_short() != (cut > 0) {
             return Err(format!(
-                "{cut} frames are behind the last one; cut short: {}",
+                "{cut} frames are after the last one; cut short: {}",
                 model.health.cut_short()
             ));
         }
         if arrived < sent && (health.perfect || health.remarks.is_empty()) {
-            return Err(format!("{arrived} of {sent} frames arrived, and health says nothing"));
+            return Err(format!("{arrived} of {sent} frames arrived, but health has no remark"));
         }
         if !touched && !health.perfect {
-            return Err(format!("nothing happened, and health says {:?}", health.remarks));
+            return Err(format!("no fault, but health has {:?}", health.remarks));
         }
         // Negative where spans came after the last totals of a cut stream.
-        let told = health.spans.unaccounted.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-        if cut == 0 && (spans + told != spans_sent || health.spans.kernel != Some(spans_sent)) {
-            return Err(format!("{spans_sent} spans sent, {spans} arrived, {told} accounted for"));
+        let accounted = health.spans.unaccounted.and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+        if cut == 0 && (spans + accounted != spans_sent || health.spans.kernel != Some(spans_sent)) {
+            return Err(format!("{spans_sent} spans sent, {spans} arrived, {accounted} accounted for"));
         }
         let mut text = Vec::new();
         views::terminal::terminal(&model, &analysis, &mut text).map_err(|e| e.to_string())?;
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
             refused: 0,
             spans_sent,
             spans_arrived: spans,
-            spans_told: told,
+            spans_accounted: accounted,
             damaged: self.damaged,
         })
     }

@@ -99,8 +99,8 @@ pub(crate) fn serial(sent: &Sent, random: &mut Random) -> Result<Outcome, String
             break;
         }
     }
-    let told = (receiver.noise, receiver.repairs, receiver.overheard.clone(), receiver.heard());
-    let outcome = reader.finish(false, false).map_err(|e| format!("{e}; the line: {told:?}"))?;
+    let line = (receiver.noise, receiver.repairs, receiver.overheard.clone(), receiver.heard());
+    let outcome = reader.finish(false, false).map_err(|e| format!("{e}; the line: {line:?}"))?;
     everything(outcome, "over a serial line whose host asks again")
 }
 

@@ -55,7 +55,7 @@ impl Sums {
         format!(
             "{} schedules, {} of them with a host that asks again\n\
              faults: {}; {} places of damage\n\
-             frames: {sent} sent = {arrived} arrived + {gaps} in counted gaps + {cut} behind a cut + {refused} of streams refused by their hello\n\
+             frames: {sent} sent = {arrived} arrived + {gaps} in counted gaps + {cut} after a cut + {refused} of streams refused by their hello\n\
              spans: {spans} sent, {here} arrived as sent, {told} missing by the agent's totals, {} of streams that were cut or refused",
             self.schedules,
             self.repaired,

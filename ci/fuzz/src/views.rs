@@ -46,11 +46,14 @@ pub fn views(bytes: &[u8]) {
     let seen = String::from_utf8(seen).expect("text");
     // Colours are ours: ESC [ digits m.
     for piece in seen.split('\u{1b}').skip(1) {
-        let behind = piece.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
-        assert!(piece.starts_with('[') && behind.starts_with('m'), "the terminal is steered: {piece:?}");
+        let rest = piece.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
+        assert!(
+            piece.starts_with('[') && rest.starts_with('m'),
+            "the terminal output has a control sequence: {piece:?}"
+        );
     }
     let steers = |c: char| c.is_control() && c != '\n' && c != '\u{1b}';
-    assert!(!seen.contains(steers), "the terminal is steered: {seen:?}");
+    assert!(!seen.contains(steers), "the terminal output has a control sequence: {seen:?}");
 }
 
 /// A stream of these frames, as an agent would write it.

@@ -1,4 +1,4 @@
-//! Files made for the purpose: one fact each, on both instruction sets.
+//! Synthetic files with one fact each, on both instruction sets.
 
 use profinfer_engine::{
     ElfError, EnginePlan, Image, ProbeKind, Role, describe, examine, is_engine_part, library_event_site,
@@ -24,7 +24,7 @@ pub(crate) fn reason(plan: &EnginePlan, kind: ProbeKind) -> String {
     describe::reason(missing.unwrap_or_else(|| panic!("{kind:?} should be missing: {:?}", plan.sites)))
 }
 
-/// How each level is traced, or why it is not, in words.
+/// The way to trace each level, or the reason why there is none, in words.
 pub(crate) fn ways(plan: &EnginePlan) -> [Result<String, String>; 3] {
     strategies(plan).map(|strategy| describe::way(&strategy))
 }
@@ -197,8 +197,8 @@ fn splits_are_seen_where_the_scheduler_hands_them_over() {
     }
 }
 
-/// A file with an operator function of this name, which reads the operator of its second argument
-/// or not.
+/// A file with an operator function of this name, which may read the operator of its second
+/// argument.
 fn old_engine(arch: Arch, name: &str, called: bool, reads: bool) -> Elf {
     let mut elf = Elf::new(arch);
     elf.function(name, |asm| {
@@ -250,7 +250,7 @@ fn an_operator_function_is_preferred_where_it_is_called_with_a_tensor() {
 #[test]
 fn the_entry_is_probed_where_nothing_has_changed_yet() {
     type Body = fn(&mut Asm);
-    // (what the function does, label of the instruction to probe on x86-64 and on arm64)
+    // (the function's code, label of the instruction to probe on x86-64 and on arm64)
     let cases: [(&str, Body, [&str; 2]); 7] = [
         (
             "stack moved by a push that is single-stepped",
@@ -295,7 +295,7 @@ fn the_entry_is_probed_where_nothing_has_changed_yet() {
                 body(asm);
             });
             let plan = plan(&mut [&mut elf]);
-            // The branch on x86-64 is behind the two bytes of a test.
+            // The branch on x86-64 follows the two bytes of a test.
             let test = if arch == Arch::X86 && label == "at" { 2 } else { 0 };
             assert_eq!(
                 offsets(&plan, ProbeKind::LlamaDecode),

@@ -36,8 +36,8 @@ pub fn system(bytes: &[u8]) {
 fn command(text: &[u8]) {
     let (program, script) = of_other(text);
     assert!(program.len() <= text.len() && script.is_none_or(|s| s.len() <= text.len()));
-    let told = of_engine(text);
-    assert!(!told.contains(char::is_control), "{told:?}");
+    let recorded = of_engine(text);
+    assert!(!recorded.contains(char::is_control), "{recorded:?}");
     // A marked text after an option that takes one.
     let prompt = [b"llama-cli\0-p\0SECRET-TEXT\0--unknown\0SECRET-TEXT\0".as_slice(), text].concat();
     assert!(!of_engine(&prompt).contains("SECRET-TEXT"));

@@ -55,7 +55,7 @@ fn each_cause_at_the_source_has_its_own_advice() {
     type Change = fn(&mut Ledger);
     let cases: [(Change, &str); 6] = [
         (|l| l.no_state = 9, "Trace one process at a time"),
-        (|l| l.calls_ring_full = 9, "token calls or graph calls"),
+        (|l| l.calls_ring_full = 9, "decode or graph calls"),
         (|l| l.tensors_ring_full = 9, "read again"),
         (|l| (l.frames_queue_full, l.bytes_queue_full) = (9, 5_000), "(5,000 bytes)"),
         (|l| (l.spans_ring_full, l.span_ends) = (9, 27), "ring buffer was full"),

@@ -44,8 +44,8 @@ ledger! {
         ),
         spans_no_graph: spans(
             "no_graph",
-            "their graph ran before its topology was read, or the ring buffer had no room for it. Let the agent start the \
-             engine to see it from the first graph on",
+            "their graph ran before its topology was read, or the ring buffer was full. Let the agent start the \
+             engine, so that it sees the first graph",
         ),
         // In the record of reasons: parts of the sums above.
         spans_too_large: spans(
@@ -55,8 +55,8 @@ ledger! {
         ),
         spans_unreadable: spans(
             "graph_unreadable",
-            "the memory of their graph could not be read while the engine ran: it is not resident, or its layout is not the one \
-             that the agent knows",
+            "the memory of their graph could not be read while the engine ran: it is not resident, or the agent does not \
+             know its layout",
         ),
         spans_damaged: spans(
             "damaged",
@@ -66,11 +66,11 @@ ledger! {
             "no_state",
             "probe hits",
             Gap::Spans,
-            "the kernel had no room for the state of more threads. Trace one process at a time",
+            "the kernel had no space for the state of more threads. Trace one process at a time",
         ),
         calls_ring_full: other(
             "calls",
-            "token calls or graph calls",
+            "decode or graph calls",
             Gap::Calls,
             "the kernel's ring buffer was full. Times per call and TPOT may miss them; leave the agent some CPU time",
         ),
@@ -146,7 +146,7 @@ ledger! {
             "queue_full",
             "the link is slower than the trace. Record into a file on the board, or take a faster link",
         ),
-        no_graph: events("no_graph", "it is not known in which operator they were"),
+        no_graph: events("no_graph", "the operator around them is unknown"),
         no_start: NO_START,
         no_end: NO_END,
     }
@@ -170,12 +170,12 @@ ledger! {
         ),
         unreadable: events(
             "unreadable",
-            "the engine's memory that holds them could not be read, or held no number of an expert",
+            "the engine's memory that holds them could not be read, or had no valid expert number",
         ),
         no_graph: events(
             "no_graph",
-            "the topology of their graph is not known, because they came before it was read or it could not be read. \
-             Let the agent start the engine to see it from the first graph on",
+            "the topology of their graph is unknown: they came before it was read, or it could not be read. \
+             Let the agent start the engine, so that it sees the first graph",
         ),
         // In no record: experts in the records that arrived.
         received: RowRole::Figure,
@@ -199,14 +199,14 @@ ledger! {
              levels (--levels token)",
         ),
         unreadable: events("unreadable", "the engine's memory that holds their sequences could not be read"),
-        left_out: events("left_out", "a batch of that many tokens or sequences is not read to its end"),
-        no_call: events("no_call", "the token call that they belong to is not known"),
+        left_out: events("left_out", "the agent does not read the end of a batch with this many tokens or sequences"),
+        no_call: events("no_call", "their decode call is unknown"),
         // In no record: tokens in the records that arrived.
         received: RowRole::Figure,
     }
 }
 
-const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. What the engine's threads did meanwhile is not known; leave the agent \
+const SCHED_RING_FULL: &str = "the kernel's ring buffer was full. The engine's thread states in that time are unknown; leave the agent \
      some CPU time (one inference thread less), or record without operators (--levels token,graph,sched)";
 
 ledger! {
@@ -236,7 +236,7 @@ ledger! {
             "threads",
             "threads of the engine",
             Gap::None,
-            "the kernel had no room to follow more. Trace one process at a time",
+            "the kernel had no space to follow more. Trace one process at a time",
         ),
     }
 }
