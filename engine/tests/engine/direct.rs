@@ -405,15 +405,15 @@ fn a_call_through_a_stub_of_the_same_file_will_do() {
 fn it_is_said_in_words() {
     let mut elf = looped(Arch::X86).elf();
     let plan_of = plan(&mut [&mut elf]);
-    let said = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
+    let text = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
     let (start, end) = (elf.offset("start"), elf.offset("join"));
     assert!(
-        said.starts_with(&format!("offsets: start {start:#x}; end {end:#x} (8 bytes moved)\n")),
-        "{said}"
+        text.starts_with(&format!("offsets: start {start:#x}; end {end:#x} (8 bytes moved)\n")),
+        "{text}"
     );
-    assert!(said.contains("1 jump table"), "{said}");
+    assert!(text.contains("1 jump table"), "{text}");
     let mut elf = Loop { unknown: true, ..looped(Arch::X86) }.elf();
     let plan_of = plan(&mut [&mut elf]);
-    let said = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
-    assert!(said.starts_with("none: where the jump at "), "{said}");
+    let text = describe::direct(plan_of.files[0].direct.as_ref().expect("operators"));
+    assert!(text.starts_with("none: the targets of the jump at "), "{text}");
 }
