@@ -124,7 +124,7 @@ fn common_events_have_the_architectures_numbers() {
     assert_eq!((refill.unit, refill.bytes_per_count), (Unit::Bytes, Some(64)));
 }
 
-/// `LPDDR4X-4267` on so many bits moves so much, and nobody measured more.
+/// `LPDDR4X-4267` with a bus width gives the theoretical rate, and no measured rate is above it.
 #[test]
 fn ceilings_follow_from_the_memory() {
     let mut computed = 0;

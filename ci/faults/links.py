@@ -61,8 +61,8 @@ def main(n):
     analyze = run.capture(folder, link.port, "--reconnect", "60")
     seen = 0
     for cut in range(n):
-        # Not before something new has come through: a link that is never up carries nothing. A session whose hello never came cannot be
-        # asked for, so the first cut is behind it.
+        # Only after new bytes have arrived: a link that is never up carries nothing. A session whose
+        # hello never arrived cannot be resumed, so the first cut is after it.
         begun, goal = time.monotonic(), max(2000, link.bytes + random.choice((1, 1000, 10_000)))
         while link.pair is None or link.bytes < goal:
             if analyze.poll() is not None or time.monotonic() > begun + 600:

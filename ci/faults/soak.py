@@ -12,11 +12,12 @@ import run
 
 # Seconds between two looks.
 LOOK = 2
-# Bytes of the agent's queue to the link, with what it keeps to send it again: agent-static/src/link/output.rs.
+# Bytes of the agent's queue to the link, sent frames included: agent-static/src/link/output.rs.
 QUEUE = 3 << 19
 # Least number of looks at its memory, however slow the engine is.
 LOOKS = 15
-# Engines that have ended which the agent keeps in mind: ENDED_KEPT of agent-static/src/probes/tracer/end.rs. Before it has forgotten some, it grows.
+# Number of ended engines that the agent remembers: ENDED_KEPT of
+# agent-static/src/probes/tracer/end.rs. Until it forgets some, its memory grows.
 ENDED = 8
 
 
@@ -79,7 +80,8 @@ def main():
                 run.fail(f"{name} ended: {(folder / (name + '.log')).read_text()}")
         engines |= set(run.children(agent.pid))
         pieces = sorted(profile.glob("recording-*.pfi"))
-        # The warm-up is over when the queue to the link, which goes round in its memory, has been everywhere, and engines were forgotten.
+        # The warm-up is over when the queue to the link, a ring, has wrapped around, and the agent has
+        # forgotten engines.
         if sum(p.stat().st_size for p in pieces) > QUEUE * 2 and not (options.server and restarts < ENDED + 4):
             own.append(memory(agent.pid))
         for piece in pieces[whole:-1]:

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! event  = head step [cpu] rest
-//! head   = kind | other_cpu << 2 | left << 3     kind: 0 switch, 1 wake-up, 2 migration, 3 gap; left only in a switch
+//! head   = kind | other_cpu << 2 | left << 3     kind: 0 switch, 1 wake-up, 2 migration, 3 gap;
+//!                                                left only in a switch
 //! step   zigzag of the time minus that of the event before, `base_ns` before the first
 //! cpu    where other_cpu is set; else the CPU of the event before, 0 before the first
 //! rest   switch: prev next; wake-up and migration: thread; gap: its length
 //! prev, next = thread << 1 | 1, or task << 1
-//! thread zigzag of the thread's number minus that of the thread named before in the batch, 0 before the first
+//! thread zigzag of the thread's number minus that of the previous thread in the batch, 0 before the
+//!        first
 //! ```
 
 use crate::batch::{Batch, Decode};

@@ -7,8 +7,10 @@
 //!
 //! ```text
 //! tensor    = number …                     bits, see [`crate::bits`] and [`crate::usual`]
-//! number    zigzag of the difference (modulo 2^64) to the number expected, by what is usual of such differences
-//! expected  2 × a - b behind two periods, a one period before, else the number of the tensor before, 0 for the first
+//! number    zigzag of the difference (modulo 2^64) from the expected number, coded by the usual size
+//!           of such differences
+//! expected  2 × a - b if there are two periods before it, a if there is one, otherwise the previous
+//!           tensor's number, 0 for the first
 //! ```
 
 use crate::bits::{MAX_NUMBER_BITS, Reader, Writer};
@@ -102,7 +104,8 @@ pub fn encode(tensors: &[Tensor], period: u16, buf: &mut [u8]) -> (u16, usize) {
             break;
         }
         let (expected, way) = expected(&tensors[..at], period.max(1).into());
-        for ((number, expected), (usual, cold)) in numbers(next).iter().zip(expected).zip(learnt.for_way(way)) {
+        for ((number, expected), (usual, cold)) in numbers(next).iter().zip(expected).zip(learnt.for_way(way))
+        {
             put(zigzag(number.wrapping_sub(expected).cast_signed()), usual, cold, &mut to, buf);
         }
         n += 1;

@@ -85,7 +85,7 @@ def disk_slow():
     return f"{unharmed(engine)}, {accounted(taken, lost=True)}, ended after {took:.1f} s"
 
 
-# Reads a pipe slowly until it is told by a signal that it may be quick.
+# Reads a pipe slowly until a signal makes it fast.
 SLOWLY = """
 import signal, sys, time
 slow = [True]
@@ -114,7 +114,7 @@ def limits():
             accounted(recorder.out)
             works.append(limit[2:])
         elif process.returncode == -signal.SIGABRT and "memory allocation" in recorder.said():
-            # The standard library's own words, where nothing more can be allocated to say something better.
+            # The standard library's message: nothing more can be allocated for a better one.
             refused.append(limit[2:])
         else:
             try:
@@ -137,7 +137,7 @@ def out_of_memory():
             if recorder.process.poll() is None:
                 recorder.end()
                 break
-            # The kernel, or an error of the agent's own where it was told that there is no memory.
+            # The kernel killed it, or the agent reported that an allocation failed.
             status, said = ended(recorder)
             assert status == -signal.SIGKILL or "help: " in said, (status, said)
             killed.append(megabytes)

@@ -72,7 +72,7 @@ def gdb():
         recorder.records()
         recorder.end()
         engine.goes_on()
-        # gdb takes its breakpoint out when it is asked to detach; killed, it would leave it.
+        # gdb removes its breakpoint on detach; if killed, it would leave it.
         os.kill(tracer.pid, signal.SIGINT)
         tracer.stdin.write(b"delete\ndetach\nquit\n")
         tracer.stdin.flush()

@@ -67,7 +67,7 @@ pub struct Image<'d> {
 }
 
 impl<'d> Image<'d> {
-    /// Reads the headers of `bytes`, the whole content of the file `path`.
+    /// Reads the headers of `bytes`, the complete content of the file `path`.
     ///
     /// # Errors
     /// When the bytes are not a 64-bit ELF file for x86-64 or arm64, or when they end before a

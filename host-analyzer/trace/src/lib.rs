@@ -12,15 +12,15 @@
 //!
 //! * [`decode`] uses only the wire and never opens a file.
 //! * [`ingest`] gives the records their order and meaning.
-//! * [`model`] has the tables, in columns. It uses no other module and not the wire, so that a second
-//!   version of the wire cannot reach an analysis.
+//! * [`model`] has the tables, in columns. It uses no other module and not the wire, so that a
+//!   second version of the wire cannot reach an analysis.
 //! * [`gguf`] reads the header of a model's file into the tables of [`model`], for predictions.
 //!
 //! # Units
 //!
 //! A name ends with its unit: `_ns` nanoseconds, `_bytes`, `_permille` thousandths, `_milli`
-//! thousandths of the unit, `_ppm` millionths. Times are of the session's CLOCK_MONOTONIC. Tables are
-//! structs of columns of equal length; row `i` of a table is element `i` of every column.
+//! thousandths of the unit, `_ppm` millionths. Times are of the session's CLOCK_MONOTONIC. Tables
+//! are structs of columns of equal length; row `i` of a table is element `i` of every column.
 //!
 //! # Errors
 //!
@@ -35,8 +35,8 @@
 //! * A new record, table, column, field or variant is a minor version. Construct structs with
 //!   `..Default::default()` where they have one, and match enums with a `_` arm.
 //! * A removed or renamed item, or another meaning, type or unit, is a major version.
-//! * Not covered: `test_support`, `Debug` output, the order of rows that a table does not state, and
-//!   texts for people such as [`model::totals::Reason`]'s.
+//! * Not covered: `test_support`, `Debug` output, the order of rows that a table does not state,
+//!   and texts for people such as [`model::totals::Reason`]'s.
 //!
 //! # Synthetic recordings
 //!
@@ -64,8 +64,8 @@ use model::Model;
 /// Reads a complete stream.
 ///
 /// # Errors
-/// [`OpenError`] when the bytes are not a stream that this build reads. Damage after the hello is not
-/// an error: it is in [`model::Health`].
+/// [`OpenError`] when the bytes are not a stream that this build reads. Damage after the hello is
+/// not an error: it is in [`model::Health`].
 pub fn read(bytes: &[u8]) -> Result<Model, OpenError> {
     let mut decoder = Decoder::new();
     let mut ingest = Ingest::new();

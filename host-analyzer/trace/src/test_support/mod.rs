@@ -23,7 +23,8 @@
 //! use profinfer_trace::test_support::{bytes, records};
 //!
 //! let mut stream = bytes::hello(1);
-//! for (seq, (kind, payload)) in (0..).zip([records::session(5), records::thread(71, 70, "main")]) {
+//! let sent = [records::session(5), records::thread(71, 70, "main")];
+//! for (seq, (kind, payload)) in (0..).zip(sent) {
 //!     stream.extend(bytes::frame(kind, seq, &payload));
 //! }
 //! let model = profinfer_trace::read(&stream).expect("a stream");
