@@ -4,56 +4,21 @@
 //! gives the same result; nothing here panics on a model that keeps the promises of `model`; each table is read
 //! in single passes with dense arrays, and what several results need is computed once.
 
-pub mod accelerator;
-pub mod bound;
-pub mod budget;
-pub mod capture;
-pub mod ceiling;
 pub mod compare;
-mod context;
-pub mod cost;
-pub mod counter;
-pub mod critical_path;
-pub mod dag;
-pub mod duty;
-pub mod empty;
-pub mod ending;
-pub mod engine;
-pub mod excerpt;
-pub mod execution;
-pub mod expert;
-pub mod fact;
 pub mod findings;
-pub mod gauge;
-pub mod graph;
-pub mod group;
-pub mod health;
-pub mod kv;
-pub mod module;
-mod name;
-pub mod nested;
-pub mod op;
-pub mod per_node;
-pub mod percentile;
-pub mod phase;
 pub mod predict;
-mod rate;
-pub mod request;
-pub mod roof;
-pub mod sched;
-pub mod server;
-pub mod session;
-pub mod speculative;
-mod steps;
-mod student;
-pub mod tally;
-pub mod thread;
-pub mod token;
-pub mod tracing;
-pub mod track;
+mod results;
+mod shared;
+mod stats;
 pub mod tune;
-pub mod weight;
-pub mod work;
+
+pub use results::{
+    accelerator, bound, budget, capture, ceiling, cost, counter, critical_path, dag, duty, ending, engine,
+    excerpt, expert, fact, gauge, graph, health, kv, module, nested, op, request, roof, sched, server,
+    speculative, thread, token, track, weight, work,
+};
+pub use shared::{empty, execution, group, per_node, phase, session, tally, tracing};
+pub use stats::percentile;
 
 use profinfer_trace::model::Model;
 

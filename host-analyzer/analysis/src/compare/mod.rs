@@ -5,10 +5,8 @@
 //! they cannot point apart; the rows of each level sum to the change to the nanosecond; of few runs no more is said than the spread
 //! between sessions allows.
 
-mod blocking;
 mod gate;
 mod power;
-mod rank;
 mod read;
 mod rows;
 mod run;
@@ -17,10 +15,10 @@ mod side;
 mod surroundings;
 mod verdict;
 
-pub use blocking::half_width;
+pub use crate::stats::blocking::half_width;
+pub use crate::stats::rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use gate::{Found, Item};
 pub use power::{MOST_RUNS, POWER, Power};
-pub use rank::{Interval, Shift, distribution, least_p, p_value, shift, stand};
 pub use rows::{FALSE_SHARE, Level, Row};
 pub use run::{Leaf, Run, Token};
 pub use select::{FEWEST_TOKENS, Selection};

@@ -5,9 +5,9 @@
 //! samples, always the same ones, so that a comparison says the same twice. For how many runs are needed, the test of more than ten is taken as
 //! one of normal means with the relative efficiency 3/π of ranks (Hodges and Lehmann, Ann. Math. Statist. 27, 1956).
 
-use super::rank;
 use super::side::Side;
 use super::verdict::RUNS_FOR_RANKS;
+use crate::stats::rank;
 
 /// How often a difference of the size that is stated is told.
 pub const POWER: f64 = 0.8;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::surroundings::{Surroundings, Thing, Value};
-use crate::fact::Conditions;
-use crate::gauge::gauges;
-use crate::phase::Phases;
-use crate::{ceiling, engine, weight};
+use crate::results::fact::Conditions;
+use crate::results::gauge::gauges;
+use crate::results::{ceiling, engine, weight};
+use crate::shared::phase::Phases;
 use profinfer_trace::model::{
     Ends, Layer, LlamaCallId, Memory, Model, Node, NodeIdx, OperatorProbes, Role, TopologyId, Traced,
 };
@@ -217,12 +217,13 @@ fn conditions(model: &Model, phases: &Phases, pid: u32, found: &mut Surroundings
         });
         found.set(Thing::Quota, Value::texts(quota));
     }
-    let of_cpus = |of: &dyn Fn(&crate::fact::system::Cpu) -> Option<String>| {
+    let of_cpus = |of: &dyn Fn(&crate::results::fact::system::Cpu) -> Option<String>| {
         Value::texts(conditions.cpus.iter().filter_map(of))
     };
     found.set(Thing::Governor, of_cpus(&|c| c.governor.value().cloned()));
-    let limit =
-        |c: &crate::fact::system::Cpu| Some(format!("CPU {}: {}", c.cpu, c.frequency_limit_hz.value()?.min));
+    let limit = |c: &crate::results::fact::system::Cpu| {
+        Some(format!("CPU {}: {}", c.cpu, c.frequency_limit_hz.value()?.min))
+    };
     found.set(Thing::ClockLimit, of_cpus(&limit));
     let policy = conditions.system.hugepages_policy.value();
     found.set(Thing::HugePages, Value::text(policy.map_or("", String::as_str)));

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rank;
 use super::run::{Leaf, Run};
 use super::select::Selection;
 use super::verdict::RUNS_FOR_RANKS;
-use crate::budget::Class;
+use crate::results::budget::Class;
+use crate::stats::rank;
 
 /// Of the rows that stand, at most this share may be there by chance.
 pub const FALSE_SHARE: f64 = 0.05;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::read;
 use super::surroundings::Surroundings;
-use crate::budget::{Budget, Class};
-use crate::name::without_layer;
-use crate::phase::{Phase, Phases};
+use crate::results::budget::{Budget, Class};
+use crate::shared::name::without_layer;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Ends, Model, Text};
 
 /// One run.

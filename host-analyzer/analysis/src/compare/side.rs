@@ -1,9 +1,9 @@
 //! The figures of the runs of one side. The mean time of a token is the one estimator: the verdict is about it, and its parts sum to it.
 
-use super::blocking::half_width;
 use super::run::Run;
 use super::select::Selection;
-use crate::percentile::percentile;
+use crate::stats::blocking::half_width;
+use crate::stats::percentile::percentile;
 
 /// One run.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What may be said of the two sides.
 
-use super::rank;
 use super::side::Side;
+use crate::stats::rank;
 
 /// From so many runs on each side the interval is one of ranks: three and three cannot reach 95 %.
 pub const RUNS_FOR_RANKS: usize = 4;

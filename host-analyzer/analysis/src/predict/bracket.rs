@@ -1,8 +1,8 @@
 //! A bracket from ceilings alone: of a board on which nothing was recorded yet.
 
 use super::census::Census;
-use crate::ceiling::Ceilings;
-use crate::roof::Top;
+use crate::results::ceiling::Ceilings;
+use crate::results::roof::Top;
 use profinfer_trace::model::CeilingKind;
 
 /// Which part of the read ceiling decode reaches: quantized kernels that unpack slowly on a small core, to floats on a fast one.

@@ -4,7 +4,7 @@ use super::estimate::Estimate;
 use super::rates::Stage;
 use super::run::Run;
 use super::target::Target;
-use crate::student::student;
+use crate::stats::student::student;
 
 /// One recording, predicted from the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::execution::Executions;
-use crate::name::without_layer;
-use crate::work::{Work, Works};
+use crate::results::work::{Work, Works};
+use crate::shared::execution::Executions;
+use crate::shared::name::without_layer;
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Role, Topology};
 
 /// One node, over the calls that are looked at.

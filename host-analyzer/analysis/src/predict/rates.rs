@@ -105,7 +105,7 @@ impl Rates {
         let first = lines(0.0);
         let products = first.iter().filter(|((_, dtype), line)| !dtype.is_empty() && line.fixed_ns > 0.0);
         let mut fixed: Vec<u64> = products.map(|(_, line)| line.fixed_ns as u64).collect();
-        let fixed = crate::percentile::percentile(&mut fixed, 50).unwrap_or(0);
+        let fixed = crate::stats::percentile::percentile(&mut fixed, 50).unwrap_or(0);
         Self { lines: lines(fixed as f64), between_ns: if weights > 0.0 { between / weights } else { 0.0 } }
     }
 }

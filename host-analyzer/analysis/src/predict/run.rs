@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::node::{self, Measured};
 use super::shape::Shape;
-use crate::ceiling::Ceilings;
-use crate::execution::Executions;
-use crate::fact::Conditions;
-use crate::gauge::gauges;
-use crate::phase::{Phase, Phases};
-use crate::work::Works;
+use crate::results::ceiling::Ceilings;
+use crate::results::fact::Conditions;
+use crate::results::gauge::gauges;
+use crate::results::work::Works;
+use crate::shared::execution::Executions;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{CeilingKind, Ends, GaugeKind, Layer, LlamaCallId, Model, Role, Traced};
 
 /// One recording.
@@ -194,7 +194,7 @@ fn gap_ns(model: &Model, phases: &Phases, calls: &[usize]) -> f64 {
         .filter(|w| w.iter().all(|i| phases.llama_calls[*i] == Phase::Decode))
         .map(|w| d.start_ns[w[1]].saturating_sub(d.start_ns[w[0]].saturating_add(d.duration_ns[w[0]])))
         .collect();
-    crate::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64
+    crate::stats::percentile::percentile(&mut gaps, 50).unwrap_or(0) as f64
 }
 
 /// Backends of the calls, and the most threads of an operator.

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::budget::{Budget, Class, TokenBudget};
 use crate::compare::{FEWEST_TOKENS, half_width};
-use crate::execution::Executions;
-use crate::phase::{Phase, Phases};
-use crate::work::Works;
+use crate::results::budget::{Budget, Class, TokenBudget};
+use crate::results::work::Works;
+use crate::shared::execution::Executions;
+use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{CeilingKind, Ends, Model, Node, Role, Text, Topology};
 
 /// Part of the spans that a CPU must have to count as one that the engine used: a migration for a moment is none.

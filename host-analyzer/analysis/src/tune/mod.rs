@@ -13,9 +13,9 @@ pub use makeup::{Lacking, Makeup, Share};
 pub use prediction::{Foreseen, Prediction, UNMODELLED};
 
 use super::compare::{Choices, Code, Comparison, Run, RunFigures, Selection, Side};
-use super::gauge::{self, Gauge};
-use super::percentile::percentile;
-use super::phase::{Phase, Phases};
+use crate::results::gauge::{self, Gauge};
+use crate::shared::phase::{Phase, Phases};
+use crate::stats::percentile::percentile;
 use profinfer_trace::model::{GaugeKind, Model};
 
 /// Difference to the fastest setting below which nobody cares, as a share of a token's time: what a core that is left free is worth.

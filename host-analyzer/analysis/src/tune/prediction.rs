@@ -11,8 +11,8 @@
 
 use super::makeup::{Lacking, Makeup, Share};
 use super::speeds::{Speed, Speeds};
-use crate::ceiling::{Ceilings, Fit};
-use crate::roof::Top;
+use crate::results::ceiling::{Ceilings, Fit};
+use crate::results::roof::Top;
 use profinfer_trace::model::{CeilingKind, Model};
 
 /// Rows of a piece of a product with a single token.

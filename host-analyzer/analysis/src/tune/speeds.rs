@@ -4,7 +4,7 @@
 //! cores of several types it is told both what they do together and what they do when each gets the same share.
 
 use super::makeup::Lacking;
-use crate::ceiling::{Ceilings, Fit};
+use crate::results::ceiling::{Ceilings, Fit};
 use profinfer_trace::model::CeilingKind;
 
 /// What a setting does of one kind, bytes or operations a second.

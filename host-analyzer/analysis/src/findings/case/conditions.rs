@@ -1,7 +1,7 @@
 //! Conditions of the process that decodes, and of the system.
 
 use super::Case;
-use crate::fact::process::Process;
+use crate::results::fact::process::Process;
 
 impl<'a> Case<'a> {
     /// The process that decodes.

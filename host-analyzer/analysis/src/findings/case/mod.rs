@@ -9,12 +9,12 @@ mod threads;
 use self::threads::Use;
 use super::Missing;
 use super::evidence::{Evidence, Place, Value};
-use super::gain::Mean;
 use crate::Analysis;
-use crate::budget::{self, Class, TokenBudget};
-use crate::duty::Slowdown;
-use crate::percentile::percentile;
-use crate::phase::Phase;
+use crate::results::budget::{self, Class, TokenBudget};
+use crate::results::duty::Slowdown;
+use crate::shared::phase::Phase;
+use crate::stats::mean::Mean;
+use crate::stats::percentile::percentile;
 use profinfer_trace::model::{Ends, FactValue, Model};
 
 /// How fast, and how near to what this board can do.

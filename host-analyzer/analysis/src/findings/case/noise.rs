@@ -3,7 +3,7 @@
 use super::Case;
 use crate::findings::Verdict;
 use crate::findings::evidence::{Evidence, Place, Value};
-use crate::findings::gain::Mean;
+use crate::stats::mean::Mean;
 
 impl Case<'_> {
     /// A cost of a token that may be nothing and may be at least `much` of the token: its 95 % interval has both in it. Then the numbers

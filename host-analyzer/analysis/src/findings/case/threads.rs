@@ -1,8 +1,8 @@
 //! Which CPUs the decode threads used.
 
 use super::Case;
-use crate::budget::TokenBudget;
-use crate::phase::Phase;
+use crate::results::budget::TokenBudget;
+use crate::shared::phase::Phase;
 use profinfer_trace::model::{GraphCallId, LlamaCallId, ThreadId};
 
 /// A CPU with less than this part of the work is one where somebody passed by.

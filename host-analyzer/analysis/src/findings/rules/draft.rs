@@ -4,7 +4,7 @@ use super::super::case::drafted_ns;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::speculative::{Plain, Speculative, ToldBy};
+use crate::results::speculative::{Plain, Speculative, ToldBy};
 
 pub(super) const RULE: Rule = Rule {
     code: "draft",

@@ -4,7 +4,7 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::phase::Phase;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "experts",

@@ -2,10 +2,10 @@
 
 use super::super::case::MIN_GAIN_SHARE;
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::budget::TokenBudget;
+use crate::results::budget::TokenBudget;
+use crate::stats::mean::Mean;
 use profinfer_trace::model::GaugeKind;
 
 pub(super) const RULE: Rule = Rule {

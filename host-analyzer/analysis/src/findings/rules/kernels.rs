@@ -4,9 +4,9 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::bound::Kind;
-use crate::budget::Class;
-use crate::phase::Phase;
+use crate::results::bound::Kind;
+use crate::results::budget::Class;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "kernels",

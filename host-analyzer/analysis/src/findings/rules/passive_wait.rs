@@ -2,10 +2,10 @@
 
 use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
-use super::super::gain::Mean;
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
+use crate::stats::mean::Mean;
 
 pub(super) const RULE: Rule = Rule {
     code: "passive_wait",

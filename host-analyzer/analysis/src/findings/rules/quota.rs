@@ -4,8 +4,8 @@ use super::super::case::{MIN_GAIN_SHARE, MIN_TOKENS};
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
-use crate::fact::reading::Limit;
+use crate::results::budget::Class;
+use crate::results::fact::reading::Limit;
 
 pub(super) const RULE: Rule = Rule {
     code: "quota",

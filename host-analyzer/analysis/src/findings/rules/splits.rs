@@ -4,7 +4,7 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
+use crate::results::budget::Class;
 use profinfer_trace::model::{Layer, Text};
 
 pub(super) const RULE: Rule = Rule {

@@ -4,8 +4,8 @@ use super::super::case::MIN_TOKENS;
 use super::super::evidence::{Evidence, Place, Value};
 use super::super::{Case, Confidence, Found, Gain, Missing, Rule, Verdict};
 use super::Remedy;
-use crate::budget::Class;
-use crate::phase::Phase;
+use crate::results::budget::Class;
+use crate::shared::phase::Phase;
 
 pub(super) const RULE: Rule = Rule {
     code: "too_many_threads",
