@@ -1,7 +1,8 @@
-//! What of the operators was captured: options and filters in force, when probes were switched, and what the controller changed.
+//! Operator capture: options and filters in effect, probe switches, and changes by the controller.
 //!
-//! Stage: analysis. From: the capture's tables, the ledger of what was left out, which calls were traced. To: [`Capture`], with the names
-//! that data has for each. Times are from the start of the session.
+//! Stage: analysis. From: the capture's tables, the ledger of filtered spans, which calls were
+//! traced. To: [`Capture`], with the names that data has for each. Times count from the start of
+//! the session.
 
 use super::duty::Coverage;
 use crate::shared::phase::Phase;
@@ -10,107 +11,97 @@ use profinfer_trace::model::{
     SwitchReason,
 };
 
-/// Capture of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Capture {
-    /// Share of the token calls whose operators were to be captured, 0 to 1.
+    /// Requested share of the `llama_decode` calls whose operators are captured, 0 to 1.
     pub duty_share: f64,
-    /// Which edges of an operator had a probe: `both` or `none`. With `none` the time of an operator has the wait behind it in it.
+    /// Which probes an operator had: `both` or `none`. With `none`, the time of an operator
+    /// includes the wait after it.
     pub ends: &'static str,
-    /// Speed that the controller kept, tokens per second.
+    /// Speed that the controller maintained, tokens per second.
     pub keep_above_per_s: Option<f64>,
-    /// Slowdown of all tokens that the controller kept; 0.01 is 1 %.
+    /// Limit that the controller maintained for the slowdown of all tokens; 0.01 is 1 %.
     pub max_slowdown: Option<f64>,
-    /// Options that were asked for and are not in force.
+    /// Requested options that are not in effect.
     pub refused: Vec<Refused>,
-    /// Filters that were asked for.
+    /// Requested filters.
     pub filters: Vec<Filter>,
-    /// Spans that a filter left out: seen by the kernel, and not lost.
+    /// Spans that a filter excluded: the kernel saw them, and they are not lost.
     pub spans_filtered: u64,
     /// Spans of tokens that were not to be captured.
     pub spans_gated: u64,
-    /// Of the phases that have token calls.
+    /// One entry for each phase that has calls.
     pub coverage: Vec<PhaseCoverage>,
-    /// When operator probes were put in or taken out, by process and time.
+    /// Insertion and removal of operator probes, by process and time.
     pub switches: Vec<Switch>,
-    /// What the controller changed, by time.
+    /// Changes by the controller, by time.
     pub steps: Vec<Step>,
 }
 
-/// Of how many calls of a phase operators are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseCoverage {
-    /// Phase.
     pub phase: Phase,
-    /// Calls.
     pub coverage: Coverage,
 }
 
-/// An option that is not in force.
+/// An option that is not in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
-    /// The option.
     pub option: &'static str,
-    /// Why.
     pub why: &'static str,
 }
 
 /// A filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
-    /// What it looks at.
+    /// Property that it tests.
     pub on: &'static str,
-    /// What passes, as it was given.
+    /// What passes, as the user wrote it.
     pub text: String,
-    /// Where it works: `trap`, `kernel`, `agent` or `nowhere`.
+    /// Where it applies: `trap`, `kernel`, `agent` or `nowhere`.
     pub place: &'static str,
-    /// Why it works nowhere.
+    /// Why it applies nowhere.
     pub refused: Option<&'static str>,
 }
 
-/// Operator probes were put in or taken out.
+/// Insertion or removal of operator probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Switch {
-    /// Process.
     pub pid: u32,
-    /// Put in.
+    /// Inserted.
     pub on: bool,
-    /// Why.
     pub reason: &'static str,
-    /// It began, ns.
+    /// ns.
     pub began_ns: u64,
-    /// It was done, ns.
+    /// ns.
     pub done_ns: u64,
-    /// Probes.
     pub probes: u16,
-    /// Longest time for which the engine stood still for it, ns.
+    /// Longest time for which this stopped the engine, ns.
     pub pause_ns: Option<u64>,
 }
 
 /// A change of the duty by the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// When, ns.
+    /// ns.
     pub at_ns: u64,
-    /// Process that was measured.
+    /// Process whose tokens the controller measured.
     pub pid: u32,
-    /// Why.
     pub reason: &'static str,
-    /// The limit: a speed not to fall under, tokens per second.
+    /// Limit: lowest speed, tokens per second.
     pub keep_above_per_s: Option<f64>,
-    /// The limit: a slowdown not to exceed.
+    /// Limit: largest slowdown.
     pub max_slowdown: Option<f64>,
     /// Median speed of the last decode tokens.
     pub tokens_per_s: Option<f64>,
-    /// What operators cost all tokens.
+    /// Slowdown of all tokens by operator capture.
     pub slowdown: Option<f64>,
-    /// Low end of its interval of 95 %.
+    /// Low end of its 95 % interval.
     pub low_slowdown: Option<f64>,
-    /// High end.
     pub high_slowdown: Option<f64>,
-    /// Duty before, 0 to 1.
+    /// 0 to 1.
     pub before_share: f64,
-    /// From here on; 0: no operators.
+    /// 0 to 1; 0: no operators.
     pub after_share: f64,
 }
 
@@ -118,7 +109,6 @@ const PERMILLE: f64 = 1e3;
 const PPM: f64 = 1e6;
 
 impl Capture {
-    /// The capture of a session.
     #[must_use]
     pub fn compute(model: &Model, coverage: &[Coverage; Phase::COUNT]) -> Self {
         let c = &model.capture;
@@ -146,7 +136,7 @@ impl Capture {
         }
     }
 
-    /// Nothing was asked for that leaves anything out.
+    /// No option, filter or duty excludes an operator.
     #[must_use]
     pub fn everything(&self) -> bool {
         let all = f64::from(ALWAYS) / PERMILLE;
@@ -157,7 +147,7 @@ impl Capture {
             && self.steps.is_empty()
     }
 
-    /// The coverage of a phase of which only a part of the calls was traced.
+    /// The coverage of a phase, if only some of its calls were traced.
     #[must_use]
     pub fn part(&self, phase: Phase) -> Option<&Coverage> {
         let of = self.coverage.iter().find(|c| c.phase == phase)?;
@@ -231,7 +221,7 @@ fn step(model: &Model, s: &model::ControllerStep) -> Step {
     }
 }
 
-/// The name of what a filter looks at.
+/// Name of the property that a filter tests.
 #[must_use]
 pub const fn filter_on(on: FilterOn) -> &'static str {
     match on {

@@ -1,13 +1,19 @@
-//! Which ceiling holds for an engine that ran on certain CPUs.
+//! Lookup of the ceiling that applies to an engine on certain CPUs.
 //!
-//! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`], which answers questions. Promises: what was not measured,
-//! or with another number of threads, fits nothing; nor does what is doubtful; a ceiling of other CPUs than asked for says so.
+//! Stage: analysis. From: the ceilings of the model. To: [`Ceilings`]. Promises: a ceiling that was
+//! not measured, was measured with another number of threads, or is doubtful never matches. A
+//! ceiling measured on other CPUs than requested is marked so.
 //!
-//! Reading is a curve over the working set. An engine reads the same bytes for each token, so the point of as many bytes is its
-//! ceiling. Between two points the time of going through the bytes once is interpolated, so that each byte more costs the same:
-//! near the size of a cache two neighbours differ by a factor of two, and the nearest larger one would show as much as twice the
-//! use. Below the smallest and above the largest point, these hold. An unstable point is left out, and the curve goes from its
-//! one neighbour to the other; of two unstable ones side by side there is no answer.
+//! The read ceiling is a curve over the working set. An engine reads the same bytes for each token,
+//! so its ceiling is the point with the same number of bytes.
+//!
+//! Between two points, the time of reading all bytes once is interpolated, so each additional byte
+//! costs the same. Near the size of a cache, two neighbouring points differ by a factor of two, and
+//! the next larger point would show up to twice the utilisation.
+//!
+//! Below the smallest and above the largest point, that point applies. An unstable point is
+//! skipped, and the curve connects its neighbours. Between two adjacent unstable points there is no
+//! answer.
 
 use std::collections::BTreeMap;
 
@@ -16,99 +22,88 @@ use profinfer_trace::model::{self, CeilingKind, CeilingPoint, CeilingUnit, Curve
 /// One ceiling, as the views show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceiling {
-    /// What was measured: `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`.
+    /// `read`, `copy`, `int8`, `f32`, `f16`, `barrier` or `wake-up`.
     pub kind: CeilingKind,
     /// `bytes_per_s`, `ops_per_s` or `ns`.
     pub unit: &'static str,
-    /// Core types of the CPUs; `None` when not known.
+    /// Core types of the CPUs; `None` when unknown.
     pub core: Option<String>,
-    /// Number of threads, each on one of the CPUs.
+    /// Number of threads, each pinned to one of the CPUs.
     pub threads: usize,
-    /// The CPUs.
     pub cpus: Vec<u16>,
-    /// What the measuring loop used.
+    /// Instructions of the measuring loop.
     pub how: String,
-    /// Repetitions, 0 if it was not measured.
+    /// 0 if it was not measured.
     pub repeats: u32,
-    /// Median of the repetitions; this and the next two are `None` when it was not measured.
+    /// Median of the repetitions. This and the next two are `None` when it was not measured.
     pub median: Option<u64>,
-    /// Least.
     pub min: Option<u64>,
-    /// Most.
     pub max: Option<u64>,
-    /// For people: why it was not measured, or what makes it doubtful; empty when nothing does.
+    /// For people: why it was not measured, or what makes it doubtful; empty otherwise.
     pub note: String,
-    /// The working set of these figures; `None` for kinds that read no memory, and in recordings of older agents.
+    /// The working set of these figures. `None` for kinds that read no memory, and in recordings of
+    /// older agents.
     pub working_set_bytes: Option<u64>,
-    /// What makes these figures doubtful.
     pub doubts: Vec<Doubt>,
-    /// Why the curve has no larger working set; `None` for what is no curve.
+    /// Why the curve has no larger working set; `None` for a ceiling without a curve.
     pub end: Option<CurveEnd>,
-    /// Of a curve, its points, the smallest working set first; the last one has the figures above.
+    /// Points of a curve, smallest working set first. The last one has the figures above.
     pub points: Vec<Point>,
 }
 
 /// A point of a curve, as the views show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// Bytes that all threads together went through again and again.
+    /// Bytes that all threads together read repeatedly.
     pub working_set_bytes: u64,
-    /// Repetitions.
     pub repeats: u32,
     /// Median of the repetitions.
     pub median: u64,
-    /// Least.
     pub min: u64,
-    /// Most.
     pub max: u64,
-    /// What makes it doubtful.
     pub doubts: Vec<Doubt>,
 }
 
 /// All ceilings, in the agent's order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ceilings {
-    /// The ceilings.
     pub all: Vec<Ceiling>,
-    /// Core type of each CPU, where a ceiling on CPUs of a single type tells it.
+    /// Core type of each CPU, where a ceiling on CPUs of a single type shows it.
     cores: BTreeMap<u16, String>,
 }
 
-/// How well a ceiling fits the CPUs that were asked for, the best first.
+/// How well a ceiling matches the requested CPUs, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It was measured on these very CPUs.
+    /// Measured on exactly these CPUs.
     SameCpus,
-    /// On as many CPUs of the same core types.
+    /// Measured on as many CPUs of the same core types.
     SameCores,
-    /// On as many others.
+    /// Measured on as many other CPUs.
     AsMany,
 }
 
-/// A ceiling for certain CPUs.
+/// A ceiling that matches certain CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fitting<'a> {
-    /// The ceiling.
     pub ceiling: &'a Ceiling,
-    /// Its median, in the unit of its kind, at the working set; not 0.
+    /// Its median at the working set, in the unit of its kind; not 0.
     pub value: u64,
-    /// How well it fits.
     pub fit: Fit,
-    /// Where on its curve; `None` where there is no curve.
+    /// Position on its curve; `None` where there is no curve.
     pub at: Option<At>,
 }
 
-/// A place on a reading curve.
+/// A position on a read curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At {
-    /// The working set that the figure is of.
+    /// Working set of the figure, bytes.
     pub working_set_bytes: u64,
-    /// More bytes are read than were measured: the figure is that of the largest working set.
+    /// More bytes are read than were measured, so the figure is that of the largest working set.
     pub beyond: bool,
 }
 
 impl Ceilings {
-    /// The ceilings of a model.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let mut cores = BTreeMap::new();
@@ -120,10 +115,14 @@ impl Ceilings {
         Self { all: model.ceilings.iter().map(ceiling).collect(), cores }
     }
 
-    /// The ceiling of a kind for so many threads on these CPUs, which may be more than there are threads: on the same CPUs, else on as
-    /// many of the same core types, else on those that have most of these CPUs among them. Of several ways to compute, the fastest. One
-    /// of another number of threads fits nothing, nor does one whose figures are doubtful. `reads` is how many bytes all threads together
-    /// read again and again; without it, more than any cache holds.
+    /// The ceiling of a kind for `threads` threads on these CPUs, of which there may be more than
+    /// threads. It prefers a ceiling measured on the same CPUs, then on as many CPUs of the same
+    /// core types, then on those that share most CPUs with these. Among several ways to compute, it
+    /// takes the fastest. A ceiling with another number of threads or with doubtful figures never
+    /// matches.
+    ///
+    /// `reads` is the number of bytes that all threads together read repeatedly; without it, more
+    /// than any cache holds.
     #[must_use]
     pub fn on(
         &self,
@@ -147,7 +146,7 @@ impl Ceilings {
         };
         let shared = |c: &Ceiling| c.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
         let higher = kind.unit() != CeilingUnit::Nanoseconds;
-        // One without any CPU was measured nowhere.
+        // A ceiling without CPUs was not measured.
         let fits = |c: &&Ceiling| c.kind == kind && c.threads == threads && threads > 0;
         let measured = self.all.iter().filter(fits).filter_map(|c| Some((c, c.figure(reads)?)));
         let known = measured.filter(|(_, (value, _))| *value > 0);
@@ -159,7 +158,7 @@ impl Ceilings {
         )
     }
 
-    /// Core type of each of these CPUs, in order of types; `None` when one is not known.
+    /// Core type of each of these CPUs, sorted; `None` when one is unknown.
     fn cores_of(&self, cpus: &[u16]) -> Option<Vec<&str>> {
         let mut cores: Vec<&str> =
             cpus.iter().map(|cpu| self.cores.get(cpu).map(String::as_str)).collect::<Option<_>>()?;
@@ -169,7 +168,8 @@ impl Ceilings {
 }
 
 impl Ceiling {
-    /// Its median for this many bytes, and where on the curve that is; `None` where it is doubtful or was not measured.
+    /// Its median for this many bytes, and the position on the curve; `None` where it is doubtful
+    /// or was not measured.
     fn figure(&self, reads: Option<u64>) -> Option<(u64, Option<At>)> {
         let Some(largest) = self.points.last() else {
             return self.doubts.is_empty().then_some((self.median?, None));
@@ -196,8 +196,8 @@ impl Ceiling {
     }
 }
 
-/// The rate at which `bytes` are read that are between two working sets: the time of reading them all once is on the line between the
-/// times of these two.
+/// The read rate for `bytes` between two working sets: the time of reading all bytes once is
+/// interpolated linearly between the times of these two.
 fn between(from: &Point, to: &Point, bytes: u64) -> u64 {
     let time = |p: &Point| p.working_set_bytes as f64 / p.median.max(1) as f64;
     let part =

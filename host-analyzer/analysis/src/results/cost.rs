@@ -1,4 +1,4 @@
-//! What the measuring itself cost.
+//! Cost of tracing itself.
 //!
 //! Stage: analysis. From: health, executions, times of traced and untraced calls. To: [`Cost`].
 
@@ -7,38 +7,37 @@ use crate::shared::execution::Executions;
 use crate::shared::phase::Phases;
 use profinfer_trace::model::Model;
 
-/// Cost of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// Bytes of the stream.
     pub stream_bytes: u64,
-    /// Bytes of the frames that carried spans, as they are on the wire; `None` when there were none.
+    /// Bytes of the frames that carried spans, on the wire; `None` when there were none.
     pub span_bytes: Option<u64>,
     /// Spans received.
     pub spans: u64,
     /// Bytes on the wire per span; `None` without spans.
     pub bytes_per_span: Option<f64>,
-    /// Run time of the BPF programs by the kernel's bpf_stats in a sample of the session, ns; `None` when not measured.
+    /// Run time of the BPF programs in a sample of the session, by the kernel's bpf_stats, ns;
+    /// `None` when not measured.
     pub bpf_run_ns: Option<u64>,
     /// Runs in that sample; `None` when not measured.
     pub bpf_runs: Option<u64>,
-    /// Time that the two probes of an operator take from a thread, ns, as the agent measured it on itself before it
-    /// traced: traps, programs and all; `None` when not measured.
+    /// Time that the two probes of an operator take from a thread, ns: traps and programs included.
+    /// The agent measured it on itself before it traced. `None` when not measured.
     pub probe_pair_ns: Option<u64>,
-    /// The part of it that lies inside the operator's time: an operator that does nothing seems to take as long.
+    /// The part of it within the operator's measured time: an empty operator seems to take this
+    /// long.
     pub probe_inside_ns: Option<u64>,
-    /// The estimate of [`Slowdown::Estimated`]; `None` where the slowdown is measured, or not known.
+    /// The value of [`Slowdown::Estimated`]; `None` where the slowdown was measured or is unknown.
     pub decode_slowdown: Option<f64>,
     /// Slowdown of decode calls.
     pub slowdown: Slowdown,
-    /// CPU time of the agent, ns; `None` without its closing words.
+    /// CPU time of the agent, ns; `None` without its end record.
     pub agent_cpu_ns: Option<u64>,
-    /// Largest resident set of the agent, bytes; `None` without its closing words.
+    /// Largest resident set of the agent, bytes; `None` without its end record.
     pub agent_rss_bytes: Option<u64>,
 }
 
 impl Cost {
-    /// The cost of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases, executions: &Executions) -> Self {
         let h = &model.health;

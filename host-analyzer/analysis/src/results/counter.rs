@@ -1,56 +1,53 @@
-//! Counters: what each type of operator counted, on each type of core.
+//! Counters: sums by operator type and core type.
 //!
-//! Stage: analysis. From: the spans with what they counted, in one pass. To: [`Counted`] rows. Promises: a sum
-//! is over the spans that were counted in calls that were traced whole, and says how many they are; it is never scaled up to the others. Core
-//! types are never mixed in one row.
+//! Stage: analysis. From: the spans with their counts, in one pass. To: [`Counted`] rows. Promises:
+//! a sum covers the counted spans of completely traced calls, and the row has their number; it is
+//! never extrapolated to the other spans. A row never mixes core types.
 
 use std::collections::HashMap;
 
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Absence, Counter, Model, Text};
 
-/// One type of operator in one phase on one type of core.
+/// One operator type in one phase on one core type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// Phase.
     pub phase: Phase,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
     /// PMU that counted; empty where the CPU has no hardware counters in this session.
     pub pmu: String,
-    /// Spans.
     pub spans: u64,
-    /// Their work, ns.
+    /// Work of these spans, ns.
     pub work_ns: u64,
-    /// How often their threads lost the CPU in them.
+    /// How often the threads lost the CPU during these spans.
     pub switches: u64,
-    /// Spans whose hardware counters are absent, by reason.
+    /// Spans without hardware counters, by reason.
     pub absent: Absent,
-    /// Sums, in the order of counters.
+    /// Sums, in the order of the counters.
     pub values: Vec<Value>,
 }
 
-/// One counter's sum.
+/// The sum of one counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// Counter.
     pub name: String,
-    /// Sum over the spans that were counted.
+    /// Sum over the counted spans.
     pub sum: u64,
-    /// How many those are.
+    /// Number of counted spans.
     pub spans: u64,
-    /// Their work, ns.
+    /// Work of the counted spans, ns.
     pub work_ns: u64,
 }
 
-/// Spans whose hardware counters are absent, by reason; one span may have several.
+/// Spans without hardware counters, by reason; one span may have several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Absent([u64; Absence::ALL.len()]);
 
 impl Absent {
-    /// The spans of all of `why`, bits of [`Absence`].
+    /// Counts the spans in `why`, each with bits of [`Absence`].
     #[must_use]
     pub fn new(why: &[u8]) -> Self {
         let mut absent = Self::default();
@@ -67,12 +64,12 @@ impl Absent {
         }
     }
 
-    /// How many for each reason.
+    /// Number of spans for each reason.
     pub fn iter(&self) -> impl Iterator<Item = (Absence, u64)> + '_ {
         Absence::ALL.into_iter().zip(self.0)
     }
 
-    /// How many for one reason.
+    /// Number of spans for one reason.
     #[must_use]
     pub const fn spans(&self, reason: Absence) -> u64 {
         self.0[reason as usize]
@@ -85,11 +82,11 @@ struct Sum {
     work_ns: u64,
     switches: u64,
     absent: Absent,
-    /// Sum, spans, work by column.
+    /// Sum, spans and work (ns) by column.
     values: Vec<(u64, u64, u64)>,
 }
 
-/// All rows, within a phase the longest work first; empty when nothing was counted.
+/// All rows; within a phase, the longest work first. Empty when nothing was counted.
 #[must_use]
 pub fn counted(model: &Model, phases: &Phases) -> Vec<Counted> {
     let (spans, counts) = (&model.spans, &model.spans.counts);
@@ -100,7 +97,7 @@ pub fn counted(model: &Model, phases: &Phases) -> Vec<Counted> {
     let mut sums: HashMap<(Phase, Text, Text, usize), Sum> = HashMap::new();
     for i in 0..spans.len() {
         let call = spans.graph_call[i].0 as usize;
-        // A span's graph call always has a topology: the model promises it.
+        // The model promises that a span's graph call has a topology.
         let Some(topology) = model.graph_calls.topology[call] else { continue };
         if !phases.tracing.whole(call) {
             continue;

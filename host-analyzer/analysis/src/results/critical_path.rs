@@ -1,12 +1,13 @@
-//! The critical path of a graph, and what beside it could run side by side.
+//! The critical path of a graph, and what could run in parallel with it.
 //!
-//! Stage: analysis. From: a topology, median wall times of its nodes. To: [`CriticalPath`], and which
-//! nodes are on it. Promises: the time of the nodes off the path is the sum less the path, so it is the most that running
-//! branches side by side can save.
+//! Stage: analysis. From: a topology, median wall times of its nodes. To: [`CriticalPath`], and
+//! which nodes are on it. Promises: the time of the nodes off the path is the sum minus the path.
+//! It is the upper limit of what running branches in parallel can save.
 //!
-//! A node depends on what it reads. That is not only its sources: views share the memory of another tensor, and what writes to such
-//! memory (`SET_ROWS` or `CPY` into the KV cache, operators in place) must be behind whatever read or wrote it before, and before
-//! whatever reads it later. Which part of the memory a view covers is not looked at, so that no dependency is missed.
+//! A node depends on everything that it reads, which is more than its sources. Views share the
+//! memory of another tensor. A node that writes to such memory (`SET_ROWS` or `CPY` into the KV
+//! cache, in-place operators) must run after all earlier readers and writers of it, and before all
+//! later readers. The part of the memory that a view covers is ignored, so no dependency is missed.
 
 use std::collections::HashMap;
 
@@ -14,56 +15,55 @@ use crate::shared::empty::is_empty_op;
 use crate::shared::name::without_layer;
 use profinfer_trace::model::{Model, Node, NodeIdx, Topology};
 
-/// The critical path of one graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CriticalPath {
-    /// The graph, as in dag.json.
+    /// Index of the graph, as in dag.json.
     pub graph: u32,
     /// Nodes with a time.
     pub nodes: u64,
-    /// Sum of their medians, ns.
+    /// Sum of the nodes' medians, ns.
     pub sum_ns: u64,
-    /// The longest chain of nodes that wait for each other, ns.
+    /// The longest chain of dependent nodes, ns.
     pub path_ns: u64,
-    /// Nodes with a time on it.
+    /// Nodes with a time on the path.
     pub path_nodes: u64,
-    /// Sum divided by path: how many operators could run at a time on average; `None` without times.
+    /// Sum divided by path: operators that could run at a time on average; `None` without times.
     pub width_ratio: Option<f64>,
-    /// Sum less path: saved at most if all branches ran side by side and none slowed down another, ns.
+    /// Sum minus path, ns: upper limit of the saving, if all branches ran in parallel without
+    /// slowing each other down.
     pub saving_ns: u64,
-    /// What is off the path, the longest time first.
+    /// Nodes off the path, longest time first.
     pub branches: Vec<Branch>,
 }
 
-/// Nodes off the path that have the same name but for the layer's number.
+/// Nodes off the path that have the same name except for the layer number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// Tensor name without the layer's number.
+    /// Tensor name without the layer number.
     pub name: String,
-    /// Operator.
     pub op: String,
-    /// How many there are.
+    /// Number of nodes.
     pub nodes: u64,
-    /// Sum of their medians, ns.
+    /// Sum of the nodes' medians, ns.
     pub time_ns: u64,
-    /// What is on the path while most of them could run.
+    /// Node on the path during which most of these nodes could run.
     pub beside: Option<String>,
 }
 
-/// Path and flags of a graph.
+/// The path of a graph, and its nodes.
 pub(super) struct Found {
     /// By node: on the path.
     pub(super) critical: Vec<bool>,
     pub(super) path: CriticalPath,
 }
 
-/// What each node waits for.
+/// Dependencies of each node.
 struct Order {
     waits_for: Vec<Vec<u32>>,
 }
 
 impl Order {
-    /// `leader[i]` is the node whose execution computes node i too.
+    /// `leader[i]` is the node whose execution also computes node i.
     fn compute(model: &Model, topology: &Topology, leader: &[u32]) -> Self {
         let n = topology.n_nodes as usize;
         let mut waits_for: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -77,7 +77,7 @@ impl Order {
                     behind.extend(last_write.get(&memory));
                     reads.entry(memory).or_default().push(i);
                 }
-                // A node without a view of another has memory of its own.
+                // A node that is not a view has its own memory.
                 let memory = root(topology, NodeIdx(i));
                 if memory != i {
                     behind.extend(last_write.insert(memory, i));
@@ -100,9 +100,9 @@ impl Order {
     }
 }
 
-/// The tensor whose memory a tensor lies in.
+/// The tensor that owns the memory of a tensor.
 fn root(topology: &Topology, NodeIdx(mut i): NodeIdx) -> u32 {
-    // A foreign topology may have a circle.
+    // A damaged topology may have a cycle.
     for _ in 0..topology.nodes.len() {
         match topology.nodes[i as usize].view_of {
             Some(NodeIdx(of)) if of != i => i = of,
@@ -112,7 +112,8 @@ fn root(topology: &Topology, NodeIdx(mut i): NodeIdx) -> u32 {
     i
 }
 
-/// The path through `topology`, whose nodes take `times`; those with `fused_with` are computed with another one.
+/// The critical path through `topology`, whose nodes take `times`. A node with `fused_with` is
+/// computed by the execution of another node.
 pub(super) fn find(model: &Model, topology: &Topology, times: &[u64], fused_with: &[Option<u32>]) -> Found {
     let n = topology.n_nodes as usize;
     let leader: Vec<u32> =
@@ -147,7 +148,7 @@ pub(super) fn find(model: &Model, topology: &Topology, times: &[u64], fused_with
     Found { critical, path }
 }
 
-/// Time of the nodes of one branch, how many there are, and for how long which others run meanwhile.
+/// Time and number of the nodes of one branch, and how long which other nodes run meanwhile.
 #[derive(Default)]
 struct Sum {
     nodes: u64,

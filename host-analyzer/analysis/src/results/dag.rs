@@ -1,8 +1,8 @@
-//! ProfDAG: the graphs that were computed, with what each node took.
+//! ProfDAG: the computed graphs, with the time of each node.
 //!
-//! Stage: analysis. From: groups of graph calls, topologies, sums per node. To: one [`Dag`] per group: the topology
-//! that the group computed most often while it was traced, of equals the one computed last. Promises: `nodes[i].index == i`;
-//! edges name existing nodes.
+//! Stage: analysis. From: groups of graph calls, topologies, sums per node. To: one [`Dag`] per
+//! group: the topology that the group computed most often while it was traced; if several, the
+//! latest. Promises: `nodes[i].index == i`; edges refer to existing nodes.
 
 use std::collections::BTreeMap;
 
@@ -17,40 +17,34 @@ use crate::shared::tally::{Cell, Computed, Tallies};
 use crate::stats::percentile::percentile;
 use profinfer_trace::model::{Buffer, Model, Node, NodeIdx, Text, Topology};
 
-/// One graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dag {
     /// Position among the graphs.
     pub id: u32,
-    /// Phase.
     pub phase: Phase,
-    /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token call around.
+    /// Address of the context in hex; `None` for a graph outside of `llama_decode` calls.
     pub context: Option<String>,
-    /// Position among the splits into which the scheduler cut the graph, from 0.
+    /// Position among the scheduler's splits of the graph, from 0.
     pub split: u32,
     /// Row of the topology in the session.
     pub topology: u32,
     /// Backend of the latest call.
     pub backend: String,
-    /// Tokens in the latest call; `None` when not known.
+    /// Tokens in the latest call; `None` when unknown.
     pub n_tokens: Option<u32>,
     /// Graph calls with this topology.
     pub calls: u64,
-    /// Those of them whose operators were captured: times are of these.
+    /// Graph calls whose operators were captured. All times are of these.
     pub traced_calls: u64,
-    /// Nodes.
     pub n_nodes: u32,
-    /// Leafs.
     pub n_leafs: u32,
-    /// The whole topology arrived.
+    /// The complete topology arrived.
     pub complete: bool,
-    /// Its critical path, of graphs that generate and have times.
+    /// Its critical path, for graphs that generate tokens and have times.
     pub path: Option<CriticalPath>,
     /// Nodes in the engine's order, then leafs.
     pub nodes: Vec<DagNode>,
-    /// Who reads whom.
     pub edges: Vec<Edge>,
 }
 
@@ -59,36 +53,33 @@ pub struct Dag {
 pub struct DagNode {
     /// Position in [`Dag::nodes`].
     pub index: u32,
-    /// Tensor name.
     pub name: String,
-    /// Operator; `NONE` for leafs.
+    /// `NONE` for leafs.
     pub op: String,
-    /// Operator as the engine describes it.
+    /// Description by the engine.
     pub desc: String,
-    /// Element type.
     pub dtype: String,
     /// Elements per dimension.
     pub ne: [u64; 4],
-    /// Bytes of the elements; `None` when not known.
+    /// `None` when unknown.
     pub bytes: Option<u64>,
     /// `node`, `weight`, `cache`, `input` or `other`.
     pub role: &'static str,
-    /// What memory holds a weight: `file`, `anonymous`, `device` or `unknown`; `None` for other tensors, and where nothing was
-    /// recorded of it.
+    /// Memory that holds a weight: `file`, `anonymous`, `device` or `unknown`. `None` for other
+    /// tensors, and where the recording has no placement.
     pub memory: Option<&'static str>,
-    /// The type of buffer that holds a weight, as the engine calls it; `None` when it is not known.
+    /// Buffer type that holds a weight, as the engine names it; `None` when unknown.
     pub buffer: Option<String>,
-    /// The part of the model that it belongs to.
+    /// Part of the model that it belongs to.
     pub module: Module,
-    /// Its layer, from 0; `None` outside of the layers.
+    /// From 0; `None` outside of the layers.
     pub layer: Option<u32>,
     /// The tensor that it is a view of.
     pub view_of: Option<u32>,
-    /// Position in the order of execution, from 0; `None` for nodes that are never run by themselves.
+    /// Position in execution order, from 0; `None` for nodes that never run by themselves.
     pub order: Option<u32>,
-    /// The node whose execution computed this one too.
+    /// The node whose execution also computed this one.
     pub fused_with: Option<u32>,
-    /// Executions.
     pub executions: u64,
     /// First start to last end over the threads, ns.
     pub wall_ns: Option<u64>,
@@ -96,28 +87,29 @@ pub struct DagNode {
     pub work_ns: Option<u64>,
     /// Wait at the barrier, summed over the threads, ns.
     pub wait_ns: Option<u64>,
-    /// Part of the wall time of all operators of this graph, 0 to 1.
+    /// Share of the wall time of all operators of this graph, 0 to 1.
     pub share: f64,
-    /// It was executed and no probe was to see it: a filter left it out, or no call of the graph was traced. Its times are not known.
+    /// The node ran without a probe: a filter excluded it, or no call of the graph was traced. Its
+    /// times are unknown.
     pub not_captured: bool,
-    /// On the critical path; `None` where that was not looked for.
+    /// On the critical path; `None` where no path was computed.
     pub critical: Option<bool>,
 }
 
 /// A node reads a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// The tensor that is read.
+    /// Index of the tensor.
     pub from: u32,
-    /// The node that reads.
+    /// Index of the node.
     pub to: u32,
-    /// In which of its source slots.
+    /// Source slot of the node.
     pub slot: u8,
-    /// Elements per dimension of what is read.
+    /// Elements per dimension of the tensor.
     pub ne: [u64; 4],
-    /// Its element type.
+    /// Element type of the tensor.
     pub dtype: String,
-    /// Its bytes; `None` when not known.
+    /// Bytes of the tensor; `None` when unknown.
     pub bytes: Option<u64>,
 }
 
@@ -151,7 +143,8 @@ pub fn dags(
     dags
 }
 
-/// What a group computed most often while it was traced, else at all; of equals, what it computed last.
+/// The topology that a group computed most often while it was traced, or else at all; if several,
+/// the latest.
 fn usual(tallies: &Tallies, group: usize) -> Option<&Computed> {
     let of_group = |c: &&Computed| c.group.0 as usize == group;
     tallies.computed.iter().filter(of_group).max_by_key(|c| (c.traced_calls, c.calls, c.last_call))
@@ -164,7 +157,7 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     let n_tokens = model.graph_calls.n_tokens[last_call];
     let fused_with = fused_with(model, topology, tallies.cells(c));
     let generates = matches!(group.phase, Phase::Decode | Phase::BatchDecode);
-    // With nodes left out, chains have holes.
+    // If nodes were excluded, chains have holes.
     let whole = topology.complete && !model.capture.nodes_left_out();
     let found = (generates && whole && c.fullest_call.is_some())
         .then(|| critical_path::find(model, topology, &medians(executions, tallies, c), &fused_with));
@@ -193,7 +186,8 @@ fn dag(model: &Model, groups: &Groups, executions: &Executions, tallies: &Tallie
     }
 }
 
-/// The median wall time of each node over the executions of this topology; 0 of those that are never run.
+/// The median wall time (ns) of each node over the executions of this topology; 0 for nodes that
+/// never run.
 fn medians(executions: &Executions, tallies: &Tallies, c: &Computed) -> Vec<u64> {
     let cells = c.cell_range();
     let room = |cell: &Cell| Vec::with_capacity(usize::try_from(cell.executions).unwrap_or(0));
@@ -219,7 +213,8 @@ fn nodes(
 ) -> Vec<DagNode> {
     let text = |t: Text| model.texts.get(t).to_owned();
     let whole = cells.iter().fold(0_u64, |sum, c| sum.saturating_add(c.wall_ns));
-    // Under a duty, a graph that was never traced; under a filter, what no trace of the graph has.
+    // Untraced: with a duty, a graph that was never traced; with a filter, a node that no trace of
+    // the graph has.
     let untraced = !model.duty.switches.is_empty() && cells.iter().all(|c| c.executions == 0);
     let left_out = model.capture.operators_left_out() || untraced;
     topology
@@ -262,8 +257,8 @@ fn buffer<'m>(model: &'m Model, node: &Node) -> Option<&'m Buffer> {
     model.buffers.get(node.buffer?.0 as usize)
 }
 
-/// The position of each node in the order of execution, as seen in the fullest call: the first start of a node
-/// over all threads. A barrier lies between any two nodes, so every thread has the same order.
+/// The position of each node in execution order, from the fullest call: the first start of a node
+/// over all threads. A barrier separates any two nodes, so every thread has the same order.
 fn order(model: &Model, executions: &Executions, c: &Computed, topology: &Topology) -> Vec<Option<u32>> {
     let mut order = vec![None; topology.nodes.len()];
     let Some(call) = c.fullest_call else { return order };
@@ -280,7 +275,7 @@ fn order(model: &Model, executions: &Executions, c: &Computed, topology: &Topolo
     order
 }
 
-/// For each node that was computed by the execution of another, that other one.
+/// For each node that the execution of another node computed, that other node.
 fn fused_with(model: &Model, topology: &Topology, cells: &[Cell]) -> Vec<Option<u32>> {
     let mut with = vec![None; cells.len()];
     for (first, cell) in (0_u32..).zip(cells).filter(|(_, c)| c.executions > 0) {

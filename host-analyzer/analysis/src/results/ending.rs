@@ -1,126 +1,123 @@
-//! How the session ended, in one code; above all whether anything was traced, and if not, why.
+//! How the session ended, as one code: above all whether anything was traced, and if not, why.
 //!
-//! Stage: analysis. From: what the agent found out ([`EndingRow`]), calls, probes, facts. To: [`Ending`]. Promises: `traced` is false only where no call
-//! was seen to its end. A recording of an agent that sends no such rows gets what can be derived from its tables.
+//! Stage: analysis. From: what the agent found out ([`EndingRow`]), calls, probes, facts. To:
+//! [`Ending`]. Promises: `traced` is false only where no call ended in the recording. For an agent
+//! that sends no such rows, the ending is derived from the tables.
 
 use profinfer_trace::model::{EndReason, EndingKind, EndingRow, FactScope, FactValue, Level, Model, Probe};
 
-/// Lines of an engine's output that are kept.
+/// Number of kept lines of an engine's output.
 const LINES: usize = 5;
-/// Longest text of a row that is kept, characters: it comes from the stream.
+/// Longest kept text of a row, characters. The limit exists because the text comes from the stream.
 const TEXT: usize = 1500;
-/// A call counts as unreturned if it has run longer than this, and [`OPEN_TIMES`] as long as the longest one that returned.
+/// A call counts as unreturned if it has run longer than this, and [`OPEN_TIMES`] times as long as
+/// the longest call that returned.
 const OPEN_NS: u64 = 5_000_000_000;
 const OPEN_TIMES: u64 = 10;
-/// Signals by which people and systems end a program that works: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
+/// Signals by which people and systems end a working program: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
 const ASKED: [i32; 4] = [1, 2, 13, 15];
-/// A group is at its limit from this share of it on, per cent.
+/// A group that uses at least this share of its limit, in percent, counts as at its limit.
 const AT_LIMIT: u64 = 95;
-/// Share of an open call's time with no task of the group running for want of memory, per cent, from which on that is the reason.
+/// Memory stall counts as the reason for an open call from this share on: time of the call, in
+/// percent, during which no task of the group ran because of memory.
 const PRESSED: u64 = 20;
 
-/// How a session ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EndingCode {
-    /// Calls were traced, and nothing is wrong with the end.
+    /// Calls were traced, and the session ended normally.
     #[default]
     Computed,
-    /// The engine ended by an error or a signal.
+    /// The engine ended with an error or by a signal.
     EngineFailed,
-    /// The engine ended, without an error that is known, and had computed nothing.
+    /// The engine ended without a known error and had computed nothing.
     EngineEnded,
-    /// No process of the name appeared.
+    /// No process with the requested name appeared.
     NoProcess,
     /// No probe was attached.
     NoProbe,
-    /// A call began and has not returned.
+    /// A call began and did not return.
     CallUnreturned,
-    /// The engine lives in a PID namespace below the agent's.
+    /// The engine runs in a PID namespace below the agent's.
     PidNamespace,
-    /// Its code is mapped out of an archive.
+    /// The code of the engine is mapped from an archive.
     PackedLibrary,
-    /// Its children compute, and are not traced.
+    /// Untraced child processes compute.
     ChildrenCompute,
     /// The agent refused the plan.
     Refused,
-    /// The stream stops, and had no call before that.
+    /// The stream ends early, and had no call before that.
     CutShort,
     /// The engine ran and computed nothing.
     NothingComputed,
-    /// No level of the engine was asked for: measured ceilings, or the scheduler alone.
+    /// No level of the engine was requested: only ceilings or the scheduler level.
     NotAsked,
 }
 
-/// How that is to be shown.
+/// How views show an ending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EndingState {
-    /// As it should be.
+    /// As expected.
     #[default]
     Good,
-    /// Nothing went wrong, and there is nothing to show: grey.
+    /// No error, but nothing to show: grey.
     Nothing,
-    /// Something went wrong: red.
+    /// An error: red.
     Bad,
 }
 
-/// The end of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ending {
-    /// Which.
     pub code: EndingCode,
-    /// How to show it.
     pub state: EndingState,
-    /// A call was seen to its end.
+    /// At least one call ended in the recording.
     pub traced: bool,
-    /// Process that the code is about.
+    /// Process that the code refers to.
     pub pid: Option<u32>,
-    /// Its name.
     pub name: Option<String>,
-    /// Exit status of the program that the agent started, if it is known and not 0.
+    /// Exit status of the program that the agent started, if known and not 0.
     pub status: Option<i32>,
     /// Signal that ended it.
     pub signal: Option<i32>,
     /// Its last diagnostics on standard error, without prompts, answers and secrets.
     pub output: Vec<String>,
-    /// The name of which no process appeared.
+    /// The process name that the agent waited for.
     pub waited_for: Option<String>,
     /// The process's id in its own PID namespace.
     pub inside_pid: Option<u32>,
-    /// Where no probe was attached: how many were tried. None was where no part of an engine was found.
+    /// If no probe was attached: the number of attempts. `None` where no part of an engine was
+    /// found.
     pub tried: Option<u64>,
-    /// The archive that code is mapped out of.
+    /// The archive that the code is mapped from.
     pub file: Option<String>,
-    /// Children that have the same engine and are not traced.
+    /// Untraced children that have the same engine.
     pub children: Vec<Child>,
-    /// How long the call has run that did not return, ns.
+    /// How long the unreturned call has run, ns.
     pub open_ns: Option<u64>,
-    /// Memory of the process's control group, where a call did not return and it is known.
+    /// Memory of the process's control group, if a call did not return and the memory is known.
     pub memory: Option<Memory>,
 }
 
-/// A child that is not traced.
+/// An untraced child process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
-    /// Process.
     pub pid: u32,
-    /// Its name.
     pub name: String,
 }
 
 /// Memory of a control group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// `memory.high`, the tightest, bytes.
+    /// The tightest `memory.high`, bytes.
     pub high_bytes: Option<u64>,
-    /// The hard limit, the tightest, bytes.
+    /// The tightest hard limit, bytes.
     pub limit_bytes: Option<u64>,
-    /// In use at last, bytes.
+    /// Last reading of the memory in use, bytes.
     pub used_bytes: Option<u64>,
-    /// How often `memory.high` was passed in the session.
+    /// How often the session exceeded `memory.high`.
     pub high_events: Option<u64>,
-    /// How long no task of the group ran for want of memory in the session, ns.
+    /// How long no task of the group ran because of memory, in the session, ns.
     pub stalled_ns: Option<u64>,
-    /// The figures show that this is why the call did not return.
+    /// The figures show that memory is why the call did not return.
     pub is_reason: bool,
 }
 
@@ -131,7 +128,6 @@ impl Ending {
         !self.traced && !matches!(self.code, EndingCode::NotAsked)
     }
 
-    /// The end of the session in `model`.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let mut ending = Self { traced: traced(model), ..Self::default() };
@@ -197,7 +193,7 @@ fn failure(model: &Model) -> Option<&EndingRow> {
     model.endings.iter().find(|row| matches!(row.kind, EndingKind::Exited | EndingKind::Killed))
 }
 
-/// The call that has been open for the longest time.
+/// The call that has been open longest.
 fn open(model: &Model) -> Option<&EndingRow> {
     rows(model, EndingKind::CallOpen).min_by_key(|row| row.since_ns)
 }
@@ -206,14 +202,15 @@ const fn open_ns(row: &EndingRow) -> u64 {
     row.at_ns.saturating_sub(row.since_ns)
 }
 
-/// A call was seen to its end. Of an engine that died or hangs in its first call, graphs in it are no call.
+/// Whether a call ended in the recording. Graphs of a first call in which an engine died or hangs
+/// do not count.
 fn traced(model: &Model) -> bool {
     let cut = || failure(model).is_some() || open(model).is_some();
     let graphs = || !model.graph_calls.is_empty() || !model.spans.is_empty();
     !model.llama_calls.is_empty() || graphs() && !cut()
 }
 
-/// A level of the engine was asked for. Not known where the session's own record did not arrive.
+/// Whether a level of the engine was requested. Unknown if the session record did not arrive.
 fn asked(model: &Model) -> bool {
     let session = &model.session;
     session.agent.is_empty() || session.levels.iter().any(|level| *level != Level::Sched)
@@ -225,7 +222,7 @@ fn code(model: &Model, traced: bool) -> EndingCode {
     if traced {
         let longest = model.llama_calls.duration_ns.iter().max().copied().unwrap_or(0);
         let hangs = |row: &EndingRow| open_ns(row) > OPEN_NS.max(longest.saturating_mul(OPEN_TIMES));
-        // Who ends an engine that works does not call it an error.
+        // Someone who stops a working engine does not call that an error.
         let asked = |row: &EndingRow| row.signal.is_some_and(|signal| ASKED.contains(&signal));
         return match failed {
             Some(row) if !asked(row) => EndingCode::EngineFailed,
@@ -235,11 +232,11 @@ fn code(model: &Model, traced: bool) -> EndingCode {
     }
     let session = &model.session;
     let ended = model.health.end.map(|end| end.reason);
-    // Those of the scheduler level are the system's: they are in place without any engine.
+    // Probes of the scheduler level are system-wide: they exist without any engine.
     let mut probes = session.probes.iter().filter(|probe| probe.level != Some(Level::Sched)).peekable();
     let nobody = session.processes.is_empty() && probes.peek().is_none() && !has(EndingKind::NoProbe);
     let probed = probes.any(|probe| probe.attached);
-    // First what makes all else meaningless.
+    // First, what makes everything else meaningless.
     if model.health.refused.is_some() {
         EndingCode::Refused
     } else if has(EndingKind::PidNamespace) {
@@ -269,13 +266,13 @@ const fn state(code: EndingCode, traced: bool) -> EndingState {
     match code {
         EndingCode::Computed | EndingCode::NotAsked => EndingState::Good,
         EndingCode::EngineEnded | EndingCode::NothingComputed | EndingCode::NoProcess => EndingState::Nothing,
-        // What was traced before is whole.
+        // Everything traced before is complete.
         _ if traced => EndingState::Nothing,
         _ => EndingState::Bad,
     }
 }
 
-/// What is known of the memory of a process's control group; `None` where there is nothing.
+/// Memory of a process's control group; `None` where nothing is known.
 fn memory(model: &Model, row: &EndingRow) -> Option<Memory> {
     let numbers = |name: &str| -> Vec<u64> {
         let Some(name) = model.texts.find(name) else { return Vec::new() };
@@ -309,7 +306,7 @@ fn memory(model: &Model, row: &EndingRow) -> Option<Memory> {
     };
     let pressed =
         memory.stalled_ns.is_some_and(|ns| ns.saturating_mul(100) >= open_ns(row).saturating_mul(PRESSED));
-    // Who passed a limit has one, whatever was read when the session began.
+    // A group that exceeded a limit has one, whatever the first reading was.
     let passed = memory.high_events.is_some_and(|n| n > 0);
     let limited = memory.high_bytes.is_some() || memory.limit_bytes.is_some();
     let at_limit = full(memory.high_bytes) || full(memory.limit_bytes);

@@ -1,35 +1,35 @@
-//! Which engine each process runs, and which of its CPU backends.
+//! Engine of each process, and the CPU backend that it loaded.
 //!
-//! Builds of llama.cpp that load their backends come with a CPU backend for each generation of CPUs, of which the engine loads
-//! the one that fits best: `libggml-cpu-zen4.so`. Which one decides what the operators cost and where weights lie.
+//! Builds of llama.cpp with loadable backends ship one CPU backend per generation of CPUs, for
+//! example `libggml-cpu-zen4.so`. The engine loads the one that fits best. It determines the cost
+//! of operators and the buffers of weights.
 
 use profinfer_trace::model::{Library, Model};
 
 /// The engine in one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
-    /// Process.
     pub pid: u32,
     /// Short name of the process.
     pub name: String,
-    /// Version as the engine says itself; empty when it does not.
+    /// Version reported by the engine; empty when it reports none.
     pub version: String,
-    /// How the CPU backend came into the process; `None` when none was found.
+    /// How the CPU backend is packaged; `None` when none was found.
     pub cpu_backend: Option<CpuBackend>,
     /// Which of several CPU backends is loaded, for example `zen4`.
     pub cpu_variant: Option<String>,
-    /// The file that holds the CPU backend.
+    /// The file with the CPU backend.
     pub cpu_library: Option<String>,
 }
 
-/// How the CPU backend came into the process.
+/// How the CPU backend is packaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuBackend {
-    /// One of several variants was loaded.
+    /// One of several variants.
     Variant,
-    /// A library of its own, the only one of its build.
+    /// A separate library, the only CPU backend of its build.
     Library,
-    /// A part of the program or of a library with other parts of the engine.
+    /// Part of the program or of a library with other parts of the engine.
     BuiltIn,
 }
 
@@ -52,7 +52,8 @@ pub fn engines(model: &Model) -> Vec<Engine> {
     engines
 }
 
-/// The CPU backend among a process's libraries: the file that is called one, else the file with the CPU's operators.
+/// The CPU backend among a process's libraries: the file named as one, else the file with the CPU's
+/// operators.
 fn cpu_backend<'a>(
     libraries: impl Iterator<Item = &'a Library> + Clone,
 ) -> Option<(CpuBackend, Option<String>, String)> {
@@ -69,18 +70,19 @@ fn cpu_backend<'a>(
     })
 }
 
-/// What the name of a CPU backend's file says.
+/// What the file name of a CPU backend shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named<'a> {
     Variant(&'a str),
     Plain,
 }
 
-/// What the file name says, if it is that of a CPU backend: `libggml-cpu.so`, `libggml-cpu-VARIANT.so`, a version behind it.
+/// Parses the file name of a CPU backend: `libggml-cpu.so` or `libggml-cpu-VARIANT.so`, optionally
+/// followed by a version.
 fn named(path: &str) -> Option<Named<'_>> {
     let file = path.rsplit('/').next()?;
     let rest = file.strip_prefix("libggml-cpu").or_else(|| file.strip_prefix("ggml-cpu"))?;
-    // A variant of arm64 may have a point itself: libggml-cpu-armv8.2_1.so.
+    // A variant of arm64 may contain a dot: libggml-cpu-armv8.2_1.so.
     let end =
         rest.find(".so").filter(|end| rest[end + 3..].is_empty() || rest[end + 3..].starts_with('.'))?;
     let middle = &rest[..end];
@@ -89,7 +91,7 @@ fn named(path: &str) -> Option<Named<'_>> {
         None if middle.is_empty() => return Some(Named::Plain),
         None => return None,
     };
-    // Python wheels name the libraries that they carry after their content: libggml-cpu-67036419.so.0.13.1 (auditwheel).
+    // Python wheels name bundled libraries by a hash: libggml-cpu-67036419.so.0.13.1 (auditwheel).
     let hash = variant.len() == 8 && variant.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     match variant {
         "" => None,
@@ -115,9 +117,9 @@ mod tests {
             // node-llama-cpp.
             ("/x/bins/linux-x64/libggml-cpu-sapphirerapids.so", Some(Named::Variant("sapphirerapids"))),
             ("/x/bins/linux-arm64/libggml-cpu.so", Some(Named::Plain)),
-            // Before the CPU backend had a library of its own.
+            // Before the CPU backend was a separate library.
             ("/x/bins/linux-x64/libggml.so", None),
-            // PyPI: llama.cpp's own server, and a wheel whose libraries are renamed.
+            // PyPI: llama.cpp's own server, and a wheel with renamed libraries.
             ("/x/skulk/libggml-cpu.so.0.20.0", Some(Named::Plain)),
             ("/x/pywhispercpp.libs/libggml-cpu-67036419.so.0.13.1", Some(Named::Plain)),
             // Android's name for the same.
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(of(&one), Some((CpuBackend::BuiltIn, None, "/opt/llama-cli".to_owned())));
         let old = [library("/x/libllama.so", false), library("/x/libggml.so", true)];
         assert_eq!(of(&old), Some((CpuBackend::BuiltIn, None, "/x/libggml.so".to_owned())));
-        // The file's name decides, whatever could be probed in it.
+        // The file name decides, whatever could be probed in it.
         let bare = [library("/x/libggml-base.so", false), library("/x/libggml-cpu-x64.so", false)];
         let expected = (CpuBackend::Variant, Some("x64".to_owned()), "/x/libggml-cpu-x64.so".to_owned());
         assert_eq!(of(&bare), Some(expected));

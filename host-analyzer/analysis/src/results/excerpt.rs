@@ -1,39 +1,40 @@
-//! The part of a session that the report shows as a timeline: a prompt and the first tokens after it; where these have no operators,
-//! the first tokens that have some, and one before them.
+//! The part of a session that the report shows as a timeline: a prompt and the first tokens after
+//! it. If these have no operators, it is the first tokens that have some, and one token before
+//! them.
 //!
-//! Stage: analysis. From: requests, calls, tracks. To: [`Excerpt`], a window of time. Promises: at most
-//! [`MAX_SLICES`] slices start inside the window, whatever the session holds; it ends with the end of a call
-//! unless one call alone has more.
+//! Stage: analysis. From: requests, calls, tracks. To: [`Excerpt`], a time window. Promises: at
+//! most [`MAX_SLICES`] slices start inside the window, whatever the size of the session. The window
+//! ends with the end of a call, unless one call alone has more slices.
 
 use super::track::{Slice, Track};
 use crate::Analysis;
 use crate::shared::phase::Phase;
 use profinfer_trace::model::{Model, Traced};
 
-/// So many slices the page can carry without getting slow or large.
+/// More slices would make the page slow or large.
 pub const MAX_SLICES: usize = 20_000;
-/// So many decode calls are shown at most: they resemble one another.
+/// Decode calls resemble one another, so a few suffice.
 pub const MAX_DECODES: usize = 4;
 
-/// A window of a session, and what starts in it.
+/// A time window of a session, and what starts in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// Start, ns of the session's clock.
     pub start_ns: u64,
-    /// End, ns of the session's clock: what starts there is outside.
+    /// End, ns of the session's clock; exclusive.
     pub end_ns: u64,
-    /// Token calls inside.
+    /// `llama_decode` calls in the window.
     pub calls: usize,
-    /// Operator spans inside.
+    /// Operator spans in the window.
     pub spans: usize,
     /// The window ends with the end of a call, or of the session.
     pub whole_calls: bool,
-    /// For each track of the analysis, which of its slices start inside.
+    /// For each track of the analysis: its slices that start in the window.
     pub slices: Vec<std::ops::Range<usize>>,
 }
 
 impl Excerpt {
-    /// The window that shows the first request that generated something; without requests, the beginning.
+    /// The window of the first request that generated a token; without requests, the beginning.
     #[must_use]
     pub fn compute(model: &Model, analysis: &Analysis) -> Self {
         let tracks = &analysis.track;
@@ -64,7 +65,7 @@ impl Excerpt {
     }
 }
 
-/// The call with which the excerpt begins.
+/// The first call of the excerpt.
 fn first_call(model: &Model, analysis: &Analysis) -> Option<usize> {
     let requests = &analysis.token.requests;
     let wanted = requests.iter().find(|r| r.generated > 0 && r.ttft_ns.is_some()).or(requests.first());
@@ -78,7 +79,8 @@ fn first_call(model: &Model, analysis: &Analysis) -> Option<usize> {
     (call < model.llama_calls.len()).then_some(call)
 }
 
-/// Ends of the windows that hold whole calls from `first` on, each with one call more than the one before.
+/// Ends of the windows that hold complete calls from `first` on, each with one call more than the
+/// one before.
 fn call_ends(model: &Model, analysis: &Analysis, first: usize) -> Vec<u64> {
     let mut llama_calls = 0;
     let mut end = 0;
@@ -115,7 +117,8 @@ fn count(model: &Model, tracks: &[Track], start: u64, end: u64) -> usize {
     tracks.iter().map(|t| inside(model, t, start, end).len()).sum()
 }
 
-/// The latest time in `start..=end` for which `fits` holds; it holds for `start`, and up to some time.
+/// The latest time in `start..=end` for which `fits` holds. `fits` must hold for `start`, and up to
+/// some time.
 fn latest(start: u64, end: u64, fits: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (start, end.max(start));
     while low < high {
@@ -137,7 +140,8 @@ mod tests {
         Topology, TopologyId, WAIT_UNKNOWN,
     };
 
-    /// Calls of `tokens[i]` tokens, each 1000 ns long and 100 ns apart, with `spans` spans of 1 ns in it.
+    /// Calls of `tokens[i]` tokens, each 1000 ns long and 100 ns apart, with `spans` spans of 1 ns
+    /// in each.
     fn session(tokens: &[u32], spans: u64) -> Model {
         let mut m = Model::default();
         let thread = m.threads.find_or_add(7);
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn it_is_the_first_prompt_that_was_answered_and_four_tokens() {
-        // A warm-up of two tokens, then a prompt of five and six tokens.
+        // A warm-up of two tokens, then a prompt of five tokens and six decode tokens.
         let e = excerpt(&session(&[2, 5, 1, 1, 1, 1, 1, 1], 3));
         assert_eq!((e.start_ns, e.end_ns), (50 + 1100, 50 + 5 * 1100 + 1000));
         assert_eq!((e.calls, e.spans, e.whole_calls), (5, 15, true));
@@ -220,7 +224,7 @@ mod tests {
             probes: 2,
             pause_ns: None,
         };
-        // Put in during the seventh token.
+        // Probes inserted during the seventh token.
         m.duty.switches = vec![switch(false, 0, 0), switch(true, 50 + 7 * 1100 + 1, 50 + 8 * 1100 - 1)];
         let e = excerpt(&m);
         assert_eq!((e.start_ns, e.end_ns, e.calls), (50 + 7 * 1100, 50 + 10 * 1100 + 1000, 4));
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn calls_that_would_be_too_many_slices_stay_out() {
-        // Per call 6 002 slices: three calls fit.
+        // 6 002 slices per call: three calls fit.
         let e = excerpt(&session(&[4, 1, 1, 1, 1], 6000));
         assert_eq!((e.calls, e.spans, e.whole_calls), (3, 18_000, true));
         assert_eq!(e.end_ns, 50 + 2 * 1100 + 1000);

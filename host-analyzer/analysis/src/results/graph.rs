@@ -1,6 +1,6 @@
 //! Graph level: calls per layer and backend.
 //!
-//! Stage: analysis. From: graph-level calls. To: one [`Graph`] row per layer and backend.
+//! Stage: analysis. From: graph calls. To: one [`Graph`] row per layer and backend.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,18 @@ use profinfer_trace::model::{Backend, Layer, Model, TopologyId};
 /// The calls of one layer on one backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// `scheduler` for whole graphs, `backend` for the splits that a backend computed.
+    /// `scheduler` for complete graphs, `backend` for the splits that a backend computed.
     pub layer: &'static str,
     /// Name of the backend; empty for the scheduler.
     pub backend: String,
-    /// Calls.
     pub calls: u64,
-    /// Different topologies among them, as far as they were read.
+    /// Number of different topologies, as far as the agent read them.
     pub topologies: u64,
     /// Fewest nodes of a call.
     pub min_nodes: u32,
     /// Most nodes of a call.
     pub max_nodes: u32,
-    /// Sum of their lengths, ns.
+    /// Sum of their durations, ns.
     pub time_ns: u64,
 }
 
@@ -31,7 +30,7 @@ struct Row {
     sum: Graph,
 }
 
-/// The name of a layer in views.
+/// Name of a layer in views.
 #[must_use]
 pub const fn layer_name(layer: Layer) -> &'static str {
     match layer {
@@ -40,7 +39,7 @@ pub const fn layer_name(layer: Layer) -> &'static str {
     }
 }
 
-/// One row per layer and backend, the scheduler first, then by time.
+/// One row per layer and backend: the scheduler first, then by time.
 #[must_use]
 pub fn graphs(model: &Model) -> Vec<Graph> {
     let calls = &model.graph_calls;

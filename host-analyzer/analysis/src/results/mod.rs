@@ -1,6 +1,7 @@
-//! What a user asks for, one module for each part of the report: tokens, budget, operators, threads.
+//! Results that a user knows, one module per part of the report: tokens, budget, operators,
+//! threads.
 //!
-//! Uses the model, `shared` and `stats`. No module here compares recordings or judges.
+//! Uses the model, `shared` and `stats`. No module here compares recordings or judges a result.
 
 pub mod accelerator;
 pub mod bound;

@@ -1,8 +1,9 @@
-//! Nested calls: what part of an operator is spent in a function of a backend.
+//! Nested calls: the part of an operator's time that is spent in a function of a backend.
 //!
-//! Stage: analysis. From: nested calls, executions. To: one [`Nested`] row per phase, type of operator and function. Promises:
-//! an operator's own time includes these calls, and nothing is added to it; time that several calls of one function share,
-//! on several threads or one inside the other, counts once in `wall_ns`.
+//! Stage: analysis. From: nested calls, executions. To: one [`Nested`] row per phase, operator type
+//! and function. Promises: an operator's own time includes these calls, and nothing is added to it.
+//! Overlapping calls of one function, on several threads or nested in each other, count once in
+//! `wall_ns`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -15,29 +16,28 @@ use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Text};
 /// The calls of one function in all operators of one type in one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nested {
-    /// Phase.
     pub phase: Phase,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
     /// Backend that computes the operator.
     pub op_backend: String,
     /// Symbol of the function.
     pub function: String,
-    /// The function's backend.
+    /// Backend of the function.
     pub backend: String,
-    /// Calls.
     pub calls: u64,
-    /// Sum of their lengths, ns.
+    /// Sum of their durations, ns.
     pub time_ns: u64,
-    /// Time for which at least one call was running, ns.
+    /// Time during which at least one call was running, ns.
     pub wall_ns: u64,
-    /// Executions of operators that made such calls and were seen themselves.
+    /// Recorded executions of operators that made such calls.
     pub executions: u64,
-    /// Their wall time, ns.
+    /// Wall time of these executions, ns.
     pub op_wall_ns: u64,
-    /// `wall_ns` of those by `op_wall_ns`, 0 to 1; `None` when none of the operators was seen.
+    /// Share of `op_wall_ns` in which such a call was running, 0 to 1; `None` when none of the
+    /// operators was recorded.
     pub share: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ fn row(model: &Model, (phase, op, desc, op_backend, function, backend): Key, sum
     }
 }
 
-/// Length of the time that the stretches cover together.
+/// Length of the union of the stretches, ns.
 fn union(stretches: &mut [Stretch]) -> u64 {
     stretches.sort_unstable();
     let (mut covered, mut until) = (0_u64, 0);

@@ -1,7 +1,7 @@
 //! Operators: per type, and per tensor.
 //!
-//! Stage: analysis. From: sums per node, executions. To: [`OpType`] and [`Operator`] rows. Promises: in each
-//! phase the sums over types equal the sums over operators.
+//! Stage: analysis. From: sums per node, executions. To: [`OpType`] and [`Operator`] rows.
+//! Promises: in each phase the sums over types equal the sums over operators.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -16,89 +16,83 @@ use profinfer_trace::model::{GraphCallId, Layer, Model, Node, NodeIdx, Text, Top
 /// All operators of one type in one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpType {
-    /// Phase.
     pub phase: Phase,
     /// Backend that computed them.
     pub backend: String,
-    /// Their times are those of handing them over to the backend, see [`host_side`].
+    /// Times show only the submission to the backend, see [`host_side`].
     pub host_side: bool,
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it, for example `SILU` for a `UNARY`.
+    /// Description by the engine, for example `SILU` for a `UNARY`.
     pub desc: String,
-    /// Executions.
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
     /// Median of the wall time of one execution, ns.
     pub median_ns: Option<u64>,
-    /// What its own probe puts into an execution's time is more than a tenth of that median.
+    /// The probes add more than a tenth of that median to an execution.
     pub biased: bool,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators, where it is a part of the work.
+    /// Wait at the barrier, summed over threads and executions, ns. `None` without end probes,
+    /// where the work includes the wait.
     pub wait_ns: Option<u64>,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its graphs where a filter left out operators.
+    /// Share of the phase's operator wall time on this backend, 0 to 1. If a filter excluded
+    /// operators: share of the time of its graphs.
     pub share: f64,
 }
 
 /// One operator of a graph: all its executions in one phase of one context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operator {
-    /// Phase.
     pub phase: Phase,
     /// Backend that computed it.
     pub backend: String,
-    /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token call around.
+    /// Address of the context in hex; `None` for a graph outside of `llama_decode` calls.
     pub context: Option<String>,
-    /// Tensor name.
     pub name: String,
-    /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
-    /// Which of the nodes of this name and operator it is, in the graph's order, from 1.
+    /// Position among the nodes with this name and operator, in graph order, from 1.
     pub nth: u32,
-    /// Element type.
     pub dtype: String,
     /// Elements per dimension in the latest graph.
     pub ne: [u64; 4],
     /// Sources in the latest graph.
     pub src: Vec<Source>,
-    /// Executions.
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
     /// Median of the wall time of one execution, ns.
     pub median_ns: Option<u64>,
-    /// 95th percentile of the same, ns.
+    /// 95th percentile of the wall time of one execution, ns.
     pub p95_ns: Option<u64>,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators, where it is a part of the work.
+    /// Wait at the barrier, summed over threads and executions, ns. `None` without end probes,
+    /// where the work includes the wait.
     pub wait_ns: Option<u64>,
-    /// Part of the operator wall time of the phase on this backend, 0 to 1; of the time of its graphs where a filter left out operators.
+    /// Share of the phase's operator wall time on this backend, 0 to 1. If a filter excluded
+    /// operators: share of the time of its graphs.
     pub share: f64,
-    /// Name of the last tensor that the same kernel computed too; `None` when not fused.
+    /// Name of the last tensor that the same kernel also computed; `None` when not fused.
     pub fused: Option<String>,
 }
 
 /// A tensor that an operator reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Tensor name.
     pub name: String,
-    /// Element type.
     pub dtype: String,
     /// Elements per dimension.
     pub ne: [u64; 4],
-    /// What it is: `node`, `weight`, `cache`, `input` or `other`.
+    /// `node`, `weight`, `cache`, `input` or `other`.
     pub role: &'static str,
 }
 
-/// Operators, in two groupings.
+/// Operators in two groupings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Op {
     /// Per phase and type; within a phase the longest wall time first.
@@ -107,14 +101,15 @@ pub struct Op {
     pub operators: Vec<Operator>,
     /// Operator wall time, summed over executions, by [`Phase::index`], ns.
     pub wall_ns: [u64; Phase::COUNT],
-    /// Time of the traced graphs of all backends, by [`Phase::index`], ns; 0 where no filter left out operators, as then nothing is a part of it.
+    /// Time of the traced graphs of all backends, by [`Phase::index`], ns. 0 unless a filter
+    /// excluded operators, because shares then do not refer to it.
     pub graph_ns: [u64; Phase::COUNT],
-    /// For each cell of the tallies its row in `operators`; `u32::MAX` where nothing was executed.
+    /// Row in `operators` for each cell of the tallies; `u32::MAX` where nothing was executed.
     pub operator_of_cell: Vec<u32>,
 }
 
-/// What makes two nodes of different topologies the same operator. Names alone do not: an engine gives one name to
-/// a matrix product and to the rotation of its result, and to the two norms of one layer.
+/// Identity of an operator across topologies. Names alone do not suffice: an engine gives one name
+/// to a matrix product and to the rotation of its result, and to both norms of one layer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     phase: Phase,
@@ -139,7 +134,8 @@ impl Key {
 /// Operator wall time of each phase and backend, ns.
 type Wholes = HashMap<(Phase, Text), u64>;
 
-/// Time of the traced graphs of each phase and backend, ns: what operators are a part of when some of them were left out.
+/// Time of the traced graphs of each phase and backend, ns: the base of shares when a filter
+/// excluded operators.
 fn graph_times(model: &Model, phases: &Phases) -> Wholes {
     let calls = &model.graph_calls;
     let mut wholes: Wholes = HashMap::new();
@@ -154,9 +150,9 @@ fn whole(wholes: &Wholes, phase: Phase, backend: Text) -> u64 {
     wholes.get(&(phase, backend)).copied().unwrap_or(0)
 }
 
-/// Whether a backend's operators are seen only on the host's side: the time to put a kernel into the queue, while the kernel
-/// itself runs later. OpenCL's `ggml_cl_compute_forward` ends with `clEnqueueNDRangeKernel` and does not wait; RKNN's returns
-/// when the product is there.
+/// Whether only the host side of a backend's operators is visible: the time to enqueue a kernel,
+/// which itself runs later. OpenCL's `ggml_cl_compute_forward` ends with `clEnqueueNDRangeKernel`
+/// and does not wait. RKNN's returns when the product is complete.
 #[must_use]
 pub fn host_side(backend: &str) -> bool {
     backend == "OpenCL"
@@ -165,14 +161,13 @@ pub fn host_side(backend: &str) -> bool {
 struct Row {
     key: Key,
     sum: Cell,
-    /// Where its latest dimensions are.
+    /// Topology with its latest dimensions.
     topology: TopologyId,
     node: NodeIdx,
     last_call: GraphCallId,
 }
 
 impl Op {
-    /// The operators of a session.
     #[must_use]
     pub fn compute(
         model: &Model,
@@ -218,7 +213,7 @@ impl Op {
     }
 }
 
-/// Joins the cells of one operator over all topologies; returns the row of each cell too.
+/// Joins the cells of one operator over all topologies. Also returns the row of each cell.
 fn rows(model: &Model, groups: &Groups, tallies: &Tallies) -> (Vec<Row>, Vec<u32>) {
     let mut rows: Vec<Row> = Vec::new();
     let mut ids: HashMap<Key, usize> = HashMap::new();
@@ -271,7 +266,7 @@ impl Row {
     }
 }
 
-/// For each node, which of those with its name and operator it is, from 1.
+/// For each node, its position among those with its name and operator, from 1.
 fn occurrences(topology: &Topology) -> Vec<u32> {
     let mut seen: HashMap<(Text, Text, Text), u32> = HashMap::with_capacity(topology.nodes.len());
     let count = |n: &Node| {
@@ -282,7 +277,7 @@ fn occurrences(topology: &Topology) -> Vec<u32> {
     topology.nodes.iter().map(count).collect()
 }
 
-/// Of wall times, ns; `None` where there are none.
+/// Of wall times, ns; `None` for no times.
 type MedianAndP95 = (Option<u64>, Option<u64>);
 
 /// Median and 95th percentile of every row's wall times, and the median of every type's.
@@ -292,7 +287,7 @@ fn percentiles(
     executions: &Executions,
     tallies: &Tallies,
 ) -> (Vec<MedianAndP95>, HashMap<TypeKey, Option<u64>>) {
-    // A counting sort: each row's values lie side by side, and the rows of a type.
+    // A counting sort: the values of each row are adjacent, and so are the rows of a type.
     let mut by_type: BTreeMap<TypeKey, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         by_type.entry(row.key.of_type()).or_default().push(at);
@@ -396,17 +391,17 @@ fn types(
         .collect()
 }
 
-/// What the probes put into an operator's time is more than a tenth of this.
+/// The probes add more than a tenth of this median to an operator's time.
 fn biased(model: &Model, median_ns: u64) -> bool {
     model.health.probe_cost.is_some_and(|c| c.inside_ns.saturating_mul(10) > median_ns)
 }
 
-/// A part of a whole, 0 to 1; 0 of nothing.
+/// Share of a total, 0 to 1; 0 if the total is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// By row of the operators the row of their type.
+/// The row of the type, by row of the operators.
 pub(super) fn type_of_operator(types: &[OpType], operators: &[Operator]) -> Vec<Option<usize>> {
     let of = |o: &Operator| {
         types

@@ -1,8 +1,9 @@
-//! Requests: a prompt and what was generated from it.
+//! Requests: a prompt and the tokens generated from it.
 //!
-//! Stage: analysis, part of the token level. From: successful token calls. To: one [`Request`] per
-//! prompt. The engine does not say where a prompt ends and the next begins, so it is told from the calls: see
-//! `Open::goes_on_with`. Where several sequences share the calls of a context, requests are those of [`super::server`].
+//! Stage: analysis, part of the token level. From: successful `llama_decode` calls. To: one
+//! [`Request`] per prompt. The engine does not report where a prompt ends and the next begins. The
+//! calls show it, see `Open::goes_on_with`. Where several sequences share the calls of a context,
+//! requests are those of [`super::server`].
 
 use super::server::{Begin, Server, SlotRequest};
 use crate::shared::group::context_name;
@@ -17,24 +18,26 @@ pub struct Request {
     pub index: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
-    /// Number of its sequence, where several share the calls of its context; `None` where they do not, or the batches do not tell.
+    /// Number of its sequence, where several sequences share the calls of its context. `None`
+    /// otherwise, or where the batches do not show it.
     pub slot: Option<i32>,
-    /// Tokens of its prompt that the cache held already, of a request with a slot; `None` where that is not known.
+    /// Prompt tokens that were already in the cache, for a request with a slot; `None` where
+    /// unknown.
     pub reused: Option<u32>,
-    /// Row of its first token call.
+    /// Row of its first call in `llama_calls`.
     pub first_call: u32,
-    /// Tokens of the prompt: those of its prefill calls.
+    /// Tokens of its prefill calls.
     pub prompt_tokens: u64,
-    /// Time to first token: start of the first prefill call to the end of the last, ns; `None` when the
-    /// request has no prefill call. What comes before (tokenising) and after (sampling) is not in it.
+    /// Time to first token, ns: start of the first prefill call to the end of the last; `None`
+    /// without a prefill call. Excludes tokenising before and sampling after.
     pub ttft_ns: Option<u64>,
-    /// Tokens that were generated: one for each decode call; for a call of several sequences the tokens that it has; for one that
-    /// verifies a draft those that were accepted, and one more. At least one where that is not known.
+    /// Generated tokens: one per decode call; for a call of several sequences, its tokens; for a
+    /// call that verifies a draft, the accepted tokens and one more, or one where unknown.
     pub generated: u64,
-    /// Time per output token: mean time from the end of one call to the end of the next that generates, ns, for each token
-    /// of it, so that sampling is in it; `None` when no such call follows another call.
+    /// Time per output token, ns: mean time from the end of one call to the end of the next
+    /// generating call, per token of that call, so it includes sampling. `None` when no such call
+    /// follows another call.
     pub tpot_ns: Option<u64>,
-    /// The same as tokens per second.
     pub decode_tokens_per_s: Option<f64>,
 }
 
@@ -45,12 +48,12 @@ struct Open {
     first_call: usize,
     prompt_tokens: u64,
     prefill: Option<(u64, u64)>,
-    /// Tokens and first graph of the last prefill call, as long as no other call came after it.
+    /// Tokens and first graph of the last prefill call, until another call follows.
     last_prefill: Option<(u32, Option<TopologyId>)>,
     generated: u64,
-    /// End of the first and of the last call that generated.
+    /// End of the first and of the last generating call, ns.
     decode_ends: Option<(u64, u64)>,
-    /// Tokens of the first of them.
+    /// Tokens of the first generating call.
     first_generated: u64,
 }
 
@@ -69,11 +72,13 @@ impl Open {
         }
     }
 
-    /// Whether a prefill call belongs to the same prompt as the prefill call directly before it. Long prompts
-    /// are evaluated in equal parts and a rest, so it never has more tokens than that; and as it attends to
-    /// the cells that the one before has filled, its graph is another one. A prefill call that has more
-    /// tokens, or computes the very same graph again, begins a new prompt: that tells a warm-up call, or
-    /// the repetitions of a benchmark, from parts of one prompt.
+    /// Whether a prefill call continues the prompt of the prefill call directly before it.
+    ///
+    /// The engine evaluates a long prompt in equal parts and a rest, so a later part never has more
+    /// tokens. A later part also attends to the cells that the one before filled, so its graph
+    /// differs. A prefill call with more tokens, or with the identical graph, begins a new prompt.
+    /// This distinguishes warm-up calls and the repetitions of a benchmark from parts of one
+    /// prompt.
     fn goes_on_with(&self, n_tokens: u32, topology: Option<TopologyId>) -> bool {
         self.last_prefill.is_some_and(|(last_n, last_topology)| {
             n_tokens <= last_n && (topology.is_none() || topology != last_topology)
@@ -96,7 +101,7 @@ impl Open {
     }
 
     fn close(self, index: usize) -> Request {
-        // From the end of the prompt; without one, from the end of the first decode call.
+        // From the end of the prompt; without a prompt, from the end of the first decode call.
         let (from, tokens) = match (self.prefill, self.decode_ends) {
             (Some((_, end)), _) => (end, self.generated),
             (None, Some((first, _))) => (first, self.generated.saturating_sub(self.first_generated)),
@@ -118,9 +123,9 @@ impl Open {
     }
 }
 
-/// A request that was told by its sequence.
+/// A request that was identified by its sequence.
 fn of_slot(r: &SlotRequest) -> Request {
-    // The prompt's last call gives the first token, and no call generated it.
+    // The prompt's last call gives the first token; no generating call does.
     let first = u64::from(r.begin != Begin::Unseen && r.output_tokens.is_some());
     Request {
         index: 0,
@@ -136,7 +141,8 @@ fn of_slot(r: &SlotRequest) -> Request {
     }
 }
 
-/// The requests of a session, by start. `emitted` is by token call: tokens that came out of a call that verified a draft.
+/// The requests of a session, by start. `emitted` has one entry per row of `llama_calls`: tokens
+/// accepted by a call that verified a draft.
 pub(super) fn requests(
     model: &Model,
     phases: &Phases,
@@ -147,7 +153,7 @@ pub(super) fn requests(
     let topologies = first_topologies(model);
     let mut done = Vec::new();
     let mut open: Vec<Open> = Vec::new();
-    // The context of the last call of each thread: another one in between ends a prompt.
+    // The context of the last call of each thread. Another context in between ends a prompt.
     let mut last_on: Vec<Option<u64>> = vec![None; model.threads.len()];
     let shared = |i: usize| server.is_shared(pid(model, d.thread[i]), d.context[i]);
     for i in (0..d.len()).filter(|i| d.status[*i] == 0 && !shared(*i)) {
@@ -189,7 +195,7 @@ pub(super) fn requests(
     all
 }
 
-/// The request that a context is at; few contexts live at a time.
+/// The current request of a context. Few contexts are open at a time.
 fn current(open: &mut Vec<Open>, pid: u32, context: u64, call: usize) -> &mut Open {
     let at = open.iter().position(|r| r.pid == pid && r.context == context).unwrap_or_else(|| {
         open.push(Open::new(pid, context, call));
@@ -202,7 +208,7 @@ fn pid(model: &Model, thread: ThreadId) -> u32 {
     model.threads.get(thread).pid
 }
 
-/// The topology of the first graph in each token call, where it was read.
+/// The topology of the first graph in each `llama_decode` call, where the agent read it.
 fn first_topologies(model: &Model) -> Vec<Option<TopologyId>> {
     let calls = &model.graph_calls;
     let mut first = vec![None; model.llama_calls.len()];

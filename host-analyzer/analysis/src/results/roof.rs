@@ -1,7 +1,8 @@
-//! The roof over each phase: the ceilings of as many CPUs as the phase had threads, and how much of the memory's the decode calls used.
+//! Roofs: the ceilings for the CPUs of each phase, and the share of memory bandwidth that decode
+//! calls used.
 //!
-//! Stage: analysis. From: executions, ceilings of the board, work. To: [`Roofs`]. Promises: a ceiling of another number of threads is never
-//! taken; what no ceiling is known of is `None`.
+//! Stage: analysis. From: executions, ceilings of the board, work. To: [`Roofs`]. Promises: a
+//! ceiling with another number of threads is never used; a figure without a ceiling is `None`.
 
 use super::ceiling::{Ceilings, Fit, Fitting};
 use super::token::{Call, Token};
@@ -10,18 +11,19 @@ use crate::shared::execution::Executions;
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{CeilingKind, Model, Traced};
 
-/// Part of a phase's spans that a CPU must have to count as one that the phase used: a migration for a moment is none.
+/// Smallest share of a phase's spans for a CPU to count as used by the phase. This ignores short
+/// migrations.
 const MIN_SHARE: f64 = 0.02;
 
-/// What one phase ran on, and what that can do at best.
+/// The CPUs of one phase, and their ceilings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roof {
-    /// Threads of an operator, the most that any had.
+    /// Largest number of threads of an operator.
     pub threads: u32,
     /// CPUs on which the spans ended.
     pub cpus: Vec<u16>,
-    /// Weights and KV cache that a call reads, bytes: the working set whose read ceiling is taken. `None` without calls, whose
-    /// operators would be known.
+    /// Weights and KV cache that a call reads, bytes: the working set of the read ceiling. `None`
+    /// without calls that have operators.
     pub reads_bytes: Option<u64>,
     /// Reading memory.
     pub read: Option<Top>,
@@ -36,13 +38,14 @@ pub struct Roof {
 /// A ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Top {
-    /// Bytes or operations a second, the median of its repetitions.
+    /// Bytes or operations per second, the median of its repetitions.
     pub per_s: u64,
-    /// It was measured on exactly the CPUs of the phase, not only on as many.
+    /// Measured on exactly the CPUs of the phase, not only on as many.
     pub same_cpus: bool,
-    /// Of reading memory, the working set that it is of; `None` for other kinds, and in recordings of older agents.
+    /// Working set of a read ceiling, bytes. `None` for other kinds, and in recordings of older
+    /// agents.
     pub working_set_bytes: Option<u64>,
-    /// A call reads more than the largest working set that was measured.
+    /// A call reads more than the largest measured working set.
     pub beyond: bool,
 }
 
@@ -57,32 +60,31 @@ impl From<Fitting<'_>> for Top {
     }
 }
 
-/// Use of the memory's bandwidth by the decode calls: MBU.
+/// Memory bandwidth utilisation (MBU) of the decode calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Utilisation {
-    /// Tokens that the traced decode calls computed: the figures are of these.
+    /// Tokens of the traced decode calls, which all figures here cover.
     pub tokens: u64,
     /// Weights and KV cache that a token reads, bytes.
     pub bytes_per_token: f64,
-    /// How far that can be believed.
+    /// Accuracy of `bytes_per_token`.
     pub accuracy: Accuracy,
-    /// The same bytes by the time of the traced decode calls, bytes a second.
+    /// These bytes divided by the time of the traced decode calls.
     pub bytes_per_s: f64,
-    /// Part of the read ceiling, 0 to 1, more where a cache holds the model; `None` without a ceiling for as many threads.
+    /// Share of the read ceiling: 0 to 1, or more where a cache holds the model. `None` without a
+    /// ceiling for this number of threads.
     pub mbu: Option<f64>,
 }
 
-/// Roofs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roofs {
     /// By [`Phase::index`].
     pub phases: [Roof; Phase::COUNT],
-    /// `None` without decode calls whose operators were seen.
+    /// `None` without decode calls that have operators.
     pub decode: Option<Utilisation>,
 }
 
 impl Roofs {
-    /// The roofs of a session.
     #[must_use]
     pub fn compute(
         model: &Model,
@@ -108,14 +110,13 @@ impl Roofs {
                 cpus,
             }
         });
-        // Of operators that were left out it is not known what they read.
+        // It is unknown what excluded operators read.
         let decode = (!model.capture.nodes_left_out())
             .then(|| utilisation(token, achieved, &roofs[Phase::Decode.index()]))
             .flatten();
         Self { phases: roofs, decode }
     }
 
-    /// The roof of a phase.
     #[must_use]
     pub const fn phase(&self, phase: Phase) -> &Roof {
         &self.phases[phase.index()]
@@ -123,7 +124,8 @@ impl Roofs {
 }
 
 impl Roof {
-    /// The ceiling of the arithmetic that a product with weights of this type does: quantized types are multiplied as 8-bit integers.
+    /// The ceiling of the arithmetic for a product with weights of this type: quantized types are
+    /// multiplied as 8-bit integers.
     #[must_use]
     pub fn arithmetic(&self, dtype: &str) -> Option<Top> {
         match dtype {
@@ -143,7 +145,7 @@ fn threads(phases: &Phases, executions: &Executions, phase: Phase) -> u32 {
 #[derive(Default)]
 struct Cpus {
     spans: Vec<u64>,
-    /// Some have none.
+    /// Some spans have no CPU.
     nowhere: bool,
 }
 
@@ -166,24 +168,25 @@ fn cpus(model: &Model, phases: &Phases) -> [Cpus; Phase::COUNT] {
     found
 }
 
-/// CPUs that have enough of the spans. Of operators that may have been anywhere, no set of CPUs is the whole one.
+/// CPUs with enough of the spans. Spans without a CPU may have been anywhere, so then no set of
+/// CPUs is complete.
 fn often(cpus: &Cpus) -> Vec<u16> {
     if cpus.nowhere {
         return Vec::new();
     }
     let all: u64 = cpus.spans.iter().sum();
     let enough = |n: u64| n > 0 && n as f64 >= all as f64 * MIN_SHARE;
-    // Up to the last number that a recording can name, and not one beyond.
+    // Up to the last number that a recording can name, and none beyond.
     (0..=u16::MAX).zip(&cpus.spans).filter(|(_, n)| enough(**n)).map(|(cpu, _)| cpu).collect()
 }
 
-/// What was read is known of the traced calls, so their tokens and their time are what it belongs to.
+/// The bytes read are known for the traced calls only, so use their tokens and their time.
 fn traced(token: &Token, phase: Phase) -> impl Iterator<Item = &Call> {
     token.calls.iter().filter(move |c| c.phase == phase && c.status == 0 && c.traced == Traced::Whole)
 }
 
-/// Bytes that a call reads. Of a prompt that is computed in several parts they are those of all parts, each of which reads
-/// all weights: of a model that no cache holds the ceiling is the same.
+/// Bytes that a call reads. For a prompt computed in several parts, it is the sum of all parts,
+/// each of which reads all weights. For a model that no cache holds, the ceiling is the same.
 fn reads(token: &Token, achieved: &Achieved, phase: Phase) -> Option<u64> {
     let calls = traced(token, phase).count() as u64;
     achieved.phase(phase).streamed_bytes().checked_div(calls).filter(|bytes| *bytes > 0)

@@ -1,7 +1,7 @@
 //! Threads: work, and wait at the barrier.
 //!
-//! Stage: analysis. From: the spans of calls that were traced whole, in one pass. To: one [`Thread`] row per thread. Promises: sums over
-//! threads equal sums over those spans.
+//! Stage: analysis. From: the spans of completely traced calls, in one pass. To: one [`Thread`] row
+//! per thread. Promises: sums over threads equal sums over those spans.
 
 use std::ops::Range;
 
@@ -9,22 +9,21 @@ use crate::shared::execution::{known, waits};
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, Spans};
 
-/// One thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
     /// Thread id of the kernel.
     pub tid: u32,
-    /// Its process; 0 when the stream did not tell.
+    /// Its process; 0 when not recorded.
     pub pid: u32,
-    /// Name.
     pub name: String,
-    /// Spans.
     pub spans: u64,
-    /// Spans that began on another CPU than they ended on; `None` where the recording does not tell the CPU of each.
+    /// Spans that began on another CPU than they ended on; `None` where the recording does not have
+    /// the CPU of each span.
     pub migrated: Option<u64>,
     /// Work, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, where it was seen, ns; this and the other waits are `None` without the ends of operators.
+    /// Wait at the barrier, where it was recorded, ns. This and the other waits are `None` without
+    /// end probes.
     pub wait_ns: Option<u64>,
     /// Work in prefill calls, ns.
     pub prefill_work_ns: u64,
@@ -36,7 +35,7 @@ pub struct Thread {
     pub decode_wait_ns: Option<u64>,
     /// Work in calls that continue several sequences, or verify a draft, ns.
     pub batch_decode_work_ns: u64,
-    /// Wait in those, ns.
+    /// Wait in those calls, ns.
     pub batch_decode_wait_ns: Option<u64>,
 }
 
@@ -46,12 +45,12 @@ struct Sum {
     migrated: u64,
     /// Spans without a CPU.
     nowhere: u64,
-    /// Work and wait by phase.
+    /// Work and wait by phase, ns.
     ns: [(u64, u64); Phase::COUNT],
 }
 
 impl Sum {
-    /// Adds what one thread did in one graph call.
+    /// Adds the spans of one thread in one graph call.
     fn add(&mut self, spans: &Spans, rows: Range<usize>, phase: Phase) {
         let (work, wait) = &mut self.ns[phase.index()];
         *work = spans.work_ns[rows.clone()].iter().fold(*work, |sum, ns| sum.saturating_add(*ns));
@@ -63,7 +62,7 @@ impl Sum {
     }
 }
 
-/// All threads, in order of first appearance; those that only called, too.
+/// All threads, in order of first appearance, including those that only made calls.
 #[must_use]
 pub fn threads(model: &Model, phases: &Phases) -> Vec<Thread> {
     let spans = &model.spans;

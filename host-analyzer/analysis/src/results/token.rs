@@ -1,8 +1,8 @@
 //! Token level: calls, requests, TTFT and TPOT.
 //!
-//! Stage: analysis. From: token calls, graph calls, executions. To: [`Token`]. Promises: in every
-//! call the operators' wall time is at most the graphs' time, and that at most the call's, as long as the
-//! recording is whole; failed calls are listed and counted in no figure.
+//! Stage: analysis. From: `llama_decode` calls, graph calls, executions. To: [`Token`]. Promises:
+//! in every call of a complete recording, operator wall time ≤ graph time ≤ call time. Failed calls
+//! are listed, but no figure counts them.
 
 use super::request::{Request, requests};
 use super::server::Server;
@@ -14,7 +14,6 @@ use crate::shared::rate::per_s;
 use crate::stats::percentile::percentile;
 use profinfer_trace::model::{Model, Traced};
 
-/// Token level of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Token {
     /// Calls that read prompts.
@@ -25,53 +24,51 @@ pub struct Token {
     pub batch_decode: PhaseTotals,
     /// Calls of draft models.
     pub draft: PhaseTotals,
-    /// Trials of the engine's own.
+    /// Trial calls of the engine.
     pub warm_up: PhaseTotals,
     /// Calls that did not return success.
     pub failed_calls: u64,
-    /// Requests, by start.
+    /// By start.
     pub requests: Vec<Request>,
-    /// Calls, by start.
+    /// By start.
     pub calls: Vec<Call>,
 }
 
 /// The successful calls of one phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PhaseTotals {
-    /// Calls.
     pub calls: u64,
     /// Tokens in their batches.
     pub tokens: u64,
-    /// Sum of their lengths, ns.
+    /// Sum of their durations, ns.
     pub time_ns: u64,
     /// Tokens divided by that time; `None` without calls.
     pub tokens_per_s: Option<f64>,
-    /// Median length of a call, ns.
+    /// Median duration of a call, ns.
     pub median_ns: Option<u64>,
-    /// 95th percentile of the length of a call, ns.
+    /// 95th percentile of the duration of a call, ns.
     pub p95_ns: Option<u64>,
-    /// Time in graph calls, ns; `None` when none was seen inside.
+    /// Time in graph calls, ns; `None` when none was recorded inside.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions of the traced calls, ns; `None` when none was seen inside.
+    /// Operator wall time, summed over executions of the traced calls, ns; `None` when none was
+    /// recorded inside.
     pub op_wall_ns: Option<u64>,
-    /// Those of its calls whose operators were captured whole.
+    /// Completely traced calls.
     pub traced_calls: u64,
-    /// Sum of the lengths of those, ns: what `op_wall_ns` is a part of.
+    /// Sum of the durations of the completely traced calls, ns: the base of `op_wall_ns`.
     pub traced_time_ns: u64,
-    /// Those of its calls whose phase was told by the number of tokens alone.
+    /// Calls whose phase follows from the number of tokens alone.
     pub phase_by_token_count: u64,
 }
 
-/// One token call.
+/// One `llama_decode` call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// Row in the table of token calls, from 0.
+    /// Row in `llama_calls`, from 0.
     pub id: u32,
-    /// Phase.
     pub phase: Phase,
-    /// What the phase was told by.
+    /// What determined the phase.
     pub phase_by: Evidence,
-    /// Function.
     pub function: &'static str,
     /// Address of the context in hex.
     pub context: Option<String>,
@@ -79,29 +76,30 @@ pub struct Call {
     pub thread: u32,
     /// Entry, ns from the start of the session.
     pub start_ns: u64,
-    /// Length, ns.
+    /// ns.
     pub duration_ns: u64,
-    /// Tokens in the batch; `None` when not known.
+    /// Tokens in the batch; `None` when unknown.
     pub n_tokens: Option<u32>,
-    /// How many of them have logits; `None` when not known.
+    /// Tokens with logits; `None` when unknown.
     pub logits: Option<u64>,
-    /// Position of the batch's first token, as the first graph's rotary embedding reads it: what its sequence had in the context
-    /// before. `None` when not known.
+    /// Position of the batch's first token, as the first graph's rotary embedding reads it: the
+    /// number of earlier tokens of its sequence. `None` when unknown.
     pub n_past: Option<u32>,
-    /// Cells of the KV cache over which the last graph's attention goes, padding included; `None` when not known.
+    /// Cells of the KV cache that the last graph's attention covers, padding included; `None` when
+    /// unknown.
     pub n_kv: Option<u64>,
-    /// Time in graph calls, ns; `None` when none was seen inside.
+    /// Time in graph calls, ns; `None` when none was recorded inside.
     pub graph_ns: Option<u64>,
-    /// Operator wall time, summed over executions, ns; `None` when none was seen inside, or the call was not traced whole.
+    /// Operator wall time, summed over executions, ns; `None` when none was recorded inside, or the
+    /// call was not completely traced.
     pub op_wall_ns: Option<u64>,
-    /// What is known of its operators.
+    /// Whether its operators were captured.
     pub traced: Traced,
-    /// Returned value, 0 is success.
+    /// Return value; 0 is success.
     pub status: i32,
 }
 
 impl Token {
-    /// The token level of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases, executions: &Executions, server: &Server) -> Self {
         let calls = calls(model, phases, executions);
@@ -145,7 +143,7 @@ fn calls(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Call> {
         .collect()
 }
 
-/// Time in the outermost graph calls of each token call.
+/// Time in the outermost graph calls of each `llama_decode` call, ns.
 fn graph_ns(model: &Model) -> Vec<Option<u64>> {
     let calls = &model.graph_calls;
     let mut sums = vec![None; model.llama_calls.len()];
@@ -193,7 +191,7 @@ fn totals(calls: &[Call], phase: Phase) -> PhaseTotals {
     }
 }
 
-/// The sum of some times; `None` of none.
+/// Sum of times; `None` for no times.
 fn sum(times: impl Iterator<Item = u64>) -> Option<u64> {
     times.reduce(u64::saturating_add)
 }

@@ -1,7 +1,9 @@
-//! Where the weights of each context lie: in the mapping of the model's file, in memory of the engine's own, on a device.
+//! Memory of the weights of each context: mapped from the model's file, in memory of the process,
+//! or on a device.
 //!
-//! Stage: analysis. From: the topologies that each context computed. To: one [`Weights`] a context. Promises: a weight that
-//! several topologies read counts once; `bytes` is the sum over the buffers.
+//! Stage: analysis. From: the topologies that each context computed. To: one [`Weights`] per
+//! context. Promises: a weight that several topologies read counts once; `bytes` is the sum over
+//! the buffers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,30 +13,29 @@ use profinfer_trace::model::{BufferId, Memory, Model, Node, Role, Text, Topology
 /// Weights that the graphs of one context read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
-    /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token call around.
+    /// Address of the context in hex; `None` for graphs outside of `llama_decode` calls.
     pub context: Option<String>,
     /// Number of weights.
     pub tensors: u64,
-    /// Their bytes.
     pub bytes: u64,
-    /// Of them, in mappings of files; these four are `None` when nothing was recorded of where weights lie.
+    /// Bytes in mappings of files. This and the next three are `None` when the recording has no
+    /// placements.
     pub mapped_bytes: Option<u64>,
-    /// In memory of the process's own.
+    /// Bytes in anonymous memory of the process.
     pub own_bytes: Option<u64>,
-    /// On devices.
+    /// Bytes on devices.
     pub device_bytes: Option<u64>,
-    /// Nobody knows where.
+    /// Bytes whose placement is unknown.
     pub unknown_bytes: Option<u64>,
-    /// The same by type of buffer and file, the largest first; empty when nothing was recorded.
+    /// The same by buffer type and file, largest first; empty when the recording has no placements.
     pub buffers: Vec<Buffer>,
 }
 
 /// Weights of one context in buffers of one type in one kind of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
-    /// The type as the engine calls it; `None` when it is not known.
+    /// Buffer type, as the engine names it; `None` when unknown.
     pub buffer: Option<String>,
     /// `file`, `anonymous`, `device` or `unknown`.
     pub memory: Memory,
@@ -42,15 +43,15 @@ pub struct Buffer {
     pub path: Option<String>,
     /// Number of weights.
     pub tensors: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 
-/// What tells two weights of a context apart: the address, which on devices begins anew in each buffer; the name where there
-/// is no address. A name alone may repeat: a matrix that is used as it is and repacked.
+/// Identity of a weight within a context: its address, which on devices restarts in each buffer, or
+/// its name where there is no address. A name alone may repeat: a matrix can be used both unchanged
+/// and repacked.
 type Identity = (u64, Option<BufferId>, Option<Text>);
 
-/// The weights of every context that computed a graph with some.
+/// The weights of every context whose graphs read weights.
 #[must_use]
 pub fn weights(model: &Model) -> Vec<Weights> {
     let mut contexts: BTreeMap<(u32, u64), BTreeSet<TopologyId>> = BTreeMap::new();
@@ -90,7 +91,7 @@ fn of_context(model: &Model, pid: u32, context: u64, topologies: &BTreeSet<Topol
     }
 }
 
-/// What memory holds a weight; a placement that was lost on the way leaves it unknown.
+/// Kind of memory that holds a weight; unknown if its placement was lost in transit.
 fn memory_of(model: &Model, node: &Node) -> Memory {
     node.buffer.and_then(|b| model.buffers.get(b.0 as usize)).map_or(Memory::Unknown, |b| b.memory)
 }

@@ -1,20 +1,22 @@
-//! How much context a token call works with: what was there before, and over how many cells of the KV cache its attention goes.
+//! The context of each `llama_decode` call: the tokens before it, and the KV cells that its
+//! attention covers.
 //!
-//! Both come from the graphs themselves, so that neither the engine's batches nor its cache need be known: the rotary embedding
-//! reads the tokens' positions, and attention has a dimension that is the number of cells.
+//! Both come from the graphs themselves, without knowledge of the engine's batches or its cache.
+//! The rotary embedding reads the positions of the tokens, and one dimension of attention is the
+//! number of cells.
 
 use profinfer_trace::model::{Model, NodeIdx, Text, Topology};
 
-/// Of one token call.
+/// The context of one `llama_decode` call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Context {
     /// Position of the first token of the first graph.
     pub(crate) n_past: Option<u32>,
-    /// Cells of the last graph: the engine looks at more and more of them.
+    /// Cells of the last graph. The number grows from graph to graph.
     pub(crate) n_kv: Option<u64>,
 }
 
-/// By token call.
+/// By row of `llama_calls`.
 pub(crate) fn contexts(model: &Model) -> Vec<Context> {
     let mut all = vec![Context::default(); model.llama_calls.len()];
     let cells: Vec<Option<u64>> = {
@@ -31,7 +33,7 @@ pub(crate) fn contexts(model: &Model) -> Vec<Context> {
     all
 }
 
-/// Operators that tell the number of cells.
+/// Operators that show the number of cells.
 struct Operators {
     flash: Option<Text>,
     soft_max: Option<Text>,
@@ -43,8 +45,9 @@ impl Operators {
         Self { flash: find("FLASH_ATTN_EXT"), soft_max: find("SOFT_MAX") }
     }
 
-    /// Most cells of a graph's attentions (those of a sliding window have fewer): the rows of the keys that flash attention reads; else the
-    /// columns of the softmax that has a mask (that of a router of experts has none).
+    /// Largest number of cells of a graph's attentions, because those with a sliding window have
+    /// fewer. It is the number of key rows that flash attention reads, or the columns of a softmax
+    /// that has a mask. The softmax of an expert router has no mask.
     fn cells(&self, topology: &Topology) -> Option<u64> {
         let cells = (0..topology.n_nodes).map(|i| topology.node(NodeIdx(i))).filter_map(|node| {
             let source = |slot| node.src.iter().find(|(s, _)| *s == slot).map(|(_, n)| topology.node(*n));
@@ -92,9 +95,9 @@ mod tests {
         let (window, all) = (("NONE", [64, 256, 2, 1], &[][..]), ("NONE", [64, 1024, 2, 1], &[][..]));
         let flash = |keys| ("FLASH_ATTN_EXT", [64, 4, 1, 1], keys);
         let topologies = [
-            // Keys of a sliding window, then of the whole cache.
+            // Keys of a sliding window, then of the complete cache.
             vec![leaf, window, all, flash(&[0, 1][..]), flash(&[0, 2][..])],
-            // A router's softmax has no mask.
+            // The softmax of a router has no mask.
             vec![leaf, ("SOFT_MAX", [4096, 1, 1, 1], &[0][..]), ("SOFT_MAX", [288, 1, 4, 1], &[0, 1][..])],
             vec![leaf],
         ];

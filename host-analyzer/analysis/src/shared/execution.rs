@@ -1,8 +1,8 @@
 //! Executions: one operator in one graph call, over all threads that took part.
 //!
-//! Stage: analysis, shared by the others. From: the spans, in one pass. To: [`Executions`], columns in the
-//! order of graph calls. Promises: every span of a call that was traced whole is in exactly one execution, so that sums over
-//! executions are sums over those spans; spans of other calls are in none.
+//! Stage: analysis, shared. From: the spans, in one pass. To: [`Executions`], columns in the order
+//! of graph calls. Promises: every span of a completely traced call is in exactly one execution, so
+//! sums over executions equal sums over those spans. Spans of other calls are in none.
 
 use std::ops::Range;
 
@@ -10,43 +10,41 @@ use super::steps::Steps;
 use super::tracing::Tracing;
 use profinfer_trace::model::{Ends, GraphCallId, Model, NodeIdx, Spans, WAIT_UNKNOWN};
 
-/// Columns, one row an execution, by graph call; within a call in the order in which spans name the nodes. What is needed of the
-/// executions of one call or node only, as their starts and their work, is read from the spans there.
+/// Columns, one row per execution, by graph call; within a call in the order in which spans first
+/// name the nodes. Starts and work are needed for single calls or nodes only, so they are read from
+/// the spans.
 #[derive(Debug, Clone, Default)]
 pub struct Executions {
     /// Node of the call's topology.
     pub node: Vec<NodeIdx>,
-    /// Last node that the same kernel computed too; equal to `node` when not fused.
+    /// Last node that the same kernel also computed; equal to `node` when not fused.
     pub last_node: Vec<NodeIdx>,
     /// First start to last end of work over the threads, ns.
     pub wall_ns: Vec<u64>,
     calls: Vec<OfCall>,
 }
 
-/// The executions of one graph call.
 #[derive(Debug, Clone)]
 pub struct OfCall {
-    /// The call.
     pub call: GraphCallId,
-    /// Their rows.
+    /// Rows of its executions.
     pub rows: Range<usize>,
-    /// Rows of their spans.
+    /// Rows of its spans.
     pub spans: Range<usize>,
-    /// Most spans of one of them.
+    /// Largest number of spans of one execution.
     pub widest: u32,
 }
 
-/// What is known of a node's execution while the spans of its call are read.
+/// State of a node's execution while the spans of its call are read.
 #[derive(Clone, Copy, Default)]
 struct Open {
-    /// Its row, from 1 on; rows of earlier calls are stale.
+    /// Its row, from 1; rows of earlier calls are stale.
     row: usize,
     start_ns: u64,
     spans: u32,
 }
 
 impl Executions {
-    /// The executions of a session.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let widest = model.topologies.rows.iter().map(|s| s.nodes.len()).max().unwrap_or(0);
@@ -55,7 +53,7 @@ impl Executions {
         let whole = model.spans.by_call().filter(|(call, _)| tracing.whole(call.0 as usize));
         let calls: Vec<_> =
             whole.map(|(call, spans)| (call, Steps::new(&model.spans, spans.clone()), spans)).collect();
-        // They are large: room is taken once, and not twice as much while it grows.
+        // The columns are large: allocate once, so that growing does not need twice the memory.
         let most = calls.iter().map(|(_, steps, spans)| steps.map_or(spans.len(), Steps::nodes)).sum();
         let mut all = Self {
             node: Vec::with_capacity(most),
@@ -71,7 +69,7 @@ impl Executions {
             };
             all.calls.push(OfCall { call, rows: first..all.len(), spans, widest });
         }
-        // They stay while all else is computed.
+        // They stay in memory while everything else is computed.
         if all.len() < most {
             all.node.shrink_to_fit();
             all.last_node.shrink_to_fit();
@@ -80,7 +78,8 @@ impl Executions {
         all
     }
 
-    /// A call in which all threads computed the same nodes. Returns the most spans of one execution.
+    /// Adds a call in which all threads computed the same nodes. Returns the largest number of
+    /// spans of one execution.
     fn add_in_step(&mut self, spans: &Spans, steps: Steps) -> u32 {
         let first = self.len();
         let own = |n| steps.of_thread(n);
@@ -111,7 +110,7 @@ impl Executions {
         u32::try_from(steps.count()).unwrap_or(u32::MAX)
     }
 
-    /// A call of any kind. Returns the same.
+    /// Adds any call. Returns the same.
     fn add(&mut self, spans: &Spans, of_call: Range<usize>, open: &mut [Open]) -> u32 {
         let first = self.len();
         let mut widest = 1;
@@ -136,43 +135,42 @@ impl Executions {
         widest
     }
 
-    /// Number of executions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.node.len()
     }
 
-    /// No span was seen.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.node.is_empty()
     }
 
-    /// The graph calls that have any, in order.
+    /// The graph calls that have executions, in order.
     #[must_use]
     pub fn calls(&self) -> &[OfCall] {
         &self.calls
     }
 
-    /// The rows of each graph call that has any, by call.
+    /// The rows of each graph call that has executions.
     pub fn by_call(&self) -> impl Iterator<Item = (GraphCallId, Range<usize>)> + '_ {
         self.calls.iter().map(|c| (c.call, c.rows.clone()))
     }
 
-    /// Rows of the spans of a graph call; none if it has no executions.
+    /// Rows of the spans of a graph call; empty if it has no executions.
     #[must_use]
     pub fn spans_of(&self, call: GraphCallId) -> Range<usize> {
         self.calls.binary_search_by_key(&call, |c| c.call).map_or(0..0, |at| self.calls[at].spans.clone())
     }
 }
 
-/// A sum of waits; `None` of a recording without the ends of operators, in which no wait is told from work.
+/// A sum of waits; `None` for a recording without end probes, where waits cannot be distinguished
+/// from work.
 #[must_use]
 pub(crate) fn waits(model: &Model, wait_ns: u64) -> Option<u64> {
     (model.capture.ends == Ends::Both).then_some(wait_ns)
 }
 
-/// A wait whose end was not seen counts for nothing.
+/// A wait whose end was not recorded counts as 0.
 pub(crate) fn known(wait_ns: u32) -> u64 {
     if wait_ns == WAIT_UNKNOWN { 0 } else { u64::from(wait_ns) }
 }

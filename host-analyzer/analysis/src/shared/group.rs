@@ -1,8 +1,8 @@
-//! Graph calls that do the same work again and again: one phase of one context.
+//! Groups of graph calls that repeat the same work: one phase of one context.
 //!
-//! Stage: analysis, shared by `op` and `dag`. From: graph calls. To: a [`Group`] per call whose
-//! topology is known. A context that is computed by several backends, or in several splits, has one group per
-//! split, told apart by [`Group::split`].
+//! Stage: analysis, shared by `op` and `dag`. From: graph calls. To: a [`Group`] for every call
+//! whose topology is known. A context that several backends compute, or that has several splits,
+//! has one group per split, distinguished by [`Group::split`].
 
 use std::collections::HashMap;
 
@@ -13,32 +13,27 @@ use profinfer_trace::model::{Backend, GraphCallId, Layer, Model};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(pub u32);
 
-/// What the calls of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
-    /// Phase.
     pub phase: Phase,
-    /// Process.
     pub pid: u32,
-    /// Address of the context; 0 when there was no token call around.
+    /// Address of the context; 0 for a graph outside of `llama_decode` calls.
     pub context: u64,
     /// Position of the call among the backend calls of one scheduler call, from 0.
     pub split: u32,
-    /// Backend that computed the calls.
     pub backend: Backend,
 }
 
 /// Groups, in order of their first call.
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
-    /// By position.
+    /// By [`GroupId`].
     pub rows: Vec<Group>,
-    /// By row of the graph calls; `None` where the topology is not known.
+    /// By row of the graph calls; `None` where the topology is unknown.
     pub of_call: Vec<Option<GroupId>>,
 }
 
 impl Groups {
-    /// The groups of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let calls = &model.graph_calls;
@@ -64,7 +59,6 @@ impl Groups {
         Self { rows, of_call }
     }
 
-    /// One group.
     #[must_use]
     pub fn get(&self, id: GroupId) -> Group {
         self.rows[id.0 as usize]
@@ -87,7 +81,7 @@ fn splits(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// The address of a context in hex, as views show it; `None` of 0.
+/// The address of a context in hex, as views show it; `None` for 0.
 pub(crate) fn context_name(address: u64) -> Option<String> {
     (address != 0).then(|| format!("{address:#x}"))
 }

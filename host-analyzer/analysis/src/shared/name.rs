@@ -1,7 +1,7 @@
 //! Names of tensors.
 
-/// A tensor's name without the number of its layer: `ffn_out-3` and `ffn_out-11` are both `ffn_out`, `cache_k_l7 (view)` is
-/// `cache_k (view)`, and `node_24`, which the engine did not name, is `node`.
+/// A tensor's name without its layer number: `ffn_out-3` and `ffn_out-11` are both `ffn_out`,
+/// `cache_k_l7 (view)` is `cache_k (view)`. `node_24`, a name that GGML generates, becomes `node`.
 pub(crate) fn without_layer(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (i, part) in name.split_inclusive(' ').enumerate() {

@@ -1,4 +1,4 @@
-//! One value per node of every topology, made at first use.
+//! One value per node of every topology, computed at first use.
 //!
 //! A recording has a million spans, but only some thousand different nodes.
 
@@ -6,17 +6,16 @@ use profinfer_trace::model::{Model, NodeIdx, TopologyId};
 
 type Key = (Option<TopologyId>, NodeIdx, NodeIdx);
 
-/// The values. For spans of the same node that were fused differently the value is made again.
+/// The values. If spans of a node were fused differently, the value is computed again.
 #[derive(Debug)]
 pub struct PerNode<T> {
-    /// Of every topology, the position of its first node; then the length without the spare place.
+    /// For every topology, the position of its first node; then the length without the spare place.
     first: Vec<usize>,
-    /// The last place is for what is in no topology.
+    /// The last place is for nodes of no topology.
     places: Vec<Option<(Key, T)>>,
 }
 
 impl<T> PerNode<T> {
-    /// Without values.
     #[must_use]
     pub fn new(model: &Model) -> Self {
         let mut first = vec![0];
@@ -28,7 +27,7 @@ impl<T> PerNode<T> {
         Self { first, places: std::iter::repeat_with(|| None).take(len + 1).collect() }
     }
 
-    /// The value of a node, with those up to `last` computed in one go.
+    /// The value of a node that was computed in one kernel with the nodes up to `last`.
     #[inline]
     pub fn get(
         &mut self,

@@ -1,4 +1,4 @@
-//! Events by time.
+//! Events per time.
 
 /// Events per second; `None` when no time passed.
 pub(crate) fn per_s(events: u64, ns: u64) -> Option<f64> {

@@ -1,8 +1,8 @@
-//! How long the session lasted.
+//! Length of the session.
 
 use profinfer_trace::model::Model;
 
-/// From the start of the session to the end of the last thing that was seen, ns.
+/// From the start of the session to the end of the last recorded event, ns.
 #[must_use]
 pub fn duration_ns(model: &Model) -> u64 {
     let ends = |starts: &[u64], lengths: &[u64]| {
@@ -12,6 +12,6 @@ pub fn duration_ns(model: &Model) -> u64 {
     let graphs = ends(&model.graph_calls.start_ns, &model.graph_calls.duration_ns);
     let ledger = model.health.ledger.map_or(0, |l| l.at_ns);
     let gauges = model.gauges.iter().filter_map(|g| g.at_ns.last()).copied().max().unwrap_or(0);
-    // Spans lie in graph calls.
+    // Spans are inside graph calls.
     calls.max(graphs).max(ledger).max(gauges).saturating_sub(model.session.start_ns)
 }

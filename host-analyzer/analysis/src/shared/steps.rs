@@ -1,21 +1,22 @@
-//! Graph calls whose threads are in step: all computed the same nodes in the order of the graph. It is so in nearly every call, and
-//! then nothing has to be sorted or looked up.
+//! Graph calls whose threads are in step: all threads computed the same nodes, in graph order.
+//!
+//! Nearly every call is so, and then nothing has to be sorted or looked up.
 
 use std::ops::Range;
 
 use profinfer_trace::model::{NodeIdx, Spans, ThreadId};
 
-/// Where the spans of such a call are: thread by thread, and of each thread node by node.
+/// Layout of the spans of such a call: thread by thread, and node by node within a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Steps {
     first: usize,
-    /// Nodes that each thread computed.
+    /// Nodes per thread.
     nodes: usize,
     threads: usize,
 }
 
 impl Steps {
-    /// Of the spans of one graph call; `None` if its threads are not in step.
+    /// The layout of the spans of one graph call; `None` if its threads are not in step.
     pub(crate) fn new(spans: &Spans, rows: Range<usize>) -> Option<Self> {
         let nodes = in_step(&spans.thread[rows.clone()], &spans.node[rows.clone()])?;
         Some(Self { first: rows.start, nodes, threads: rows.len() / nodes })
@@ -26,29 +27,29 @@ impl Steps {
         (0..self.threads).map(move |n| spans.thread[self.first + n * self.nodes])
     }
 
-    /// How many threads.
+    /// Number of threads.
     pub(crate) const fn count(self) -> usize {
         self.threads
     }
 
-    /// How many nodes each computed.
+    /// Number of nodes per thread.
     pub(crate) const fn nodes(self) -> usize {
         self.nodes
     }
 
-    /// The spans of one thread, by its number here, node by node.
+    /// The spans of the `n`-th thread, node by node.
     pub(crate) const fn of_thread(self, n: usize) -> Range<usize> {
         self.first + n * self.nodes..self.first + (n + 1) * self.nodes
     }
 
-    /// The spans of one node, by its number here, thread by thread.
+    /// The spans of the `k`-th node, thread by thread.
     pub(crate) fn of_node(self, k: usize) -> impl Iterator<Item = usize> + Clone {
         (self.first + k..).step_by(self.nodes).take(self.threads)
     }
 }
 
-/// How many nodes each thread computed; spans are in the order of threads. Without early exits, as nearly all calls are in step: the
-/// compiler compares several nodes at once.
+/// Number of nodes per thread; spans are in the order of threads. The loop has no early exit,
+/// because nearly all calls are in step and the compiler then compares several nodes at once.
 fn in_step(threads: &[ThreadId], nodes: &[NodeIdx]) -> Option<usize> {
     let first = threads.partition_point(|thread| *thread <= threads[0]);
     let own = &nodes[..first];

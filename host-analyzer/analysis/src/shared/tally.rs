@@ -1,7 +1,7 @@
 //! Sums per node: what every node of every topology took in each group.
 //!
-//! Stage: analysis, shared by `op` and `dag`. From: executions and groups, in one pass. To: dense arrays, one
-//! [`Cell`] per node of each topology that a group computed.
+//! Stage: analysis, shared by `op` and `dag`. From: executions and groups, in one pass. To: dense
+//! arrays, one [`Cell`] per node of each topology that a group computed.
 
 use super::execution::{Executions, OfCall, known};
 use super::group::{GroupId, Groups};
@@ -10,20 +10,19 @@ use profinfer_trace::model::{GraphCallId, Model, TopologyId};
 /// Sums over the executions of one node.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cell {
-    /// Executions.
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
-    /// Work, summed over threads and executions, ns.
+    /// Summed over threads and executions, ns.
     pub work_ns: u64,
     /// Wait at the barrier, summed over threads and executions, ns.
     pub wait_ns: u64,
-    /// Last node that the same kernel computed too, in the latest execution.
+    /// Last node that the same kernel also computed, in the latest execution.
     pub last_node: u32,
 }
 
 impl Cell {
-    /// Adds the sums of another; the last node stays.
+    /// Adds the sums of another cell; keeps its own last node.
     pub(crate) const fn add(&mut self, other: &Self) {
         self.executions += other.executions;
         self.wall_ns = self.wall_ns.saturating_add(other.wall_ns);
@@ -35,33 +34,29 @@ impl Cell {
 /// One topology as computed by one group.
 #[derive(Debug, Clone, Copy)]
 pub struct Computed {
-    /// The group.
     pub group: GroupId,
-    /// The topology.
     pub topology: TopologyId,
     /// Graph calls.
     pub calls: u64,
-    /// Those of them with executions: traced ones.
+    /// Graph calls with executions.
     pub traced_calls: u64,
-    /// The latest call.
     pub last_call: GraphCallId,
-    /// The latest call with the most executions: it shows the order.
+    /// The latest call with the most executions; it shows the order of nodes.
     pub fullest_call: Option<GraphCallId>,
-    /// Where its cells begin, and how many there are.
+    /// Position of its first cell, and number of cells.
     first_cell: usize,
     cells: usize,
     most_executions: usize,
 }
 
 impl Computed {
-    /// Positions of its cells, as in [`Tallies::cell_of_execution`], by node.
+    /// Positions of its cells by node, as in [`Tallies::cell_of_execution`].
     #[must_use]
     pub const fn cell_range(&self) -> std::ops::Range<usize> {
         self.first_cell..self.first_cell + self.cells
     }
 }
 
-/// All sums.
 #[derive(Debug, Clone, Default)]
 pub struct Tallies {
     /// By first call.
@@ -72,7 +67,6 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// The sums of a session.
     #[must_use]
     pub fn compute(model: &Model, groups: &Groups, executions: &Executions) -> Self {
         let mut all = Self::default();
@@ -80,7 +74,7 @@ impl Tallies {
         all.cell_of_execution.reserve(executions.len());
         let spans = &model.spans;
         for OfCall { call, rows, spans: of_call, .. } in executions.calls() {
-            // Spans exist only where the topology is known, so their call is always computed.
+            // Spans exist only where the topology is known, so their call always has one.
             let Some(c) = computed_of_call[call.0 as usize] else { continue };
             let computed = &mut all.computed[c];
             computed.traced_calls += 1;
@@ -106,9 +100,10 @@ impl Tallies {
         all
     }
 
-    /// Lists what was computed; returns the position in that list for every graph call.
+    /// Lists the computed topologies. Returns, for every graph call, the position in that list.
     fn find_computed(&mut self, model: &Model, groups: &Groups) -> Vec<Option<usize>> {
-        // Few groups compute the same topology, so a short list per topology is searched faster than a map.
+        // Few groups compute the same topology, so searching a short list per topology is faster
+        // than a map.
         let mut of_topology: Vec<Vec<usize>> = vec![Vec::new(); model.topologies.rows.len()];
         let calls = model.graph_calls.topology.iter().zip(&groups.of_call);
         (0..)
@@ -148,13 +143,11 @@ impl Tallies {
         &self.cells[computed.cell_range()]
     }
 
-    /// Number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// No topology is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()

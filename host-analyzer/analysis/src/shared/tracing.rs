@@ -1,26 +1,27 @@
-//! Tracing: which token calls have their operators, and in which bursts they came.
+//! Tracing: which calls have their operators, and to which burst they belong.
 //!
-//! Stage: analysis, shared by the others. From: switches of probes, token calls, graph calls. To: [`Tracing`]. Promises: without
-//! switches every call is [`Traced::Whole`]; a graph call in a token call is as that. Figures of operators are of whole calls only;
-//! what an edge left of others is in the timeline and in no figure.
+//! Stage: analysis, shared. From: probe switches, `llama_decode` calls, graph calls. To:
+//! [`Tracing`]. Promises: without switches every call is [`Traced::Whole`]; a graph call is as
+//! traced as the `llama_decode` call around it. Figures of operators cover completely traced calls
+//! only. Spans of a call at an edge appear in the timeline and in no figure.
 
 use std::collections::HashMap;
 
 use profinfer_trace::model::{Model, Traced};
 
-/// What is known of the operators of every call.
+/// Which calls have their operators.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tracing {
-    /// By row of the token calls.
+    /// By row of `llama_calls`.
     pub llama_calls: Vec<Traced>,
     /// By row of the graph calls.
     pub graph_calls: Vec<Traced>,
-    /// By row of the token calls: the burst, for those that are whole. The token calls of a process from one that is not whole to
-    /// the next.
+    /// By row of `llama_calls`: the burst of a completely traced call. A burst is the run of such
+    /// calls of a process between two that are not completely traced.
     pub bursts: Vec<Option<u32>>,
 }
 
-/// The name of what is known of a call, in data.
+/// Name in data.
 #[must_use]
 pub const fn name(traced: Traced) -> &'static str {
     match traced {
@@ -31,7 +32,6 @@ pub const fn name(traced: Traced) -> &'static str {
 }
 
 impl Tracing {
-    /// What is known in a session.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let (d, calls) = (&model.llama_calls, &model.graph_calls);
@@ -58,13 +58,13 @@ impl Tracing {
         Self { llama_calls, graph_calls, bursts }
     }
 
-    /// The operators of a graph call were captured whole.
+    /// All operators of a graph call were captured.
     #[must_use]
     pub fn whole(&self, graph_call: usize) -> bool {
         self.graph_calls.get(graph_call) == Some(&Traced::Whole)
     }
 
-    /// Some call was not captured whole.
+    /// Some call was not completely traced.
     #[must_use]
     pub fn partial(&self) -> bool {
         self.graph_calls.iter().chain(&self.llama_calls).any(|t| *t != Traced::Whole)

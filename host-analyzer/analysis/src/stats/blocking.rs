@@ -1,19 +1,26 @@
-//! How far the mean of one run's tokens may be off, although neighbours are alike.
+//! Confidence interval of the mean of an autocorrelated series.
 //!
-//! Token times are autocorrelated, so the standard error of independent values is too small. Blocking (Flyvbjerg and Petersen, "Error
-//! estimates on averages of correlated data", J. Chem. Phys. 91, 1989) averages neighbours two by two: once blocks are longer than the
-//! memory of the series, the standard error of their mean no longer grows. With few blocks the estimate at the plateau is noisy itself,
-//! and below it too small: an interval of the plateau alone covers an AR(0.8) series of some hundred values too seldom. So the interval
-//! is the widest of all levels, each with Student's quantile for its number of blocks.
+//! The times of consecutive tokens are correlated, so the standard error for independent values is
+//! too small. Blocking (Flyvbjerg and Petersen, "Error estimates on averages of correlated data",
+//! J. Chem. Phys. 91, 1989) averages neighbours pairwise. Once blocks are longer than the
+//! correlation time, the standard error of the mean stops growing.
+//!
+//! With few blocks, the estimate at the plateau is noisy and often too small: for an AR(0.8) series
+//! of some hundred values, an interval from the plateau alone covers the mean too rarely. So the
+//! result is the widest interval of all levels, each with Student's quantile for its number of
+//! blocks.
 
 use crate::stats::student::student;
 
-/// Fewest blocks of a level: with fewer, Student's quantile is so large that the widest level is always the last one.
+/// Fewest blocks of a level. With fewer, Student's quantile is so large that the last level is
+/// always the widest.
 const FEWEST_BLOCKS: usize = 8;
 
-/// Half of the interval of 95 % of the mean of `values`, in their unit; `None` of fewer than eight values.
+/// Half width of the 95 % interval of the mean of `values`, in their unit. `None` for fewer than
+/// eight values.
 ///
-/// A straight trend is taken out first: token times grow with the context, which is no error of the mean over the same positions.
+/// A linear trend is removed first: token times grow with the context, and that is not an error of
+/// the mean over the same positions.
 #[must_use]
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let mut blocks = without_trend(values);
@@ -26,17 +33,17 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     widest
 }
 
-/// Of independent blocks.
+/// Half width for independent blocks.
 fn half_of_blocks(blocks: &[f64]) -> f64 {
     let n = blocks.len() as f64;
     let mean = blocks.iter().sum::<f64>() / n;
     let squares: f64 = blocks.iter().map(|b| (b - mean).powi(2)).sum();
-    // Mean and slope are taken from the values.
+    // Mean and slope are estimated from the values.
     let freedom = blocks.len() - 2;
     (squares / (freedom as f64 * n)).sqrt() * student(freedom)
 }
 
-/// The values less the straight line of least squares through them; their mean becomes 0.
+/// Subtracts the least-squares line; the mean becomes 0.
 fn without_trend(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let middle = (n - 1.0) / 2.0;

@@ -1,38 +1,37 @@
-//! Figures from a part of the tokens, with what that part leaves open.
+//! Estimates from a sample of the tokens, with their confidence intervals.
 //!
-//! Tokens of a burst are alike: the same clock, the same cells, the same neighbours on the machine. The unit that was sampled is the
-//! burst, and an interval from tokens as if each were drawn by itself would be too narrow. The burst is therefore the cluster.
+//! Tokens of a burst are alike: same clock, same number of KV cells, same load on the machine.
+//! Intervals that treat each token as an independent draw would be too narrow. The sampling unit is
+//! therefore the burst, which forms a cluster.
 
 use crate::stats::student::{NORMAL, student};
 
-/// An interval of 95 %.
+/// A 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Low end.
     pub low: f64,
-    /// High end.
     pub high: f64,
 }
 
-/// A figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The figure.
     pub value: f64,
-    /// Its interval of 95 %; `None` from fewer than three bursts, which say too little of others.
+    /// 95 % interval. `None` for fewer than three bursts: too few to generalise from.
     pub interval: Option<Interval>,
 }
 
-/// Fewest clusters of which an interval is told: the residuals of two are equal and opposite, whatever their sizes, so that a burst
-/// of a few tokens beside a long one would seem to agree with it.
+/// Fewest clusters for an interval. The residuals of two clusters are always equal and opposite,
+/// whatever their sizes, so a burst of a few tokens would seem to agree with a long one.
 const FEWEST: usize = 3;
 
-/// The ratio of two sums over clusters, each `(numerator, denominator)`; `None` where the denominators are 0.
+/// The ratio of two sums over clusters, each `(numerator, denominator)`. `None` where the
+/// denominators are 0.
 ///
-/// The interval is that of the ratio estimator of a one-stage cluster sample with clusters of unequal size: the residuals
-/// `x - R y` of the clusters give the variance `n / (n - 1) Σ (x - R y)² / (Σ y)²`, with Student's t of n - 1 degrees of freedom
-/// (Cochran, Sampling Techniques, 3rd edition, 1977, sections 6.3 and 9A.1). The share of tokens that was sampled is taken as
-/// small, which makes the interval too wide rather than too narrow.
+/// The interval is that of the ratio estimator for a one-stage cluster sample with clusters of
+/// unequal size. The residuals `x - R y` of the clusters give the variance `n / (n - 1) Σ (x - R
+/// y)² / (Σ y)²`, with Student's t for n - 1 degrees of freedom (Cochran, Sampling Techniques, 3rd
+/// edition, 1977, sections 6.3 and 9A.1). The sampled share of the tokens is treated as small, so
+/// the interval is too wide rather than too narrow.
 #[must_use]
 pub fn ratio(clusters: &[(f64, f64)]) -> Option<Estimate> {
     let n = clusters.len();
@@ -49,9 +48,10 @@ pub fn ratio(clusters: &[(f64, f64)]) -> Option<Estimate> {
     Some(Estimate { value, interval })
 }
 
-/// The median of independent values with its distribution-free interval: the order statistics between which it lies with at least
-/// 95 %, by the binomial distribution with p = 1/2, whatever the values' distribution (David and Nagaraja, Order Statistics, 3rd
-/// edition, 2003, section 7.1). `None` of fewer than six values, whose extremes include it less often. Reorders `values`.
+/// The median of independent values with its distribution-free 95 % interval. The interval is
+/// bounded by two order statistics, chosen by the binomial distribution with p = 1/2 (David and
+/// Nagaraja, Order Statistics, 3rd edition, 2003, section 7.1). `None` for fewer than six values,
+/// whose extremes cover the median less often. Reorders `values`.
 #[must_use]
 pub fn median(values: &mut [f64]) -> Option<(f64, Interval)> {
     values.sort_unstable_by(f64::total_cmp);
@@ -60,10 +60,11 @@ pub fn median(values: &mut [f64]) -> Option<(f64, Interval)> {
     Some((middle(values)?, Interval { low: values[at], high: values[n - 1 - at] }))
 }
 
-/// Values of so many, below which no power of 1/2 becomes 0.
+/// Largest number of values for which no power of 1/2 underflows to 0.
 const EXACT: usize = 1_000;
 
-/// The largest rank, from 1, that is below the median of `n` values with at most 2.5 %; 0 if there is none.
+/// The largest rank, from 1, that exceeds the median of `n` values with a probability of at most
+/// 2.5 %; 0 if there is none.
 fn rank(n: usize) -> Option<usize> {
     if n > EXACT {
         return Some((n as f64 / 2.0 - NORMAL / 2.0 * (n as f64).sqrt()) as usize);
@@ -80,7 +81,8 @@ fn rank(n: usize) -> Option<usize> {
     Some(rank)
 }
 
-/// The median of sorted values, the mean of the two in the middle of an even number; `None` of none.
+/// The median of sorted values; for an even number, the mean of the middle two. `None` for no
+/// values.
 pub(crate) fn middle(sorted: &[f64]) -> Option<f64> {
     let n = sorted.len();
     let upper = *sorted.get(n / 2)?;
@@ -113,10 +115,11 @@ mod tests {
         // 2 * 2^-6 = 3.1 %: the extremes of six.
         let mut six = [6.0, 1.0, 2.0, 3.0, 4.0, 5.0];
         assert_eq!(median(&mut six), Some((3.5, Interval { low: 1.0, high: 6.0 })));
-        // Of ten the second and the ninth: 2 * (1 + 10) / 1024 = 2.1 %, with the third it would be 10.9 %.
+        // Of ten values, the second and the ninth: 2 * (1 + 10) / 1024 = 2.1 %. With the third it
+        // would be 10.9 %.
         let mut ten: Vec<f64> = (1..=10).map(f64::from).collect();
         assert_eq!(median(&mut ten), Some((5.5, Interval { low: 2.0, high: 9.0 })));
-        // Of a hundred the fortieth: David and Nagaraja's table.
+        // Of a hundred values, the fortieth, as in David and Nagaraja's table.
         let mut hundred: Vec<f64> = (1..=100).map(f64::from).collect();
         assert_eq!(median(&mut hundred), Some((50.5, Interval { low: 40.0, high: 61.0 })));
         assert_eq!([rank(EXACT), rank(EXACT + 1)], [Some(469), Some(469)]);

@@ -1,30 +1,31 @@
-//! A straight line through medians, with an interval for its slope.
+//! A straight line through medians, with a confidence interval for its slope.
 //!
-//! Two things make a slope uncertain: each median has an error of its own, which its order statistics tell, and the machine may
-//! have been slower for a while, which shows as scatter of the medians around the line. The interval is the wider one of the two.
+//! Two things make a slope uncertain. Each median has an error, which its order statistics show.
+//! The machine may also have been slower for a while, which shows as residuals of the medians
+//! around the line. The interval is the wider one of the two.
 
 use crate::stats::student::{NORMAL, student};
 
-/// Values at one place of the line.
+/// The values at one x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) median: f64,
     /// Standard error of the median.
     pub(crate) error: f64,
-    /// Number of values.
     pub(crate) weight: f64,
 }
 
-/// Points that a line needs, so that there is scatter around it.
+/// Fewest points for a line: with three, residuals exist.
 pub(crate) const MIN_POINTS: usize = 3;
 
-/// Values that a median needs, for its order statistics to tell an error.
+/// Fewest values for a median: its order statistics must show an error.
 pub(crate) const MIN_VALUES: usize = 8;
 
 impl Point {
-    /// The median of `values`; `None` of too few. Its error is that of the order statistics n/2 ± 0.98 √n, which
-    /// include it with 95 % (binomial distribution, normal approximation). Reorders `values`.
+    /// The median of `values`; `None` for too few. Its error is that of the order statistics n/2 ±
+    /// 0.98 √n, which cover it with 95 % (binomial distribution, normal approximation). Reorders
+    /// `values`.
     pub(crate) fn new(x: u64, values: &mut [u64]) -> Option<Self> {
         if values.len() < MIN_VALUES {
             return None;
@@ -34,20 +35,20 @@ impl Point {
         let half = NORMAL / 2.0 * n.sqrt();
         let at = |rank: f64| values[(rank.max(1.0) as usize - 1).min(values.len() - 1)] as f64;
         let (low, high) = (at((n / 2.0 - half).floor()), at((n / 2.0 + half).ceil()));
-        // Times are whole nanoseconds.
+        // Times are integers, in ns.
         let error = ((high - low) / (2.0 * NORMAL)).max(0.5);
         Some(Self { x: x as f64, median: at((n / 2.0).ceil()), error, weight: n })
     }
 }
 
-/// The line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Line {
-    /// Where its points have their middle.
+    /// Weighted mean of the points' x.
     x: f64,
     y: f64,
     pub(crate) slope: f64,
-    /// Half widths of 95 % at the middle and of the slope: by the medians' errors, by the scatter.
+    /// 95 % half widths of (value at the mean x, slope), once from the errors of the medians, once
+    /// from the residuals.
     errors: (f64, f64),
     scatter: (f64, f64),
 }
@@ -82,12 +83,12 @@ impl Line {
         })
     }
 
-    /// Half of the interval of the slope.
+    /// Half width of the slope's interval.
     pub(crate) const fn slope_error(&self) -> f64 {
         self.errors.1.max(self.scatter.1)
     }
 
-    /// The value at `x`, and half of its interval.
+    /// The value at `x`, and the half width of its interval.
     pub(crate) fn at(&self, x: f64) -> (f64, f64) {
         let distance = x - self.x;
         let half = |(middle, slope): (f64, f64)| middle.hypot(slope * distance);
@@ -119,7 +120,7 @@ mod tests {
     fn a_line_without_scatter_has_the_medians_errors() {
         let line = Line::through(&[point(0.0, 10.0), point(1.0, 12.0), point(2.0, 14.0)]).unwrap();
         assert_eq!(line.slope, 2.0);
-        // The slope is half of the last less half of the first.
+        // The slope is half of the last value minus half of the first.
         assert!((line.slope_error() - 1.96 * 0.5_f64.sqrt()).abs() < 1e-9);
         let (value, half) = line.at(4.0);
         assert_eq!(value, 18.0);

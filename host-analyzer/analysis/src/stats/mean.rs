@@ -1,16 +1,17 @@
-//! The mean of a series of times, with its interval.
+//! Mean of a series of times, with its confidence interval.
 
 use super::estimate::ratio;
 
-/// Mean of a series of times and how far it may be from the true one: the 95 % interval by blocks of consecutive values, as
-/// disturbances last for several tokens. (Batch means: Law and Kelton, Simulation Modeling and Analysis, chapter 9.)
+/// A mean and the half width of its 95 % interval, by blocks of consecutive values, because a
+/// disturbance lasts for several tokens (batch means: Law and Kelton, Simulation Modeling and
+/// Analysis, chapter 9).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mean {
     pub(crate) mean: f64,
     pub(crate) half: f64,
 }
 
-/// Blocks of a series, and the 97.5 % quantile of Student's t with one degree of freedom less.
+/// Number of blocks, and the 97.5 % quantile of Student's t with one degree of freedom less.
 const BLOCKS: usize = 8;
 const T: f64 = 2.365;
 
@@ -21,7 +22,7 @@ impl Mean {
         if values.len() < BLOCKS {
             return Self { mean, half: mean };
         }
-        // All values, in blocks that differ by one at most.
+        // Uses all values; block sizes differ by at most one.
         let from = |block: usize| block * values.len() / BLOCKS;
         let blocks: Vec<f64> = (0..BLOCKS).map(|i| mean_of(&values[from(i)..from(i + 1)])).collect();
         let middle = blocks.iter().sum::<f64>() / BLOCKS as f64;
@@ -29,8 +30,8 @@ impl Mean {
         Self { mean, half: T * (variance / BLOCKS as f64).sqrt() }
     }
 
-    /// Of values from bursts: the tokens of a burst are alike, so that the burst is the unit (see [`ratio`]). `(burst, value)`, in order
-    /// of bursts.
+    /// The mean of values from bursts, `(burst, value)` in order of bursts. Tokens of a burst are
+    /// alike, so the burst is the sampling unit (see [`ratio`]).
     pub(crate) fn of_bursts(values: &[(u32, u64)]) -> Self {
         let sum = |b: &[(u32, u64)]| (b.iter().map(|(_, v)| *v as f64).sum(), b.len() as f64);
         let clusters: Vec<(f64, f64)> = values.chunk_by(|a, b| a.0 == b.0).map(sum).collect();
@@ -39,17 +40,17 @@ impl Mean {
         Self { mean: estimate.value, half }
     }
 
-    /// A part of it.
+    /// Scales the mean and its interval.
     pub(crate) fn times(self, part: f64) -> Self {
         Self { mean: self.mean * part, half: self.half * part }
     }
 
-    /// How much more it is than something that is known, or than another mean.
+    /// Difference from another mean.
     pub(crate) fn minus(self, other: Self) -> Self {
         Self { mean: self.mean - other.mean, half: self.half.hypot(other.half) }
     }
 
-    /// What is known.
+    /// An exact value.
     pub(crate) const fn known(mean: f64) -> Self {
         Self { mean, half: 0.0 }
     }
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn blocks_of_a_slow_wave_are_told_apart() {
-        // Eight blocks of ten: means 0, 8, 0, 8 …; their deviation is 8/2 * sqrt(8/7), divided by sqrt(8), times t.
+        // Eight blocks of ten: means 0, 8, 0, 8 …; their deviation is 8/2 * sqrt(8/7), divided by
+        // sqrt(8), times t.
         let wave: Vec<u64> = (0..80).map(|i| if i / 10 % 2 == 0 { 0 } else { 8 }).collect();
         let m = Mean::new(&wave);
         assert!((m.mean - 4.0).abs() < 1e-9);
@@ -90,7 +92,7 @@ mod tests {
         let m = Mean::of_bursts(&[of(4, 10), of(5, 20), of(9, 30)].concat());
         assert!((m.mean - 20.0).abs() < 1e-9);
         assert!((m.half - 4.303 * (1.5_f64 * 800.0).sqrt() / 6.0).abs() < 1e-9);
-        // One burst says nothing of others.
+        // One burst does not predict others.
         assert_eq!(Mean::of_bursts(&of(0, 10)), Mean { mean: 10.0, half: 10.0 });
         assert_eq!(Mean::of_bursts(&[]).mean, 0.0);
     }

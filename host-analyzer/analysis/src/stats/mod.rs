@@ -1,6 +1,6 @@
-//! Statistics of plain numbers: percentiles, intervals, rank tests.
+//! Statistics of plain numbers: percentiles, confidence intervals, rank tests.
 //!
-//! Uses nothing else of this crate and knows no recording.
+//! Uses no other module of this crate and knows nothing about recordings.
 
 pub mod blocking;
 pub mod estimate;

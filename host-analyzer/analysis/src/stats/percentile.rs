@@ -1,12 +1,13 @@
 //! Percentiles by one definition: nearest rank.
 //!
-//! The p-th percentile of n values is the value at rank `ceil(p / 100 * n)`, counted from 1, of the values in
-//! order: definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The American
-//! Statistician 50, 1996). It is always a value that was measured, and stays an integer.
+//! The p-th percentile of n values is the value at rank `ceil(p / 100 * n)`, counted from 1, in
+//! sorted order: definition 1 of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (The
+//! American Statistician 50, 1996). It is always a measured value, and stays an integer.
 
-/// The p-th percentile, p from 1 to 100; `None` of no values. Reorders `values`.
+/// The p-th percentile, p from 1 to 100. `None` for no values. Reorders `values`.
 ///
 /// # Panics
+///
 /// When `p` is not in 1..=100.
 #[must_use]
 pub fn percentile(values: &mut [u64], p: usize) -> Option<u64> {
@@ -25,7 +26,7 @@ mod tests {
         assert_eq!(percentile(&mut [], 50), None);
         assert_eq!(percentile(&mut [7], 50), Some(7));
         assert_eq!(percentile(&mut [7], 95), Some(7));
-        // Even number: the lower of the two in the middle.
+        // Even number of values: the lower of the middle two.
         assert_eq!(percentile(&mut [40, 10, 30, 20], 50), Some(20));
         assert_eq!(percentile(&mut [30, 10, 20], 50), Some(20));
         // 19 of 20 values are 95 %.

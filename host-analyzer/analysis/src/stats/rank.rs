@@ -1,37 +1,34 @@
 //! Exact rank statistics of two small samples.
 //!
-//! Of m and n values all orders are equally likely if nothing differs. U counts the pairs in which the second sample's value is the
-//! larger one (Mann and Whitney, Ann. Math. Statist. 18, 1947). The shift is the median of all differences of pairs (Hodges and Lehmann,
-//! Ann. Math. Statist. 34, 1963), and its interval lies between two of these differences in order, by the distribution of U. Ties make
-//! both wider than need be, never narrower.
+//! If nothing differs, all orders of the m and n values are equally likely. U counts the pairs in
+//! which the value of the second sample is the larger one (Mann and Whitney, Ann. Math. Statist.
+//! 18, 1947). The shift is the median of all pairwise differences (Hodges and Lehmann, Ann. Math.
+//! Statist. 34, 1963). Two of the sorted differences bound its interval, by the distribution of U.
+//! Ties make the p-value larger and the interval wider than necessary, never the opposite.
 
-/// A shift with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// Median difference, in the unit of the values.
     pub estimate: f64,
-    /// Ends of the interval; `None` where there are too few values for one of 95 %.
+    /// `None` where there are too few values for 95 %.
     pub interval: Option<Interval>,
 }
 
-/// An interval with what it covers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// How likely it covers the shift, at least.
+    /// Least probability that it covers the shift.
     pub coverage: f64,
 }
 
-/// Probability that is left out on both sides together, at most.
+/// Largest probability outside the interval, both sides together.
 const ALPHA: f64 = 0.05;
 
-/// Probabilities of U = 0, 1, … m·n.
+/// Probabilities of U = 0, 1, …, m·n.
 #[must_use]
 pub fn distribution(m: usize, n: usize) -> Vec<f64> {
-    // The largest of all values is from the second sample with probability j/(i+j), and then i pairs count.
+    // With probability j/(i+j) the largest value is from the second sample, and then i pairs count.
     let mut row: Vec<Vec<f64>> = vec![vec![1.0]; n + 1];
     for i in 1..=m {
         let mut next: Vec<Vec<f64>> = vec![vec![1.0]];
@@ -51,7 +48,7 @@ pub fn distribution(m: usize, n: usize) -> Vec<f64> {
     row.swap_remove(n)
 }
 
-/// By how much `b` is larger than `a`; `None` where one of them is empty.
+/// How much larger `b` is than `a`. `None` where one of them is empty.
 #[must_use]
 pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
     let mut differences: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
@@ -59,7 +56,7 @@ pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
     let n = differences.len();
     let last = n.checked_sub(1)?;
     let estimate = f64::midpoint(differences[last / 2], differences[n / 2]);
-    // The k lowest differences are left out, and the k highest.
+    // Drop the k lowest and the k highest differences.
     let (mut below, mut k, mut left_out) = (0.0, 0, 0.0);
     for p in distribution(a.len(), b.len()) {
         below += p;
@@ -76,13 +73,14 @@ pub fn shift(a: &[f64], b: &[f64]) -> Option<Shift> {
     Some(Shift { estimate, interval })
 }
 
-/// How likely samples are at least as far apart as these in either direction if nothing differs, at most; 1 where one is empty.
+/// Upper bound of the probability that samples differ at least this much, in either direction, if
+/// nothing differs. 1 where one is empty.
 #[must_use]
 pub fn p_value(a: &[f64], b: &[f64]) -> f64 {
     p_of(&distribution(a.len(), b.len()), a, b)
 }
 
-/// The same with the [`distribution`] of so many values, which many rows share.
+/// As [`p_value`], with the [`distribution`] for these sample sizes, which many rows share.
 pub(crate) fn p_of(u: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let pairs = || a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
     let larger = pairs().filter(|(a, b)| b > a).count();
@@ -92,14 +90,14 @@ pub(crate) fn p_of(u: &[f64], a: &[f64], b: &[f64]) -> f64 {
     (2.0 * at_most.min(at_least)).min(1.0)
 }
 
-/// Least value that [`p_value`] can have with so many values.
+/// Least value that [`p_value`] can have with these sample sizes.
 #[must_use]
 pub fn least_p(m: usize, n: usize) -> f64 {
     distribution(m, n).first().map_or(1.0, |p| (2.0 * p).min(1.0))
 }
 
-/// Which of many p-values stand if at most `share` of those that do may be there by chance (Benjamini and Hochberg, "Controlling the
-/// false discovery rate", J. R. Statist. Soc. B 57, 1995).
+/// Which of many p-values are significant, if at most `share` of those may be false (Benjamini and
+/// Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57, 1995).
 #[must_use]
 pub fn stand(p: &[f64], share: f64) -> Vec<bool> {
     let mut sorted = p.to_vec();

@@ -1,8 +1,8 @@
-//! Duty: figures from the part of the tokens whose operators were captured, and what capturing them cost.
+//! Duty: figures from the share of tokens whose operators were captured, and the cost of capturing.
 //!
-//! Stage: analysis. From: which calls were traced, phases, executions, times of the calls. To: [`Coverage`] of each phase, intervals of
-//! each type of operator, [`Slowdown`]. Promises: an interval is one of 95 %, over bursts; nothing is scaled to the tokens that were
-//! not traced.
+//! Stage: analysis. From: which calls were traced, phases, executions, times of the calls. To:
+//! [`Coverage`] of each phase, intervals of each operator type, [`Slowdown`]. Promises: every
+//! interval is a 95 % interval over bursts; nothing is extrapolated to untraced tokens.
 
 mod pairs;
 pub mod slowdown;
@@ -17,23 +17,23 @@ pub use slowdown::{Measured, MeasuredEdges, Slowdown};
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{Model, Traced};
 
-/// Of how many calls of a phase the operators were captured.
+/// How many calls of a phase have their operators.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Successful token calls.
+    /// Successful `llama_decode` calls.
     pub calls: u64,
-    /// Those whose operators were captured whole.
+    /// Completely traced calls.
     pub traced: u64,
-    /// Those that ran without operator probes.
+    /// Calls without operator probes.
     pub untraced: u64,
-    /// Those in which probes were put in or taken out: in no figure of operators.
+    /// Calls during which probes were inserted or removed. No figure of operators includes them.
     pub edge: u64,
-    /// Bursts that the traced ones are in.
+    /// Bursts that contain the traced calls.
     pub bursts: u64,
 }
 
 impl Coverage {
-    /// The operators of some of its calls are not known.
+    /// The operators of some calls are unknown.
     #[must_use]
     pub const fn partial(&self) -> bool {
         self.traced < self.calls

@@ -1,4 +1,4 @@
-//! Each burst of traced tokens beside the untraced ones just before and behind it.
+//! Each burst of traced tokens, paired with the untraced tokens just before and after it.
 
 use std::collections::HashMap;
 
@@ -6,25 +6,25 @@ use crate::shared::phase::{Phase, Phases};
 use crate::stats::estimate::middle;
 use profinfer_trace::model::{Model, Traced};
 
-/// Fewest neighbours that are looked at on each side, where there are as many: the median of fewer jumps.
+/// Fewest neighbours on each side, where there are as many: the median of fewer tokens is unstable.
 const NEIGHBOURS: usize = 4;
 
 /// One decode token of a context.
 #[derive(Debug, Clone, Copy)]
 struct Token {
-    /// Its number among the decode tokens of its context since the prompt: its place in the run.
+    /// Position among the decode tokens of its context since the prompt.
     at: usize,
-    /// Length of the call, ns.
+    /// Duration of the call, ns.
     ns: f64,
-    /// Cells over which its attention goes, where they are known.
+    /// KV cells that its attention covers, if known.
     cells: Option<u64>,
     traced: Traced,
 }
 
-/// A burst beside its neighbours.
+/// A burst and its neighbours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair {
-    /// Time of a traced token by that of an untraced one at the same place.
+    /// Time of a traced token divided by that of an untraced one at the same position.
     pub(super) ratio: f64,
     pub(super) traced: u64,
     pub(super) untraced: u64,
@@ -32,23 +32,26 @@ pub(super) struct Pair {
     pub(super) edges: Option<Edges>,
 }
 
-/// The tokens around a burst in which its probes were put in and taken out.
+/// The tokens around a burst in which its probes were inserted and removed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edges {
     pub(super) tokens: u64,
-    /// Their time by that of untraced ones at the same places.
+    /// Their time divided by that of untraced tokens at the same positions.
     pub(super) ratio: f64,
-    /// Their time beyond that, ns.
+    /// Their additional time, ns.
     pub(super) extra_ns: f64,
 }
 
 /// All pairs of a session.
 ///
-/// Tokens of one context between two prompts follow each other. A token that grows with its position grows in a straight line over
-/// so few tokens, so what an untraced token would have taken in the middle of the burst lies on the line through the medians of the
-/// neighbours on both sides. Tokens at an edge are no neighbours: taking probes out may take longer than a burst; they are held to the same
-/// line. A burst with neighbours on one side only is left out, and so are neighbours with another number of cells, which grow in
-/// steps. No token is a neighbour of two bursts, so that the pairs are independent.
+/// Tokens of one context between two prompts are consecutive. Over so few tokens, token time grows
+/// linearly with the position. The untraced time in the middle of the burst is therefore read from
+/// the line through the medians of the neighbours on both sides.
+///
+/// Tokens at an edge are no neighbours, because removing probes may take longer than a burst; they
+/// are compared with the same line. A burst with neighbours on one side only is excluded. So are
+/// neighbours with another number of cells, which grows in steps. No token is a neighbour of two
+/// bursts, so the pairs are independent.
 pub(super) fn pairs(model: &Model, phases: &Phases) -> Vec<Pair> {
     runs(model, phases).iter().flat_map(|run| of_run(run)).collect()
 }
@@ -85,7 +88,7 @@ fn of_run(all: &[Token]) -> Vec<Pair> {
         .filter_map(|i| {
             let burst = stretches[i];
             let (before, after) = (beside(i.checked_sub(1)), beside(Some(i + 1)));
-            // What lies between two bursts is shared out.
+            // Two bursts share the tokens between them.
             let shared = |gap: &[Token], other: bool| if other { gap.len() / 2 } else { gap.len() };
             let most = burst.len().max(NEIGHBOURS);
             let n = |gap, other| shared(gap, other).min(most);
@@ -101,7 +104,7 @@ fn whole(token: &Token) -> bool {
     token.traced == Traced::Whole
 }
 
-/// `around`: all tokens from those before to those behind.
+/// `around`: all tokens from those before to those after.
 fn pair(burst: &[Token], before: &[Token], after: &[Token], around: &[Token]) -> Option<Pair> {
     let cells = burst.get(burst.len() / 2)?.cells;
     let of = |tokens: &[Token], traced: Traced| -> Vec<Token> {
@@ -112,7 +115,8 @@ fn pair(burst: &[Token], before: &[Token], after: &[Token], around: &[Token]) ->
     let base = |x: f64| y0 + (y1 - y0) * (x - x0) / (x1 - x0);
     let untraced = (sides[0].len() + sides[2].len()) as u64;
     let of_edges = || {
-        // A pause of the engine lies in one token, so here every token counts, not the median one.
+        // A pause of the engine affects one token, so sum all tokens here instead of taking the
+        // median.
         let edges = of(around, Traced::Edge);
         let took: f64 = edges.iter().map(|t| t.ns).sum();
         let usual: f64 = edges.iter().map(|t| base(t.at as f64)).sum();
@@ -127,7 +131,7 @@ fn pair(burst: &[Token], before: &[Token], after: &[Token], around: &[Token]) ->
     })
 }
 
-/// Mean number and median time of some tokens; `None` of none.
+/// Mean position and median time of tokens; `None` for no tokens.
 fn place(tokens: &[Token]) -> Option<(f64, f64)> {
     let mut times: Vec<f64> = tokens.iter().map(|t| t.ns).collect();
     times.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! What capturing operators cost the tokens: measured where untraced tokens stand beside traced ones, else estimated.
+//! Slowdown of tokens by operator capture: measured where untraced tokens are next to traced ones,
+//! otherwise estimated.
 
 use super::pairs::{Edges, Pair, pairs};
 use crate::shared::execution::Executions;
@@ -9,16 +10,17 @@ use profinfer_trace::model::{Model, Traced};
 /// How much longer a decode call takes because its operators are captured.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Slowdown {
-    /// Traced tokens beside untraced ones of the same recording.
+    /// From traced and untraced tokens of the same recording.
     Measured(Measured),
-    /// Operators times what the agent measured of their probes.
+    /// From the number of operators and the agent's measurement of its probes.
     Estimated {
-        /// `p / (t - p)`, where t is the time of traced decode calls and p the pairs of probes in them. The threads pass the probes
-        /// of an operator side by side, so an operator counts once. Without what the agent takes from the engine's CPUs, and what
-        /// the probes do to its caches.
+        /// `p / (t - p)`, where t is the time of traced decode calls and p the time of the probe
+        /// pairs in them. Threads pass the probes of an operator in parallel, so an operator counts
+        /// once. Excludes the CPU time that the agent takes from the engine, and the effect of the
+        /// probes on its caches.
         slowdown: f64,
     },
-    /// Neither: no decode tokens, no operators, or too few bursts and no measured probe.
+    /// No decode tokens, no operators, or too few bursts and no measured probe.
     #[default]
     Unknown,
 }
@@ -26,36 +28,39 @@ pub enum Slowdown {
 /// A measured slowdown; 0.01 is 1 %, negative is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Of a traced token: the median over the bursts.
+    /// Slowdown of a traced token: median over the bursts.
     pub slowdown: f64,
-    /// Its interval of 95 %: it holds whatever the distribution of the bursts' ratios is, as long as they do not depend on each other.
+    /// Its 95 % interval. It holds for any distribution of the bursts' ratios, as long as the
+    /// bursts are independent.
     pub low: f64,
-    /// High end.
     pub high: f64,
-    /// The same of all decode tokens: the median times the part of them that is traced, and that of the edges times theirs.
+    /// Slowdown of all decode tokens: the median times the traced share, plus that of the edges
+    /// times theirs.
     pub of_all_tokens: f64,
-    /// Bursts that had untraced neighbours on both sides.
+    /// Bursts with untraced neighbours on both sides.
     pub bursts: u64,
-    /// Traced tokens in them.
+    /// Traced tokens in these bursts.
     pub traced: u64,
-    /// Their untraced neighbours.
+    /// Untraced neighbours of these bursts.
     pub untraced: u64,
-    /// Of the tokens in which probes were put in or taken out; `None` where there are none around six bursts.
+    /// Slowdown of the tokens in which probes were inserted or removed; `None` where fewer than six
+    /// bursts have such tokens.
     pub edges: Option<MeasuredEdges>,
 }
 
-/// What putting probes in and taking them out costs the tokens around a burst: pauses, and operators that were traced in part.
+/// Cost of inserting and removing probes for the tokens around a burst: pauses, and partly traced
+/// operators.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasuredEdges {
-    /// Of such a token: the median over the bursts.
+    /// Slowdown of such a token: median over the bursts.
     pub slowdown: f64,
-    /// Its interval of 95 %.
+    /// Its 95 % interval.
     pub low: f64,
-    /// High end.
     pub high: f64,
-    /// Time that they take longer around one burst, in all: the median over the bursts, ns. Negative: less.
+    /// Total additional time of these tokens around one burst: median over the bursts, ns.
+    /// Negative: less.
     pub extra_ns: f64,
-    /// Such tokens.
+    /// Number of these tokens.
     pub tokens: u64,
 }
 
@@ -104,7 +109,7 @@ fn decode_calls<'a>(model: &'a Model, phases: &'a Phases) -> impl Iterator<Item 
     (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && d.status[*i] == 0)
 }
 
-/// Part of the decode tokens that was traced so.
+/// Share of the decode tokens with this kind of tracing.
 fn share(model: &Model, phases: &Phases, kind: Traced) -> f64 {
     let (mut such, mut all) = (0_u64, 0_u64);
     for i in decode_calls(model, phases) {

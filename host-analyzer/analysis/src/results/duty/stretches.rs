@@ -1,34 +1,32 @@
-//! When operator probes were there, and what the controller had set, as stretches of time.
+//! Stretches of time: when operator probes were in place, and what the controller had set.
 
 use profinfer_trace::model::{ControllerStep, Model, ProbeSwitch, SwitchReason};
 
-/// What holds for a stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// Operators are captured.
     On(SwitchReason),
-    /// Probes are being put in.
+    /// Probes are being inserted.
     PuttingIn(SwitchReason),
-    /// Probes are being taken out.
+    /// Probes are being removed.
     TakingOut(SwitchReason),
     /// The controller has changed the duty: the row of its step.
     Step(usize),
 }
 
-/// A stretch of time; those of a process, and of switches or of steps, do not overlap.
+/// A stretch of time. Stretches of switches do not overlap within a process, nor do those of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Process.
     pub pid: u32,
-    /// Start, ns.
+    /// ns.
     pub start_ns: u64,
-    /// End, ns; not before the start.
+    /// ns; not before the start.
     pub end_ns: u64,
-    /// What.
     pub what: What,
 }
 
-/// The stretches with probes, by process and start. Nothing is before `from`, and what is open at the end goes on to `to`.
+/// The stretches with probes, by process and start, limited to `from..to`. A stretch that is open
+/// at the end extends to `to`.
 #[must_use]
 pub fn probes(model: &Model, from: u64, to: u64) -> Vec<Stretch> {
     let mut all = Vec::new();
@@ -55,7 +53,8 @@ pub fn probes(model: &Model, from: u64, to: u64) -> Vec<Stretch> {
     all
 }
 
-/// The stretches from one step of the controller to the next of the same process, by process and start.
+/// The stretches from one step of the controller to the next of the same process, by process and
+/// start.
 #[must_use]
 pub fn steps(model: &Model, from: u64, to: u64) -> Vec<Stretch> {
     let mut rows: Vec<(usize, &ControllerStep)> = model.controller_steps.iter().enumerate().collect();

@@ -1,4 +1,4 @@
-//! Intervals of the types of operators, where only a part of the tokens was traced.
+//! Confidence intervals by operator type, where only some of the tokens were traced.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,15 @@ use crate::shared::tally::Tallies;
 use crate::stats::estimate::{Estimate, ratio};
 use profinfer_trace::model::Model;
 
-/// What the traced tokens say of all tokens of the phase, for one type of operator. Nothing is scaled: each is a ratio.
+/// Estimates for all tokens of the phase from the traced ones, for one operator type. Each is a
+/// ratio; nothing is extrapolated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TypeEstimate {
-    /// Wall time for a traced token call, ns.
+    /// Wall time per traced `llama_decode` call, ns.
     pub wall_per_call: Option<Estimate>,
-    /// Wall time of one execution, ns.
+    /// Wall time per execution, ns.
     pub wall_per_execution: Option<Estimate>,
-    /// Part of the operator wall time of the phase on its backend, 0 to 1.
+    /// Share of the phase's operator wall time on its backend, 0 to 1.
     pub share: Option<Estimate>,
 }
 
@@ -27,8 +28,9 @@ struct Sum {
     wall_ns: f64,
 }
 
-/// By row of [`Op::types`]; empty where every call was traced, as then there is nothing to estimate. Calls outside of token calls are
-/// in no burst, so their phase has none.
+/// By row of [`Op::types`]. Empty where every call was traced, because then nothing needs an
+/// estimate. Graph calls outside of `llama_decode` calls are in no burst, so their phase has no
+/// estimates.
 #[must_use]
 pub fn types(
     model: &Model,
@@ -83,7 +85,7 @@ fn estimate(
             let sum = in_burst(kind, burst);
             (sum.wall_ns, sum.executions)
         }),
-        // Of operators that a filter left out nothing is known, so there is no whole.
+        // Nothing is known about operators that a filter excluded, so there is no total.
         share: (!left_out)
             .then(|| {
                 clusters(&|burst, _| {
@@ -95,7 +97,7 @@ fn estimate(
     }
 }
 
-/// How many successful calls of each phase each burst has.
+/// Successful calls of each phase, by burst.
 fn calls_of_bursts(model: &Model, phases: &Phases) -> BTreeMap<(Phase, u32), f64> {
     let mut calls: BTreeMap<(Phase, u32), f64> = BTreeMap::new();
     for (i, phase) in phases.llama_calls.iter().enumerate().filter(|(i, _)| model.llama_calls.status[*i] == 0)

@@ -1,18 +1,19 @@
-//! How often each expert of a model was used, over all phases and contexts: what decides which experts are worth keeping in memory.
+//! Uses of each expert of a model, over all phases and contexts. They decide which experts are
+//! worth keeping in memory.
 
 use std::collections::BTreeMap;
 
 use super::Routing;
 
-/// Uses by expert's number, by number of the layer.
+/// Uses by expert number, by layer number.
 pub type ByLayer = BTreeMap<u32, Vec<u64>>;
 
-/// Why they cannot be told.
+/// Why uses cannot be attributed to one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotOneModel {
-    /// No router chose anything.
+    /// No router selected an expert.
     NoRouters,
-    /// Weights whose layer the names do not tell.
+    /// Weights whose name has no layer number.
     Unnumbered(String),
     /// The routings of several models: process and context of the first of each, as in [`Routing`].
     Several(Vec<(u32, Option<String>)>),
@@ -20,10 +21,12 @@ pub enum NotOneModel {
 
 /// Uses by layer and expert.
 ///
-/// Routings are of one model if they are of one process and no layer of one has other weights than the layer of that number of another.
-/// Selections that are in no figure (`left_out`, `all_used`) are not here either.
+/// Routings belong to one model if they are from one process and layers with the same number have
+/// the same weights. Selections that no figure includes (`left_out`, `all_used`) are not here
+/// either.
 ///
 /// # Errors
+///
 /// The routings are not those of one model.
 pub fn by_layer<'a>(routings: impl IntoIterator<Item = &'a Routing>) -> Result<ByLayer, NotOneModel> {
     let mut models: Vec<Seen<'a>> = Vec::new();
@@ -47,10 +50,10 @@ pub fn by_layer<'a>(routings: impl IntoIterator<Item = &'a Routing>) -> Result<B
     }
 }
 
-/// What tells the layers of models apart: name of the weights, bytes of one expert.
+/// What distinguishes the layers of models: name of the weights, bytes of one expert.
 type Weights<'a> = (&'a str, Option<u64>);
 
-/// A model that was seen.
+/// A model.
 struct Seen<'a> {
     first: &'a Routing,
     layers: BTreeMap<u32, (Weights<'a>, Vec<u64>)>,

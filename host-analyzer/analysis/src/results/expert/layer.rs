@@ -1,11 +1,10 @@
-//! One layer of one context in one phase: what its router chose, summed up.
+//! One layer of one context in one phase: sums of its router's selections.
 
 use super::Figures;
 use super::pin::{Stock, pins};
 use super::reuse::Chain;
 use super::site::Site;
 
-/// The sums.
 #[derive(Debug, Clone)]
 pub(super) struct Layer<'a> {
     pub(super) site: Site,
@@ -18,7 +17,7 @@ pub(super) struct Layer<'a> {
     pub(super) uses: Vec<u64>,
     /// Different experts, summed over batches.
     distinct: u64,
-    /// Bytes of their weights; `None` once they are not known of one.
+    /// Bytes of the weights of these experts; `None` if one is unknown.
     bytes: Option<u64>,
     pub(super) chain: Chain,
 }
@@ -39,13 +38,15 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// A whole selection: the experts of all tokens, token by token. `decode_call` counts the context's decode calls, where this is one.
+    /// Adds a complete selection: the experts of all tokens, token by token. `decode_call` is the
+    /// position among the context's decode calls, for a decode call.
     pub(super) fn batch(&mut self, site: &Site, experts: &'a [u32], decode_call: Option<u64>) {
         if let Some(call) = decode_call {
             self.chain.call(call);
         }
         if site.selection.n_used == site.selection.n_expert {
-            // Nothing was chosen: llama.cpp may warm up by all experts (`llama_set_warmup`), so that their weights are read.
+            // Not a selection: llama.cpp may warm up with all experts (`llama_set_warmup`), so that
+            // their weights are read.
             self.all_used += 1;
             return;
         }
@@ -76,7 +77,7 @@ impl<'a> Layer<'a> {
         Stock { halves, n_used: self.site.selection.n_used, expert_bytes: self.site.selection.expert_bytes }
     }
 
-    /// Its figures; `reuse` whether those of reuse can be told.
+    /// Its figures. `reuse`: whether figures of reuse can be computed.
     pub(super) fn figures(&self, reuse: bool) -> Figures {
         let batches = self.batches.len() as u64;
         let mean = |sum: u64| (batches > 0).then(|| sum as f64 / batches as f64);
@@ -97,7 +98,7 @@ impl<'a> Layer<'a> {
     }
 }
 
-/// Each of them once.
+/// Each expert once.
 fn once(experts: &[u32]) -> Vec<u32> {
     let mut once = experts.to_vec();
     once.sort_unstable();
@@ -105,9 +106,10 @@ fn once(experts: &[u32]) -> Vec<u32> {
     once
 }
 
-/// How evenly the uses are spread: Shannon's entropy of the shares pᵢ, divided by the largest that n experts can have,
-/// `-Σ pᵢ ln pᵢ / ln n` (Pielou's evenness, "The measurement of diversity in different types of biological collections", Journal of
-/// Theoretical Biology 13, 1966). 1: all experts are used equally; 0: only one is used. `None` without uses, or with one expert.
+/// Evenness of the uses: Shannon's entropy of the shares pᵢ, divided by the largest that n experts
+/// can have, `-Σ pᵢ ln pᵢ / ln n` (Pielou's evenness, "The measurement of diversity in different
+/// types of biological collections", Journal of Theoretical Biology 13, 1966). 1: all experts are
+/// used equally; 0: only one is used. `None` without uses, or with one expert.
 pub(super) fn balance(uses: &[u64]) -> Option<f64> {
     let all = uses.iter().sum::<u64>() as f64;
     if all == 0.0 || uses.len() < 2 {
@@ -115,7 +117,7 @@ pub(super) fn balance(uses: &[u64]) -> Option<f64> {
     }
     let shares = uses.iter().filter(|n| **n > 0).map(|n| *n as f64 / all);
     let entropy: f64 = shares.map(|p| -p * p.ln()).sum();
-    // Neither -0 nor a last digit above 1.
+    // Avoids -0 and rounding above 1.
     Some((entropy / (uses.len() as f64).ln()).clamp(0.0, 1.0).abs())
 }
 

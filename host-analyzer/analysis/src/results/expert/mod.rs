@@ -1,8 +1,10 @@
-//! Experts: which ones the routers of a mixture-of-experts model choose, how evenly, how soon again, and what that reads.
+//! Experts: which experts the routers of a mixture-of-experts model select, how evenly, how soon
+//! again, and the bytes that this reads.
 //!
-//! Stage: analysis. From: routers' selections, topologies, phases. To: one [`Routing`] per phase and context. Promises: every figure is
-//! of whole selections (all experts of all tokens of one layer in one graph call); the others are counted in `left_out`. A model
-//! without routers has none.
+//! Stage: analysis. From: routers' selections, topologies, phases. To: one [`Routing`] per phase
+//! and context. Promises: every figure covers complete selections (all experts of all tokens of one
+//! layer in one graph call). The others are counted in `left_out`. A model without routers has no
+//! routing.
 
 mod by_layer;
 mod layer;
@@ -26,68 +28,68 @@ use site::{Site, sites};
 /// The routers of one context in one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routing {
-    /// Phase.
     pub phase: Phase,
-    /// Process.
     pub pid: u32,
-    /// Address of the context in hex; `None` when there was no token call around.
+    /// Address of the context in hex; `None` for graphs outside of `llama_decode` calls.
     pub context: Option<String>,
-    /// Over all layers: sums; of the figures per batch the sums of the layers' means; of `balance` the mean.
+    /// All layers: sums. Figures per batch are sums of the layers' means, and `balance` is the
+    /// mean.
     pub whole: Figures,
     /// Layer by layer.
     pub layers: Vec<RoutedLayer>,
 }
 
-/// One layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoutedLayer {
-    /// Number of the layer, where the names tell it.
+    /// Layer number, where the names have one.
     pub layer: Option<u32>,
-    /// Name of the first `MUL_MAT_ID` that works by the selection.
+    /// Name of the first `MUL_MAT_ID` that uses the selection.
     pub name: String,
-    /// Name of its weights.
+    /// Name of the weights of that operator.
     pub weights: String,
-    /// Experts for each token, in the latest batch.
+    /// Experts per token, in the latest batch.
     pub n_used: u32,
-    /// Bytes of the weights of one expert, of all `MUL_MAT_ID`s that work by the selection; `None` when not known.
+    /// Bytes of the weights of one expert, over all `MUL_MAT_ID`s that use the selection; `None`
+    /// when unknown.
     pub expert_bytes: Option<u64>,
-    /// Uses by the expert's number: once for each token and rank.
+    /// Uses by expert number: one for each token and rank.
     pub expert_uses: Vec<u64>,
-    /// Figures.
     pub figures: Figures,
 }
 
 /// Figures of a layer, or of all. A batch is one graph call; in decode it is one token.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
-    /// Batches whose selection is here whole. This and the next three, over all layers: of each layer its own.
+    /// Batches with a complete selection. For all layers, this and the next three are sums over the
+    /// layers.
     pub batches: u64,
-    /// Tokens in them.
+    /// Tokens in these batches.
     pub tokens: u64,
-    /// Selections of which only a part came; in no figure.
+    /// Incomplete selections; in no figure.
     pub left_out: u64,
     /// Selections of all experts for every token, which is how an engine may warm up; in no figure.
     pub all_used: u64,
     /// Uses of experts: one for each token and rank.
     pub uses: u64,
-    /// Experts there are.
+    /// Number of experts.
     pub n_expert: u64,
     /// Experts that were never used.
     pub never_used: u64,
-    /// Different experts that a batch uses, mean.
+    /// Mean number of different experts per batch.
     pub distinct_per_batch: Option<f64>,
-    /// Bytes of their weights, mean; `None` when not known.
+    /// Mean bytes of the weights of these experts; `None` when unknown.
     pub bytes_per_batch: Option<f64>,
-    /// How evenly experts are used, 0 (one alone) to 1 (all equally): entropy of the uses by the largest possible.
+    /// Evenness of use, from 0 (one expert) to 1 (all equally): entropy of the uses divided by the
+    /// largest possible.
     pub balance: Option<f64>,
-    /// Reuse from token to token; `None` but in decode, and when calls may be missing in between.
+    /// Reuse from token to token, in decode only; `None` when calls may be missing in between.
     pub reuse: Option<Reuse>,
-    /// What keeping the most used experts would have been worth.
+    /// Benefit if the most used experts had been kept in memory.
     pub pins: Vec<Pin>,
 }
 
-/// A context in a phase; and a layer in it. The first reader's name tells layers of the same weights apart, the number of experts two
-/// models at the same address.
+/// A context in a phase, and a layer in it. The first reader's name distinguishes layers with the
+/// same weights; the number of experts distinguishes two models at the same address.
 type GroupKey = (Phase, u32, u64);
 type LayerKey = (GroupKey, Text, Text, u32);
 
@@ -123,7 +125,7 @@ fn routing(
     Routing { phase, pid, context: context_name(context), whole, layers }
 }
 
-/// The layers that were seen, in order of appearance.
+/// The layers, in order of appearance.
 fn layers<'a>(model: &'a Model, phases: &Phases) -> Vec<(GroupKey, Layer<'a>)> {
     let sites = sites(model);
     let decode_calls = decode_calls(model, phases);
@@ -159,7 +161,7 @@ fn site_of(sites: &[Vec<Site>], topology: TopologyId, node: NodeIdx) -> Option<&
     of.binary_search_by_key(&node, Site::node).ok().map(|i| &of[i])
 }
 
-/// The number of the layer of every selection's first node, as far as names tell it.
+/// The layer number of every selection's first node, as far as names have one.
 #[must_use]
 pub fn layers_of(model: &Model) -> HashMap<(TopologyId, NodeIdx), u32> {
     let sites = sites(model);
@@ -182,7 +184,8 @@ fn tables(model: &Model) -> impl Iterator<Item = (GraphCallId, NodeIdx, Range<us
     })
 }
 
-/// For every decode call its number among those of its context, from 0. Calls that failed before they computed anything are none.
+/// Position of every decode call among those of its context, from 0. Calls that failed before they
+/// computed anything do not count.
 fn decode_calls(model: &Model, phases: &Phases) -> Vec<Option<u64>> {
     let d = &model.llama_calls;
     let mut computed = vec![false; d.len()];
@@ -200,7 +203,7 @@ fn decode_calls(model: &Model, phases: &Phases) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// No call can have been lost between two others, so that the token before is the token before.
+/// No call can be missing between two others, so the previous token is really the previous one.
 fn calls_are_whole(model: &Model) -> bool {
     let lost = |k: DamageKind| matches!(k, DamageKind::Gap | DamageKind::Malformed | DamageKind::UnknownKind);
     !model.health.damage.iter().any(|d| lost(d.kind))
@@ -220,10 +223,10 @@ fn routed(model: &Model, layer: &Layer<'_>, reuse: bool) -> RoutedLayer {
 }
 
 fn whole(layers: &[RoutedLayer], of: &[&Layer<'_>], reuse: bool) -> Figures {
-    // A layer of which nothing came whole says nothing of the others.
+    // A layer without complete selections shows nothing about the others.
     let with: Vec<&Figures> = layers.iter().map(|l| &l.figures).filter(|f| f.batches > 0).collect();
     let sum = |field: fn(&Figures) -> u64| layers.iter().map(|l| field(&l.figures)).sum();
-    // `None` of one layer makes the sum unknown.
+    // `None` for one layer makes the sum unknown.
     let total = |field: fn(&Figures) -> Option<f64>| {
         (!with.is_empty()).then(|| with.iter().map(|f| field(f)).sum::<Option<f64>>()).flatten()
     };

@@ -1,23 +1,24 @@
-//! Pinning: the share of uses that experts of each layer would have served from fast memory.
+//! Pinning: the share of uses that the pinned experts of each layer would have served from fast
+//! memory.
 
 use std::cmp::Reverse;
 
 /// The most used experts of each layer, kept in fast memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pin {
-    /// Number of experts in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the latter two rounded down.
+    /// Rule for the number of experts in each layer: `n_used`, `n_expert/4` or `n_expert/2`, the
+    /// latter two rounded down.
     pub rule: &'static str,
-    /// How many that is.
     pub experts: u64,
-    /// Bytes of their weights; `None` if not known.
+    /// Bytes of their weights; `None` if unknown.
     pub bytes: Option<u64>,
     /// Uses that they would have served if they had been known from the beginning.
     pub hits: u64,
-    /// `hits` as a share of all uses, 0 to 1; `None` if there are no uses. No other fixed set of the same size serves more of
-    /// these uses. With few uses the share is large for that reason alone.
+    /// `hits` as a share of all uses, 0 to 1; `None` without uses. No other fixed set of the same
+    /// size serves more of these uses. With few uses the share is large for that reason alone.
     pub share: Option<f64>,
-    /// Share of the second half's uses that the experts served which the first half of the batches used most, 0 to 1;
-    /// `None` with fewer than two batches.
+    /// Share of the uses in the second half of the batches that the most used experts of the first
+    /// half served, 0 to 1; `None` with fewer than two batches.
     pub ahead_share: Option<f64>,
     /// Mean of `ahead_share` if all experts were equally likely, 0 to 1.
     pub even_share: Option<f64>,
@@ -40,12 +41,12 @@ const RULES: [Rule; 3] = [
     ("n_expert/2", |s| s.halves[0].len() / 2),
 ];
 
-/// What every rule would have been worth, over some layers.
+/// Benefit of every rule, over some layers.
 pub(super) fn pins(layers: &[Stock]) -> Vec<Pin> {
     RULES.iter().map(|rule| pin(layers, rule)).collect()
 }
 
-/// Hits of so many uses.
+/// Hits among uses.
 #[derive(Debug, Default, Clone, Copy)]
 struct Served {
     hits: u64,
@@ -53,7 +54,7 @@ struct Served {
 }
 
 impl Served {
-    /// What the `n` experts that `by` has most of, of equals those of lower numbers, serve of `uses`.
+    /// Adds the `uses` that the `n` most used experts by `by` serve; ties go to the lower number.
     fn add(&mut self, by: &[u64], uses: &[u64], n: usize) {
         let mut order: Vec<usize> = (0..by.len()).collect();
         order.sort_by_key(|e| Reverse(by[*e]));

@@ -1,40 +1,41 @@
-//! Reuse: how long ago the experts of a decode token were used the last time, in decode tokens of the same context.
+//! Reuse: how long ago the experts of a decode token were last used, in decode tokens of the same
+//! context.
 
 use std::collections::BTreeMap;
 
-/// Reuse of experts from one decode token to another. What lies between two decode tokens of a context (a prompt, a pause) does
-/// not count; an expert that a token uses twice counts once.
+/// Reuse of experts from one decode token to another. Anything between two decode tokens of a
+/// context (a prompt, a pause) does not count. An expert that a token uses twice counts once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reuse {
-    /// Experts of tokens whose token before is known too.
+    /// Experts of tokens whose previous token is also known.
     pub uses: u64,
-    /// Those of them that the token before used too.
+    /// Those that the previous token also used.
     pub again: u64,
-    /// The same as a share, 0 to 1; `None` of none.
+    /// `again` as a share of `uses`, 0 to 1; `None` without uses.
     pub share: Option<f64>,
-    /// What that share would be on the mean if every expert were as likely as any other, and tokens chose without regard to each other.
+    /// Expected share if every expert were equally likely and tokens selected independently.
     pub even_share: Option<f64>,
-    /// Experts for which the token that used them last is known, whose distances the next two are of.
+    /// Experts whose last use is known. The next two figures cover these.
     pub known: u64,
-    /// Median distance in tokens, 1 is the token before.
+    /// Median distance in tokens; 1 is the previous token.
     pub median_tokens: Option<u64>,
     /// 90th percentile of the distance.
     pub p90_tokens: Option<u64>,
-    /// Experts that no decode token of the recording used before.
+    /// Experts that no earlier decode token of the recording used.
     pub never: u64,
-    /// Experts of which the token that used them last is not known: selections before it were lost.
+    /// Experts whose last use is unknown, because selections before it were lost.
     pub unknown: u64,
 }
 
-/// Sums of which a [`Reuse`] is made.
+/// Sums for a [`Reuse`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distances {
     uses: u64,
-    /// Experts of the token before by all experts, summed over the uses.
+    /// Experts of the previous token divided by all experts, summed over the uses.
     even: f64,
     never: u64,
     unknown: u64,
-    /// Distance and how often.
+    /// Number of uses by distance.
     count: BTreeMap<u64, u64>,
 }
 
@@ -77,21 +78,22 @@ impl Distances {
     }
 }
 
-/// The decode tokens of one layer, one after the other.
+/// The decode tokens of one layer, in order.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
     /// Tokens so far.
     tokens: u64,
     /// Experts of the layer.
     n_expert: usize,
-    /// By expert, the token that used it last, since the last gap; empty before the first token, as in other phases than decode.
+    /// By expert, the token that last used it since the last gap. Empty before the first token, and
+    /// in phases other than decode.
     last: Vec<Option<u64>>,
-    /// Number of experts of the token before.
+    /// Number of experts of the previous token.
     before: usize,
-    /// The first token behind the last gap; 0 when there was none.
+    /// The first token after the last gap; 0 without a gap.
     since: u64,
     gap: bool,
-    /// The token call whose turn it is, counted in the context's decode calls.
+    /// The expected next call, as a position among the context's decode calls.
     next_call: u64,
     pub(super) distances: Distances,
 }
@@ -110,8 +112,8 @@ impl Chain {
         }
     }
 
-    /// The context's decode call number `call` comes, from 0. Where others were left out before it, what their tokens used is not
-    /// known, and nothing from before them can be told a distance.
+    /// Begins the context's decode call number `call`, from 0. If calls before it are missing, the
+    /// experts of their tokens are unknown, and no distance reaches back before them.
     pub(super) fn call(&mut self, call: u64) {
         if call > self.next_call {
             self.last.fill(None);
@@ -121,7 +123,7 @@ impl Chain {
         self.next_call = call + 1;
     }
 
-    /// The next token, with its experts, each once.
+    /// Adds the next token, with its experts, each once.
     pub(super) fn token(&mut self, experts: &[u32]) {
         let now = self.tokens;
         self.last.resize(self.n_expert, None);

@@ -1,4 +1,5 @@
-//! Where a topology holds a router's selection: its layer, its names, the weights that it picks from.
+//! Location of a router's selection in a topology: its layer, its names, the weights that it
+//! selects from.
 
 use profinfer_trace::model::expert::selections;
 use profinfer_trace::model::{Model, NodeIdx, Selection, Text, Topology};
@@ -10,18 +11,18 @@ pub(super) struct Site {
     pub(super) layer: Option<u32>,
     /// Name of the first `MUL_MAT_ID` that reads it.
     pub(super) name: Text,
-    /// Name of its weights.
+    /// Name of the weights of that operator.
     pub(super) weights: Text,
 }
 
 impl Site {
-    /// The first node that reads it, under which the table has it.
+    /// The first node that reads it, which is its key in the table.
     pub(super) fn node(&self) -> NodeIdx {
         self.selection.readers[0]
     }
 }
 
-/// The selections of every topology of a session, those of each by node.
+/// The selections of every topology of a session, sorted by node.
 pub(super) fn sites(model: &Model) -> Vec<Vec<Site>> {
     let of_topology = |topology: &Topology| {
         selections(&model.texts, topology)
@@ -38,7 +39,8 @@ fn site(model: &Model, topology: &Topology, selection: Selection) -> Site {
     Site { selection, layer, name, weights }
 }
 
-/// The number of the layer in a tensor's name. llama.cpp's names are `ffn_moe_gate-12`, and `blk.12.ffn_gate_exps.weight`.
+/// The layer number in a tensor's name. llama.cpp's names are `ffn_moe_gate-12`, and
+/// `blk.12.ffn_gate_exps.weight`.
 fn layer(name: &str) -> Option<u32> {
     let digits = |rest: &str| {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

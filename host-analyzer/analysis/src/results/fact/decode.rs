@@ -3,10 +3,11 @@
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::Model;
 
-/// Longest time between two decode calls that belongs to generating tokens: sampling, and what an application does with a token.
+/// Longest time between two decode calls that still counts as generating: sampling, and what an
+/// application does with a token.
 const BETWEEN_NS: u64 = 100_000_000;
 
-/// Stretches of generating, in order, apart from each other.
+/// Disjoint stretches of generating, in order.
 #[derive(Debug)]
 pub(super) struct Decode(Vec<(u64, u64)>);
 
@@ -24,7 +25,8 @@ impl Decode {
         Self(stretches)
     }
 
-    /// Whether nothing but generating took place between two times. The calls of another context may lie beside it.
+    /// Whether only generating took place between two times. Calls of another context may run in
+    /// parallel.
     pub(super) fn covers(&self, from_ns: u64, to_ns: u64) -> bool {
         let at = self.0.partition_point(|(start, _)| *start <= from_ns);
         at.checked_sub(1).is_some_and(|at| self.0[at].1 >= to_ns)

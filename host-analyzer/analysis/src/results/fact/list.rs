@@ -1,9 +1,9 @@
-//! Lists of CPUs as the kernel writes them.
+//! Lists of CPUs in the kernel's format.
 
-/// Most CPUs of a list: more than the 8192 that Linux can be built for would be no list.
+/// Most CPUs of a list. Linux can be built for 8192; a longer list is invalid.
 const MAX_CPUS: usize = 8192;
 
-/// The CPUs of `0-3,6`, in order; `None` of anything else.
+/// The CPUs of `0-3,6`, in order; `None` for anything else.
 pub(super) fn cpus(list: &str) -> Option<Vec<u16>> {
     let mut cpus = Vec::new();
     for part in list.trim().split(',').filter(|part| !part.is_empty()) {

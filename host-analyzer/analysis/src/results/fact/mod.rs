@@ -1,7 +1,8 @@
-//! Conditions: what the system and the engine's processes were set to while the session ran.
+//! Conditions: configuration of the system and of the engine's processes while the session ran.
 //!
-//! Stage: analysis. From: facts, and the token calls for what happened in decode. To: [`Conditions`]. Promises: what was not read is
-//! absent with the agent's reason, never 0; a counter's rise is the difference of readings, never an extrapolation.
+//! Stage: analysis. From: facts, and the `llama_decode` calls for what happened in decode. To:
+//! [`Conditions`]. Promises: a value that was not read is absent with the agent's reason, never 0.
+//! The rise of a counter is the difference of readings, never an extrapolation.
 
 mod decode;
 mod list;
@@ -16,38 +17,34 @@ use profinfer_trace::model::{FactScope, FactValue, Model};
 use system::{Cpu, System};
 use table::Table;
 
-/// The conditions of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// The whole system.
     pub system: System,
-    /// CPUs, by number.
+    /// By number.
     pub cpus: Vec<Cpu>,
     /// Traced processes, by id.
     pub processes: Vec<Process>,
     /// Threads that computed, by id; the first 64.
     pub threads: Vec<Thread>,
-    /// What is absent, and why.
     pub absent: Vec<Absent>,
 }
 
 /// A fact that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absent {
-    /// Process id, when it is a process's.
+    /// Set for a fact of a process.
     pub pid: Option<u32>,
-    /// Thread id, when it is a thread's.
+    /// Set for a fact of a thread.
     pub tid: Option<u32>,
-    /// CPU, when it is a CPU's.
+    /// Set for a fact of a CPU.
     pub cpu: Option<u16>,
     /// Name of the fact.
     pub name: String,
-    /// The agent's reason.
+    /// Reason reported by the agent.
     pub why: String,
 }
 
 impl Conditions {
-    /// The conditions of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let table = Table::new(model, phases);
@@ -64,19 +61,16 @@ impl Conditions {
         conditions
     }
 
-    /// One process.
     #[must_use]
     pub fn process(&self, pid: u32) -> Option<&Process> {
         self.processes.iter().find(|p| p.pid == pid)
     }
 
-    /// One CPU.
     #[must_use]
     pub fn cpu(&self, cpu: u16) -> Option<&Cpu> {
         self.cpus.iter().find(|c| c.cpu == cpu)
     }
 
-    /// One thread.
     #[must_use]
     pub fn thread(&self, tid: u32) -> Option<&Thread> {
         self.threads.iter().find(|t| t.tid == tid)

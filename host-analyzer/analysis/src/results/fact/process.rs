@@ -4,28 +4,27 @@ use super::reading::{Course, Limit, Reading, Rise};
 use super::table::Table;
 use profinfer_trace::model::{FactScope, FactValue, Model};
 
-/// One traced process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Process {
-    /// Process id.
     pub pid: u32,
     /// Path of its program.
     pub program: Reading<String>,
-    /// Variables of OpenMP, GGML and llama.cpp in its environment, by name. Whether they were read says `variables`.
+    /// Variables of OpenMP, GGML and llama.cpp in its environment, by name. `variables` shows
+    /// whether they were read.
     pub environment: Vec<Variable>,
-    /// How many such variables it has; more than 64 are not all in `environment`.
+    /// Number of such variables. `environment` has at most 64 of them.
     pub variables: Reading<u64>,
     /// CPUs on which its first thread may run.
     pub affinity: Reading<Vec<u16>>,
-    /// Its control group.
     pub cgroup: Cgroup,
-    /// Resident memory of its own: heap, copied or repacked weights, KV cache, bytes.
+    /// Anonymous resident memory, bytes: heap, copied or repacked weights, KV cache.
     pub rss_anonymous_bytes: Reading<Course>,
-    /// Resident memory that is mapped from files, for example weights, bytes.
+    /// Resident memory mapped from files, bytes, for example weights.
     pub rss_file_bytes: Reading<Course>,
-    /// Resident memory that is shared and of no file, bytes.
+    /// Shared resident memory without a file, bytes.
     pub rss_shared_bytes: Reading<Course>,
-    /// Memory of its own in huge pages, bytes; read when the process was met, when it had begun to compute, and at the end.
+    /// Anonymous memory in huge pages, bytes. Read when the agent first saw the process, when it
+    /// had begun to compute, and at the end.
     pub huge_anonymous_bytes: Reading<Course>,
     /// Mapped files in huge pages, bytes; read at the same times.
     pub huge_file_bytes: Reading<Course>,
@@ -33,56 +32,54 @@ pub struct Process {
     pub major_faults: Reading<Rise>,
     /// Other page faults.
     pub minor_faults: Reading<Rise>,
-    /// Bytes that it had read from storage.
+    /// Bytes read from storage.
     pub storage_read_bytes: Reading<Rise>,
-    /// Threads.
     pub threads: Reading<Course>,
-    /// Nice value, -20 to 19.
+    /// -20 to 19.
     pub nice: Reading<i64>,
     /// It ended before the session did.
     pub ended: bool,
 }
 
-/// A variable of the environment.
+/// An environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Name.
     pub name: String,
-    /// Value; absent when it was too long or may be a secret.
+    /// Absent when it was too long or may be a secret.
     pub value: Reading<String>,
 }
 
 /// The control group of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cgroup {
-    /// Path of the group that the controller of CPU time has it in.
+    /// Path of its group in the CPU controller.
     pub path: Reading<String>,
     /// 1 or 2.
     pub version: Reading<u64>,
-    /// The tightest quota of CPU time of this group and those around it.
+    /// The tightest CPU quota of this group and its ancestors.
     pub quota: Reading<Limit<Quota>>,
     /// Periods in which the group with the quota ran.
     pub periods: Reading<Rise>,
-    /// Periods in which it was stopped, because the quota was used up.
+    /// Periods in which the group was throttled, because it had used up the quota.
     pub throttled_periods: Reading<Rise>,
-    /// For how long, ns, as the kernel counts it: summed over CPUs.
+    /// Throttled time, ns; the kernel sums it over CPUs.
     pub throttled_ns: Reading<Rise>,
     /// CPUs that it may use.
     pub cpuset: Reading<Vec<u16>>,
-    /// The tightest limit of memory of this group and those around it, bytes.
+    /// The tightest memory limit of this group and its ancestors, bytes.
     pub memory_limit_bytes: Reading<Limit<u64>>,
 }
 
-/// A quota of CPU time.
+/// A CPU quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// CPU time in each period, µs.
+    /// CPU time per period, µs.
     pub quota_us: u64,
     /// Period, µs.
     pub period_us: u64,
-    /// What it comes to, 1/1000 of a CPU.
+    /// Quota divided by period, 1/1000 of a CPU.
     pub milli_cpus: u64,
-    /// Which group has it: 0 the process's own, 1 the one around that.
+    /// Group that has the quota: 0 is the process's own, 1 its parent.
     pub level: Option<u64>,
 }
 
@@ -117,7 +114,8 @@ impl Process {
         variable.value.value().map(String::as_str)
     }
 
-    /// How many CPUs its threads may have together, 1/1000: the least of affinity, the group's CPUs and its quota.
+    /// CPUs that its threads may use together, 1/1000: the least of affinity, the group's CPUs and
+    /// its quota.
     #[must_use]
     pub fn milli_cpus(&self) -> Option<u64> {
         let list = |cpus: &Reading<Vec<u16>>| cpus.value().map(|cpus| cpus.len() as u64 * 1000);
@@ -126,7 +124,7 @@ impl Process {
     }
 }
 
-/// A process that began another program has another environment: what was read with the last count of it.
+/// After exec, a process has another environment: use the variables read with the latest count.
 fn environment(table: &Table<'_>, scope: FactScope) -> Vec<Variable> {
     let Some(last) = table.last(scope, "environment.read") else { return Vec::new() };
     let of_it = table.beginning(scope, "env.").filter(|(_, fact)| fact.at_ns == last.at_ns);
@@ -155,7 +153,7 @@ impl Cgroup {
     }
 }
 
-/// A number, or any text: no limit is set.
+/// A number; any text means that no limit is set.
 fn limit<'m>(table: &Table<'m>, scope: FactScope, name: &'m str) -> Reading<Limit<u64>> {
     match table.last(scope, name).map(|fact| fact.value) {
         Some(FactValue::Text(_)) => Reading::Value(Limit::None),
@@ -182,11 +180,11 @@ pub struct Thread {
     pub tid: u32,
     /// CPUs on which it may run: its own list, or its process's where it has none.
     pub affinity: Reading<Vec<u16>>,
-    /// How it is scheduled where it differs from most threads (SCHED_OTHER), for example `SCHED_FIFO 50`.
+    /// Scheduling policy where it is not SCHED_OTHER, for example `SCHED_FIFO 50`.
     pub policy: Option<String>,
-    /// Time that it had a CPU, ns.
+    /// Time on a CPU, ns.
     pub run_ns: Reading<Rise>,
-    /// Time that it wanted a CPU and had none, ns.
+    /// Time runnable without a CPU, ns.
     pub run_delay_ns: Reading<Rise>,
 }
 

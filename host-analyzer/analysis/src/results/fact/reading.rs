@@ -1,19 +1,18 @@
-//! What is known of one condition, or why it is not.
+//! The value of one condition, or the reason why it is missing.
 
-/// A value, or why there is none.
+/// A value, or the reason why it is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Reading<T> {
     /// It was read.
     Value(T),
     /// It could not be read, or the system does not have it; the agent's reason.
     Absent(String),
-    /// The recording says nothing of it: an older agent, or a record that was lost.
+    /// Not in the recording: an older agent, or a lost record.
     #[default]
     Unrecorded,
 }
 
 impl<T> Reading<T> {
-    /// The value.
     #[must_use]
     pub const fn value(&self) -> Option<&T> {
         match self {
@@ -22,7 +21,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The agent's reason why there is no value.
+    /// The agent's reason for a missing value.
     #[must_use]
     pub fn why(&self) -> Option<&str> {
         match self {
@@ -31,12 +30,12 @@ impl<T> Reading<T> {
         }
     }
 
-    /// The same of what `f` makes of the value.
+    /// Converts the value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Reading<U> {
         self.and_then(|value| Reading::Value(f(value)))
     }
 
-    /// What `f` makes of the value.
+    /// Converts the value to another reading.
     pub fn and_then<U>(self, f: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
         match self {
             Self::Value(value) => f(value),
@@ -46,12 +45,11 @@ impl<T> Reading<T> {
     }
 }
 
-/// What a limit is set to.
+/// A configured limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<T> {
     /// No limit is set.
     None,
-    /// This one.
     At(T),
 }
 
@@ -66,34 +64,34 @@ impl<T> Limit<T> {
     }
 }
 
-/// A value over the session, read about once a second.
+/// A value over the session, read about once per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Course {
     /// First value.
     pub first: u64,
     /// Last value.
     pub last: u64,
-    /// Least value that was read.
+    /// Least value.
     pub min: u64,
-    /// Greatest value that was read.
+    /// Greatest value.
     pub max: u64,
 }
 
-/// How much a counter of the kernel rose between the first and the last reading, which are about a second apart.
+/// How much a kernel counter rose. Readings are about a second apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rise {
     /// From the first reading to the last.
     pub whole: u64,
     /// Time between these, ns.
     pub whole_ns: u64,
-    /// Between readings that decode calls lie between and nothing else; `None` when there were none.
+    /// Between readings with only decode calls in between; `None` when there were none.
     pub decode: Option<u64>,
     /// Time between these, ns.
     pub decode_ns: u64,
 }
 
 impl Rise {
-    /// Mean rate, per second; `None` of a single reading.
+    /// Mean rate, per second; `None` for a single reading.
     #[must_use]
     pub fn per_s(&self) -> Option<f64> {
         (self.whole_ns > 0).then(|| self.whole as f64 * 1e9 / self.whole_ns as f64)

@@ -4,22 +4,19 @@ use super::reading::{Course, Reading, Rise};
 use super::table::Table;
 use profinfer_trace::model::FactScope;
 
-/// The whole system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct System {
     /// Options of the kernel's command line that matter here, for example `numa=fake=8`.
     pub kernel_options: Reading<Vec<String>>,
-    /// Where the kernel lets a task be preempted: `none`, `voluntary`, `lazy`, `full` or `rt`.
+    /// Preemption model: `none`, `voluntary`, `lazy`, `full` or `rt`.
     pub preemption: Reading<String>,
-    /// The kernel gives functions of BPF programs stacks per CPU, where they use more than 48 bytes.
+    /// The kernel gives functions of BPF programs per-CPU stacks where they use more than 48 bytes.
     pub private_stacks: Reading<bool>,
-    /// Size of a page, bytes.
     pub page_size_bytes: Reading<u64>,
-    /// NUMA nodes.
     pub numa_nodes: Reading<u64>,
     /// Policy for transparent huge pages: `always`, `madvise` or `never`.
     pub hugepages_policy: Reading<String>,
-    /// Who virtualises this machine, as far as the kernel tells.
+    /// Hypervisor, as far as the kernel reports one.
     pub hypervisor: Reading<String>,
     /// Memory that the kernel has, bytes.
     pub memory_total_bytes: Reading<u64>,
@@ -29,16 +26,16 @@ pub struct System {
     pub swap_total_bytes: Reading<u64>,
     /// Free swap space, bytes.
     pub swap_free_bytes: Reading<Course>,
-    /// Clock of the memory's controller, Hz.
+    /// Clock of the memory controller, Hz.
     pub ddr_frequency_hz: Reading<Course>,
-    /// Its highest clock as it is set, Hz.
+    /// Highest configured clock of the memory controller, Hz.
     pub ddr_frequency_max_hz: Reading<u64>,
-    /// Who chooses it.
+    /// Governor of the memory controller's clock.
     pub ddr_governor: Reading<String>,
-    /// Instructions of the CPUs by which builds of GGML differ, as the kernel calls them.
+    /// CPU features by which builds of GGML differ, in the kernel's names.
     pub cpu_features: Reading<Vec<String>>,
-    /// How often the kernel did not run one of the agent's programs of the scheduler level, because another program or a map was in use
-    /// on that CPU: what it would have told is not known.
+    /// How often the kernel skipped one of the agent's scheduler programs, because another program
+    /// or a map was in use on that CPU. Their events are missing.
     pub sched_missed: Reading<u64>,
 }
 
@@ -66,18 +63,16 @@ impl System {
     }
 }
 
-/// One CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cpu {
-    /// Its number.
     pub cpu: u16,
-    /// Whether it was online at last.
+    /// Whether it was online at the end.
     pub online: Reading<bool>,
     /// Core type: the main ID register in hex on Arm (`0x414fd0b1`), the model's name elsewhere.
     pub core: Reading<String>,
-    /// How fast it is, 1024 for the fastest, as the scheduler reckons.
+    /// Relative speed, 1024 for the fastest, by the kernel's scheduler.
     pub capacity: Reading<u64>,
-    /// Who chooses its clock.
+    /// Governor of its clock.
     pub governor: Reading<String>,
     /// Highest clock of the hardware, Hz.
     pub frequency_max_hz: Reading<u64>,
@@ -85,7 +80,8 @@ pub struct Cpu {
     pub frequency_min_hz: Reading<u64>,
     /// Highest clock that the governor may choose, Hz. Thermal limits change it on some systems.
     pub frequency_limit_hz: Reading<Course>,
-    /// Time for which a hypervisor ran something else while this CPU wanted to run, ns; in steps of 10 ms on most systems.
+    /// Time for which a hypervisor ran something else while this CPU wanted to run, ns; in steps of
+    /// 10 ms on most systems.
     pub steal_ns: Reading<Rise>,
 }
 
@@ -105,7 +101,7 @@ impl Cpu {
         }
     }
 
-    /// The lowest limit in the session was below what the hardware can do.
+    /// The lowest limit in the session was below the clock that the hardware supports.
     #[must_use]
     pub fn limited(&self) -> Option<bool> {
         Some(self.frequency_limit_hz.value()?.min < *self.frequency_max_hz.value()?)

@@ -1,4 +1,4 @@
-//! The readings by what they are about and by name.
+//! Readings by scope and name.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,20 @@ use super::reading::{Course, Reading, Rise};
 use crate::shared::phase::Phases;
 use profinfer_trace::model::{Fact, FactScope, FactValue, Model};
 
-/// Name of the fact that comes when a process is met, at a time when nothing else is read.
+/// Name of the fact that the agent sends when it first sees a process, at a time when it reads
+/// nothing else.
 const MET: &str = "program";
-/// Name of the fact that comes when a process or a thread is found to have ended.
+/// Name of the fact that the agent sends when it finds that a process or thread has ended.
 const ENDED: &str = "ended";
 
 #[derive(Debug)]
 pub(super) struct Table<'m> {
     model: &'m Model,
     rows: BTreeMap<(FactScope, &'m str), Vec<&'m Fact>>,
-    /// When everything was read, in order. A fact that did not change then was not sent.
+    /// Times at which everything was read, in order. The agent sends only facts that changed.
     times: Vec<u64>,
-    /// Up to each of these times, the time between neighbours in which tokens were generated and nothing else took place, ns.
+    /// Cumulative time, ns, up to each of these times: time between neighbours with token
+    /// generation and nothing else.
     covered_ns: Vec<u64>,
     decode: Decode,
 }
@@ -49,7 +51,7 @@ impl<'m> Table<'m> {
         Self { model, rows, times, covered_ns, decode }
     }
 
-    /// What there are facts of, in order.
+    /// All scopes that have facts, in order.
     pub(super) fn scopes(&self) -> Vec<FactScope> {
         let mut scopes: Vec<FactScope> = self.rows.keys().map(|(scope, _)| *scope).collect();
         scopes.dedup();
@@ -87,7 +89,7 @@ impl<'m> Table<'m> {
         }
     }
 
-    /// What a fact says as a text.
+    /// The value of a fact as text.
     pub(super) fn said(&self, fact: &Fact) -> Reading<String> {
         match fact.value {
             FactValue::Text(text) => Reading::Value(self.model.texts.get(text).to_owned()),
@@ -112,7 +114,7 @@ impl<'m> Table<'m> {
         self.text(scope, name).and_then(parsed)
     }
 
-    /// Times and values of a fact that is a number.
+    /// Times and values of a numeric fact.
     fn numbers(&self, scope: FactScope, name: &'m str) -> Vec<(u64, u64)> {
         let facts = self.rows.get(&(scope, name)).into_iter().flatten();
         let number = |fact: &&Fact| match fact.value {
@@ -132,10 +134,10 @@ impl<'m> Table<'m> {
         Reading::Value(Course { first: *first, last: *last, min, max })
     }
 
-    /// Place of the last time at which something was read of `scope`; at least that of `read_ns`.
+    /// Index of the last time at which something was read for `scope`; at least that of `read_ns`.
     fn last_time(&self, scope: FactScope, read_ns: u64) -> Option<usize> {
         let last = match self.last(scope, ENDED) {
-            // It was found to have ended then, and was read for the last time before.
+            // The agent found then that it had ended, and read it last before.
             Some(ended) => self.times.partition_point(|time| *time < ended.at_ns).checked_sub(1)?,
             None => self.times.len().checked_sub(1)?,
         };
@@ -161,7 +163,7 @@ impl<'m> Table<'m> {
         rise.decode_ns = of_first + (self.covered_ns[last] - self.covered_ns[first]);
         let mut in_decode = 0_u64;
         for (at, value) in numbers.iter().skip(1) {
-            // A counter that fell began anew.
+            // A counter that fell was reset.
             let step = value.saturating_sub(before);
             before = *value;
             rise.whole = rise.whole.saturating_add(step);

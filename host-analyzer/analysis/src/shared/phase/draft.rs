@@ -1,8 +1,11 @@
-//! Speculative decoding with two contexts: which one guesses, which one verifies.
+//! Speculative decoding with two contexts: which one drafts, which one verifies.
 //!
-//! A round is some calls of the draft, each of which gives one guess at most, and then one call of the target with the guesses
-//! behind the token that is certain, all of them with logits. Two models that have nothing to do with each other also take turns,
-//! but do not verify: their calls behind the other's have one token, or logits for the last one only.
+//! A round is several calls of the draft, each of which gives at most one draft token, and then one
+//! call of the target. The target's call has the last accepted token and the draft tokens, all with
+//! logits.
+//!
+//! Two unrelated models also take turns, but do not verify: their calls after the other's have one
+//! token, or logits for the last token only.
 
 use std::collections::HashMap;
 
@@ -12,46 +15,44 @@ use profinfer_trace::model::{Layer, Model};
 /// A draft and its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pair {
-    /// Process.
     pub pid: u32,
-    /// Address of the context that guesses.
+    /// Address of the drafting context.
     pub draft: u64,
-    /// Address of the context that verifies.
+    /// Address of the verifying context.
     pub target: u64,
 }
 
-/// The part that a call has in speculative decoding.
+/// Role of a call in speculative decoding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
-    /// None.
     #[default]
     None,
-    /// The draft's.
+    /// A call of the draft.
     Draft,
-    /// The target's, with guesses.
+    /// A call of the target that has draft tokens.
     Verify,
 }
 
-/// Rounds that make two contexts a pair.
+/// Fewest rounds that make two contexts a pair.
 const MIN_ROUNDS: u64 = 2;
 
-/// What was seen of two contexts.
+/// Observations of two contexts.
 #[derive(Default)]
 struct Seen {
-    /// Calls of the one directly behind calls of the other.
+    /// Calls of one context directly after calls of the other.
     turns: u64,
-    /// Those of them that look like verifying.
+    /// Those that look like verification.
     rounds: u64,
 }
 
-/// The calls of one context in a row.
+/// Consecutive calls of one context.
 #[derive(Default)]
 struct Run {
     context: u64,
     calls: u32,
 }
 
-/// The pairs of a session, and the part of each token call.
+/// The pairs of a session, and the role of each `llama_decode` call.
 pub(super) fn pairs(
     model: &Model,
     contexts: &[Context],
@@ -71,7 +72,7 @@ pub(super) fn pairs(
         }
         let (before, calls) = (run.context, run.calls);
         *run = Run { context: d.context[i], calls: 1 };
-        // Behind nothing there is no guess to verify.
+        // At position 0 there is no draft token to verify.
         if calls == 0 || contexts[i].n_past == Some(0) {
             continue;
         }
@@ -105,7 +106,7 @@ pub(super) fn pairs(
     (pairs, roles)
 }
 
-/// Most nodes of a graph of each context: a draft has fewer layers than its target.
+/// Largest number of graph nodes of each context: a draft has fewer layers than its target.
 fn sizes(model: &Model) -> HashMap<(u32, u64), u32> {
     let calls = &model.graph_calls;
     let mut sizes: HashMap<(u32, u64), u32> = HashMap::new();

@@ -1,16 +1,18 @@
-//! How many tokens of a call have logits: the rows of the graph's last product, with the model's head.
+//! Number of tokens of a call that have logits: the rows of the graph's last product, with the
+//! output head of the model.
 //!
-//! Since early 2024 llama.cpp computes them only for the tokens of which they are wanted, and picks those by an input that has a
-//! name in some releases only. Engines before that compute them for all, so that their rows tell nothing.
+//! Since early 2024, llama.cpp computes logits only for the tokens that request them. It selects
+//! these by an input that has a name in some releases only. Older engines compute logits for all
+//! tokens, so their rows show nothing.
 
 use std::collections::HashSet;
 
 use profinfer_trace::model::{Layer, Model, NodeIdx, Text, Topology};
 
-/// Names of the tensor with the logits, and of the weights of the product that gives them.
+/// Names of the tensor with the logits, and of the weights of its product.
 const LOGITS: &str = "result_output";
 const HEAD: &str = "output.weight";
-/// By token call; `None` where a graph was not read whole, or has no head.
+/// By row of `llama_calls`; `None` where a graph was not completely read, or has no output head.
 pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
     let mut all = vec![None; model.llama_calls.len()];
     let picking: HashSet<u32> =
@@ -20,7 +22,7 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
         .iter()
         .map(|(_, t)| picking.contains(&t.pid).then(|| head_rows(model, t)).flatten())
         .collect();
-    // A token call with a long batch computes several graphs, and each of them has a head.
+    // A `llama_decode` call with a long batch computes several graphs, and each has an output head.
     let calls = &model.graph_calls;
     let mut sums = vec![(0_u32, 0_u32, 0_u32, 0_u64); all.len()];
     for i in 0..calls.len() {
@@ -44,8 +46,8 @@ pub(super) fn rows(model: &Model) -> Vec<Option<u64>> {
     all
 }
 
-/// Whether a graph picks tokens: rows of something that it computed, by an input. Rows of weights are embeddings, and rows of a
-/// cache the states of sequences.
+/// Whether a graph selects tokens: it takes rows of a computed tensor by an input. Rows of weights
+/// are embeddings, and rows of a cache are states of sequences.
 fn picks(model: &Model, topology: &Topology) -> bool {
     let n = topology.n_nodes;
     topology.nodes[..n as usize].iter().any(|node| {

@@ -1,8 +1,8 @@
-//! What each token call was for.
+//! Phase of each `llama_decode` call.
 //!
-//! Stage: analysis. From: tokens, positions and rows of logits of every token call. To: one [`Phase`] per token call and per
-//! graph call, and what it was told by. Promises: where logits and positions are not known, the division is that of the engine's
-//! own timings, and [`Evidence::Tokens`] says so.
+//! Stage: analysis. From: tokens, positions and logits rows of every call. To: one [`Phase`] per
+//! `llama_decode` call and per graph call, with the evidence for it. Promises: where logits and
+//! positions are unknown, the phases follow the engine's own timings, marked [`Evidence::Tokens`].
 
 mod draft;
 mod logits;
@@ -13,33 +13,33 @@ use super::tracing::Tracing;
 pub use draft::{Pair, Role};
 use profinfer_trace::model::{LlamaCallId, Model};
 
-/// What a call was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// A prompt is read: logits for fewer tokens than it has.
+    /// Reads a prompt: logits for fewer tokens than it has.
     Prefill,
-    /// One token: the answer is written.
+    /// One token: generates text.
     Decode,
-    /// Several tokens behind others, each with logits: parallel sequences are continued, or a draft is verified.
+    /// Several tokens after others, each with logits: parallel sequences, or verification of a
+    /// draft.
     BatchDecode,
-    /// A call of a draft model, which guesses for a target.
+    /// A call of a draft model, which predicts tokens for a target.
     Draft,
-    /// A trial of the engine's own, before its first prompt.
+    /// A trial call of the engine, before its first prompt.
     WarmUp,
-    /// The number of tokens is not known, or a graph ran outside of a token call.
+    /// Unknown number of tokens, or a graph outside of `llama_decode` calls.
     Unknown,
 }
 
-/// What a phase was told by.
+/// What determined a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
-    /// Rows of logits against tokens.
+    /// Rows of logits compared with tokens.
     Logits,
     /// The positions of this call and of the next one.
     Positions,
     /// The order of the calls of two contexts.
     Contexts,
-    /// The number of tokens alone: a verified draft, or parallel sequences, would be called prefill.
+    /// The number of tokens alone. Verification and parallel sequences then count as prefill.
     Tokens,
 }
 
@@ -48,13 +48,13 @@ impl Phase {
     pub const ALL: [Self; 6] =
         [Self::Prefill, Self::Decode, Self::BatchDecode, Self::Draft, Self::WarmUp, Self::Unknown];
 
-    /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The phase of a call of which only the number of tokens is known; 0 stands for not known.
+    /// The phase of a call if only its number of tokens is known; 0 means unknown.
     ///
-    /// It is the rule of the engine: `llama_context::synchronize` adds the time of a call to `t_eval_us`
-    /// when `n_queued_tokens == 1`, and to `t_p_eval_us` (prompt evaluation) when it is more.
+    /// This is the rule of the engine: `llama_context::synchronize` adds the time of a call to
+    /// `t_eval_us` when `n_queued_tokens == 1`, and to `t_p_eval_us` (prompt evaluation) when it is
+    /// more.
     #[must_use]
     pub const fn new(n_tokens: u32) -> Self {
         match n_tokens {
@@ -64,8 +64,8 @@ impl Phase {
         }
     }
 
-    /// The phase of a call that has logits for so many of its tokens. Behind nothing, several tokens are a prompt, whatever logits
-    /// are wanted of it.
+    /// The phase of a call with logits for `rows` of its tokens. At position 0, several tokens are
+    /// a prompt, no matter how many have logits.
     const fn of_logits(n_tokens: u32, rows: u64, n_past: Option<u32>) -> Self {
         match n_tokens {
             0 => Self::Unknown,
@@ -76,7 +76,8 @@ impl Phase {
         }
     }
 
-    /// Whether a call generates tokens, so that its time begins with the choice of the tokens that it has.
+    /// Whether a call generates tokens, so that its time begins with sampling the tokens that it
+    /// has.
     #[must_use]
     pub const fn generates(self) -> bool {
         matches!(self, Self::Decode | Self::BatchDecode | Self::Draft)
@@ -102,29 +103,27 @@ impl Phase {
     }
 }
 
-/// Phases of all calls.
 #[derive(Debug, Clone, Default)]
 pub struct Phases {
-    /// By row of the token calls.
+    /// By row of `llama_calls`.
     pub llama_calls: Vec<Phase>,
-    /// What each was told by.
+    /// What determined each phase, by row of `llama_calls`.
     pub evidence: Vec<Evidence>,
-    /// By row of the token calls: what each attends to.
+    /// What each call attends to, by row of `llama_calls`.
     pub(crate) contexts: Vec<Context>,
-    /// By row of the token calls: how many of its tokens have logits; `None` when not known.
+    /// Number of tokens with logits, by row of `llama_calls`; `None` when unknown.
     pub logits: Vec<Option<u64>>,
-    /// By row of the graph calls: the phase of the token call around each.
+    /// By row of the graph calls: the phase of the `llama_decode` call around each.
     pub graph_calls: Vec<Phase>,
-    /// Contexts that guess and verify.
+    /// Draft and target contexts.
     pub pairs: Vec<Pair>,
-    /// By row of the token calls: its part in speculative decoding.
+    /// Role in speculative decoding, by row of `llama_calls`.
     pub roles: Vec<Role>,
     /// Which calls have their operators.
     pub tracing: Tracing,
 }
 
 impl Phases {
-    /// The phases of a session.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let contexts = contexts(model);
@@ -173,7 +172,7 @@ mod tests {
         let of = |n_tokens, rows| Phase::of_logits(n_tokens, rows, Some(9));
         // A prompt, a part of it that is not the last, and a last part of one token.
         assert_eq!([of(8, 1), of(512, 0), of(1, 1)], [Phase::Prefill, Phase::Prefill, Phase::Decode]);
-        // A token that is read and answered by nothing.
+        // A token without logits.
         assert_eq!(of(1, 0), Phase::Prefill);
         assert_eq!([of(2, 2), of(5, 5), of(5, 4)], [Phase::BatchDecode, Phase::BatchDecode, Phase::Prefill]);
         // A text that is scored from its beginning.

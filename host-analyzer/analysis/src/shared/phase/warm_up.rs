@@ -1,15 +1,18 @@
-//! Trial calls of the engine's own, before its first prompt.
+//! Trial calls of the engine, before its first prompt.
 //!
-//! llama.cpp warms up each context with the tokens for the beginning and the end of a text, two where the model has both, and
-//! clears the cache behind that. Where sequences are to be cut, as for a draft, it tries that out with two tokens more. So a trial
-//! is a context's first call, of at most two tokens, or its second, of two, if the call behind it begins at position 0 again.
+//! llama.cpp warms up each context with the tokens for the beginning and the end of a text (two
+//! tokens where the model has both), and then clears the cache. Where sequences must be cut, as for
+//! a draft, it also tries that with two more tokens.
+//!
+//! So a trial is a context's first call, with at most two tokens, or its second call, with two
+//! tokens, if the next call starts at position 0 again.
 
 use std::collections::HashMap;
 
 use crate::shared::context::Context;
 use profinfer_trace::model::Model;
 
-/// By token call.
+/// By row of `llama_calls`.
 pub(super) fn warm_ups(model: &Model, contexts: &[Context]) -> Vec<bool> {
     let d = &model.llama_calls;
     let mut found = vec![false; d.len()];
