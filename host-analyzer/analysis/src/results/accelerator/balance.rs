@@ -1,19 +1,21 @@
-//! Operators of a backend against the kernels of its profile: which have none, and which kernels have no operator.
+//! Balance between the operators of a backend and the kernels of its profile: operators without
+//! kernels, and kernels without operators.
 
 use std::collections::BTreeMap;
 
 use profinfer_trace::model::{AcceleratorProfile, KernelPart};
 
-/// One operator of a backend. Of a log without names `executions + beyond = kernels + fused + without`.
+/// One operator of a backend. For a log without names, `executions + beyond = kernels + fused +
+/// without`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Operator.
     pub op: String,
-    /// Executions on the backend, as the recording says: nodes of the graphs times their calls.
+    /// Executions on the backend, from the recording: nodes of the graphs times their calls.
     pub executions: u64,
     /// Kernels that computed it first or alone.
     pub kernels: u64,
-    /// Kernels that computed it behind another operator, as the name of the fusion or the row says.
+    /// Kernels that computed it after another operator, according to the name of the fusion or the
+    /// row.
     pub fused: u64,
     /// Executions without a kernel.
     pub without: u64,
@@ -25,7 +27,7 @@ pub struct Balance {
 #[derive(Debug, Default)]
 pub(super) struct Kernels {
     rows: BTreeMap<String, Balance>,
-    /// Kernels of fusions whose name does not say which operators they are of.
+    /// Kernels of fusions whose name does not identify their operators.
     pub(super) unread: u64,
 }
 
@@ -40,7 +42,8 @@ impl Kernels {
         row.without = row.without.saturating_add(executions);
     }
 
-    /// Counts `kernels` of this operator; `known` are the operators of the backend, and `empty` says which of all have no kernel.
+    /// Counts `kernels` of this operator. `known` are the operators of the backend; `empty` are
+    /// those that have no kernel.
     pub(super) fn ran(&mut self, op: &str, part: &KernelPart, kernels: u64, ops: &[&str]) {
         let row = self.row(op);
         row.kernels = row.kernels.saturating_add(kernels);
@@ -53,7 +56,7 @@ impl Kernels {
             return;
         };
         for op in behind {
-            // What has no execution of its own has no kernel, like a view.
+            // An operator that is never executed by itself has no kernel, like a view.
             if let Some(row) = self.rows.get_mut(op).filter(|r| r.executions > 0) {
                 row.fused = row.fused.saturating_add(kernels);
             }
@@ -64,7 +67,7 @@ impl Kernels {
         self.rows.entry(op.to_owned()).or_insert_with(|| Balance { op: op.to_owned(), ..Balance::default() })
     }
 
-    /// The rows, those with most executions first.
+    /// The rows, most executions first.
     pub(super) fn balances(self, profile: &AcceleratorProfile) -> Vec<Balance> {
         let mut rows: Vec<_> = self.rows.into_values().collect();
         if !profile.format.names_tensors() {
@@ -79,8 +82,8 @@ impl Kernels {
     }
 }
 
-/// The operators behind `first` in a fusion's name, which joins them by `_`, as the names of operators have it, too: the longest name that
-/// fits is taken. `None` if something is left that is none.
+/// The operators after `first` in the name of a fusion. The name joins them by `_`, which names of
+/// operators also contain, so the longest match wins. `None` if a part of the name is no operator.
 fn members<'a>(fusion: &str, first: &str, ops: &[&'a str]) -> Option<Vec<&'a str>> {
     let mut rest = fusion.strip_prefix(first)?;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Which nodes a kernel may have computed, by what its profile tells.
+//! Candidate nodes for a kernel, from what its profile records.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -37,12 +37,13 @@ impl<'a> Candidates<'a> {
         Self { model, shapes, topologies, by_name, of_backend }
     }
 
-    /// The shapes of the backend that fit a row without names.
+    /// The shapes of the backend that match a row without names.
     pub(super) fn shapes(&self, part: &KernelPart) -> BTreeSet<ShapeId> {
         self.of_backend.iter().copied().filter(|id| fits(part, self.shapes.get(*id))).collect()
     }
 
-    /// The nodes with the name and dimensions of a row, and its operator where it tells that.
+    /// The nodes with the name and dimensions of a row, and with its operator where the row has
+    /// one.
     pub(super) fn places(&self, part: &KernelPart) -> Vec<Place> {
         let output = match &part.dims {
             KernelDims::Output(ne) | KernelDims::Tensors(_, ne) => *ne,
@@ -62,7 +63,8 @@ impl<'a> Candidates<'a> {
         named.iter().filter(fits).copied().collect()
     }
 
-    /// The first of the nodes that a kernel fused, of which `place` is the last; `None` if the sources do not lead to just one.
+    /// The first node of a fused kernel whose last node is `place`; `None` if the sources do not
+    /// lead to exactly one.
     pub(super) fn first(&self, place: Place, part: &KernelPart) -> Option<Place> {
         let topology = self.model.topologies.get(place.0);
         let mut node = place.1;
@@ -73,7 +75,7 @@ impl<'a> Candidates<'a> {
         Some((place.0, node))
     }
 
-    /// The nodes whose name no row bears, and their operators.
+    /// The nodes whose name is in no row, and their operators.
     pub(super) fn unnamed(&self, named: &BTreeSet<Place>) -> impl Iterator<Item = (TopologyId, Text)> + '_ {
         let names: BTreeSet<(Text, [u64; 4])> = named.iter().map(|p| self.name(*p)).collect();
         let nodes = self.topologies.iter().flat_map(|id| self.shapes.nodes(*id).map(|(node, _)| (*id, node)));
@@ -106,7 +108,7 @@ fn is(op: &str, shape: &Shape) -> bool {
     op.is_empty() || op == shape.op || op == shape.desc
 }
 
-/// Nothing that the row tells speaks against this shape.
+/// Whether nothing in the row contradicts this shape.
 fn fits(part: &KernelPart, shape: &Shape) -> bool {
     let dims = match &part.dims {
         KernelDims::Untold => true,
@@ -116,7 +118,7 @@ fn fits(part: &KernelPart, shape: &Shape) -> bool {
             let weights = shape.src.first().map(|ne| ne[2]);
             shape.product.is_some_and(same) && experts.is_none_or(|e| weights == Some(e))
         }
-        // A fused row's sources are those of all its nodes.
+        // The sources of a fused row are those of all its nodes.
         KernelDims::Tensors(_, ne) if !part.behind.is_empty() => *ne == shape.ne,
         KernelDims::Tensors(sources, ne) => {
             let told = sources.iter().flatten();

@@ -13,54 +13,53 @@ use profinfer_trace::model::{
     AcceleratorProfile, KernelKind, KernelPart, Model, ProfileFormat, Text, TopologyId,
 };
 
-/// Kinds of kernels without a node that are named.
+/// Largest number of listed kinds of kernels without a node.
 const NAMED: usize = 20;
 
-/// How far one profile fits the recording.
+/// How well one profile matches the recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileJoin {
     /// The file.
     pub name: String,
-    /// Its format.
     pub format: ProfileFormat,
     /// The backend of the recording whose nodes it was joined to; `None` if there is none.
     pub backend: Option<String>,
-    /// Kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Time of the kernels on the device, ns.
     pub device_ns: u64,
-    /// Kernels of exactly one shape.
+    /// Kernels that match exactly one shape.
     pub joined: Part,
-    /// Kernels of one of several shapes, nobody can tell which.
+    /// Kernels that match several shapes, which the profile does not distinguish.
     pub grouped: Part,
-    /// Kernels of no node of the recording.
+    /// Kernels that match no node of the recording.
     pub unjoined: Part,
-    /// Part of the time that is joined or grouped, 0 to 1.
+    /// Share of the time that is joined or grouped, 0 to 1.
     pub share: f64,
-    /// What is not joined, the longest first; at most 20.
+    /// Kernels that are not joined, longest first; at most 20 kinds.
     pub unjoined_kinds: Vec<Unjoined>,
-    /// By operator of the backend, those with most executions first.
+    /// By operator of the backend, most executions first.
     pub operators: Vec<Balance>,
-    /// Kernels that fused operators of which the profile does not say which.
+    /// Kernels that fused operators without naming them.
     pub unread_fusions: u64,
     /// Lines of the file.
     pub lines: u64,
-    /// Lines of something else.
+    /// Lines of other output.
     pub other_lines: u64,
-    /// Lines that are cut or mixed with another.
+    /// Lines that are cut or mixed with another line.
     pub damaged_lines: u64,
-    /// Rows beyond what is kept.
+    /// Rows beyond the limit.
     pub left_out_rows: u64,
-    /// Blocks of a log that are not whole.
+    /// Incomplete blocks of a log.
     pub open_blocks: u64,
-    /// First start to last end of a kernel on the device, ns; where the trace was there.
+    /// First start to last end of a kernel on the device, ns; only with the trace.
     pub span_ns: Option<u64>,
-    /// From the host's call to the submission, summed over kernels, ns; likewise.
+    /// From the host's call to the submission, summed over kernels, ns; only with the trace.
     pub queued_ns: Option<u64>,
 }
 
 impl ProfileJoin {
-    /// Every line was read, and every kernel has a node, or several that nobody can tell apart.
+    /// Every line was read, and every kernel matches one node or a group of indistinguishable
+    /// nodes.
     #[must_use]
     pub const fn whole(&self) -> bool {
         self.unjoined.kernels == 0
@@ -81,7 +80,6 @@ impl ProfileJoin {
 /// A part of the kernels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Kernels.
     pub kernels: u64,
     /// Their time on the device, ns.
     pub device_ns: u64,
@@ -99,9 +97,7 @@ impl Part {
 pub struct Unjoined {
     /// As the profile writes it.
     pub text: String,
-    /// Why.
     pub why: Why,
-    /// Kernels.
     pub kernels: u64,
     /// Their time on the device, ns.
     pub device_ns: u64,
@@ -112,13 +108,13 @@ pub struct Unjoined {
 pub enum Why {
     /// The recording has no graph of that backend.
     NoBackend,
-    /// The profile does not say what the kernel computed.
+    /// The profile does not record what the kernel computed.
     NotTold,
-    /// No node of the backend is of such a name, operator or shape.
+    /// No node of the backend has this name, operator or shape.
     NoNode,
 }
 
-/// What a kind of kernels may be.
+/// Possible matches of one kind of kernels.
 #[derive(Debug, Default, Clone)]
 struct Found {
     shapes: BTreeSet<ShapeId>,
@@ -220,7 +216,8 @@ fn find(candidates: &Candidates<'_>, shapes: &Shapes, kind: &KernelKind) -> Foun
     found
 }
 
-/// The shapes of nodes with a name; of fused ones that of the first, where the sources lead there.
+/// The shapes of nodes with a name. For fused nodes it is the shape of the first, where the sources
+/// lead to it.
 fn shapes_of(
     candidates: &Candidates<'_>,
     shapes: &Shapes,
@@ -231,7 +228,7 @@ fn shapes_of(
     places.iter().map(first).filter_map(|(topology, node)| shapes.of_node(topology, node)).collect()
 }
 
-/// The shapes that the rows around leave of those that a name has.
+/// The shapes of a name that are still possible, given the neighbouring rows.
 fn by_order(
     candidates: &Candidates<'_>,
     shapes: &Shapes,
@@ -240,7 +237,7 @@ fn by_order(
     found: &[Found],
     at: usize,
 ) -> BTreeSet<ShapeId> {
-    /// Rows that are looked at on each side.
+    /// Number of rows that are examined on each side.
     const AROUND: usize = 64;
     let all = |kind: u32| found.get(kind as usize).cloned().unwrap_or_default();
     let known = |row: usize| {
@@ -266,7 +263,7 @@ fn add(sum: &mut Sum, kind: &KernelKind, kernels: u64, device_ns: u64, several: 
     of.1 = of.1.saturating_add(device_ns);
 }
 
-/// What a kernel computed together, in the engine's words.
+/// The fused operators of a kernel, in the engine's words.
 fn fused(part: &KernelPart) -> Option<String> {
     match (part.fusion.as_str(), &part.behind[..]) {
         ("", []) => None,
@@ -275,7 +272,8 @@ fn fused(part: &KernelPart) -> Option<String> {
     }
 }
 
-/// The operator of a part, in the recording's words; `None` where shapes of several fit.
+/// The operator of a part, in the recording's words; `None` where shapes of several operators
+/// match.
 fn operator<'a>(part: &KernelPart, of: &BTreeSet<ShapeId>, shapes: &'a Shapes) -> Option<&'a str> {
     let is = |s: &super::Shape| part.op.is_empty() || part.op == s.op || part.op == s.desc;
     let mut ops = of.iter().map(|id| shapes.get(*id)).filter(|s| is(s)).map(|s| s.op.as_str());
@@ -283,7 +281,7 @@ fn operator<'a>(part: &KernelPart, of: &BTreeSet<ShapeId>, shapes: &'a Shapes) -
     ops.all(|op| op == first).then_some(first)
 }
 
-/// Names of the operators of all graphs, to read names of fusions with.
+/// Names of the operators of all graphs, for parsing the names of fusions.
 fn operators(model: &Model) -> Vec<&str> {
     let ops: BTreeSet<Text> = model.topologies.rows.iter().flat_map(|t| &t.nodes).map(|n| n.op).collect();
     ops.into_iter().map(|op| model.texts.get(op)).filter(|op| !op.is_empty()).collect()

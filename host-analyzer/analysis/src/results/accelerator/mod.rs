@@ -1,8 +1,10 @@
-//! Operators by shape across backends: what each took on the host, and what accelerators' own profiles say it took on the device.
+//! Operators by shape across backends: time on the host, and time on the device from the
+//! accelerators' own profiles.
 //!
-//! Stage: analysis. From: topologies, graph calls, executions, profiles. To: [`Accelerators`]. Promises: a kernel is joined to the one shape
-//! that its row fits, or grouped with all that it fits, or counted as not joined: `kernels = joined + grouped + unjoined`, and so their
-//! times; no time of the device is in a time of the host, nor the other way round.
+//! Stage: analysis. From: topologies, graph calls, executions, profiles. To: [`Accelerators`].
+//! Promises: a kernel is joined to the one shape that its row matches, or grouped with all that it
+//! matches, or counted as not joined: `kernels = joined + grouped + unjoined`, and likewise for
+//! their times. No device time is in a host time, nor the reverse.
 
 mod balance;
 mod candidate;
@@ -28,17 +30,17 @@ use crate::shared::phase::Phases;
 use crate::shared::tally::Tallies;
 use profinfer_trace::model::{Layer, Model};
 
-/// Backends side by side.
+/// Comparison of backends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accelerators {
-    /// How far each profile fits the recording, in the order in which they were named.
+    /// How well each profile matches the recording, in the order of the command line.
     pub profiles: Vec<ProfileJoin>,
-    /// Operators by shape, the longest first. Empty of a recording of one backend without a profile.
+    /// Operators by shape, longest first. Empty for a recording of one backend without a profile.
     pub rows: Vec<Row>,
 }
 
 impl Accelerators {
-    /// The backends of a session. Of one backend without a profile there is nothing to compare.
+    /// The backends of a session. One backend without a profile leaves nothing to compare.
     #[must_use]
     pub fn compute(
         model: &Model,
@@ -60,7 +62,7 @@ impl Accelerators {
         Self::compared(model, groups, tallies, works, achieved)
     }
 
-    /// The backends of one of several recordings: of a single backend, too.
+    /// The backends of one of several recordings; also for a single backend.
     #[must_use]
     pub fn of_recording(model: &Model) -> Self {
         let phases = Phases::compute(model);

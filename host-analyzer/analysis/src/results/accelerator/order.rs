@@ -1,12 +1,13 @@
-//! Rows whose name fits several nodes: which of them it was, by the rows around.
+//! Rows whose name matches several nodes: the neighbouring rows narrow down which node it was.
 //!
-//! A backend runs the nodes of a graph in their order. A row between two rows of which it is known what they were can only be a node
-//! between those. Where that leaves several, it stays open.
+//! A backend runs the nodes of a graph in order. A row between two identified rows can only be a
+//! node between those two. Where several nodes remain, the row stays ambiguous.
 
 use super::candidate::Place;
 
-/// Of `places`, those that lie between what ran before and behind in the same topology. A row behind that is not further on belongs to
-/// the next computation of the graph; then only the one before is a bound for the nodes behind it, and the one behind for those before.
+/// Those of `places` between the identified rows before and after in the same topology. If the row
+/// after is not further on, it belongs to the next computation of the graph. Then only the row
+/// before limits the nodes after it, and only the row after limits the nodes before it.
 pub(super) fn between(places: &[Place], before: &[Place], behind: &[Place]) -> Vec<Place> {
     let possible = |place: &&Place| {
         let same =

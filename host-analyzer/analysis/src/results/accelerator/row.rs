@@ -1,4 +1,4 @@
-//! The table: for each shape what each backend took, on the host and on the device.
+//! The table: the time of each backend for each shape, on the host and on the device.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,36 +10,36 @@ use crate::shared::group::Groups;
 use crate::shared::tally::Tallies;
 use profinfer_trace::model::{GraphCallId, Layer, Model, ProfileFormat, Text, TopologyId};
 
-/// Operators of one shape on all backends that computed it; of several shapes where a profile does not tell them apart.
+/// Operators of one shape on all backends that computed it; of several shapes where a profile does
+/// not distinguish them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The shape, or all shapes that the kernels fit.
+    /// The shape, or all shapes that the kernels match.
     pub shapes: Vec<Shape>,
-    /// Who computed it, the longest first.
+    /// Backends that computed it, longest first.
     pub backends: Vec<OnBackend>,
 }
 
-/// What one backend took for it.
+/// Time of one backend for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnBackend {
-    /// Backend.
     pub backend: String,
-    /// Executions: nodes of such a shape in the graphs that the backend computed, times their calls.
+    /// Executions: nodes with the shape in the graphs that the backend computed, times their calls.
     pub executions: u64,
-    /// On the host; `None` where the recording has no operators of the backend.
+    /// Time on the host; `None` where the recording has no operators of the backend.
     pub host: Option<Host>,
-    /// On the device; `None` without a profile that tells it.
+    /// Time on the device; `None` without a profile that has it.
     pub device: Option<Device>,
 }
 
 impl OnBackend {
-    /// The recording or a profile tells its time.
+    /// The recording or a profile has its time.
     #[must_use]
     pub const fn timed(&self) -> bool {
         self.host.is_some() || self.device.is_some()
     }
 
-    /// The longest of its two times, to sort by, ns.
+    /// The longer one of its two times, for sorting, ns.
     pub(super) fn longest(&self) -> u64 {
         let host = self.host.as_ref().map_or(0, |h| h.wall_ns);
         self.device.as_ref().map_or(0, |d| d.device_ns).max(host)
@@ -49,39 +49,38 @@ impl OnBackend {
 /// Time on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Host {
-    /// It is the time of handing operators over to the backend, not of computing them.
+    /// The time is that of submitting operators to the backend, not of computing them.
     pub host_side: bool,
     /// Executions that were traced.
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
-    /// What was done in that time.
+    /// Work done in that time.
     pub work: Done,
 }
 
 /// Time on the device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    /// Kernels.
     pub kernels: u64,
-    /// Their time by the device's clock, summed, ns.
+    /// Time of the kernels by the device's clock, summed, ns.
     pub device_ns: u64,
-    /// What was done in that time; `None` where it is not known what these kernels computed, or not of how many executions they are.
+    /// Work done in that time; `None` where it is unknown what these kernels computed, or in how
+    /// many executions.
     pub work: Option<Done>,
-    /// Other operators ran on the device in the same time.
+    /// Other operators ran on the device at the same time.
     pub at_once: bool,
-    /// Of them, kernels that computed further operators; their work counts the first one only.
+    /// Kernels that also computed further operators. Their work counts the first operator only.
     pub fused: Vec<Fused>,
 }
 
 /// Kernels that computed several operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fused {
-    /// What, in the engine's words.
+    /// The operators, in the engine's words.
     pub what: String,
-    /// Kernels.
     pub kernels: u64,
-    /// Their time on the device, ns.
+    /// Time of the kernels on the device, ns.
     pub device_ns: u64,
 }
 
@@ -93,7 +92,7 @@ pub(super) struct Sum {
     /// A node may have several kernels.
     pub(super) several: bool,
     pub(super) at_once: bool,
-    /// By what was fused, kernels and their time; the empty text for those that were not.
+    /// Kernels and their time, ns, by fused operators; the empty text for kernels without fusion.
     pub(super) fused: BTreeMap<String, (u64, u64)>,
 }
 
@@ -156,7 +155,8 @@ impl Recorded {
         all
     }
 
-    /// The backend that wrote a profile. One that the agent does not know by name is taken if there is just one of these.
+    /// The backend that wrote a profile. A backend whose name the agent does not know is used if
+    /// there is only one.
     pub(super) fn backend(&self, model: &Model, format: ProfileFormat) -> Option<Text> {
         let named = |b: &&Text| model.texts.get(**b) == format.backend();
         let unknown = |b: &&Text| {
@@ -186,7 +186,7 @@ fn backend_calls(model: &Model) -> impl Iterator<Item = usize> + '_ {
     (0..model.graph_calls.len()).filter(|i| model.graph_calls.layer[*i] == Layer::Backend)
 }
 
-/// Work of all executions of a shape on a device, and whether each had the same.
+/// Work of all executions of a shape on a device, and whether every execution had the same.
 #[derive(Debug, Default, Clone, Copy)]
 struct Told {
     all: Work,
@@ -248,7 +248,7 @@ pub(super) fn rows(
         let row = OnBackend { backend: name, executions: on.executions, host, device };
         found.entry(of).or_default().push(row);
     }
-    // What is left is of several shapes.
+    // The rest matches several shapes.
     for ((of, backend), sum) in sums {
         let executions = recorded.executions(&of, backend);
         let device = Some(device_of(&of, backend, sum, recorded, &told));
@@ -286,7 +286,7 @@ fn device_of(
     } else if whole {
         Some(work.all)
     } else {
-        // Each execution has the same work, so that of any number of them is known.
+        // Each execution has the same work, so the work of any number of executions is known.
         work.one.filter(|_| !work.differ && !sum.several).map(|one| times(&one, sum.kernels))
     };
     let fused = sum

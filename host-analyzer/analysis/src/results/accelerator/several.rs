@@ -1,6 +1,7 @@
 //! Rows of several recordings: the same shape on the backends of all.
 //!
-//! A recording on the processor and one on an accelerator are two runs; a shape is the same in both if operator, types and dimensions are.
+//! A recording on the CPU and one on an accelerator are two runs. A shape is the same in both if
+//! operator, types and dimensions are equal.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,9 +11,9 @@ use super::{Accelerators, OnBackend, Shape};
 /// Operators of one shape in all recordings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeveralRow {
-    /// The shape, or all shapes that the kernels fit.
+    /// The shape, or all shapes that the kernels match.
     pub shapes: Vec<Shape>,
-    /// Who computed it, by recording, then the longest first.
+    /// Backends that computed it, by recording, then longest first.
     pub backends: Vec<InRecording>,
 }
 
@@ -21,11 +22,11 @@ pub struct SeveralRow {
 pub struct InRecording {
     /// Position of the recording.
     pub recording: usize,
-    /// What it took.
     pub on: OnBackend,
 }
 
-/// Puts the rows of several recordings together: first those that several backends or recordings have a time of, then the longest.
+/// Merges the rows of several recordings: first rows with times of several backends or recordings,
+/// then the longest.
 #[must_use]
 pub fn several(recordings: &[Accelerators]) -> Vec<SeveralRow> {
     let mut found: BTreeMap<&[Shape], Vec<InRecording>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Shapes of operators: what makes two of them the same work, on whatever backend.
+//! Shapes of operators: the identity of a piece of work, independent of the backend.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,8 @@ const EMPTY: [&str; 5] = ["NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE"];
 /// An operator with types and dimensions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
-    /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
     /// Types of the sources.
     pub types: Vec<String>,
@@ -22,7 +21,7 @@ pub struct Shape {
     pub src: Vec<[u64; 4]>,
     /// Elements per dimension of the result.
     pub ne: [u64; 4],
-    /// Of a matrix product, what it is in the usual letters.
+    /// For a matrix product, its dimensions in the usual letters.
     pub product: Option<Product>,
 }
 
@@ -31,21 +30,20 @@ pub struct Shape {
 pub struct Product {
     /// Elements of the result's first dimension: rows of the weights.
     pub m: u64,
-    /// Elements of its second: tokens, or experts of a token.
+    /// Elements of the second dimension: tokens, or experts of a token.
     pub n: u64,
     /// Length of the sum.
     pub k: u64,
-    /// Elements of its third times fourth.
+    /// Elements of the third dimension times the fourth.
     pub batch: u64,
 }
 
-/// What tells two shapes apart, before their texts are made.
+/// Identity of a shape, before its texts are made.
 type Key = (Text, Text, Text, [u64; 4], Vec<(u8, Text, [u64; 4])>);
 
 /// Position of a shape.
 pub(super) type ShapeId = u32;
 
-/// The shapes of a session.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     pub(super) rows: Vec<Shape>,
@@ -77,7 +75,7 @@ impl Shapes {
         all
     }
 
-    /// The shape of a node; `None` of one that computes nothing.
+    /// The shape of a node; `None` if it computes nothing.
     pub(super) fn of_node(&self, topology: TopologyId, node: NodeIdx) -> Option<ShapeId> {
         *self.of_node.get(topology.0 as usize)?.get(node.0 as usize)?
     }

@@ -1,4 +1,4 @@
-//! What each operator counted, of the counters that tell what a core waited for.
+//! Counter values per operator, for the counters that show what a core waited for.
 
 use std::collections::HashMap;
 
@@ -8,23 +8,24 @@ use crate::shared::phase::Phases;
 use crate::shared::tally::{Computed, Tallies};
 use profinfer_trace::model::Model;
 
-/// Bytes of a cache line that a refill brings: 64 on every Cortex-A of the profiles, and on x86-64.
+/// Bytes of a cache line that a refill loads: 64 on every Cortex-A of the profiles, and on x86-64.
 const LINE: u64 = 64;
 
-/// Sums over the spans in which both halves of a ratio were counted; `None` where none were.
+/// Sums over the spans that counted both halves of a ratio; `None` where none did.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counted {
-    /// Part of the cycles that the backend stalled, 0 to 1.
+    /// Share of the cycles in which the backend stalled, 0 to 1.
     pub backend_stalls: Option<f64>,
-    /// Instructions by cycles.
+    /// Instructions per cycle.
     pub ipc: Option<f64>,
-    /// Bytes that came from memory, scaled up to the operator's work where only a part of its spans was counted.
+    /// Bytes loaded from memory, scaled to the operator's work where only some of its spans were
+    /// counted.
     pub refill_bytes: Option<u64>,
     /// Page faults that read from a disk.
     pub major_faults: Option<u64>,
 }
 
-/// Columns of the counters of interest.
+/// Columns of the relevant counters.
 struct Columns {
     cycles: Option<usize>,
     stalls: Option<usize>,
@@ -52,7 +53,7 @@ impl Columns {
 struct Sum {
     stalls: (u64, u64),
     instructions: (u64, u64),
-    /// Refills and the work of the spans that counted them.
+    /// Refills and the work of the spans that counted them, ns.
     refills: (u64, u64),
     faults: Option<u64>,
     work_ns: u64,

@@ -1,78 +1,69 @@
-//! The numbers that a verdict rests on.
+//! The numbers that support a verdict.
 
-/// One number with what it is compared to.
+/// A number and its reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Evidence {
-    /// Bytes read and written a second, and their part of the read ceiling.
+    /// Bytes read and written per second, and their share of the read ceiling.
     Bandwidth {
-        /// Bytes a second.
         bytes_per_s: f64,
-        /// Ceiling, bytes a second; `None` when there is none for as many threads.
+        /// Ceiling, bytes per second; `None` when there is none for this number of threads.
         ceiling: Option<u64>,
-        /// Part of it; above 1 the bytes came from a cache.
+        /// Share of the ceiling. Above 1, the bytes came from a cache.
         share: Option<f64>,
     },
-    /// Operations a second, and their part of the ceiling of their arithmetic.
+    /// Operations per second, and their share of the ceiling for this arithmetic.
     Arithmetic {
-        /// Operations a second.
         operations_per_s: f64,
-        /// Ceiling, operations a second; `None` when there is none for as many threads.
+        /// Ceiling, operations per second; `None` when there is none for this number of threads.
         ceiling: Option<u64>,
-        /// Part of it.
+        /// Share of the ceiling.
         share: Option<f64>,
     },
-    /// Operations for each byte.
-    Intensity {
-        /// Operations by bytes.
-        operations_per_byte: f64,
-    },
-    /// Time at the barrier, and its part of the threads' time.
+    /// Operations per byte.
+    Intensity { operations_per_byte: f64 },
+    /// Time at the barrier, and its share of the threads' time.
     Waited {
         /// ns, summed over threads.
         wait_ns: u64,
-        /// Part of work and wait together, 0 to 1.
+        /// Share of work and wait together, 0 to 1.
         share: f64,
     },
-    /// Cycles in which the core waited for data or for a unit to be free.
+    /// Cycles in which the core waited for data or for a free unit.
     BackendStalls {
-        /// Part of the cycles, 0 to 1.
+        /// Share of the cycles, 0 to 1.
         share: f64,
     },
-    /// Lines of 64 bytes that the last cache got from memory.
+    /// Lines of 64 bytes that the last-level cache loaded from memory.
     Refills {
-        /// Bytes.
         bytes: u64,
-        /// Part of the bytes that the operator had to read; above 1 something was read twice, or beside it.
+        /// Ratio to the bytes that the operator had to read. Above 1, it read some twice, or others
+        /// loaded data at the same time.
         of_read: f64,
     },
-    /// Instructions in each cycle.
-    Ipc {
-        /// Instructions by cycles.
-        instructions_per_cycle: f64,
-    },
+    /// Instructions per cycle.
+    Ipc { instructions_per_cycle: f64 },
     /// Page faults that read from a disk.
     MajorFaults {
-        /// How many.
         faults: u64,
-        /// Least part of the threads' work that they took, 0 to 1.
+        /// Lower bound of their share of the threads' work, 0 to 1.
         share: f64,
     },
-    /// Others had its CPUs.
+    /// Other tasks had its CPUs.
     Disturbed {
-        /// Part of the wall time, 0 to 1.
+        /// Share of the wall time, 0 to 1.
         share: f64,
     },
-    /// It takes hardly longer than what its probe adds to it.
+    /// It takes hardly longer than what its probe adds.
     Tiny {
         /// Median wall time, ns.
         median_ns: u64,
-        /// Of it the probe, ns.
+        /// The probe's part of it, ns.
         probe_inside_ns: u64,
     },
 }
 
 impl Evidence {
-    /// The number, what it is compared to, and the part that it is of something.
+    /// The number, its reference, and its share.
     #[must_use]
     pub fn numbers(&self) -> (Option<f64>, Option<f64>, Option<f64>) {
         match *self {

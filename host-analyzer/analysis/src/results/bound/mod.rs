@@ -1,10 +1,12 @@
-//! What bounds each operator: what would have to be faster for it to be faster.
+//! What limits each operator: the resource that would have to be faster.
 //!
-//! Stage: analysis. From: operators, their work, ceilings, counters, what the probes cost. To: a [`Bound`] for each operator.
-//! Promises: every verdict carries the numbers that it rests on; without ceilings nothing is claimed with high confidence of memory or
-//! arithmetic; an operator of which too little is known is [`Kind::Unknown`].
+//! Stage: analysis. From: operators, their work, ceilings, counters, cost of the probes. To: a
+//! [`Bound`] for each operator. Promises: every verdict has the numbers that support it. Without
+//! ceilings, no verdict about memory or arithmetic has high confidence. An operator with too little
+//! data is [`Kind::Unknown`].
 //!
-//! The first that applies holds: page faults, disturbance from outside, size, roofline, wait at the barrier, counters, intensity.
+//! The first match decides, in this order: page faults, disturbance from outside, size, roofline,
+//! barrier wait, counters, intensity.
 
 mod counted;
 mod evidence;
@@ -18,22 +20,22 @@ use super::op::{Op, Operator, host_side};
 use super::roof::Roofs;
 use super::work::{Achieved, Done};
 
-/// What an operator is bound by.
+/// What limits an operator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// By the bytes that memory delivers.
+    /// Memory bandwidth.
     Memory,
-    /// By the operations that the cores do.
+    /// Arithmetic of the cores.
     Compute,
-    /// By threads that wait for the last of them.
+    /// Waiting for the slowest thread.
     Synchronisation,
-    /// By others that had its CPUs.
+    /// Other tasks that had its CPUs.
     Interference,
-    /// By pages that are read from a disk.
+    /// Pages that are read from a disk.
     Io,
-    /// By what it takes to start any operator: there is next to no work in it.
+    /// The cost of starting an operator: it has almost no work.
     Dispatch,
-    /// Not enough is known, or nothing stands out.
+    /// Too little data, or no dominant limit.
     #[default]
     Unknown,
 }
@@ -54,58 +56,58 @@ impl Kind {
     }
 }
 
-/// How sure a verdict is.
+/// Confidence of a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Confidence {
-    /// From one number that allows another reading.
+    /// One number that allows another interpretation.
     #[default]
     Low,
-    /// From one number that is clear, or from two that agree.
+    /// One clear number, or two numbers that agree.
     Medium,
-    /// From numbers far beyond their thresholds.
+    /// Numbers far beyond their thresholds.
     High,
 }
 
 /// A verdict on one operator.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bound {
-    /// What bounds it.
     pub by: Kind,
-    /// How sure that is.
     pub confidence: Confidence,
-    /// The numbers, the decisive one first.
+    /// The numbers, decisive one first.
     pub evidence: Vec<Evidence>,
 }
 
-/// What is known of one operator.
+/// The data of one operator.
 struct Known<'a> {
     operator: &'a Operator,
     done: &'a Done,
     roofs: &'a Roofs,
     counted: Option<&'a Counted>,
-    /// Part of its wall time that others had its CPUs, 0 to 1, where the scheduler was watched.
+    /// Share of its wall time during which other tasks had its CPUs, 0 to 1; only with the
+    /// scheduler level.
     disturbed: Option<f64>,
     probe_inside_ns: Option<u64>,
 }
 
-/// A fault that reads a page from flash takes at least so long, ns: a 4 KiB random read of a fast NVMe drive; eMMC and SD cards take ten
-/// times as long.
+/// Shortest time of a fault that reads a page from flash, ns: a 4 KiB random read of a fast NVMe
+/// drive. eMMC and SD cards take ten times as long.
 const MAJOR_FAULT_NS: u64 = 20_000;
-/// Part of the wall time that faults or others must have taken to count as the bound.
+/// Smallest share of the wall time for faults or other tasks to count as the limit.
 const TAKEN: f64 = 0.1;
 /// The same with high confidence.
 const TAKEN_CLEARLY: f64 = 0.5;
-/// An operator shorter than so many times what its own probe adds to it has next to no work.
+/// An operator shorter than this many times the probe's own addition has almost no work.
 const TINY: u64 = 2;
-/// A mean that is so many times the limit for the median comes from single executions that something held up.
+/// If the mean exceeds the limit of the median by this factor, single executions were delayed.
 const HELD_UP: u64 = 2;
-/// Part of the threads' time at the barrier from which the wait is the bound.
+/// Smallest share of the threads' time at the barrier for the wait to count as the limit.
 const WAITED: f64 = 0.4;
 /// The same with high confidence.
 const WAITED_CLEARLY: f64 = 0.6;
 
-/// The verdicts, by row of [`Op::operators`]. `disturbed` is the part of each operator's wall time that others had its CPUs, by the same
-/// rows, or empty where the scheduler was not watched.
+/// The verdicts, by row of [`Op::operators`]. `disturbed` is the share of each operator's wall time
+/// during which other tasks had its CPUs, by the same rows. It is empty without the scheduler
+/// level.
 #[must_use]
 pub fn bounds(
     op: &Op,
@@ -133,7 +135,7 @@ pub fn bounds(
 }
 
 fn bound(known: &Known<'_>) -> Bound {
-    // The time of handing a kernel over says nothing of the kernel.
+    // The time of submitting a kernel shows nothing about the kernel.
     if host_side(&known.operator.backend) {
         return Bound::default();
     }

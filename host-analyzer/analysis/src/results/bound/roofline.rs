@@ -1,30 +1,35 @@
-//! Memory or arithmetic: by ceilings, by counters, and where there are neither by intensity alone.
+//! Memory or arithmetic: by ceilings, else by counters, else by intensity alone.
 
 use super::{Bound, Confidence, Evidence, Kind, Known};
 use crate::results::roof::Roof;
 
-/// Part of a ceiling from which it is the bound. A kernel that streams weights and unpacks them reaches 0.7 to 0.9 of what a pure read does.
+/// Share of a ceiling from which on the ceiling is the limit. A kernel that streams weights and
+/// unpacks them reaches 0.7 to 0.9 of a pure read.
 const NEAR: f64 = 0.6;
 /// The same with high confidence.
 const AT: f64 = 0.8;
-/// From this part on a ceiling may be the bound, if counters say the same.
+/// From this share on, a ceiling may be the limit if counters agree.
 const TOWARDS: f64 = 0.3;
-/// Above this part of the read ceiling the bytes came from a cache: a ceiling is exceeded by a few hundredths at most.
+/// Above this share of the read ceiling, the bytes came from a cache. Measurements exceed a ceiling
+/// by a few percent at most.
 const CACHED: f64 = 1.15;
-/// Part of the cycles from which the backend's stalls are the bound.
+/// Share of stalled cycles from which on the stalls are the limit.
 const STALLED: f64 = 0.5;
-/// Part of the operator's reads that must have come from memory, for the stalls to be those of memory.
+/// Smallest share of the operator's reads that must come from memory for the stalls to be memory
+/// stalls.
 const REFILLED: f64 = 0.5;
-/// Operations a byte below which every CPU waits for memory: the slowest balance of the boards' cores, an A55's, is about 8.
+/// Operations per byte below which every CPU waits for memory. The lowest balance of the boards'
+/// cores, an A55's, is about 8.
 const LEAN: f64 = 8.0;
-/// Operations a byte above which no CPU waits for memory: an A76 cluster with `sdot` is balanced at about 30.
+/// Operations per byte above which no CPU waits for memory. An A76 cluster with `sdot` is balanced
+/// at about 30.
 const DENSE: f64 = 64.0;
 
 fn roof<'a>(known: &Known<'a>) -> &'a Roof {
     known.roofs.phase(known.operator.phase)
 }
 
-/// The type of the operator's first source, which decides on the arithmetic.
+/// The type of the operator's first source, which determines the arithmetic.
 fn dtype<'a>(known: &Known<'a>) -> &'a str {
     match known.operator.op.as_str() {
         "MUL_MAT" | "MUL_MAT_ID" => known.operator.src.first().map_or("f32", |s| s.dtype.as_str()),
@@ -33,7 +38,7 @@ fn dtype<'a>(known: &Known<'a>) -> &'a str {
     }
 }
 
-/// Parts of the read ceiling and of the ceiling of the arithmetic, with the numbers.
+/// Shares of the read ceiling and of the arithmetic ceiling, with the numbers.
 fn parts(known: &Known<'_>) -> (Option<f64>, Option<f64>, Vec<Evidence>) {
     let roof = roof(known);
     let share = |value: f64, top: Option<u64>| top.map(|top| value / top as f64);
@@ -52,12 +57,12 @@ fn parts(known: &Known<'_>) -> (Option<f64>, Option<f64>, Vec<Evidence>) {
     (memory, arithmetic, evidence)
 }
 
-/// The numbers of the roofline, for verdicts that rest on others.
+/// The roofline's numbers, for verdicts with other reasons.
 pub(super) fn shares(known: &Known<'_>) -> Vec<Evidence> {
     parts(known).2
 }
 
-/// What counters say of memory: they agree, they do not, or there are none.
+/// Whether counters confirm memory: yes, no, or no counters.
 fn counters(known: &Known<'_>) -> (Option<bool>, Vec<Evidence>) {
     let Some(counted) = known.counted else { return (None, Vec::new()) };
     let stalls = counted.backend_stalls.map(|share| Evidence::BackendStalls { share });
@@ -69,7 +74,7 @@ fn counters(known: &Known<'_>) -> (Option<bool>, Vec<Evidence>) {
     (agree, [stalls, refills, ipc].into_iter().flatten().collect())
 }
 
-/// By the ceilings of as many threads.
+/// By the ceilings for this number of threads.
 pub(super) fn by_ceilings(known: &Known<'_>) -> Option<Bound> {
     let (memory, arithmetic, mut evidence) = parts(known);
     let memory = memory.filter(|share| *share <= CACHED).unwrap_or(0.0);
@@ -96,13 +101,14 @@ pub(super) fn by_ceilings(known: &Known<'_>) -> Option<Bound> {
 pub(super) fn by_counters(known: &Known<'_>) -> Option<Bound> {
     let (stalled, mut evidence) = counters(known);
     evidence.extend(shares(known));
-    // Stalls without refills may be those of a unit that is busy.
+    // Stalls without refills may come from a busy unit.
     let refilled = known.counted?.refill_bytes.is_some();
     let confidence = if refilled { Confidence::Medium } else { Confidence::Low };
     (stalled == Some(true)).then_some(Bound { by: Kind::Memory, confidence, evidence })
 }
 
-/// By operations a byte, where there are no ceilings. Only bytes that no cache holds tell something of memory.
+/// By operations per byte, where there are no ceilings. Only bytes that no cache holds indicate
+/// memory.
 pub(super) fn by_intensity(known: &Known<'_>) -> Option<Bound> {
     let operations_per_byte = known.done.intensity?;
     let roof = roof(known);

@@ -1,4 +1,4 @@
-//! Operators of one graph call with the threads' arrivals at the barrier behind each.
+//! Operators of one graph call, with the threads' arrivals at the barrier after each.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ pub(super) struct Meeting {
     pub(super) node: NodeIdx,
     /// Threads that took part.
     pub(super) threads: u32,
-    /// First start of work, ns, and the span that began it.
+    /// First start of work, ns, and its span.
     pub(super) start: u64,
     pub(super) first: usize,
-    /// Last end of work, ns: the barrier opens. And the span that ended then.
+    /// Last end of work, ns, when the barrier opens, and its span.
     pub(super) release: u64,
     pub(super) last: usize,
     /// The span that ended first.
     pub(super) early: usize,
-    /// Medians of the other threads' starts and ends, ns; of one thread its own.
+    /// Medians of the other threads' starts and ends, ns; for a single thread, its own.
     pub(super) others_start: u64,
     pub(super) others_end: u64,
     /// Most work of another thread, ns.
@@ -29,19 +29,19 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// What the order in which barriers opened goes by.
+    /// Sort key for the order in which barriers opened.
     #[inline]
     pub(super) const fn opened(&self) -> (u64, u64) {
         (self.release, self.start)
     }
 }
 
-/// The operators of one graph call, in the order in which the spans name their nodes.
+/// The operators of one graph call, in the order in which the spans first name their nodes.
 #[derive(Debug, Default)]
 pub(super) struct BarrierArrivals {
     pub(super) rows: Vec<Meeting>,
     gather: Gather,
-    /// Used again from call to call.
+    /// Reused from call to call.
     values: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn end(spans: &Spans, i: usize) -> u64 {
 }
 
 impl BarrierArrivals {
-    /// Reads the spans of one graph call, however they lie.
+    /// Reads the spans of one graph call, in any order.
     pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
         let Self { rows: meetings, gather, values } = self;
         gather.read(&spans.node, rows);
@@ -88,11 +88,13 @@ impl Arrival {
     }
 }
 
-/// Of two threads the other one is the median. Which one comes last is a matter of chance, so that nothing here branches by it.
+/// With two threads, the other one is the median. Which thread comes last is random, so this code
+/// does not branch on it.
 #[inline]
 fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Meeting {
     let (a_end, b_end) = (a.end(), b.end());
-    // Of those that come together the later thread counts as the last, and the earlier one as the first.
+    // If both arrive together, the later thread counts as the last, and the earlier one as the
+    // first.
     let (b_last, b_first) = (b_end >= a_end, b.start < a.start);
     Meeting {
         node,
@@ -108,7 +110,7 @@ fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Meeting {
     }
 }
 
-/// Of one thread or more; `values` is room that is used again.
+/// For one thread or more. `values` is a buffer for reuse.
 fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &mut Vec<u64>) -> Meeting {
     let start = |i: usize| spans.start_ns[i];
     let mut all = members.clone();
@@ -122,7 +124,7 @@ fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &
         if start(i) < start(first) {
             first = i;
         }
-        // Of those that come together the later thread counts as the last.
+        // If several arrive together, the later thread counts as the last.
         if ended >= release {
             (last, release) = (i, ended);
         }
@@ -151,14 +153,14 @@ fn median(of: impl Iterator<Item = u64>, values: &mut Vec<u64>) -> Option<u64> {
     percentile(values, 50)
 }
 
-/// The spans of one thread that is in step, node by node, by its number there.
+/// The spans of one thread that is in step, node by node. `n` is its position in the call.
 pub(super) fn arrivals(spans: &Spans, steps: Steps, n: usize) -> impl Iterator<Item = Arrival> {
     let rows = steps.of_thread(n);
     let times = spans.start_ns[rows.clone()].iter().zip(&spans.work_ns[rows.clone()]);
     rows.zip(times).map(|(span, (start, work))| Arrival { span, start: *start, work: *work })
 }
 
-/// The meetings of threads that are in step, if there are two.
+/// The meetings of exactly two threads in step.
 pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = Meeting>> {
     (steps.count() == 2).then(|| {
         let pairs = arrivals(spans, steps, 0).zip(arrivals(spans, steps, 1));
@@ -166,7 +168,7 @@ pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = 
     })
 }
 
-/// The same of any number; `values` is room that is used again.
+/// The same for any number of threads. `values` is a buffer for reuse.
 pub(super) fn meetings(spans: &Spans, steps: Steps, values: &mut Vec<u64>) -> impl Iterator<Item = Meeting> {
     (0..steps.nodes()).map(move |k| of_any(spans, steps.of_node(k), values))
 }
@@ -175,7 +177,7 @@ pub(super) fn meetings(spans: &Spans, steps: Steps, values: &mut Vec<u64>) -> im
 mod tests {
     use super::*;
 
-    /// Two threads are read as any number is, whatever their times.
+    /// The code for two threads gives the same as the code for any number, whatever the times.
     #[test]
     fn both_ways_give_the_same() {
         let times = [0, 1, 2, 3, u64::MAX - 1, u64::MAX];

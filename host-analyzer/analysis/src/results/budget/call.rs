@@ -1,4 +1,4 @@
-//! The spans of each graph call, and how they lie.
+//! The spans of each graph call, and their layout.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use profinfer_trace::model::{Model, Spans, ThreadId};
 #[derive(Debug, Clone, Default)]
 pub(super) struct CallRows {
     pub(super) rows: Range<usize>,
-    /// Its threads are in step, each began a node after the barrier before it had opened, inside of the call's time, and all waits are
-    /// known. Found out when habits are learnt.
+    /// Set if its threads are in step, each began a node after the barrier before it had opened,
+    /// within the time of the call, and all waits are known. Set while habits are learnt.
     pub(super) steps: Option<Steps>,
 }
 
 impl CallRows {
-    /// The spans of all graph calls; none of one without.
+    /// The spans of all graph calls; empty for a call without spans.
     pub(super) fn of_all(model: &Model) -> Vec<Self> {
         let mut calls = vec![Self::default(); model.graph_calls.len()];
         for (call, rows) in model.spans.by_call() {

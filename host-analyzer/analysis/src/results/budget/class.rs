@@ -1,59 +1,65 @@
 //! The classes of the budget, and sums by class.
 
-/// What a stretch of a thread's time went to. Every nanosecond is in exactly one class.
+/// Use of a stretch of a thread's time. Every nanosecond is in exactly one class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Computing operators.
     Work,
-    /// Operators together with the waits behind them, of a recording without the ends of operators.
+    /// Operators with the waits after them, in a recording without end probes.
     WorkAndWait,
     /// Waiting at the barrier for the last arriver, which had been preempted.
     WaitPreempted,
-    /// The same; its cgroup's quota was used up, or a hypervisor had the CPU.
+    /// Waiting at the barrier: the last arriver's cgroup had used up its quota, or a hypervisor had
+    /// the CPU.
     WaitThrottled,
-    /// The same; an interrupt ran on its CPU.
+    /// Waiting at the barrier: an interrupt ran on the last arriver's CPU.
     WaitInterrupted,
-    /// The same; it slept inside the operator, for example because a page was read from disk, or was stopped before it.
+    /// Waiting at the barrier: the last arriver slept inside the operator, for example to read a
+    /// page from disk, or was stopped before it.
     WaitBlocked,
-    /// The same; it began the operator late, for example because it had to wake up.
+    /// Waiting at the barrier: the last arriver began the operator late, for example because it had
+    /// to wake up.
     WaitStartedLate,
-    /// The same; its core is slower than those of the others.
+    /// Waiting at the barrier: the last arriver's core is slower than the others.
     WaitSlowerCore,
-    /// The same; it is the last one at this operator nearly always, so it has more to do.
+    /// Waiting at the barrier: the same thread is nearly always last at this operator, so it has
+    /// more work.
     WaitMoreRows,
-    /// The same; why it was late is not seen.
+    /// Waiting at the barrier: the cause of the lateness is not visible.
     WaitUneven,
     /// Waiting while one thread computes an operator that has no work for others.
     WaitOneThread,
-    /// Ready to run without a CPU: another task had it.
+    /// Runnable without a CPU: another task had it.
     Preempted,
-    /// Ready to run, and the CPU was idle or not there: a quota was used up, or a hypervisor had it.
+    /// Runnable, and the CPU was idle or absent: a quota was used up, or a hypervisor had the CPU.
     Throttled,
-    /// Woken, and the CPU on its way out of idleness: nobody had it.
+    /// Woken, while the CPU was leaving an idle state: no task had it.
     Waking,
     /// Interrupts ran on its CPU.
     Interrupted,
-    /// Asleep where it should compute: a page was read from disk, a lock, a signal.
+    /// Asleep where it should compute: a page read from disk, a lock, a signal.
     Blocked,
-    /// From the release of a barrier to the start of the next operator, and at the edges of a graph: leaving the
-    /// barrier, passing over views, dispatch.
+    /// From the release of a barrier to the start of the next operator, and at both ends of a
+    /// graph: leaving the barrier, skipping views, dispatch.
     BetweenOperators,
-    /// In the token call and in no backend's graph: building and allocating the graph, inputs, copies of outputs.
+    /// In the `llama_decode` call but in no backend's graph: building and allocating the graph,
+    /// inputs, copies of outputs.
     GraphPreparation,
-    /// Between two token calls: sampling and the application, its sleep included. The engine's own report calls most of it unaccounted.
+    /// Between two `llama_decode` calls: sampling and the application, including its sleep. The
+    /// engine's own report calls most of it unaccounted.
     Application,
-    /// In the graph of a backend other than the CPU's: outside of operators that were seen, and asleep in those, as the device computes.
+    /// In the graph of a backend other than the CPU's: outside of recorded operators, and asleep in
+    /// those while the device computes.
     OtherBackend,
-    /// What the probes of operators take, as measured on this machine.
+    /// Time that the operator probes take, as measured on this machine.
     Probes,
-    /// In graphs, where operators were not captured, as the duty cycle, the controller or a filter had it.
+    /// In graphs, where the duty cycle, the controller or a filter excluded operators.
     NotTraced,
-    /// Not known: spans were lost, or the level was not recorded.
+    /// Unknown: spans were lost, or the level was not recorded.
     Unknown,
 }
 
 impl Class {
-    /// All classes.
     pub const ALL: [Self; 23] = [
         Self::Work,
         Self::WorkAndWait,
@@ -110,13 +116,13 @@ impl Class {
         }
     }
 
-    /// Outside of the backends' graphs, so that it is known of every token, traced or not.
+    /// Outside of the backends' graphs, so it is known for every token, traced or not.
     #[must_use]
     pub const fn outside_of_graphs(self) -> bool {
         matches!(self, Self::GraphPreparation | Self::Application)
     }
 
-    /// Others had the CPU of a thread, or of the thread that was waited for.
+    /// Other tasks had the CPU of a thread, or of the thread that it waited for.
     #[must_use]
     pub const fn is_disturbed(self) -> bool {
         matches!(
@@ -130,7 +136,7 @@ impl Class {
         )
     }
 
-    /// Waiting at the barrier, for whatever cause.
+    /// Waiting at the barrier, for any cause.
     #[must_use]
     pub const fn is_wait(self) -> bool {
         (self as usize) >= Self::WaitPreempted as usize && (self as usize) <= Self::WaitOneThread as usize
@@ -148,18 +154,18 @@ impl Parts {
         self.0[class as usize]
     }
 
-    /// Classes that have any time.
+    /// Classes with any time.
     pub fn iter(&self) -> impl Iterator<Item = (Class, u64)> + '_ {
         Class::ALL.into_iter().map(|class| (class, self.get(class))).filter(|(_, ns)| *ns > 0)
     }
 
-    /// All classes together, ns.
+    /// Sum of all classes, ns.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
     }
 
-    /// The classes of waiting together, ns.
+    /// Sum of the waiting classes, ns.
     #[must_use]
     pub fn wait(&self) -> u64 {
         self.iter().filter(|(class, _)| class.is_wait()).fold(0, |sum, (_, ns)| sum.saturating_add(ns))
@@ -171,7 +177,7 @@ impl Parts {
         *sum = sum.saturating_add(ns);
     }
 
-    /// So much more time, to be given.
+    /// `left` ns more, to be assigned.
     #[inline]
     pub(super) const fn stretch(&mut self, left: u64) -> Stretch<'_> {
         Stretch { parts: self, left }
@@ -182,8 +188,8 @@ impl Parts {
     }
 }
 
-/// Gives the time of one thread, from a start to an end, to classes. By construction the sum of what it gave is the time that
-/// passed, whatever times come in whatever order.
+/// Assigns the time of one thread, from a start to an end, to classes. The sum of the assigned
+/// times is by construction the elapsed time, whatever times come in whatever order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allocation {
     at: u64,
@@ -196,17 +202,17 @@ impl Allocation {
         Self { at: start, end, parts: Parts([0; Class::ALL.len()]) }
     }
 
-    /// Up to where time was given.
+    /// Time is assigned up to here, ns.
     pub(super) const fn at(&self) -> u64 {
         self.at
     }
 
-    /// Up to where time is given.
+    /// End of the time to assign, ns.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// The time up to `t`, to be given to those that claim some of it.
+    /// The time up to `t`, to be assigned to the classes that claim some of it.
     #[inline]
     pub(super) fn stretch(&mut self, t: u64) -> Stretch<'_> {
         let t = t.min(self.end);
@@ -215,13 +221,13 @@ impl Allocation {
         Stretch { parts: &mut self.parts, left }
     }
 
-    /// Gives the time up to `t` to one class.
+    /// Assigns the time up to `t` to one class.
     #[inline]
     pub(super) fn until(&mut self, t: u64, class: Class) {
         self.stretch(t).rest(class);
     }
 
-    /// Gives the time up to `t` as another thread's was given, if it is as long; otherwise it is unknown.
+    /// Assigns the time up to `t` like another thread's, if it is as long; otherwise it is unknown.
     pub(super) fn copy(&mut self, t: u64, parts: &Parts) {
         if t <= self.end && parts.total() == t.saturating_sub(self.at) {
             self.at = self.at.max(t);
@@ -231,14 +237,14 @@ impl Allocation {
         }
     }
 
-    /// Gives the rest of the time to one class.
+    /// Assigns the rest of the time to one class.
     pub(super) fn finish(mut self, rest: Class) -> Parts {
         self.until(self.end, rest);
         self.parts
     }
 }
 
-/// A stretch of time of which some is not given yet.
+/// A stretch of time, partly unassigned.
 #[derive(Debug)]
 pub(super) struct Stretch<'a> {
     parts: &'a mut Parts,
@@ -246,10 +252,10 @@ pub(super) struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Gives a class what it claims, as long as there is any left.
+    /// Assigns what a class claims, as far as time is left.
     #[inline]
     pub(super) fn give(&mut self, class: Class, claim: u64) {
-        // Without a branch, as nobody can foresee how long a thread takes.
+        // Without a branch, because how long a thread takes is unpredictable.
         let ns = self.left.min(claim);
         self.add(class, ns);
         self.left -= ns;
@@ -261,12 +267,12 @@ impl Stretch<'_> {
         claims.into_iter().for_each(|(class, claim)| self.give(class, claim));
     }
 
-    /// What nobody claimed yet, ns.
+    /// Unassigned time, ns.
     pub(super) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Gives the rest to one class. Returns how much that was, ns.
+    /// Assigns the rest to one class. Returns how much that was, ns.
     #[inline]
     pub(super) fn rest(mut self, class: Class) -> u64 {
         let left = self.left;
@@ -274,7 +280,7 @@ impl Stretch<'_> {
         left
     }
 
-    /// It cannot overflow: all that a [`Allocation`] gives is not longer than the time that it fills.
+    /// It cannot overflow: an [`Allocation`] assigns no more than the time that it fills.
     #[inline]
     const fn add(&mut self, class: Class, ns: u64) {
         self.parts.0[class as usize] += ns;
@@ -299,7 +305,7 @@ mod tests {
             stretch.rest(Class::Work)
         };
         assert_eq!(until(150, &[(Class::Probes, 10), (Class::Preempted, 100)]), 0);
-        // Going back gives nothing, going beyond the end no more than there is.
+        // Going back assigns nothing; going beyond the end assigns no more than there is.
         assert_eq!(until(120, &[(Class::Probes, 10)]), 0);
         assert_eq!(until(170, &[(Class::Probes, 5)]), 15);
         let parts = fill.finish(Class::Unknown);

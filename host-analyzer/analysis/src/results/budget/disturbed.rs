@@ -1,4 +1,4 @@
-//! The part of each operator's wall time for which others had its threads' CPUs.
+//! Share of each operator's wall time during which other tasks had its threads' CPUs.
 
 use super::off_cpu::Scheduler;
 use crate::results::op::Op;
@@ -6,8 +6,8 @@ use crate::shared::execution::Executions;
 use crate::shared::tally::Tallies;
 use profinfer_trace::model::{GraphCallId, Model};
 
-/// By row of [`Op::operators`], 0 to 1; empty where the scheduler was not watched. Of an execution the thread counts that was without
-/// its CPU for longest.
+/// By row of [`Op::operators`], 0 to 1; empty without the scheduler level. For an execution, the
+/// thread that was without its CPU longest counts.
 #[must_use]
 pub fn disturbed(model: &Model, executions: &Executions, tallies: &Tallies, op: &Op) -> Vec<f64> {
     if !model.sched.recorded {

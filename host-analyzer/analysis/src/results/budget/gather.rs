@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use profinfer_trace::model::NodeIdx;
 
-/// Which spans of a graph call belong to the same node: the rows are in the order in which nodes first come, and the spans of a row in
-/// their own.
+/// Which spans of a graph call belong to the same node. Rows are in the order in which nodes first
+/// appear, and the spans of a row keep their order.
 #[derive(Debug, Default)]
 pub(super) struct Gather {
     /// Row by span, from the call's first span on.
     pub(super) of_span: Vec<u32>,
-    /// The spans row by row, and by row where they end.
+    /// The spans row by row, and the end of each row.
     members: Vec<usize>,
     ends: Vec<usize>,
-    /// Used again from call to call: row by node.
+    /// Row by node. Reused from call to call.
     row_of_node: Vec<u32>,
 }
 
@@ -30,7 +30,8 @@ impl Gather {
         })
     }
 
-    /// Reads the spans of one graph call by a counting sort, as there are as many nodes as spans of a thread.
+    /// Reads the spans of one graph call by a counting sort, because there are as many nodes as
+    /// spans per thread.
     pub(super) fn read(&mut self, nodes: &[NodeIdx], rows: Range<usize>) {
         let Self { of_span, row_of_node, members, ends } = self;
         of_span.clear();
@@ -47,7 +48,7 @@ impl Gather {
             ends[*row as usize] += 1;
             of_span.push(*row);
         }
-        // From counts to where each row begins; filling it moves that on to its end.
+        // Turns counts into the start of each row. Filling a row moves that on to its end.
         let mut next = 0;
         for end in ends.iter_mut() {
             next += std::mem::replace(end, next);
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn spans_of_a_node_are_side_by_side() {
-        // Of three threads; the call's spans begin with the second one.
+        // Three threads; the call's spans begin with the second one.
         let nodes = [9, 4, 6, 4, 9, 6, 7, 6].map(NodeIdx);
         let mut gather = Gather::default();
         gather.read(&nodes, 1..8);

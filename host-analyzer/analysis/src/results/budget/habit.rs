@@ -1,4 +1,4 @@
-//! Which thread comes last at an operator, time after time.
+//! Which thread is habitually last at an operator.
 
 use super::arrival::{self, BarrierArrivals, Meeting};
 use super::call::CallRows;
@@ -7,7 +7,7 @@ use crate::shared::tracing::Tracing;
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, Spans, ThreadId, TopologyId, WAIT_UNKNOWN};
 use std::ops::Range;
 
-/// At which nodes of each topology it is nearly always the same thread that comes last.
+/// Nodes of each topology at which nearly always the same thread is last.
 #[derive(Debug, Default)]
 pub(super) struct Habits {
     rows: Vec<Vec<bool>>,
@@ -15,21 +15,24 @@ pub(super) struct Habits {
 
 #[derive(Debug, Clone, Copy)]
 struct Habit {
-    /// Who came last the last time, and whether late.
+    /// The last arriver of the previous call, and whether it was late.
     last: ThreadId,
     late: bool,
     same: u32,
     times: u32,
 }
 
-/// From so many times on, and from this share on, it is a habit. Two threads that come last by chance repeat half of the time.
+/// Least number of repetitions, and least share, for a habit. Two threads that come last at random
+/// repeat half of the time.
 const TIMES: u32 = 8;
 const SHARE: f64 = 0.8;
-/// A thread is late if it comes later than the others by more than this part of its work.
+/// A thread is late if it arrives later than the others by more than this fraction of its work
+/// (1/20).
 const MUCH: u64 = 20;
 
 impl Habits {
-    /// The habits of a session, of calls that were traced whole. Of those it says in `calls`, too, which are in step.
+    /// The habits of a session, from completely traced calls. Also marks in `calls` which calls are
+    /// in step.
     pub(super) fn compute(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
         let mut seen: Vec<Vec<Habit>> = Vec::new();
         seen.resize_with(model.topologies.rows.len(), Vec::new);
@@ -50,7 +53,7 @@ impl Habits {
         Self { rows: seen.iter().map(|row| row.iter().map(is_habit).collect()).collect() }
     }
 
-    /// By node of one topology; nodes behind the last one have no habit.
+    /// By node of one topology; nodes after the last entry have no habit.
     pub(super) fn of_topology(&self, topology: Option<TopologyId>) -> HabitsOf<'_> {
         HabitsOf(topology.and_then(|t| self.rows.get(t.0 as usize)).map_or(&[], Vec::as_slice))
     }
@@ -67,7 +70,8 @@ impl HabitsOf<'_> {
     }
 }
 
-/// Reads the meetings of one graph call, which was from `start` to `stop`. Returns whether its threads are in step.
+/// Reads the meetings of one graph call from `start` to `stop`. Returns whether its threads are in
+/// step.
 fn learn(
     habits: &mut Vec<Habit>,
     spans: &Spans,
@@ -88,7 +92,8 @@ fn learn(
     (in_turn && known).then_some(steps)
 }
 
-/// Returns whether each meeting began after the one before, and all of them inside of the call's time.
+/// Returns whether each meeting began after the one before, and all of them within the time of the
+/// call.
 fn learn_in_step(
     habits: &mut Vec<Habit>,
     spans: &Spans,
@@ -116,7 +121,7 @@ fn add(row: &mut Vec<Habit>, spans: &Spans, m: &Meeting) {
     let habit = &mut row[node];
     let late = m.release.saturating_sub(m.others_end).saturating_mul(MUCH) > spans.work_ns[m.last];
     let last = spans.thread[m.last];
-    // Nobody foresees who it is, so that nothing here branches by it.
+    // Which thread is last is unpredictable, so this code does not branch on it.
     habit.same += u32::from(late & habit.late & (habit.last == last));
     habit.times += 1;
     habit.last = last;

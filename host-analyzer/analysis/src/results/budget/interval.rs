@@ -1,26 +1,28 @@
-//! The tokens: from the end of one token call to the end of the next.
+//! The tokens: from the end of one `llama_decode` call to the end of the next.
 
 use std::collections::HashMap;
 
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{GraphCallId, Layer, LlamaCallId, Model};
 
-/// The time that one token call stands for.
+/// The time attributed to one `llama_decode` call.
 #[derive(Debug, Clone)]
 pub(super) struct Interval {
     pub(super) call: LlamaCallId,
     pub(super) phase: Phase,
-    /// From the end of the process's last call, if this one generates, so that sampling is in it; otherwise from its own start. ns.
+    /// ns. For a generating call, the end of the process's previous call, so that sampling is
+    /// included; otherwise its own start.
     pub(super) start: u64,
     /// Start of the call, ns.
     pub(super) entry: u64,
     /// End of the call, ns.
     pub(super) end: u64,
-    /// Backends' calls in it, by start.
+    /// Backend calls in it, by start.
     pub(super) graphs: Vec<GraphCallId>,
 }
 
-/// The intervals of successful calls, process by process, by end. Those of a process do not overlap.
+/// The intervals of successful calls, process by process, by end. Intervals of a process do not
+/// overlap.
 pub(super) fn intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
     let d = &model.llama_calls;
     let mut graphs: Vec<Vec<GraphCallId>> = vec![Vec::new(); d.len()];

@@ -6,28 +6,30 @@ use super::habit::{Habits, HabitsOf};
 use super::off_cpu::{OffCpu, Scheduler};
 use profinfer_trace::model::{Ends, Model, ThreadId};
 
-/// Why the last arriver of one operator was late.
+/// Causes of the lateness of one operator's last arriver.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Late<const SCHED: bool> {
     pub(super) shares: Shares<MOST>,
-    /// Several threads had something to do: each could take a part.
+    /// Several threads had work, so each could take a part.
     pub(super) shared: bool,
-    /// Classes of a late start although it ran, and of a difference in work itself.
+    /// Classes for a late start while running, and for more work.
     pub(super) ran: Class,
     pub(super) uneven: Class,
 }
 
-/// What each cause has in the lateness of a last arriver, and so in the wait of each thread for it.
+/// Share of each cause in the lateness of a last arriver, and so in the wait of each thread for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares<const N: usize> {
-    /// How much later it came than the median of the others, ns; 1 for nothing, as it divides.
+    /// Lateness compared with the median of the others, ns; 1 instead of 0, because it is a
+    /// divisor.
     total: u64,
-    /// Time by class of waiting, ns. The sum is how much later it came, if there were others.
+    /// Time by waiting class, ns. The sum is the lateness, if there were other threads.
     causes: [(Class, u64); N],
 }
 
 impl<const N: usize> Shares<N> {
-    /// Gives a wait to the causes by their parts, and what rounding leaves, or all if there is no cause, to the largest.
+    /// Distributes a wait to the causes by their shares. The remainder of rounding, or all if there
+    /// is no cause, goes to the largest.
     #[inline]
     pub(super) fn give(&self, mut stretch: Stretch<'_>) {
         let wait = stretch.left();
@@ -39,8 +41,8 @@ impl<const N: usize> Shares<N> {
         }
     }
 
-    /// The same of two threads: one waits as long as the other is late, and that one not at all. Which of the two it is nobody foresees,
-    /// so that no branch is taken by it.
+    /// The same for two threads: one waits exactly as long as the other is late, and the other not
+    /// at all. Which thread waits is unpredictable, so this code does not branch on it.
     #[inline]
     pub(super) fn give_all_or_nothing(&self, parts: &mut Parts, wait: u64) {
         self.causes.iter().for_each(|(class, ns)| parts.stretch(*ns).give(*class, wait));
@@ -52,10 +54,10 @@ impl<const N: usize> Shares<N> {
     }
 }
 
-/// Causes of one operator.
+/// Most causes of one operator.
 const MOST: usize = 7;
 
-/// Causes with their times, ns, as long as any lateness is left.
+/// Causes with their times, ns, as long as lateness is left.
 struct Push {
     causes: [(Class, u64); MOST],
     at: usize,
@@ -73,7 +75,7 @@ impl Push {
 }
 
 impl<const SCHED: bool> Late<SCHED> {
-    /// Why the last arriver at a meeting was late.
+    /// Determines why the last arriver at a meeting was late.
     #[inline(always)]
     pub(super) fn new(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
         let total = m.release.saturating_sub(m.others_end);
@@ -89,7 +91,7 @@ impl<const SCHED: bool> Late<SCHED> {
         Self { shares, shared, ran, uneven }
     }
 
-    /// Without the scheduler there are no more than two causes.
+    /// Without the scheduler level there are at most two causes.
     #[inline]
     pub(super) const fn two(&self) -> Shares<2> {
         let Shares { total, causes: [first, second, ..] } = self.shares;
@@ -97,7 +99,8 @@ impl<const SCHED: bool> Late<SCHED> {
     }
 }
 
-/// `wait * ns / total`, rounded down; `ns` is at most `total`. Most have one cause or wait for all of the lateness: they need no division.
+/// `wait * ns / total`, rounded down; `ns` is at most `total`. Most have one cause or wait for the
+/// complete lateness, and need no division.
 #[inline]
 fn part(wait: u64, ns: u64, total: u64) -> u64 {
     if ns == total {
@@ -116,31 +119,32 @@ fn part(wait: u64, ns: u64, total: u64) -> u64 {
     }
 }
 
-/// What the causes are told from. With `SCHED` the scheduler level has rows; without, nothing is looked up, and the time without a
-/// CPU is nothing when the program is compiled.
+/// Data that determines the causes. With `SCHED` the scheduler level has rows. Without, nothing is
+/// looked up, and the compiler replaces the time without a CPU by 0.
 #[derive(Debug)]
 pub(super) struct Causes<'a, const SCHED: bool> {
     pub(super) model: &'a Model,
     pub(super) scheduler: &'a Scheduler<'a>,
     pub(super) habits: &'a Habits,
-    /// Speed of each CPU in any unit, where it is known.
+    /// Relative speed of each CPU in any unit, where known.
     pub(super) speeds: &'a [u64],
-    /// What the probes add to the time of an operator that does nothing, ns.
+    /// Time that the probes add to an empty operator, ns.
     pub(super) inside: u64,
-    /// What lies between two operators that were captured: others that were not, if a filter left any out.
+    /// Class of the time between two captured operators: time of excluded operators, if a filter
+    /// excluded any.
     pub(super) between: Class,
 }
 
-/// Work of a thread that has nothing to do in an operator, where the probes' cost is not known, ns.
+/// Work of a thread that has nothing to do in an operator, where the probes' cost is unknown, ns.
 const NOTHING_NS: u64 = 1000;
 
 impl<const SCHED: bool> Causes<'_, SCHED> {
-    /// The ends of operators were captured, so that work and wait are apart.
+    /// End probes were attached, so work and wait are separate.
     pub(super) fn ends(&self) -> bool {
         self.model.capture.ends == Ends::Both
     }
 
-    /// What a thread did in a graph of which it has no operators.
+    /// Class of a thread's time in a graph without its operators.
     pub(super) fn unseen(&self) -> Class {
         if self.model.capture.operators_left_out() { Class::NotTraced } else { Class::Unknown }
     }
@@ -151,13 +155,14 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         if SCHED { self.scheduler.off_cpu(thread, from, to) } else { OffCpu::default() }
     }
 
-    /// The same of the thread of a span.
+    /// The same for the thread of a span.
     #[inline]
     pub(super) fn off_cpu_of(&self, span: usize, from: u64, to: u64) -> OffCpu {
         if SCHED { self.off_cpu(self.model.spans.thread[span], from, to) } else { OffCpu::default() }
     }
 
-    /// Gives to the classes of a thread without a CPU what they claim; its own sleep is of the class `sleep`.
+    /// Assigns the claims of a thread without a CPU to their classes; its voluntary sleep is of the
+    /// class `sleep`.
     #[inline]
     pub(super) fn give(&self, stretch: &mut Stretch<'_>, off: OffCpu, sleep: Class) {
         if SCHED {
@@ -171,14 +176,14 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         if SCHED { self.scheduler.interrupts(self.model.spans.cpu[span], from, to) } else { 0 }
     }
 
-    /// Only one thread had something to do.
+    /// Only one thread had work.
     #[inline]
     fn one_thread(&self, m: &Meeting) -> bool {
         let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };
         if m.threads < 2 || m.others_work > nothing {
             return false;
         }
-        // What delayed it is no work that the others lack.
+        // Delays of the last arriver are not work that the others lack.
         let delayed = self.last_off_cpu(m).1.total().saturating_add(self.last_interrupts(m));
         let work = self.model.spans.work_ns[m.last].saturating_sub(delayed);
         work > m.others_work.saturating_mul(2)
@@ -201,8 +206,9 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         if SCHED { self.interrupts_of(m.last, self.model.spans.start_ns[m.last], m.release) } else { 0 }
     }
 
-    /// How much later than the others the last arriver began, beside what others or a quota took from it: asleep, and although it ran. Then
-    /// it took longer for the way from the barrier before.
+    /// How much later than the others the last arriver began, without the time that other tasks or
+    /// a quota took: asleep, and late although it ran. In the second case the way from the barrier
+    /// before took longer.
     #[inline]
     pub(super) fn began_late(&self, m: &Meeting, ran: Class, before: OffCpu) -> [(Class, u64); 2] {
         let began = self.model.spans.start_ns[m.last].saturating_sub(m.others_start);
@@ -226,7 +232,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
         late.push(uneven, u64::MAX);
     }
 
-    /// The classes of a late start although it ran, and of a difference in work itself.
+    /// Classes for a late start while running, and for more work.
     #[inline]
     fn classes(&self, habits: HabitsOf<'_>, m: &Meeting) -> (Class, Class) {
         if self.slower_core(m) {

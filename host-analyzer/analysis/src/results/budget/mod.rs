@@ -1,13 +1,17 @@
-//! The budget: every nanosecond of a token in exactly one class, for each thread and for the token itself.
+//! The budget: every nanosecond of a token in exactly one class, for each thread and for the token
+//! itself.
 //!
-//! Stage: analysis. From: token calls, graph calls, spans, the scheduler level, what the probes cost. To: [`Budget`]. Promises:
-//! the classes of a token sum to its time to the nanosecond, and so do those of each thread in it. A token whose operators were not
-//! captured whole has its graphs in the class `not_traced`; the sums of a phase are over those that were, if there are any.
+//! Stage: analysis. From: `llama_decode` calls, graph calls, spans, the scheduler level, cost of
+//! the probes. To: [`Budget`]. Promises: the classes of a token sum to its time to the nanosecond,
+//! and so do those of each thread in it. A token that was not completely traced has its graphs in
+//! the class `not_traced`. The sums of a phase cover the completely traced tokens, if there are
+//! any.
 //!
-//! A token is the time from the end of one token call to the end of the next (`interval`). What a thread does in it is told from
-//! its spans: work, then waiting until the last thread has arrived at the barrier, then whatever passes until its next span.
-//! Waiting is split by why the last one was late (`arrival`). The token's own time goes along the last arrivers (`wall`): a
-//! delay of any other thread costs nothing, as it would have waited anyway.
+//! A token is the time from the end of one `llama_decode` call to the end of the next (`interval`).
+//! The spans of a thread show its part: work, then waiting until the last thread arrives at the
+//! barrier, then anything else until its next span. Waiting is split by why the last thread was
+//! late (`lateness`). The token's own time follows the last arrivers (`wall`): a delay of any other
+//! thread costs nothing, because that thread would have waited anyway.
 
 mod arrival;
 mod call;
@@ -40,55 +44,56 @@ use thread::ThreadWalk;
 use token::Scratch;
 use worked::{WorkSums, Worked};
 
-/// Budget of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Budget {
-    /// The scheduler level was recorded: without it no time is told to be preempted, throttled, interrupted or blocked.
+    /// The scheduler level was recorded. Without it no time is classified as preempted, throttled,
+    /// interrupted or blocked.
     pub scheduler: bool,
     /// Names of the classes, in the order of the columns of every time by class.
     pub classes: Vec<&'static str>,
     /// Per phase that has calls.
     pub phases: Vec<PhaseBudget>,
-    /// Per successful token call, by process and end.
+    /// Per successful `llama_decode` call, by process and end.
     pub tokens: Vec<TokenBudget>,
 }
 
 /// Budget of the calls of one phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseBudget {
-    /// Phase.
     pub phase: Phase,
-    /// Token calls that the figures are of: those that were traced whole, or all where none was.
+    /// Calls that the figures cover: completely traced ones, or all where none was.
     pub calls: u64,
-    /// Token calls of the phase.
+    /// All calls of the phase.
     pub all_calls: u64,
-    /// Sum of their times, ns: in decode each from the end of the call before it.
+    /// Sum of their times, ns: in decode, each from the end of the previous call.
     pub time_ns: u64,
     /// That time by class, along the last arrivers.
     pub wall: Parts,
-    /// The work in it by type of operator, the longest first; sums to the class `work`, or `work_and_wait` without the ends of operators.
+    /// Work in that time by operator type, longest first. It sums to the class `work`, or to
+    /// `work_and_wait` without end probes.
     pub work: Vec<Work>,
     /// The same time on each thread.
     pub threads: Vec<ThreadBudget>,
 }
 
-/// Work of one type of operator along the last arrivers.
+/// Work of one operator type along the last arrivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Work {
     /// Operator, for example `MUL_MAT`.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
-    /// Time, ns.
+    /// ns.
     pub ns: u64,
 }
 
 /// One thread in the calls of one phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBudget {
-    /// Thread id of the kernel; `None` for all further threads of an engine that makes new ones all the time.
+    /// Thread id of the kernel. `None` for all threads beyond the limit, for an engine that
+    /// continuously creates new ones.
     pub tid: Option<u32>,
-    /// It called the token calls.
+    /// It made the `llama_decode` calls.
     pub calls_tokens: bool,
     /// Sum of the times of the tokens in which it took part, ns.
     pub time_ns: u64,
@@ -96,33 +101,33 @@ pub struct ThreadBudget {
     pub parts: Parts,
 }
 
-/// Budget of one token call.
+/// Budget of one `llama_decode` call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenBudget {
-    /// Row in the table of token calls.
+    /// Row in `llama_calls`.
     pub call: u32,
-    /// Phase.
     pub phase: Phase,
-    /// Its operators were captured whole.
+    /// Its operators were completely captured.
     pub traced: bool,
-    /// Its time begins, ns from the start of the session.
+    /// Start of its time, ns from the start of the session.
     pub start_ns: u64,
-    /// Its time, ns.
+    /// ns.
     pub time_ns: u64,
     /// That time by class, along the last arrivers.
     pub wall: Parts,
 }
 
-/// What the probes of an operator take, ns.
+/// Time that the probes of an operator take, ns.
 #[derive(Debug, Clone, Copy, Default)]
 struct Costs {
-    /// Inside its time.
+    /// Within the operator's time.
     inside: u64,
     /// Between it and the next one.
     outside: u64,
 }
 
-/// Threads that are told one by one; an engine without a thread pool makes new ones for every graph.
+/// Threads that are listed individually. An engine without a thread pool creates new ones for every
+/// graph.
 const MAX_THREADS: usize = 256;
 
 fn is_cpu(model: &Model, call: GraphCallId) -> bool {
@@ -130,15 +135,15 @@ fn is_cpu(model: &Model, call: GraphCallId) -> bool {
 }
 
 impl Budget {
-    /// The budget of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         Self::with_operators(model, phases, &mut |_, _, _| {})
     }
 
-    /// The budget of a session. `worked` hears of the work that went along the last arrivers in each token call that was traced whole:
-    /// the call, the node, and the time, ns. What it hears of a call sums to the call's `work`, or `work_and_wait` without the ends of
-    /// operators, but for graphs whose times contradict each other and which are in `unknown`.
+    /// The budget of a session. `worked` receives the work along the last arrivers in each
+    /// completely traced call: the call, the node, and the time, ns. These times sum to the call's
+    /// `work`, or to `work_and_wait` without end probes. The exception is graphs whose times
+    /// contradict each other; they are in `unknown`.
     #[must_use]
     pub fn with_operators(
         model: &Model,
@@ -162,7 +167,7 @@ impl Budget {
     }
 }
 
-/// What tokens are told from.
+/// Data that determines tokens.
 struct Tokens<'a> {
     model: &'a Model,
     phases: &'a Phases,
@@ -173,7 +178,7 @@ struct Tokens<'a> {
 }
 
 impl Tokens<'_> {
-    /// All tokens one by one, and their sums. `SCHED`: the scheduler level has rows.
+    /// All tokens, and their sums. `SCHED`: the scheduler level has rows.
     fn tell<const SCHED: bool>(
         &self,
         worked: &mut impl FnMut(LlamaCallId, &Node, u64),
@@ -208,7 +213,7 @@ struct Sum {
     threads: BTreeMap<Option<ThreadId>, (bool, u64, Parts)>,
 }
 
-/// By [`Phase::index`]: of tokens that were traced, and of others.
+/// By [`Phase::index`]: traced tokens, and others.
 #[derive(Default)]
 struct Sums([[Sum; 2]; Phase::COUNT]);
 
@@ -275,7 +280,7 @@ impl Sums {
     }
 }
 
-/// The sums of nodes by type.
+/// The sums of nodes by operator type.
 fn work(model: &Model, of_nodes: &[Vec<u64>]) -> Vec<Work> {
     let mut sums: HashMap<(Text, Text), u64> = HashMap::new();
     for (topology, of_nodes) in model.topologies.rows.iter().zip(of_nodes) {
@@ -310,7 +315,8 @@ fn threads<const SCHED: bool>(
     found
 }
 
-/// How fast each CPU is, in one unit for all: the kernel's capacity, else the highest clock; 0 where neither is known.
+/// Relative speed of each CPU, in one unit for all: the kernel's capacity, else the highest clock;
+/// 0 where neither is known.
 #[must_use]
 pub fn speeds(model: &Model) -> Vec<u64> {
     ["cpu.capacity", "cpu.frequency.max"]

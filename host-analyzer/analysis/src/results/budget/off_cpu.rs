@@ -1,4 +1,4 @@
-//! What the scheduler level says of a stretch of a thread's time.
+//! What the scheduler level shows about a stretch of a thread's time.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ pub(super) struct OffCpu {
     pub(super) preempted: u64,
     pub(super) throttled: u64,
     pub(super) waking: u64,
-    /// It went to sleep by itself: futex, timer, device.
+    /// Voluntary sleep: futex, timer, device.
     pub(super) sleeping: u64,
-    /// It was put to sleep: page fault, lock of the kernel, stopped by a signal or a debugger.
+    /// Involuntary sleep: page fault, lock of the kernel, stopped by a signal or a debugger.
     pub(super) blocked: u64,
 }
 
 impl OffCpu {
-    /// By class where it should compute, so that it did not want to sleep.
+    /// By class where the thread should compute, so that it did not want to sleep.
     pub(super) const fn claims(self) -> [(Class, u64); 5] {
         self.claims_of(Class::Blocked)
     }
 
-    /// The same where sleep of its own is of the class `sleep`: an application waits for what it does between tokens, and a thread that
-    /// gave work to a device waits for the device.
+    /// The same where voluntary sleep is of the class `sleep`. An application waits for its own
+    /// work between tokens, and a thread that submitted work to a device waits for the device.
     pub(super) const fn claims_of(self, sleep: Class) -> [(Class, u64); 5] {
         [
             (Class::Preempted, self.preempted),
@@ -35,7 +35,7 @@ impl OffCpu {
         ]
     }
 
-    /// Asleep for whatever reason.
+    /// Asleep for any reason.
     pub(super) const fn asleep(self) -> u64 {
         self.sleeping.saturating_add(self.blocked)
     }
@@ -45,7 +45,7 @@ impl OffCpu {
     }
 }
 
-/// Finds the scheduler's rows of a time. Empty without the scheduler level.
+/// Finds the scheduler rows of a time. Empty without the scheduler level.
 #[derive(Debug)]
 pub(super) struct Scheduler<'a> {
     model: &'a Model,
@@ -56,7 +56,7 @@ pub(super) struct Scheduler<'a> {
     interrupts: Vec<Range<usize>>,
 }
 
-/// Where each key's rows are, in a column that is in order of the keys.
+/// Range of the rows of each key, in a column that is sorted by key.
 fn ranges(keys: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (row, key) in keys.enumerate() {
@@ -82,7 +82,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// It has any rows. Without them there is nothing to look up for every span.
+    /// Whether it has rows. Without rows there is nothing to look up for every span.
     pub(super) const fn has_rows(&self) -> bool {
         !(self.states.is_empty() && self.turns.is_empty() && self.interrupts.is_empty())
     }
@@ -95,7 +95,7 @@ impl<'a> Scheduler<'a> {
         let stretch =
             |i: usize| (states.start_ns[i], states.start_ns[i].saturating_add(states.duration_ns[i]));
         let first = rows.start + states.start_ns[rows.clone()].partition_point(|start| *start <= from);
-        // The stretch in which the time begins started before.
+        // The stretch that contains the start began before it.
         for i in first.saturating_sub(1).max(rows.start)..rows.end {
             let (start, end) = stretch(i);
             if start >= to {
@@ -107,7 +107,7 @@ impl<'a> Scheduler<'a> {
                 ThreadState::Running => {}
                 ThreadState::Preempted | ThreadState::Woken => {
                     let idle = self.idle(states.cpu[i], start, end).min(ns);
-                    // A thread that is woken on an idle CPU waits for that one only.
+                    // A thread that is woken on an idle CPU waits only for that CPU.
                     let of_idle = match states.state[i] {
                         ThreadState::Woken => &mut off.waking,
                         _ => &mut off.throttled,
@@ -124,7 +124,7 @@ impl<'a> Scheduler<'a> {
         off
     }
 
-    /// Time for which a CPU was idle though a thread of the engine waited for it, ns.
+    /// Time for which a CPU was idle although a thread of the engine waited for it, ns.
     fn idle(&self, cpu: u16, from: u64, to: u64) -> u64 {
         let turns = &self.model.sched.turns;
         let Some(rows) = self.turns.get(usize::from(cpu)) else { return 0 };
@@ -144,14 +144,14 @@ impl<'a> Scheduler<'a> {
         idle
     }
 
-    /// Time of interrupts on a CPU from `from` to `to`, ns; what lies in another one counts once.
+    /// Time of interrupts on a CPU from `from` to `to`, ns; nested interrupts count once.
     pub(super) fn interrupts(&self, cpu: Option<u16>, from: u64, to: u64) -> u64 {
         let all = &self.model.sched.interrupts;
         let Some(rows) = cpu.and_then(|cpu| self.interrupts.get(usize::from(cpu))) else { return 0 };
         let first = rows.start + all.start_ns[rows.clone()].partition_point(|start| *start <= from);
         let mut until = from;
         let mut sum = 0_u64;
-        // A hard interrupt may lie in a soft one, and both may have begun before.
+        // A hard interrupt may be nested in a soft one, and both may have begun before.
         for i in first.saturating_sub(2).max(rows.start)..rows.end {
             if all.start_ns[i] >= to {
                 break;

@@ -1,7 +1,8 @@
-//! A graph call whose threads are in step, of a recording without the scheduler level: nearly every call of most recordings.
+//! A graph call whose threads are in step, in a recording without the scheduler level: nearly every
+//! call of most recordings.
 //!
-//! Times never go back here, so that each thread's classes are sums of differences. They are the same as those of
-//! [`super::token`]'s general way, at a fraction of its time.
+//! Times never go back here, so each thread's classes are sums of differences. The result equals
+//! that of the general code in [`super::token`], at a fraction of its time.
 
 use super::Costs;
 use super::arrival::{Arrival, Meeting};
@@ -12,10 +13,10 @@ use super::wall::Wall;
 use super::worked::OfGraph;
 use profinfer_trace::model::{LlamaCallId, Node};
 
-/// What all threads of a call need of one operator.
+/// Data of one operator that all threads of a call need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operator {
-    /// Its barrier opens, ns.
+    /// Time at which its barrier opens, ns.
     release: u64,
     /// Why the last arriver was late.
     shares: Shares<2>,
@@ -39,7 +40,7 @@ pub(super) fn read<const SCHED: bool>(
     wall.finish(causes.between)
 }
 
-/// The time of one thread in a call that was from `start` to `stop`, with its spans there.
+/// The time of one thread in a call from `start` to `stop`, with its spans there.
 pub(super) fn thread(
     costs: Costs,
     between: Class,

@@ -1,4 +1,4 @@
-//! The threads' way through one token.
+//! The walk of the threads through one token.
 
 use std::ops::Range;
 
@@ -9,18 +9,19 @@ use super::interval::Interval;
 use super::lateness::{Causes, Late};
 use profinfer_trace::model::{Model, ThreadId, WAIT_UNKNOWN};
 
-/// What the threads of a token are told from.
+/// Data that determines the threads of a token.
 pub(super) struct ThreadWalk<'a, const SCHED: bool> {
     pub(super) model: &'a Model,
     pub(super) causes: &'a Causes<'a, SCHED>,
     pub(super) costs: Costs,
     pub(super) interval: &'a Interval,
-    /// The token's operators were captured whole.
+    /// The token was completely traced.
     pub(super) traced: bool,
 }
 
 impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
-    /// Gives the time up to `t`, in which `thread` was busy with `rest`; its own sleep in it is of the class `sleep`.
+    /// Assigns the time up to `t`, in which `thread` was busy with `rest`; its voluntary sleep is
+    /// of the class `sleep`.
     fn busy(&self, fill: &mut Allocation, thread: ThreadId, t: u64, rest: Class, sleep: Class) {
         let off = self.causes.off_cpu(thread, fill.at(), t);
         let mut stretch = fill.stretch(t);
@@ -28,13 +29,14 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         stretch.rest(rest);
     }
 
-    /// What the calling thread did outside of the backends' graphs: one before each, in order, and one behind the last.
+    /// What the calling thread did outside of the backends' graphs: one entry before each graph, in
+    /// order, and one after the last.
     pub(super) fn outside(&self) -> Vec<Parts> {
         let thread = self.model.llama_calls.thread[self.interval.call.0 as usize];
         let mut parts = Vec::new();
         let mut from = self.interval.start;
         let ends = self.interval.graphs.iter().map(|g| self.model.graph_calls.bounds(*g));
-        // Without any graph nothing is known of the inside of the call.
+        // Without any graph, the inside of the call is unknown.
         let inside = if self.interval.graphs.is_empty() { Class::Unknown } else { Class::GraphPreparation };
         for (start, next) in ends.chain([(self.interval.end, self.interval.end)]) {
             let mut fill = Allocation::new(from, start.max(from));
@@ -63,14 +65,14 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         fill.until(until, Class::OtherBackend);
     }
 
-    /// From the release of the barrier before to the end of a span.
+    /// From the release of the previous barrier to the end of a span.
     #[inline]
     pub(super) fn span(&self, fill: &mut Allocation, thread: ThreadId, i: usize) {
         let (spans, causes) = (&self.model.spans, self.causes);
         let (start, stop) = (spans.start_ns[i], end(spans, i));
-        // The probes' own time outside of the first operator lies in the graph's start.
+        // The probes' time outside of the first operator is at the graph's start.
         self.between(fill, thread, start);
-        // Without ends its sleep at the barrier is in the span, too.
+        // Without end probes, its sleep at the barrier is also in the span.
         let (work, sleep) = match causes.ends() {
             true => (Class::Work, Class::Blocked),
             false => (Class::WorkAndWait, Class::WorkAndWait),

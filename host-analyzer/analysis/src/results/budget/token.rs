@@ -1,4 +1,4 @@
-//! One token: its own time and that of each of its threads, side by side.
+//! One token: its own time, and that of each of its threads.
 
 use std::ops::Range;
 
@@ -15,14 +15,14 @@ use super::{arrival, is_cpu, orderly};
 use crate::shared::steps::Steps;
 use profinfer_trace::model::{GraphCallId, LlamaCallId, Node, ThreadId};
 
-/// A token by class, along the last arrivers and by thread.
+/// The time of a token by class, along the last arrivers and by thread.
 pub(super) struct TokenParts {
     pub(super) wall: Parts,
-    /// In the order of the threads that were given.
+    /// In the order of the given threads.
     pub(super) threads: Vec<Parts>,
 }
 
-/// Room that is used again from call to call.
+/// Buffers that are reused from call to call.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     meetings: BarrierArrivals,
@@ -30,7 +30,7 @@ pub(super) struct Scratch {
     operators: Vec<Operator>,
 }
 
-/// The fills of all threads of a token.
+/// The allocations of all threads of a token.
 struct Fills<'a> {
     threads: &'a [ThreadId],
     fills: Vec<Allocation>,
@@ -47,7 +47,7 @@ impl Fills<'_> {
 }
 
 impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
-    /// All of the token; `rows` by graph call.
+    /// The complete token; `rows` by graph call.
     pub(super) fn token(
         &self,
         threads: &[ThreadId],
@@ -76,7 +76,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
                 }
                 wall::other(self.causes, call.rows.clone(), time, &mut worked)
             } else {
-                // Nothing of it lies before or behind what is told.
+                // No part of it is before or after the time that is classified.
                 let whole = time == (start, end) && fills.fills.iter().all(|fill| fill.at() == start);
                 let wall = Wall::new(self.causes, self.costs, time);
                 match call.steps {
@@ -133,7 +133,7 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         parts
     }
 
-    /// The same of threads that computed different nodes, or in different orders.
+    /// The same for threads that computed different nodes, or in different orders.
     fn in_any_order(
         &self,
         (graph, call): (GraphCallId, &CallRows),

@@ -1,4 +1,4 @@
-//! The token's own time: along the last arriver of each operator, whose delays are the ones that cost anything.
+//! The token's own time, along the last arriver of each operator: only its delays cost anything.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::lateness::{Causes, Late};
 use super::worked::OfGraph;
 use profinfer_trace::model::{LlamaCallId, Node};
 
-/// The wall time of one graph call of the CPU backend by class, as its barriers open one after the other.
+/// The wall time of one graph call of the CPU backend by class, barrier by barrier.
 pub(super) struct Wall<'a, const SCHED: bool> {
     causes: &'a Causes<'a, SCHED>,
     costs: Costs,
     fill: Allocation,
-    /// What the probes take behind the last operator, ns.
+    /// Time of the probes after the last operator, ns.
     probes: u64,
 }
 
@@ -23,7 +23,7 @@ impl<'a, const SCHED: bool> Wall<'a, SCHED> {
         Self { causes, costs, fill: Allocation::new(start, stop), probes: 0 }
     }
 
-    /// Up to where a barrier opened. Returns the work of its operator, ns.
+    /// Assigns the time up to the opening of a barrier. Returns the work of its operator, ns.
     #[inline(always)]
     pub(super) fn up_to(&mut self, m: &Meeting, late: &Late<SCHED>) -> u64 {
         let Self { causes, costs, fill, probes } = self;
@@ -36,14 +36,15 @@ impl<'a, const SCHED: bool> Wall<'a, SCHED> {
         if causes.ends() {
             operator(fill, causes, costs.inside, m, late)
         } else {
-            // Its time goes on to the next start: who came late, who waited and what delayed whom is not known.
+            // Its time continues to the next start: who was late, who waited and what delayed whom
+            // is unknown.
             let mut stretch = fill.stretch(m.release);
             stretch.give(Class::Probes, costs.inside);
             stretch.rest(Class::WorkAndWait)
         }
     }
 
-    /// The rest of the call's time is of one class.
+    /// Assigns the rest of the call's time to one class.
     pub(super) fn finish(mut self, rest: Class) -> Parts {
         let end = self.fill.end();
         let mut stretch = self.fill.stretch(end);
@@ -64,7 +65,7 @@ fn operator<const SCHED: bool>(
 ) -> u64 {
     let (before, inside) = causes.last_off_cpu(m);
     let mut stretch = fill.stretch(m.release);
-    // What others took from the last arriver.
+    // Time that other tasks took from the last arriver.
     let claims = [
         (Class::Preempted, before.preempted.saturating_add(inside.preempted)),
         (Class::Throttled, before.throttled.saturating_add(inside.throttled)),
@@ -80,7 +81,8 @@ fn operator<const SCHED: bool>(
     stretch.give(Class::Probes, inside_cost);
     if late.shared {
         let began = causes.began_late(m, late.ran, before);
-        // What is left of the lateness is work that the others could share: of n threads, each would take an nth.
+        // The rest of the lateness is work that the others could share: with n threads, each would
+        // take an nth.
         let external = taken.saturating_add(began[0].1).saturating_add(began[1].1);
         let uneven = m.release.saturating_sub(m.others_end).saturating_sub(external);
         stretch.give_all(began);
@@ -89,10 +91,10 @@ fn operator<const SCHED: bool>(
     stretch.rest(Class::Work)
 }
 
-/// What all threads but one take of something that is shared.
+/// The part of a shared time that all threads but one would take.
 #[inline]
 fn others_part(ns: u64, threads: u32) -> u64 {
-    // Of two threads as of any number, without a division.
+    // The same as for any number of threads, without a division.
     if threads == 2 { ns / 2 } else { ns / u64::from(threads) * u64::from(threads - 1) }
 }
 

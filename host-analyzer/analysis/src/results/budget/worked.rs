@@ -1,11 +1,11 @@
-//! The work of each node along the last arrivers: summed by topology, and told to who listens.
+//! The work of each node along the last arrivers: summed by topology, and passed to a callback.
 
 use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, Node, NodeIdx, Topology, TopologyId};
 
 /// Sums of work by topology, then node, ns.
 pub(super) type WorkSums = Vec<Vec<u64>>;
 
-/// Where the work of one token goes.
+/// Destination of the work of one token.
 pub(super) struct Worked<'a, F> {
     pub(super) model: &'a Model,
     pub(super) call: LlamaCallId,
@@ -13,10 +13,10 @@ pub(super) struct Worked<'a, F> {
     pub(super) heard: &'a mut F,
 }
 
-/// The same of one graph call.
+/// The same for one graph call.
 pub(super) struct OfGraph<'a, F> {
     call: LlamaCallId,
-    /// Whatever has operators has a topology.
+    /// A graph call that has operators has a topology.
     nodes: Option<(&'a Topology, &'a mut [u64])>,
     heard: &'a mut F,
 }

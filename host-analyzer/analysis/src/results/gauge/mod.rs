@@ -1,7 +1,8 @@
-//! Gauges: what the board's sensors said, over the whole session and while tokens were generated.
+//! Gauges: values of the board's sensors, over the session and while tokens were generated.
 //!
-//! Stage: analysis. From: samples and token calls. To: one [`Gauge`] row each. Promises: means are weighted by
-//! time, over the time for which a value is known and no other; bytes per token are of the calls that were covered whole.
+//! Stage: analysis. From: samples and `llama_decode` calls. To: one [`Gauge`] row each. Promises:
+//! means are weighted by time, over the time with known values only. Bytes per token cover only
+//! calls with known values throughout.
 
 mod segments;
 
@@ -10,41 +11,39 @@ pub use segments::{Segment, segments};
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::{self, GaugeUnit, Model};
 
-/// One gauge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gauge {
-    /// Name.
     pub name: String,
-    /// What it tells: `frequency`, `temperature`, `load`, `ddr`, `power`.
+    /// `frequency`, `temperature`, `load`, `ddr` or `power`.
     pub kind: &'static str,
-    /// Unit of the figures: `hertz`, `millidegrees`, `percent`, `bytes_per_s`, `microwatts`.
+    /// Unit of the figures: `hertz`, `millidegrees`, `percent`, `bytes_per_s` or `microwatts`.
     pub unit: &'static str,
     /// The file, or PMU/event.
     pub source: String,
     /// Time between two samples, ns.
     pub period_ns: u64,
-    /// Whether it was read.
+    /// Whether the agent read it.
     pub attached: bool,
-    /// Why it was not, or why values or figures are absent.
+    /// Why it was not read, or why values or figures are absent.
     pub note: Note,
     /// Samples with a value.
     pub samples: u64,
-    /// Samples without: the sensor could not be read.
+    /// Samples without a value: the sensor could not be read.
     pub absent: u64,
-    /// Over the whole session.
+    /// Over the complete session.
     pub whole: Option<Figures>,
     /// While decode calls ran.
     pub decode: Option<Figures>,
-    /// Of bytes: per token of the decode calls that were covered whole.
+    /// For bytes: per token of the decode calls with known values throughout.
     pub decode_bytes_per_token: Option<f64>,
-    /// How many tokens those are.
+    /// Number of these tokens.
     pub decode_tokens: u64,
 }
 
 /// Why a gauge has no values or no figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// In the agent's words; empty when there is nothing to say.
+    /// In the agent's words; empty when there is no remark.
     Agent(String),
     /// It counted nothing, so it does not work on this board.
     CountedNothing,
@@ -59,7 +58,7 @@ pub struct Figures {
     pub mean: f64,
     /// Greatest value.
     pub max: f64,
-    /// Time for which a value is known, ns.
+    /// Time with known values, ns.
     pub covered_ns: u64,
 }
 
@@ -82,7 +81,8 @@ fn gauge(g: &model::Gauge, decode: &[Interval]) -> Gauge {
     let samples = g.values.iter().flatten().count() as u64;
     let mut segments = segments(g);
     let mut note = Note::Agent(g.note.clone());
-    // A memory controller that moved nothing while a program ran: its counter does not work on this board.
+    // A memory controller that moved nothing while a program ran: its counter does not work on this
+    // board.
     if g.unit == GaugeUnit::Bytes && !segments.is_empty() && segments.iter().all(|s| s.value == 0.0) {
         segments.clear();
         note = Note::CountedNothing;
@@ -109,7 +109,6 @@ fn gauge(g: &model::Gauge, decode: &[Interval]) -> Gauge {
     }
 }
 
-/// Unit of the figures.
 const fn unit(unit: GaugeUnit) -> &'static str {
     match unit {
         GaugeUnit::Hertz => "hertz",
@@ -120,7 +119,7 @@ const fn unit(unit: GaugeUnit) -> &'static str {
     }
 }
 
-/// Decode calls that did not fail; those that overlap, of several contexts, as one.
+/// Successful decode calls; overlapping calls of several contexts count as one.
 fn decode_intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
     let d = &model.llama_calls;
     let mut intervals: Vec<Interval> = Vec::new();
@@ -138,8 +137,8 @@ fn decode_intervals(model: &Model, phases: &Phases) -> Vec<Interval> {
     intervals
 }
 
-/// Calls `see` with the index of an interval, a segment, and for how long the one holds in the other. Both are in
-/// order of time and do not overlap among themselves.
+/// Calls `see` with the index of an interval, a segment, and the length of their overlap. Both
+/// lists are sorted by time, and do not overlap within themselves.
 fn meet(segments: &[Segment], intervals: &[Interval], see: &mut dyn FnMut(usize, &Segment, u64)) {
     let mut first = 0;
     for (i, interval) in intervals.iter().enumerate() {
@@ -148,7 +147,8 @@ fn meet(segments: &[Segment], intervals: &[Interval], see: &mut dyn FnMut(usize,
         }
         for s in segments[first..].iter().take_while(|s| s.start_ns <= interval.end_ns) {
             let (from, to) = (s.start_ns.max(interval.start_ns), s.end_ns.min(interval.end_ns));
-            // Values that only touch the interval do not count; the last sample holds for no time and does.
+            // Values that only touch the interval do not count. The last sample, which has no
+            // length, does.
             let point = s.start_ns == s.end_ns && s.start_ns >= interval.start_ns;
             if to > from || point {
                 see(i, s, to.saturating_sub(from));
@@ -165,14 +165,14 @@ fn figures(segments: &[Segment], intervals: &[Interval]) -> Option<Figures> {
         covered_ns += ns;
     });
     let mean = match covered_ns {
-        // One value alone is its own mean.
+        // A single value is its own mean.
         0 => Some(min).filter(|_| min == max)?,
         ns => sum / ns as f64,
     };
     Some(Figures { min, mean, max, covered_ns })
 }
 
-/// Bytes and tokens of the intervals in which the rate is known all the time.
+/// Bytes and tokens of the intervals in which the rate is known throughout.
 fn per_token(segments: &[Segment], intervals: &[Interval]) -> (f64, u64) {
     let mut seen = vec![(0.0, 0u64); intervals.len()];
     meet(segments, intervals, &mut |i, s, ns| {

@@ -1,20 +1,21 @@
-//! Between two samples.
+//! Values between two samples.
 
 use profinfer_trace::model::{Gauge, GaugeUnit};
 
-/// A value that holds from `start_ns` to `end_ns`; the last sample's holds for no time.
+/// A value that applies from `start_ns` to `end_ns`; the last sample's segment has no length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
-    /// Start, ns.
+    /// ns.
     pub start_ns: u64,
-    /// End, ns.
+    /// ns.
     pub end_ns: u64,
-    /// Value in the gauge's unit; of bytes, bytes per second.
+    /// Value in the gauge's unit; for bytes, bytes per second.
     pub value: f64,
 }
 
-/// A value holds until the next sample, for two periods at most: what came then was lost, or could not be read. Bytes go
-/// on being counted meanwhile, so their rate is known from one value to the next, however far that is.
+/// A value applies until the next sample, for two periods at most: later samples were lost, or
+/// could not be read. Byte counters continue meanwhile, so their rate is known between any two
+/// values.
 #[must_use]
 pub fn segments(gauge: &Gauge) -> Vec<Segment> {
     let rows: Vec<(u64, Option<i64>)> =

@@ -1,4 +1,5 @@
-//! What options and filters left out, and what capturing cost: no loss, but every figure is to be read with it.
+//! What options and filters excluded, and the cost of capturing. Nothing here is lost, but a reader
+//! of any figure must know it.
 
 use super::remark::Remark;
 use crate::results::capture::Capture;

@@ -1,4 +1,4 @@
-//! What was lost of experts.
+//! Lost expert selections.
 
 use super::remark::{Of, Remark};
 use super::stream;
@@ -6,7 +6,7 @@ use super::sums::Health;
 use profinfer_trace::model::Model;
 use profinfer_trace::model::expert::selections;
 
-/// Whether a router's selection stands in any of the graphs that were read.
+/// Whether any of the recorded graphs contains a router's selection.
 pub(super) fn model_has_routers(model: &Model) -> bool {
     model.topologies.rows.iter().any(|topology| !selections(&model.texts, topology).is_empty())
 }
@@ -22,7 +22,7 @@ pub(super) fn lost(model: &Model, health: &Health, found: &mut Vec<Remark>) {
         None if e.chosen.is_none() => found.push(Remark::TotalsMissing { of, received: e.kept }),
         Some(n) if n > 0 => found.push(Remark::NotHere { of, n: n.unsigned_abs(), seen }),
         Some(0) => {}
-        // While a session runs, more may come after the last totals.
+        // While a session runs, more may arrive after the last totals.
         _ if model.health.end.is_none() => {}
         _ => found.push(Remark::TooMany(of)),
     }

@@ -1,7 +1,7 @@
-//! Health: what was lost, and what there is to say of it.
+//! Health: what was lost, and remarks about it.
 //!
-//! Stage: analysis. From: the agent's totals, the damage on the way. To: [`Health`]. Promises: every end of an
-//! operator that the kernel saw is received, or counted under one of the other words:
+//! Stage: analysis. From: the agent's totals, damage in transit. To: [`Health`]. Promises: every
+//! operator end that the kernel saw is received, or counted under exactly one of the other terms:
 //! `kernel = received + dropped + left_out + empty + no_start + unaccounted`.
 
 mod capture;
@@ -38,7 +38,7 @@ pub fn health(
 /// All remarks; a single one when there is nothing to report.
 fn remarks(model: &Model, ending: &Ending, health: &Health) -> Vec<Remark> {
     let mut found = Vec::new();
-    // Those two are remarks of their own.
+    // These two have remarks of their own type.
     if !matches!(ending.code, EndingCode::Computed | EndingCode::NotAsked | EndingCode::Refused) {
         found.push(Remark::Ending(Box::new(ending.clone())));
     }

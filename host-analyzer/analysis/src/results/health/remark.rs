@@ -1,4 +1,4 @@
-//! What there is to say of a recording's health, one thing each; `views` makes the sentences.
+//! Remarks about a recording's health, one fact each. `views` makes the sentences.
 
 use crate::results::accelerator::ProfileJoin;
 use crate::results::capture::{PhaseCoverage, Step};
@@ -9,25 +9,24 @@ use profinfer_trace::model::{
     Absence, CaptureOption, DamageKind, Filter, Level, OperatorProbes, Probe, Refusal, Skipped,
 };
 
-/// Whose totals or rows a remark is about.
+/// Kind of the totals or rows that a remark refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// Operator spans.
     Spans,
-    /// Nested calls.
     Nested,
     /// Selections of an expert.
     Experts,
-    /// What the scheduler did.
+    /// Rows of the scheduler level.
     Sched,
     /// Tokens in batches, by their sequences.
     Parts,
 }
 
-/// Records that were reserved and not submitted, because their threads had lost their CPUs: all records after them had to wait.
+/// Records that were reserved but not submitted, because their threads had lost their CPUs. All
+/// later records had to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingStalls {
-    /// How often the reader met one.
+    /// How often the reader found one.
     pub count: u64,
     /// The longest wait, ns; a lower bound.
     pub longest_ns: u64,
@@ -36,16 +35,15 @@ pub struct RingStalls {
 /// A process whose first calls may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Late {
-    /// Which.
     pub pid: u32,
-    /// How long after its program began its probes were in place, ns.
+    /// Delay of its probes after the start of its program, ns.
     pub after_ns: u64,
 }
 
-/// One thing to say.
+/// One remark.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
-    /// How the session ended, where that is not as it should be.
+    /// How the session ended, if not as expected.
     Ending(Box<Ending>),
     /// The agent could not carry out the plan; in its words.
     Refused(String),
@@ -53,164 +51,141 @@ pub enum Remark {
     AgentError,
     /// Lost at the source.
     Dropped {
-        /// Whose ledger counted it.
+        /// Ledger that counted the loss.
         of: Of,
-        /// Why.
         reason: Reason,
-        /// How many.
         n: u64,
         /// Events of the ledger that the kernel saw.
         seen: u64,
-        /// Bytes of what was lost, where they are counted.
+        /// Bytes of the lost events, where they are counted.
         bytes: Option<u64>,
     },
-    /// The reader of the ring buffer was held up while records were lost for want of room there.
+    /// The reader of the ring buffer was stalled while the full buffer lost records.
     RingStalled(RingStalls),
-    /// A process was met when its engine was loaded already: its first calls may be missing.
+    /// The agent met a process after its engine was loaded: its first calls may be missing.
     MetLate(Late),
     /// The agent's totals did not arrive.
     TotalsMissing {
-        /// Which.
         of: Of,
-        /// How many events arrived all the same.
+        /// Number of events that arrived nevertheless.
         received: u64,
     },
-    /// Neither here nor counted as dropped.
+    /// Neither received nor counted as dropped.
     NotHere {
-        /// What.
         of: Of,
-        /// How many.
         n: u64,
         /// Events that the kernel saw.
         seen: u64,
     },
     /// The agent's totals do not add up.
     NotBalanced(Of),
-    /// More are here than were seen or sent.
+    /// More were received than were seen or sent.
     TooMany(Of),
-    /// Selections of an expert are missing in graph calls of which others came.
+    /// Selections of an expert are missing in graph calls of which other selections arrived.
     Incomplete {
-        /// How many.
         n: u64,
-        /// Another remark counts them, too.
+        /// Another remark also counts them.
         counted: bool,
     },
-    /// Damaged on the way.
+    /// Damaged in transit.
     Damaged {
-        /// How.
         kind: DamageKind,
-        /// How often, without what is named as dropped already.
+        /// Occurrences, without those that a remark about drops already covers.
         n: u64,
-        /// Where first.
+        /// Offset of the first one, bytes.
         first_offset: u64,
     },
-    /// Whole records of kinds that this build does not know.
+    /// Complete records of kinds that this build does not know.
     Skipped {
-        /// By kind, as far as they are told apart.
+        /// By kind, as far as kinds are distinguished.
         kinds: Vec<Skipped>,
         /// All of them.
         n: u64,
-        /// Where first.
+        /// Offset of the first one, bytes.
         first_offset: u64,
     },
-    /// Topologies of which only a part arrived.
+    /// Incomplete topologies.
     PartialTopologies {
-        /// How many.
         n: u64,
-        /// Of how many.
+        /// Number of all topologies.
         all: u64,
     },
-    /// The stream has no end.
+    /// The stream has no end record.
     CutShort {
-        /// Bytes there are.
+        /// Bytes of the stream.
         bytes: u64,
-        /// Of them those of a frame that is not whole.
+        /// Bytes of an incomplete last frame.
         cut_bytes: u64,
     },
     /// This is a piece of a recording, read alone.
     Piece {
-        /// Its number, from 1.
+        /// From 1.
         number: u32,
         /// Another piece follows.
         goes_on: bool,
     },
     /// Probes of a level that are not in place.
     NotAttached {
-        /// Level; `None` of one that this build does not know.
+        /// `None` for a level that this build does not know.
         level: Option<Level>,
-        /// How many.
         missing: usize,
-        /// Of how many.
+        /// Number of all probes of the level.
         all: usize,
-        /// The first of them.
+        /// The first missing one.
         first: Box<Probe>,
     },
-    /// How operators were probed, where direct probes were asked for.
+    /// How operators were probed, where direct probes were requested.
     Probed(OperatorProbes),
     /// Nothing was lost.
     Complete {
-        /// Operator spans.
         spans: u64,
-        /// Token calls.
+        /// `llama_decode` calls.
         calls: u64,
         /// Selections of an expert.
         experts: u64,
     },
     /// A counter that does not count.
     CounterOff {
-        /// Its name.
         name: String,
-        /// Where it would count; empty where there is no PMU.
+        /// PMU that would count; empty where there is none.
         pmu: String,
         /// Why, in the agent's words.
         note: String,
     },
-    /// Spans without the counts of the hardware.
+    /// Spans without hardware counts.
     Uncounted {
-        /// Why.
         reason: Absence,
-        /// How many.
         n: u64,
-        /// Of how many.
+        /// Number of all spans.
         all: u64,
     },
-    /// Levels that were not asked for.
+    /// Levels that were not requested.
     Off(Vec<Level>),
-    /// A level that was asked for and had no event.
+    /// A requested level without events.
     NothingSeen(Level),
-    /// An option that was asked for is not in force.
+    /// A requested option is not in effect.
     OptionRefused(CaptureOption, Refusal),
-    /// The same of a filter.
-    FilterRefused {
-        /// The filter.
-        filter: Filter,
-        /// Why.
-        why: Refusal,
-    },
-    /// A filter is in force.
+    /// A requested filter is not in effect.
+    FilterRefused { filter: Filter, why: Refusal },
+    /// A filter is in effect.
     Filtered(Filter),
-    /// Filters left out spans, which are not lost.
-    LeftOut {
-        /// How many.
-        spans: u64,
-    },
-    /// Ends of operators were not captured.
+    /// Filters excluded spans. They are not lost.
+    LeftOut { spans: u64 },
+    /// No end probes on operators.
     WithoutEnds,
-    /// Operators of a part of the calls were captured: the phases of which it is so.
+    /// Operators of some calls only were captured; the phases to which this applies.
     PartOfTokens(Vec<PhaseCoverage>),
-    /// How far an accelerator's own profile fits the recording.
+    /// How well an accelerator's profile matches the recording.
     AcceleratorProfile(Box<ProfileJoin>),
-    /// What capturing operators costs a token, measured.
+    /// Measured slowdown of a token by operator capture.
     Slowdown(Measured),
     /// The controller changed the duty.
     Controller(Vec<Step>),
-    /// Not lost, only not whole.
+    /// Events in progress at an edge of the session: incomplete, not lost.
     Edge {
-        /// What.
         of: Of,
         /// Which edge of the session.
         when: When,
-        /// How many.
         n: u64,
     },
 }
@@ -220,16 +195,15 @@ pub enum Remark {
 pub enum Severity {
     /// All is well.
     Good,
-    /// Good to know.
+    /// Information.
     Note,
-    /// Something is not known.
+    /// Something is unknown.
     Warning,
     /// Something was lost.
     Loss,
 }
 
 impl Remark {
-    /// How much it matters.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {

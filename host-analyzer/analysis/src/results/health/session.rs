@@ -1,4 +1,4 @@
-//! What of the plan did not come about: probes, counters, levels.
+//! Parts of the plan that did not take effect: probes, counters, levels.
 
 use super::experts;
 use super::remark::Remark;
@@ -16,11 +16,11 @@ pub(super) fn probes(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
-/// Counters that do not count, and spans for which those that do cannot be told.
+/// Counters that do not count, and spans without the counts of working counters.
 pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     let all = &model.session.counters;
-    // A profile for many boards asks for types of core that this one has not: what became of the counter on the
-    // cores that it has is enough.
+    // A profile for many boards requests core types that this board lacks. The state of the counter
+    // on the existing cores is enough.
     let elsewhere =
         |c: &Counter| c.cpus.is_empty() && all.iter().any(|o| o.name == c.name && !o.cpus.is_empty());
     let off = all.iter().filter(|c| !c.attached && !elsewhere(c)).cloned();
@@ -32,15 +32,15 @@ pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
     found.extend(some.map(|(reason, n)| Remark::Uncounted { reason, n, all }));
 }
 
-/// `traced`: if nothing was, one remark covers all levels.
+/// `traced`: whether anything was traced. If not, one remark covers all levels.
 pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
     let asked = &model.session.levels;
-    // Without a session record nothing is known of the levels.
+    // Without a session record, the levels are unknown.
     if asked.is_empty() {
         return;
     }
-    // A model without experts misses nothing of them. Recordings of earlier agents have no scheduler level, which nobody
-    // asked to leave out.
+    // A model without experts lacks no experts. Recordings of earlier agents have no scheduler
+    // level, and nobody excluded it.
     let routed = experts::model_has_routers(model);
     let worth_a_word = |l: &Level| match l {
         Level::Expert => routed,
@@ -54,13 +54,13 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
     let nothing = [
         (Level::Token, model.llama_calls.is_empty()),
         (Level::Graph, model.graph_calls.is_empty()),
-        // Those that were lost did run.
+        // Lost spans did run.
         (Level::Op, model.spans.is_empty() && model.health.ledger.is_none_or(|l| l.span_ends == 0)),
         (Level::Expert, routed && model.experts.is_empty()),
         (Level::Sched, model.sched.states.is_empty()),
     ];
     for (level, nothing) in nothing {
-        // Where nothing is attached, that is what is said, and why.
+        // If nothing is attached, another remark reports that, with the reason.
         let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
         let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
         if traced && nothing && attached && asked.contains(&level) {

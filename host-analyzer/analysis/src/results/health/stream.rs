@@ -1,17 +1,17 @@
-//! What the totals and the stream itself say, worst first.
+//! Remarks from the totals and the stream, worst first.
 
 use super::remark::{Of, Remark};
 use super::sums::Health;
 use profinfer_trace::model::totals::Totals;
 use profinfer_trace::model::{DamageKind, EndReason, Ledger, Model};
 
-/// What `ledger` counted as lost.
+/// Losses that `ledger` counted.
 pub(super) fn dropped<L: Totals>(of: Of, ledger: &L, seen: u64, found: &mut Vec<Remark>) {
     let lost = ledger.losses().filter(|(_, n, _)| *n > 0);
     found.extend(lost.map(|(reason, n, bytes)| Remark::Dropped { of, reason, n, seen, bytes }));
 }
 
-/// Where records were lost because the ring buffer was full: whether it was full because its reader was held up.
+/// For records lost to a full ring buffer: whether it was full because its reader was stalled.
 pub(super) fn stalled(health: &Health, found: &mut Vec<Remark>) {
     let full = |l: &Ledger| l.spans_ring_full > 0 || l.calls_ring_full > 0 || l.tensors_ring_full > 0;
     let lost = health.dropped.is_some_and(|d| full(&d.ledger));
@@ -27,7 +27,7 @@ pub(super) fn refused(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
-/// Nested calls that were lost, wherever it was.
+/// Nested calls lost anywhere.
 pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Nested, model.health.all_nested());
     let Some(l) = model.health.nested else {
@@ -49,7 +49,7 @@ pub(super) fn nested(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
-/// What of the scheduler level was lost, wherever it was.
+/// Scheduler rows lost anywhere.
 pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Sched, model.health.all_sched());
     let Some(l) = model.health.sched else {
@@ -71,7 +71,7 @@ pub(super) fn sched(model: &Model, found: &mut Vec<Remark>) {
     }
 }
 
-/// What of the sequences of batches was lost, wherever it was.
+/// Batch sequences lost anywhere.
 pub(super) fn parts(model: &Model, found: &mut Vec<Remark>) {
     let (of, received) = (Of::Parts, model.health.parts_received);
     let Some(l) = model.health.parts else {
@@ -96,7 +96,8 @@ pub(super) fn parts(model: &Model, found: &mut Vec<Remark>) {
 pub(super) fn damaged(model: &Model, found: &mut Vec<Remark>) {
     let dropped_frames = model.health.ledger.map_or(0, |l| l.frames_queue_full);
     for d in &model.health.damage {
-        // Frames dropped at the agent's queue leave the same gap in the numbers, and are named already.
+        // Frames dropped at the agent's queue leave the same gap in the numbers, and are reported
+        // already.
         let n = match d.kind {
             DamageKind::Gap => d.count.saturating_sub(dropped_frames),
             _ => d.count,
@@ -131,8 +132,8 @@ pub(super) fn unaccounted(model: &Model, health: &Health, found: &mut Vec<Remark
     if let Some(n) = health.spans.unaccounted.filter(|n| *n > 0) {
         found.push(Remark::NotHere { of, n: n.unsigned_abs(), seen: ledger.span_ends });
     }
-    // While a session runs, spans may be between the kernel and the queue, and more may come after the last totals;
-    // at its end neither is so.
+    // While a session runs, spans may be between the kernel and the queue, and more may arrive
+    // after the last totals. Neither is so once it has ended.
     let ended = model.health.end.is_some();
     if ended && !ledger.balances() {
         found.push(Remark::NotBalanced(of));
@@ -141,7 +142,7 @@ pub(super) fn unaccounted(model: &Model, health: &Health, found: &mut Vec<Remark
     }
 }
 
-/// Operators that ran across the edges of the session: not lost, only not whole.
+/// Operators in progress at the edges of the session: incomplete, not lost.
 pub(super) fn edges<L: Totals>(of: Of, ledger: Option<&L>, found: &mut Vec<Remark>) {
     let edges = ledger.into_iter().flat_map(L::edges).filter(|(_, n)| *n > 0);
     found.extend(edges.map(|(edge, n)| Remark::Edge { of, when: edge.when, n }));

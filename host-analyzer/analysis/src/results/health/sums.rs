@@ -1,32 +1,32 @@
-//! What was lost, in figures.
+//! Losses in figures.
 
 use super::remark::{Late, Remark, RingStalls};
 use profinfer_trace::model::{EndReason, EndingKind, ExpertLedger, Ledger, Model};
 
-/// Health of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
     /// Nothing dropped, nothing damaged, not cut short, every operator accounted for.
     pub perfect: bool,
-    /// What there is to say, worst first; never empty.
+    /// Worst first; never empty.
     pub remarks: Vec<Remark>,
     /// Lost at the source; `None` when the agent's totals did not arrive.
     pub dropped: Option<Dropped>,
-    /// Damaged on the way, by kind, worst first.
+    /// Damaged in transit, by kind, worst first.
     pub damaged: Vec<Damaged>,
     /// Records of a newer agent that this build does not know, by kind.
     pub skipped: Vec<SkippedKind>,
-    /// The stream has no end.
+    /// The stream has no end record.
     pub cut_short: bool,
     /// Why the session ended; `None` when cut short.
     pub end_reason: Option<&'static str>,
     /// The agent's refusal, when it could not carry out the plan.
     pub refused: Option<String>,
-    /// Operator spans, from the kernel to here.
+    /// Operator spans, from the kernel to the tables.
     pub spans: SpanSum,
-    /// Experts that routers chose, from the kernel to here; `None` when none was seen and none told of.
+    /// Experts that routers selected, from the kernel to the tables; `None` when none was recorded
+    /// or reported.
     pub experts: Option<ExpertSum>,
-    /// What held up the reader of the kernel's ring buffer; `None` from agents that do not count it.
+    /// Stalls of the reader of the kernel's ring buffer; `None` from agents that do not count them.
     pub ring_stalls: Option<RingStalls>,
     /// Processes whose first calls may be missing.
     pub late: Vec<Late>,
@@ -35,9 +35,9 @@ pub struct Health {
 /// Lost at the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Operator spans, for whichever reason.
+    /// Operator spans, for any reason.
     pub spans: u64,
-    /// Everything, by reason.
+    /// All events, by reason.
     pub ledger: Ledger,
 }
 
@@ -46,11 +46,10 @@ pub struct Dropped {
 pub struct Damaged {
     /// Kind, in words.
     pub kind: &'static str,
-    /// How often.
     pub count: u64,
-    /// Bytes that it cost, where that can be told.
+    /// Lost bytes, where known.
     pub bytes: u64,
-    /// Offset in the stream where it was first met.
+    /// Offset of the first one in the stream, bytes.
     pub first_offset: u64,
 }
 
@@ -59,43 +58,46 @@ pub struct Damaged {
 pub struct SkippedKind {
     /// The kind's number (docs/wire-format.md).
     pub kind: u16,
-    /// How many.
     pub count: u64,
 }
 
-/// Operator spans, from the kernel to here.
+/// Operator spans, from the kernel to the tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanSum {
-    /// Ends of operators that the kernel saw; `None` when the agent's totals did not arrive.
+    /// Operator ends that the kernel saw; `None` when the agent's totals did not arrive.
     pub kernel: Option<u64>,
     /// Spans received.
     pub received: u64,
     /// Spans dropped at the source.
     pub dropped: Option<u64>,
-    /// Spans that filters and the duty left out, as it was asked for: not lost.
+    /// Spans excluded by filters and the duty, as requested: not lost.
     pub left_out: Option<u64>,
     /// Ends of nodes without elements, which the engine does not compute: nothing to record.
     pub empty: Option<u64>,
-    /// Ends of operators that were running already when the probes were attached, or whose graph was when the session ended.
+    /// Ends of operators that were already running when the probes were attached, or whose graph
+    /// was when the session ended.
     pub no_start: Option<u64>,
     /// Starts of operators that were still running when the session ended.
     pub no_end: Option<u64>,
-    /// The rest, without those in the pieces before: lost on the way. Negative when spans arrived after the last totals of a stream cut short.
+    /// The rest, without those in earlier pieces: lost in transit. Negative when spans arrived
+    /// after the last totals of a stream that was cut short.
     pub unaccounted: Option<i64>,
 }
 
-/// Experts that routers chose, one for each token, layer and rank.
+/// Experts that routers selected, one for each token, layer and rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExpertSum {
-    /// Chosen, as the kernel saw it; `None`, as all below that the agent tells, when its totals did not arrive.
+    /// Selected, as the kernel saw it. `None`, like all figures from the agent below, when its
+    /// totals did not arrive.
     pub chosen: Option<u64>,
     /// In the tables.
     pub kept: u64,
     /// Lost at the source, by reason; `None` when the agent's totals did not arrive.
     pub ledger: Option<ExpertLedger>,
-    /// Sent, and neither here nor left out as damaged. Negative when some arrived after the last totals of a stream cut short.
+    /// Sent, but neither received nor excluded as damaged. Negative when some arrived after the
+    /// last totals of a stream that was cut short.
     pub unaccounted: Option<i64>,
-    /// Positions that never came, whatever the reason, of graph calls of which others did.
+    /// Positions missing for any reason, in graph calls of which other positions arrived.
     pub missing: u64,
 }
 
@@ -150,7 +152,7 @@ fn span_sum(model: &Model) -> SpanSum {
     let (Some(l), Some(dropped)) = (model.health.ledger, dropped(model)) else {
         return SpanSum { received, ..SpanSum::default() };
     };
-    // In 128 bits nothing overflows, whatever a damaged or foreign stream claims.
+    // 128 bits cannot overflow, whatever numbers a damaged stream has.
     let unaccounted = i128::from(l.span_ends)
         - i128::from(received)
         - i128::from(model.health.before().spans)

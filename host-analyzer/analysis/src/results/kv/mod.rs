@@ -1,10 +1,11 @@
-//! What grows with the context: the time of operators for a decode token against the cells of the KV cache.
+//! What grows with the context: operator time per decode token as a function of the KV cells.
 //!
-//! Stage: analysis. From: decode calls, the cells of their attention, executions. To: one [`Kv`] per context. Promises: whoever has
-//! too few steps gets no figure; an interval is one of 95 %.
+//! Stage: analysis. From: decode calls, the cells of their attention, executions. To: one [`Kv`]
+//! per context. Promises: too few steps give no figure; intervals are 95 % intervals.
 //!
-//! An engine pads the cells over which attention goes, so that they grow in steps. Of each step the median over its tokens is
-//! taken, and a line fitted through those medians (`fit`): of tokens over all but those at an edge, of operators over traced ones.
+//! An engine pads the cells that attention covers, so they grow in steps. For each step, the median
+//! over its tokens is used, and a line is fitted through these medians (`stats::fit`). Token times
+//! use all tokens except those at an edge; operator times use traced tokens.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,75 +20,72 @@ use profinfer_trace::model::{LlamaCallId, Model, Role, Text, TopologyId, Traced}
 /// One context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kv {
-    /// Process.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
     /// Steps with enough tokens for a median.
     pub steps: Vec<Step>,
-    /// Cells that the context has at most, as its cache was made; `None` when not known.
+    /// Size of the context in cells, from its cache; `None` when unknown.
     pub limit_cells: Option<u64>,
-    /// A whole token call; `None` with fewer than three steps, as everything below.
+    /// The complete `llama_decode` call; `None` with fewer than three steps, like everything below.
     pub token: Option<Growth>,
     /// A token with the cache full.
     pub at_limit: Option<Limit>,
-    /// By type of operator, what grows most first.
+    /// By operator type, largest growth first.
     pub types: Vec<Operators>,
-    /// By tensor name without the layer's number.
+    /// By tensor name without the layer number.
     pub names: Vec<Operators>,
 }
 
-/// Tokens with so many cells.
+/// Tokens with the same number of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Cells, padding included.
     pub cells: u64,
     /// Decode calls.
     pub tokens: u64,
-    /// Median length of the call, ns.
+    /// Median duration of the call, ns.
     pub median_ns: u64,
 }
 
-/// How a time grows.
+/// Growth of a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
-    /// Time for a token that 1,000 cells more cost, ns.
+    /// Additional time per token for 1,000 more cells, ns.
     pub ns_per_1000_cells: i64,
-    /// The interval of that: its low end, ns.
+    /// Low end of its interval, ns.
     pub low_ns: i64,
-    /// Its high end, ns.
+    /// High end of its interval, ns.
     pub high_ns: i64,
-    /// The whole interval is above 0.
+    /// The complete interval is above 0.
     pub grows: bool,
-    /// Median for a token of the largest step, ns.
+    /// Median per token of the largest step, ns.
     pub median_ns: u64,
-    /// Part of a token call's median there, 0 to 1.
+    /// Share of the median `llama_decode` call there, 0 to 1.
     pub share: f64,
 }
 
 /// Operators that grow together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operators {
-    /// Tensor name without the layer's number; `None` of a type.
+    /// Tensor name without the layer number; `None` for a type.
     pub name: Option<String>,
-    /// Operator.
     pub op: String,
-    /// As the engine describes it.
+    /// Description by the engine.
     pub desc: String,
-    /// Backend.
     pub backend: String,
-    /// Wall time of their executions for a token.
+    /// Wall time of their executions per token.
     pub growth: Growth,
 }
 
 /// A token with the cache full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// Length of the call, ns.
+    /// Duration of the call, ns.
     pub token_ns: u64,
     /// Low end of its interval, ns.
     pub low_ns: u64,
-    /// High end, ns.
+    /// High end of its interval, ns.
     pub high_ns: u64,
 }
 
@@ -106,7 +104,7 @@ type Owner = (u32, u64);
 /// The time of the operators of each decode call, by key.
 struct Sums {
     keys: Vec<Key>,
-    /// By token call; empty for others than decode calls.
+    /// By row of `llama_calls`; empty for calls other than decode.
     by_call: Vec<Vec<u64>>,
 }
 
@@ -116,7 +114,7 @@ pub fn kv(model: &Model, phases: &Phases, executions: &Executions) -> Vec<Kv> {
     let d = &model.llama_calls;
     let cells = &phases.contexts;
     let mut tokens: Vec<(Owner, BTreeMap<u64, Vec<usize>>)> = Vec::new();
-    // The time of a call at an edge has the putting in or taking out of probes in it.
+    // The time of a call at an edge includes inserting or removing probes.
     let times = |i: usize| d.status[i] == 0 && phases.tracing.llama_calls[i] != Traced::Edge;
     for i in (0..d.len()).filter(|i| phases.llama_calls[*i] == Phase::Decode && times(*i)) {
         let Some(n_kv) = cells[i].n_kv else { continue };
@@ -248,7 +246,8 @@ fn sums(model: &Model, phases: &Phases, executions: &Executions) -> Sums {
     Sums { keys: keys.into_iter().map(|(key, _)| key).collect(), by_call }
 }
 
-/// Cells of the largest cache of each context. A cache of one dimension does not tell how wide a cell is.
+/// Cells of the largest cache of each context. A one-dimensional cache does not show the width of a
+/// cell.
 fn limits(model: &Model) -> HashMap<Owner, u64> {
     let of_topology: Vec<Option<u64>> = model
         .topologies

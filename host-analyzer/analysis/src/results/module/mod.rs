@@ -1,7 +1,9 @@
-//! Modules and layers of a model: attention, feed-forward network, router, experts and so on, from names and topology.
+//! Modules and layers of a model: attention, feed-forward network, router, experts and others, from
+//! names and topology.
 //!
-//! Stage: analysis. From: topologies, executions, work. To: a [`Place`] for every tensor, and sums over them. Promises: each execution is in
-//! exactly one module and at most one layer, so that the sums of a phase over modules, and those over layers, are those over operators.
+//! Stage: analysis. From: topologies, executions, work. To: a [`Place`] for every tensor, and sums
+//! over them. Promises: each execution is in exactly one module and at most one layer. So the sums
+//! of a phase over modules, and those over layers, equal those over operators.
 
 mod name;
 mod place;
@@ -24,7 +26,6 @@ use profinfer_trace::model::{Model, NodeIdx, TopologyId};
 pub struct Places(Vec<Vec<Place>>);
 
 impl Places {
-    /// The places of a session.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         Self(model.topologies.rows.iter().map(|t| places(model, t)).collect())
@@ -50,43 +51,40 @@ impl Places {
     }
 }
 
-/// What one part of the model took in one phase, over all contexts and backends.
+/// Sums of one part of the model in one phase, over all contexts and backends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sum {
-    /// Phase.
     pub phase: Phase,
-    /// Module; `None` in the sums of layers.
+    /// `None` in the sums of layers.
     pub module: Option<Module>,
-    /// Layer, from 0; `None` for what is in none, and in the sums of modules.
+    /// From 0; `None` outside of the layers, and in the sums of modules.
     pub layer: Option<u32>,
-    /// Executions.
     pub executions: u64,
     /// First start to last end over the threads, summed over executions, ns.
     pub wall_ns: u64,
     /// Work, summed over threads and executions, ns.
     pub work_ns: u64,
-    /// Wait at the barrier, summed over threads and executions, ns; `None` without the ends of operators.
+    /// Wait at the barrier, summed over threads and executions, ns; `None` without end probes.
     pub wait_ns: Option<u64>,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Of them, weights.
+    /// Part of `read_bytes` that is weights.
     pub weight_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// A multiply-add counts as two.
     pub operations: u64,
-    /// How far bytes and operations can be believed.
+    /// Accuracy of bytes and operations.
     pub accuracy: Accuracy,
-    /// Part of the operator wall time of the phase, 0 to 1; of the time of its graphs where a filter left out operators.
+    /// Share of the phase's operator wall time, 0 to 1. If a filter excluded operators: share of
+    /// the time of its graphs.
     pub share: f64,
 }
 
 /// Sums over the parts of the models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Modules {
-    /// By phase, within it the longest wall time first.
+    /// By phase; within a phase the longest wall time first.
     pub modules: Vec<Sum>,
-    /// By phase, then layer; last what is in none.
+    /// By phase, then layer; last the sum outside of the layers.
     pub layers: Vec<Sum>,
     /// By row of [`Op::operators`].
     pub operators: Vec<Place>,
@@ -126,7 +124,6 @@ impl Total {
 }
 
 impl Modules {
-    /// The sums of a session.
     #[must_use]
     pub fn compute(
         model: &Model,
@@ -137,7 +134,7 @@ impl Modules {
         places: &Places,
     ) -> Self {
         let mut modules: BTreeMap<(Phase, Module), Total> = BTreeMap::new();
-        // What is in no layer comes last.
+        // Outside of the layers comes last.
         let mut layers: BTreeMap<(Phase, bool, Option<u32>), Total> = BTreeMap::new();
         let mut wholes = [0_u64; Phase::COUNT];
         for computed in &tallies.computed {

@@ -1,23 +1,24 @@
-//! What names of tensors tell: llama.cpp names its weights `blk.N.attn_q.weight` and its nodes `Qcur-N`, the same for every architecture.
+//! What tensor names show: llama.cpp names its weights `blk.N.attn_q.weight` and its nodes
+//! `Qcur-N`, the same for every architecture.
 
 /// A part of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Module {
     /// Rows of the embeddings, looked up by token.
     Embedding,
-    /// Queries, keys, values, the KV cache, and what combines them.
+    /// Queries, keys, values, the KV cache, and their combination.
     Attention,
     /// The feed-forward network of a layer without routers.
     Ffn,
-    /// What selects experts.
+    /// Selection of the experts.
     Router,
-    /// Experts, those that always work too.
+    /// Experts, including shared experts.
     Experts,
     /// Normalizations.
     Norm,
     /// From the last layer to the logits.
     Head,
-    /// None of these, as far as names and topology tell.
+    /// None of these, as far as names and topology show.
     #[default]
     Other,
 }
@@ -39,7 +40,7 @@ impl Module {
     }
 }
 
-/// Of a weight, by its name in the GGUF file.
+/// Module of a weight, by its name in the GGUF file.
 pub(super) fn of_weight(name: &str) -> Option<Module> {
     let name = name.strip_prefix("blk.").and_then(|rest| rest.split_once('.')).map_or(name, |(_, rest)| rest);
     let stem = name.strip_suffix(".weight").or_else(|| name.strip_suffix(".bias")).unwrap_or(name);
@@ -51,12 +52,12 @@ pub(super) fn of_weight(name: &str) -> Option<Module> {
         _ if stem.contains("_exps") || stem.contains("_shexp") || stem.contains("_chexps") => Module::Experts,
         _ if stem.starts_with("ffn_") => Module::Ffn,
         _ if stem.starts_with("attn_") => Module::Attention,
-        // Before llama.cpp b2591 every expert had a tensor of its own: `ffn_gate.3`.
+        // Before llama.cpp b2591 every expert had a separate tensor: `ffn_gate.3`.
         _ => return None,
     })
 }
 
-/// Of a node, by its name in the graph; residual sums have none of their own.
+/// Module of a node, by its name in the graph; residual sums have none.
 pub(super) fn of_node(name: &str) -> Option<Module> {
     let stem = name.split([' ', '(']).next().unwrap_or(name);
     let stem =
@@ -98,7 +99,7 @@ pub(super) fn layer(name: &str) -> Option<u32> {
     cache.or_else(|| stem.rsplit_once('-').map(|(_, layer)| layer)).and_then(number)
 }
 
-/// Nothing but digits, so that `node_26` and a name that ends with a dash are no layers.
+/// Digits only, so `node_26` and a name that ends with a dash have no layer.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

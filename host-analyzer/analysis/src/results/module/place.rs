@@ -1,7 +1,8 @@
 //! The module and the layer of each tensor of a topology.
 //!
-//! A weight tells most, then the operator, then the node's name. What has none of them, such as the sum of a layer and its residual, belongs where
-//! its first source does; what has no such source either, where its first reader does.
+//! A weight shows most, then the operator, then the name of the node. A tensor with none of them,
+//! such as the sum of a layer and its residual, belongs where its first source does. If no source
+//! has a place either, it belongs where its first reader does.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +12,16 @@ use profinfer_trace::model::{Model, Node, Role, Topology};
 /// Where a tensor is in the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Module.
     pub module: Module,
-    /// Layer, from 0; `None` outside of the layers.
+    /// From 0; `None` outside of the layers.
     pub layer: Option<u32>,
 }
 
-/// What is known of one tensor so far.
+/// What is known about one tensor so far.
 #[derive(Clone, Copy, Default)]
 struct Found {
     module: Option<Module>,
-    /// The module of what it is computed from, with normalizations looked through.
+    /// The module of its sources, skipping normalizations.
     stream: Option<Module>,
     layer: Option<u32>,
 }
@@ -32,14 +32,14 @@ pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
     let mut found: Vec<Found> = topology.nodes.iter().map(|node| own(model, topology, node)).collect();
     let nodes = topology.n_nodes as usize;
     let sources = |node: &Node| node.src.iter().map(|(_, n)| n.0 as usize).collect::<Vec<_>>();
-    // Sources stand before their readers.
+    // Sources come before their readers.
     for i in 0..nodes {
         let read = sources(&topology.nodes[i]);
         let stream = read.iter().filter(|s| **s < nodes).find_map(|s| found[*s].stream);
         let from = read.iter().find_map(|s| found[*s].layer);
         let weighs = topology.nodes[i].src.iter().any(|(_, n)| topology.node(*n).role == Role::Weight);
         let at = &mut found[i];
-        // An expert that always works has a network with nodes of the usual names.
+        // A shared expert has a network with nodes of the usual names.
         if at.module == Some(Module::Ffn) && stream == Some(Module::Experts) && !weighs {
             at.module = stream;
         }
@@ -47,12 +47,12 @@ pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
         at.module = at.module.or(at.stream);
         at.layer = at.layer.or_else(|| from.filter(|_| at.module != Some(Module::Head)));
     }
-    // What is behind the layers only passes on what they made.
+    // Nodes after the layers only pass on what the layers computed.
     let behind = behind_the_layers(topology, &found);
     for i in behind {
         found[i].layer = None;
     }
-    // Those that begin something belong to their reader, and so do leafs; readers stand behind.
+    // The first nodes of a part belong to their reader, and so do leafs. Readers come later.
     for i in (0..nodes).rev() {
         for source in sources(&topology.nodes[i]) {
             let reader = found[i];
@@ -66,7 +66,7 @@ pub fn places(model: &Model, topology: &Topology) -> Vec<Place> {
     found.iter().map(|f| Place { module: f.module.unwrap_or_default(), layer: f.layer }).collect()
 }
 
-/// What a tensor's own name, its weights and its operator tell.
+/// What a tensor's own name, its weights and its operator show.
 fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
     let text = |n: &Node| model.texts.get(n.name);
     let weights: Vec<&Node> =
@@ -80,7 +80,7 @@ fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
     };
     let by_weight = || {
         let module = weights.iter().find_map(|w| of_weight(text(w)))?;
-        // A head without a matrix of its own multiplies with the embeddings.
+        // A head without a separate matrix multiplies with the embeddings.
         Some(if module == Module::Embedding && op == "MUL_MAT" { Module::Head } else { module })
     };
     let of_itself = || if node.role == Role::Weight { of_weight(text(node)) } else { of_node(text(node)) };
@@ -89,12 +89,12 @@ fn own(model: &Model, topology: &Topology, node: &Node) -> Found {
     Found { module, stream: None, layer: layer(text(node)).or(by_layer) }
 }
 
-/// Nodes without a layer in their own name that lie behind the last one that has it.
+/// Nodes without a layer in their name that come after the last node that has one.
 fn behind_the_layers(topology: &Topology, found: &[Found]) -> BTreeSet<usize> {
     let nodes = topology.n_nodes as usize;
     let head = (0..nodes).rfind(|i| found[*i].module == Some(Module::Head));
     let Some(head) = head else { return BTreeSet::new() };
-    // From the last of the head backwards, through its own nodes and the norm before them.
+    // From the last node of the head backwards, through its own nodes and the norm before them.
     let mut behind = BTreeSet::from([head]);
     let mut open = vec![head];
     while let Some(at) = open.pop() {

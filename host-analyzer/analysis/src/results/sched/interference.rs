@@ -1,4 +1,4 @@
-//! Who had the CPUs that threads of the engine wanted.
+//! Tasks that had the CPUs that threads of the engine wanted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,36 +7,35 @@ use super::pieces::pieces;
 use super::windows::{Windows, within};
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
-/// A task that had CPUs which threads of the engine wanted.
+/// A task that had CPUs that threads of the engine wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interference {
     /// Thread id of the kernel; 0 for the CPUs' idle tasks.
     pub tid: u32,
-    /// Its process; 0 when it was gone before it could be looked up.
+    /// Its process; 0 when it had exited before the lookup.
     pub pid: u32,
-    /// Name.
     pub name: String,
-    /// Command line; empty for threads of the kernel and for tasks that were gone.
+    /// Command line; empty for kernel threads and for tasks that had exited.
     pub command: String,
-    /// Control group; empty when not known.
+    /// Control group; empty when unknown.
     pub cgroup: String,
-    /// It is a thread of a traced process itself.
+    /// It is a thread of a traced process.
     pub engine: bool,
-    /// It is the idle task: a CPU did nothing although a thread wanted it.
+    /// It is the idle task: a CPU was idle although a thread wanted it.
     pub idle: bool,
-    /// How often it had a CPU that was wanted.
+    /// How often it had a wanted CPU.
     pub turns: u64,
-    /// How long, ns: wall time, summed over the CPUs.
+    /// Wall time of these turns, summed over the CPUs, ns.
     pub time_ns: u64,
     /// Part of `time_ns` in prefill calls.
     pub prefill_ns: u64,
     /// Part of `time_ns` in decode calls.
     pub decode_ns: u64,
-    /// What threads of the engine waited for it after they were taken off their CPUs, ns: time of threads.
+    /// Time that preempted threads of the engine waited for it, summed over threads, ns.
     pub preempted_ns: u64,
-    /// What they waited for it after they were woken, ns: time of threads.
+    /// Time that woken threads of the engine waited for it, summed over threads, ns.
     pub woken_ns: u64,
-    /// The CPUs, by number.
+    /// By number.
     pub cpus: Vec<OnCpu>,
     /// The threads that waited, in order of first appearance.
     pub threads: Vec<Waiter>,
@@ -45,11 +44,8 @@ pub struct Interference {
 /// A CPU that the task had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnCpu {
-    /// CPU.
     pub cpu: u16,
-    /// How often.
     pub turns: u64,
-    /// How long, ns.
     pub time_ns: u64,
 }
 
@@ -58,9 +54,9 @@ pub struct OnCpu {
 pub struct Waiter {
     /// Thread id of the kernel.
     pub tid: u32,
-    /// After it was taken off its CPU, ns.
+    /// Wait after preemption, ns.
     pub preempted_ns: u64,
-    /// After it was woken, ns.
+    /// Wait after wake-up, ns.
     pub woken_ns: u64,
 }
 
@@ -71,11 +67,11 @@ struct Sum {
     prefill_ns: u64,
     decode_ns: u64,
     cpus: BTreeMap<u16, (u64, u64)>,
-    /// Preempted and woken.
+    /// Preempted and woken, ns.
     threads: BTreeMap<ThreadId, (u64, u64)>,
 }
 
-/// All of them, the longest wait for it first.
+/// All of these tasks, longest wait first.
 pub(super) fn interference(model: &Model, windows: &Windows) -> Vec<Interference> {
     let mut sums: Vec<Sum> = std::iter::repeat_with(Sum::default).take(model.sched.tasks.len()).collect();
     let turns = &model.sched.turns;

@@ -11,21 +11,20 @@ use profinfer_trace::model::{InterruptKind, Model, Text};
 pub struct Interrupt {
     /// `hard` for a device's handler, `soft` for deferred work.
     pub kind: &'static str,
-    /// Name, as the kernel calls it.
+    /// The kernel's name.
     pub name: String,
-    /// How many.
     pub count: u64,
-    /// How long, ns; a hard one that lies in a soft one counts for both.
+    /// ns; a hard interrupt nested in a soft one counts for both.
     pub time_ns: u64,
-    /// Part of it in prefill calls.
+    /// Part of `time_ns` in prefill calls.
     pub prefill_ns: u64,
-    /// Part of it in decode calls.
+    /// Part of `time_ns` in decode calls.
     pub decode_ns: u64,
-    /// The longest, ns.
+    /// ns.
     pub longest_ns: u64,
 }
 
-/// All names, the longest time first.
+/// All names, longest time first.
 pub(super) fn interrupts(model: &Model, windows: &Windows) -> Vec<Interrupt> {
     let rows = &model.sched.interrupts;
     let mut sums: BTreeMap<(bool, Text), Interrupt> = BTreeMap::new();

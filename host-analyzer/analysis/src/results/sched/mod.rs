@@ -1,8 +1,9 @@
-//! The scheduler level: where the time of the engine's threads went, and who had their CPUs.
+//! The scheduler level: states of the engine's threads, and the tasks that had their CPUs.
 //!
-//! Stage: analysis. From: stretches of threads, turns of tasks, interrupts, token calls. To: [`Sched`]. Promises: a time that is
-//! not known is counted as such and as nothing else; a task's time counts only while a thread of the engine wanted the
-//! CPU that the task had; time in two calls at once counts once.
+//! Stage: analysis. From: stretches of threads, turns of tasks, interrupts, `llama_decode` calls.
+//! To: [`Sched`]. Promises: unknown time is counted as unknown and as nothing else. A task's time
+//! counts only while a thread of the engine wanted the task's CPU. Time in two overlapping calls
+//! counts once.
 
 mod interference;
 mod interrupt;
@@ -21,34 +22,32 @@ use windows::Windows;
 /// Results of the scheduler level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sched {
-    /// The level was recorded. If not, what follows is empty and says nothing.
+    /// The level was recorded. If not, everything below is empty.
     pub recorded: bool,
-    /// Interrupts were recorded.
     pub interrupts_recorded: bool,
-    /// Threads of the engine of which something is known, in order of first appearance.
+    /// Threads of the engine with recorded states, in order of first appearance.
     pub threads: Vec<ThreadTimes>,
-    /// Tasks that had CPUs while threads of the engine wanted them, the longest time first; at most [`MAX_TASKS`].
+    /// Tasks that had CPUs while threads of the engine wanted them, longest time first; at most
+    /// [`MAX_TASKS`].
     pub interference: Vec<Interference>,
-    /// Those that are not listed.
+    /// Tasks beyond the limit.
     pub left_out: LeftOut,
-    /// Interrupts by name, the longest time first.
+    /// By name, longest time first.
     pub interrupts: Vec<Interrupt>,
 }
 
-/// A machine on which something compiles starts thousands of tasks, each for a moment.
+/// A machine on which a compiler runs starts thousands of short tasks.
 pub const MAX_TASKS: usize = 200;
 
-/// Tasks that had CPUs for less time than those that are listed.
+/// Tasks that had CPUs for less time than the listed ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Tasks.
     pub tasks: u64,
-    /// Their time together, ns.
+    /// Their total time, ns.
     pub time_ns: u64,
 }
 
 impl Sched {
-    /// The results of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let windows = Windows::compute(model, phases);

@@ -1,33 +1,32 @@
-//! The waits of the engine's threads, cut by who had the CPU meanwhile.
+//! The waits of the engine's threads, split by the task that had the CPU meanwhile.
 
 use profinfer_trace::model::{Model, TaskId, ThreadId, ThreadState};
 
-/// A part of a stretch of a thread: all of it, or of a wait the part in which one task had the CPU.
+/// A part of a stretch of a thread: the complete stretch, or the part of a wait in which one task
+/// had the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Thread.
     pub thread: ThreadId,
-    /// Start, ns.
+    /// ns.
     pub start_ns: u64,
-    /// End, ns.
+    /// ns.
     pub end_ns: u64,
-    /// State.
     pub state: ThreadState,
-    /// CPU.
     pub cpu: u16,
-    /// Who had the CPU, of a wait and where it is known: the row of its turn.
+    /// For a wait, the row of the turn of the task that had the CPU; `None` where unknown.
     pub turn: Option<usize>,
 }
 
 impl Piece {
-    /// Who had the CPU.
+    /// The task that had the CPU.
     #[must_use]
     pub fn task(&self, model: &Model) -> Option<TaskId> {
         self.turn.map(|turn| model.sched.turns.task[turn])
     }
 }
 
-/// All pieces by thread, then start. Pieces of a thread do not overlap, and those of a stretch make it up.
+/// All pieces by thread, then start. Pieces of a thread do not overlap, and those of a stretch
+/// cover it completely.
 pub fn pieces(model: &Model) -> impl Iterator<Item = Piece> + '_ {
     let cpus = by_cpu(model);
     let states = &model.sched.states;
@@ -60,7 +59,7 @@ fn by_cpu(model: &Model) -> Vec<(u16, std::ops::Range<usize>)> {
 fn cut(model: &Model, whole: Piece, turns: std::ops::Range<usize>) -> Vec<Piece> {
     let rows = &model.sched.turns;
     let end = |turn: usize| rows.start_ns[turn].saturating_add(rows.duration_ns[turn]);
-    // By start, and they do not overlap, so their ends are in order too.
+    // Turns are sorted by start and do not overlap, so their ends are sorted too.
     let (mut low, mut high) = (turns.start, turns.end);
     while low < high {
         let middle = low.midpoint(high);

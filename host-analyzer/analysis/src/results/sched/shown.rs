@@ -1,4 +1,4 @@
-//! What some threads did in a window of time, no more of it than a page can carry.
+//! Activity of some threads in a time window, limited to what a page can hold.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -6,23 +6,23 @@ use std::collections::HashMap;
 use super::pieces::{Piece, pieces};
 use profinfer_trace::model::{Model, ThreadId, ThreadState};
 
-/// So many stretches the page carries, over all threads.
+/// Largest number of stretches on the page, over all threads.
 pub const MAX_SHOWN: usize = 6_000;
 
 /// Stretches of threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// For each thread that was asked for, what touches the window, by start.
+    /// For each requested thread, the stretches that overlap the window, by start.
     pub threads: Vec<Vec<Piece>>,
-    /// How many there are besides.
+    /// Number of stretches beyond the limit.
     pub left_out: usize,
     /// The longest of those, ns.
     pub left_out_longest_ns: u64,
 }
 
 impl Shown {
-    /// What `threads` did from `from` to `to`. Of more than `most` the preempted ones come first, then the longest: those
-    /// that explain the most time.
+    /// What `threads` did from `from` to `to`. If there are more than `most` stretches, preempted
+    /// ones are kept first, then the longest: those explain the most time.
     #[must_use]
     pub fn compute(model: &Model, threads: &[ThreadId], from: u64, to: u64, most: usize) -> Self {
         let rows: HashMap<ThreadId, usize> = threads.iter().zip(0..).map(|(t, row)| (*t, row)).collect();
@@ -52,7 +52,7 @@ impl Shown {
 mod tests {
     use super::*;
 
-    /// A thread with stretches of these states and lengths, one after the other from 0.
+    /// A thread with stretches of these states and lengths, consecutive from 0.
     fn model(stretches: &[(ThreadState, u64)]) -> (Model, ThreadId) {
         let mut m = Model::default();
         let thread = m.threads.find_or_add(7);

@@ -1,4 +1,4 @@
-//! How long each thread was in which state.
+//! Time of each thread by state.
 
 use super::windows::{Window, Windows, within};
 use profinfer_trace::model::{Model, ThreadState};
@@ -8,17 +8,17 @@ use profinfer_trace::model::{Model, ThreadState};
 pub struct StateTimes {
     /// It had a CPU.
     pub running_ns: u64,
-    /// It was taken off its CPU and wanted to go on.
+    /// It was taken off its CPU and wanted to continue.
     pub preempted_ns: u64,
     /// It was woken and had no CPU yet.
     pub woken_ns: u64,
-    /// It slept.
+    /// It slept interruptibly.
     pub sleeping_ns: u64,
-    /// It slept and no signal could wake it.
+    /// It slept uninterruptibly.
     pub blocked_ns: u64,
     /// It was stopped.
     pub stopped_ns: u64,
-    /// Not known, between what is known first and last of the thread.
+    /// Unknown, between the first and the last record of the thread.
     pub unknown_ns: u64,
 }
 
@@ -48,17 +48,16 @@ impl StateTimes {
 pub struct ThreadTimes {
     /// Thread id of the kernel.
     pub tid: u32,
-    /// Its process; 0 when the stream did not tell.
+    /// Its process; 0 when not recorded.
     pub pid: u32,
-    /// Name.
     pub name: String,
-    /// How often it was put on a CPU, or seen to have one first.
+    /// How often it was put on a CPU, including the CPU that it had at its first record.
     pub runs: u64,
-    /// How often it was taken off its CPU although it wanted to go on.
+    /// How often it was taken off its CPU although it wanted to continue.
     pub preemptions: u64,
     /// How often it ran on another CPU than before.
     pub migrations: u64,
-    /// Time from what is known first to what is known last of it.
+    /// Time from its first to its last record.
     pub whole: StateTimes,
     /// Part of it in prefill calls of any thread.
     pub prefill: StateTimes,
@@ -99,7 +98,7 @@ pub(super) fn threads(model: &Model, windows: &Windows) -> Vec<ThreadTimes> {
                     row.migrations += u64::from(ran_on.is_some_and(|cpu| cpu != states.cpu[i]));
                     ran_on = Some(states.cpu[i]);
                 }
-                // One that is moved while it waits is taken off once.
+                // A thread that migrates while it waits was preempted once.
                 ThreadState::Preempted if before != Some(ThreadState::Preempted) => row.preemptions += 1,
                 _ => {}
             }

@@ -1,12 +1,12 @@
-//! The times of token calls, by phase.
+//! The times of `llama_decode` calls, by phase.
 
 use crate::shared::phase::{Phase, Phases};
 use profinfer_trace::model::Model;
 
-/// A time from start to end, ns.
+/// Start and end, ns.
 pub(super) type Window = (u64, u64);
 
-/// When at least one call of a phase was running, in order.
+/// Times at which at least one call of a phase was running, in order.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     pub(super) prefill: Vec<Window>,
@@ -27,7 +27,7 @@ impl Windows {
     }
 }
 
-/// The same times, in order and joined where they touch.
+/// The same times, sorted, and joined where they touch.
 pub(super) fn joined(mut windows: Vec<Window>) -> Vec<Window> {
     windows.sort_unstable();
     let mut joined: Vec<Window> = Vec::with_capacity(windows.len());
@@ -40,7 +40,7 @@ pub(super) fn joined(mut windows: Vec<Window>) -> Vec<Window> {
     joined
 }
 
-/// How much of `from` to `to` lies in the windows, ns.
+/// Overlap of `from` to `to` with the windows, ns.
 pub(super) fn within(windows: &[Window], from: u64, to: u64) -> u64 {
     let first = windows.partition_point(|w| w.1 <= from);
     let overlapping = windows[first..].iter().take_while(|w| w.0 < to);

@@ -1,21 +1,20 @@
-//! What batches are made of: tokens of prompts, and tokens that go on with an answer.
+//! Composition of batches: tokens of prompts, and tokens that continue an answer.
 
 use std::collections::BTreeMap;
 
-/// The calls with so many sequences in their batch.
+/// The calls with the same number of sequences in their batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Batches {
     /// Sequences in the batch.
     pub sequences: u32,
-    /// Calls.
     pub calls: u64,
-    /// Those of them with tokens of prompts and of answers: the answers wait for the prompts.
+    /// Calls with tokens of both prompts and answers: the answers wait for the prompts.
     pub mixed_calls: u64,
-    /// Their time, ns.
+    /// Time of the calls, ns.
     pub time_ns: u64,
     /// Tokens of prompts.
     pub prompt_tokens: u64,
-    /// Tokens that go on with an answer, guesses of a draft included.
+    /// Tokens that continue an answer, including draft tokens.
     pub answer_tokens: u64,
 }
 

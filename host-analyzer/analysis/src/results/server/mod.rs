@@ -1,8 +1,10 @@
-//! Requests of a server, told apart by slot.
+//! Requests of a server, distinguished by slot.
 //!
-//! Stage: analysis, part of the token level. From: the parts of the batches, with sequences and positions. To: [`Server`]. Promises: a
-//! slot of llama-server is a sequence of its context, and what is told of one comes from calls that had its tokens; where a batch tells
-//! no sequences, nothing is told; what came before the first batch of a request (queueing, tokenising) is not seen, and in no figure.
+//! Stage: analysis, part of the token level. From: the parts of the batches, with sequences and
+//! positions. To: [`Server`]. Promises: a slot of llama-server is a sequence of its context, and
+//! its figures come from calls that had its tokens. Batches without sequences give no requests.
+//! What came before the first batch of a request (queueing, tokenising) is not visible, and in no
+//! figure.
 
 mod batch;
 mod request;
@@ -22,7 +24,7 @@ pub use spread::{Spread, Spreads};
 /// Requests by slot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Server {
-    /// Contexts whose batches tell sequences, by process and address.
+    /// Contexts whose batches have sequences, by process and address.
     pub contexts: Vec<ServerContext>,
     /// Requests, by start.
     pub requests: Vec<SlotRequest>,
@@ -31,17 +33,16 @@ pub struct Server {
 /// One context, and its sequences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerContext {
-    /// Process.
     pub pid: u32,
     /// Address of the context in hex.
     pub context: Option<String>,
     /// Over its requests.
     pub spreads: Spreads,
-    /// The same of each slot.
+    /// The same for each slot.
     pub slots: Vec<Slot>,
-    /// What the batches were made of, by how many sequences they had.
+    /// Composition of the batches, by number of sequences.
     pub batches: Vec<Batches>,
-    /// Calls whose batches were not told whole; requests in them lack figures.
+    /// Calls whose batches were not completely recorded; requests in them lack figures.
     pub calls_not_whole: u64,
 }
 
@@ -66,13 +67,13 @@ impl Server {
         self.contexts.iter().any(|c| c.pid == pid && c.context.as_ref() == context && c.slots.len() > 1)
     }
 
-    /// The slots of a session.
     #[must_use]
     pub fn compute(model: &Model, phases: &Phases) -> Self {
         let mut contexts: BTreeMap<(u32, u64), Slots> = BTreeMap::new();
         let d = &model.llama_calls;
         for i in (0..d.len()).filter(|i| d.status[*i] == 0) {
-            // A draft works for the requests of its target, and its rounds go back all the time.
+            // A draft works for the requests of its target, and its positions go back in every
+            // round.
             if matches!(phases.llama_calls[i], Phase::WarmUp | Phase::Draft) {
                 continue;
             }

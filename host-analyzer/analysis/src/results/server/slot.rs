@@ -1,8 +1,9 @@
 //! From the parts of batches to the requests of slots.
 //!
-//! A prompt comes in one or several parts, without an output but for the last token. Then each part is a token that came out before, and asks
-//! for the next; with a draft, several tokens that all ask for one. A part that neither goes on with a prompt nor is such a token begins a
-//! request.
+//! A prompt comes in one or several parts, without an output except for the last token. Each later
+//! part is a token from an earlier output, and requests the next output; with a draft, it is
+//! several tokens that all request one. A part that neither continues a prompt nor is such a token
+//! begins a request.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +12,7 @@ use super::batch::{Batches, Composition};
 use super::request::{Begin, SlotRequest};
 use profinfer_trace::model::Parts;
 
-/// What is needed of a token call.
+/// The required data of a `llama_decode` call.
 pub(super) struct Call {
     pub(super) row: u32,
     pub(super) start_ns: u64,
@@ -25,18 +26,18 @@ impl Call {
     }
 }
 
-/// A part with a sequence of its own, in numbers that cannot overflow.
+/// A part with a single sequence, in numbers that cannot overflow.
 #[derive(Clone, Copy)]
 struct Told {
     pos: i64,
-    /// First position behind it.
+    /// First position after it.
     next: i64,
     n: u64,
     outputs: u64,
 }
 
 impl Told {
-    /// Tokens that all ask for an output: those of an answer do, and one that is a prompt's last.
+    /// All tokens request an output: those of an answer do, and so does the last token of a prompt.
     const fn all_ask(self) -> bool {
         self.outputs == self.n
     }
@@ -56,7 +57,7 @@ pub(super) struct Slots {
 #[derive(Default)]
 struct State {
     open: Option<Open>,
-    /// A call was not told whole since its last part.
+    /// A call was not completely recorded since its last part.
     gap: bool,
 }
 
@@ -69,29 +70,29 @@ struct Open {
     reused: i64,
     prompt_tokens: u64,
     prompt_calls: u64,
-    /// All of its prompt was seen.
+    /// Its complete prompt was recorded.
     prompt_whole: bool,
-    /// Time of the calls that computed it.
+    /// Time of the calls that computed the prompt, ns.
     prompt_ns: u64,
-    /// First position behind the prompt, and end of the call with the first output.
+    /// First position after the prompt, and end of the call with the first output (ns).
     answered: Option<(i64, u64)>,
-    /// Last part: first position, first behind it.
+    /// Last part: first position, and first position after it.
     last: (i64, i64),
-    /// End of the call before the last one with an output.
+    /// End of the call before the last one with an output, ns.
     before_ns: u64,
-    /// Outputs that were asked for in one call are guesses, of which not all come true.
+    /// Several outputs of one call are draft tokens, of which only some are accepted.
     guesses: bool,
     /// The last part was of the answer.
     answering: bool,
 }
 
 impl Slots {
-    /// Whether any batch told a sequence.
+    /// Whether any batch named a sequence.
     pub(super) const fn tells(&self) -> bool {
         self.tells
     }
 
-    /// Takes the next call of the context, with its rows of `parts`.
+    /// Adds the next call of the context, with its rows of `parts`.
     pub(super) fn call(&mut self, call: &Call, parts: &Parts, rows: Range<usize>) {
         let told: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
         let end = rows.end.checked_sub(1).filter(|_| !rows.is_empty());
@@ -105,12 +106,13 @@ impl Slots {
         for i in rows {
             let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
             self.tells = true;
-            // Which other sequences the tokens belong to is not told: a prompt that several share is nobody's own.
+            // The other sequences of the tokens are not recorded: a prompt that several sequences
+            // share belongs to none.
             if parts.n_seq[i] != 1 {
                 continue;
             }
             let n = u64::from(parts.n[i]);
-            // Without a list, the engine gives an output of the batch's last token.
+            // Without a list, the engine gives an output for the batch's last token.
             let outputs = parts.outputs[i].map_or_else(|| u64::from(whole && Some(i) == end), u64::from);
             let pos = i64::from(pos);
             let next = pos + if parts.same[i] { 1 } else { i64::from(parts.n[i]) };
@@ -126,7 +128,7 @@ impl Slots {
         }
     }
 
-    /// Takes a part; whether it is of a prompt.
+    /// Adds a part. Returns whether it is of a prompt.
     fn part(&mut self, seq: i32, call: &Call, told: Told) -> bool {
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
@@ -135,7 +137,7 @@ impl Slots {
         {
             return open.add(call, told, gap);
         }
-        // After a gap, what came before tells nothing.
+        // After a gap, earlier parts show nothing.
         let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
         let open = Open::new(call, told, held);
         let is_prompt = open.begin != Begin::Unseen;
@@ -145,7 +147,7 @@ impl Slots {
         is_prompt
     }
 
-    /// The requests, what the batches were made of, and calls that were not told whole.
+    /// The requests, the composition of the batches, and the number of incomplete calls.
     pub(super) fn close(
         mut self,
         pid: u32,
@@ -179,7 +181,7 @@ impl Open {
             prompt_calls: 0,
             prompt_whole: !unseen,
             prompt_ns: 0,
-            // Its first position is that of a token that came out of a call before.
+            // Its first position is that of a token from an earlier output.
             answered: unseen.then_some((told.pos, call.end_ns())),
             last: (told.pos, told.next),
             before_ns: call.end_ns(),
@@ -198,12 +200,13 @@ impl Open {
         if self.answered.is_none() {
             return told.pos == next || gap && told.pos > next;
         }
-        // Behind guesses that did not come true, positions go back, but never to where the guesses began.
+        // After rejected draft tokens, positions go back, but never to where the draft tokens
+        // began.
         let verified = self.answering && self.guesses && told.pos > first && told.pos < next;
         told.all_ask() && (told.pos == next || verified || gap && told.pos > next)
     }
 
-    /// Adds a part that goes on; whether it is of the prompt.
+    /// Adds a part that continues the request. Returns whether it is of the prompt.
     fn add(&mut self, call: &Call, told: Told, gap: bool) -> bool {
         let end_before = self.end_ns;
         self.end_ns = self.end_ns.max(call.end_ns());
@@ -234,12 +237,13 @@ impl Open {
     fn close(self, pid: u32, context: Option<String>, slot: i32) -> SlotRequest {
         let seen = self.begin != Begin::Unseen;
         let ttft_ns = self.answered.filter(|_| seen).map(|(_, end)| end.saturating_sub(self.start_ns));
-        // Of an answer whose beginning was not seen, the first call had an output as well.
+        // For an answer whose beginning was not recorded, the first call also had an output.
         let outputs = self.answered.map(|(behind, _)| {
             let steps = if self.answering { (self.last.0 - behind).max(0) + 1 } else { 0 };
             steps.unsigned_abs() + u64::from(seen)
         });
-        // How many guesses of the last call came true is not known, so the time ends before it.
+        // How many draft tokens of the last call were accepted is unknown, so the time ends before
+        // it.
         let (until, outputs_until) = match (self.guesses, outputs) {
             (true, Some(outputs)) => (self.before_ns, outputs.saturating_sub(1)),
             (false, Some(outputs)) => (self.end_ns, outputs),

@@ -8,11 +8,9 @@ use crate::stats::percentile::percentile;
 pub struct Spread {
     /// Requests that have the figure.
     pub n: u64,
-    /// Median; `None`, as the others, without such requests.
+    /// Median; `None`, like the others, without such requests.
     pub p50: Option<u64>,
-    /// 90th percentile.
     pub p90: Option<u64>,
-    /// 99th percentile.
     pub p99: Option<u64>,
 }
 
@@ -25,10 +23,9 @@ impl Spread {
     }
 }
 
-/// What some requests have in common.
+/// Percentiles of a group of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spreads {
-    /// Requests.
     pub requests: u64,
     /// Time to first token, ns.
     pub ttft_ns: Spread,
@@ -36,11 +33,10 @@ pub struct Spreads {
     pub tpot_ns: Spread,
     /// Time within the TTFT in which no call had tokens of the request, ns.
     pub waited_ns: Spread,
-    /// Tokens of the prompt that were computed.
+    /// Computed tokens of the prompt.
     pub prompt_tokens: Spread,
-    /// Tokens of the prompt that were in the cache.
+    /// Cached tokens of the prompt.
     pub reused: Spread,
-    /// Tokens that came out.
     pub output_tokens: Spread,
 }
 

@@ -1,7 +1,8 @@
-//! Speculative decoding: how many guesses were accepted, what they cost, and whether that was worth it.
+//! Speculative decoding: number of accepted draft tokens, their cost, and whether it was worth it.
 //!
-//! Stage: analysis. From: token calls, their positions, the pairs of contexts. To: one [`Speculative`] per pair. Promises: counts
-//! are those of the engine's own report, but for rounds whose outcome no later call tells, which are counted as such.
+//! Stage: analysis. From: `llama_decode` calls, their positions, the pairs of contexts. To: one
+//! [`Speculative`] per pair. Promises: counts equal those of the engine's own report, except for
+//! rounds whose outcome no later call shows; these are counted as open.
 
 mod plain;
 mod round;
@@ -18,74 +19,74 @@ use round::{Round, rounds};
 /// Speculative decoding with one draft and one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speculative {
-    /// Process.
     pub pid: u32,
     /// Address of the draft's context in hex.
     pub draft: Option<String>,
     /// Address of the target's context in hex.
     pub target: Option<String>,
-    /// Calls of the target behind guesses.
+    /// Calls of the target after draft calls.
     pub rounds: u64,
-    /// Those of them whose outcome is not known.
+    /// Rounds whose outcome is unknown.
     pub open_rounds: u64,
-    /// Guesses that were verified, in all rounds.
+    /// Verified draft tokens, in all rounds.
     pub drafted: u64,
-    /// Guesses that were accepted, in rounds whose outcome is known.
+    /// Accepted draft tokens, in rounds with known outcome.
     pub accepted: u64,
-    /// Tokens that came out of those: the accepted ones, and one more a round.
+    /// Output tokens of these rounds: the accepted ones, and one more per round.
     pub emitted: u64,
-    /// Accepted of those that were verified, in rounds whose outcome is known; `None` without any.
+    /// Acceptance rate in rounds with known outcome; `None` without any.
     pub accepted_share: Option<f64>,
-    /// Mean number of tokens that come out of a round.
+    /// Mean number of output tokens per round.
     pub emitted_per_round: Option<f64>,
-    /// How often a guess was accepted, by its position.
+    /// Acceptance by position of the draft token.
     pub positions: Vec<Position>,
-    /// What verifying costs, by number of guesses.
+    /// Cost of verification, by number of draft tokens.
     pub verified: Vec<Verified>,
-    /// Median time of the draft's calls for one guess, ns: over rounds, their time divided by the guesses.
+    /// Median time of the draft's calls per draft token, ns: the time of a round's draft calls
+    /// divided by its draft tokens, over rounds.
     pub draft_token_ns: Option<u64>,
-    /// The target without a draft, where that is known.
+    /// The target without a draft, where known.
     pub plain: Option<Plain>,
-    /// Time of the draft for a guess divided by the target's for a token.
+    /// Time of the draft per draft token divided by the target's time per token.
     pub draft_ratio: Option<f64>,
-    /// What a round costs, in tokens that the target makes in that time without a draft; at least so much where `plain` is told by
-    /// bounds, and so are all figures that divide by it.
+    /// Cost of a round, in tokens that the target generates in that time without a draft. It is a
+    /// lower bound where `plain` is known by bounds only, and so are all figures that divide by
+    /// `plain`.
     pub break_even_per_round: Option<f64>,
-    /// More tokens come out of a round than that; `None` where it depends on which of the bounds is nearer.
+    /// A round gives more tokens than that; `None` where it depends on the bounds.
     pub wins: Option<bool>,
-    /// Tokens per second of calls: those of a round divided by what a round costs.
+    /// Tokens per second of calls: tokens of a round divided by the cost of a round.
     pub tokens_per_s: Option<f64>,
     /// The same without a draft.
     pub plain_tokens_per_s: Option<f64>,
 }
 
-/// Guesses of one position, in rounds whose outcome is known.
+/// Draft tokens of one position, in rounds with known outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
-    /// 1 is the first guess of a round.
+    /// 1 is the first draft token of a round.
     pub position: u32,
     /// Rounds that had it.
     pub drafted: u64,
     /// Rounds that accepted it.
     pub accepted: u64,
-    /// Part of them.
+    /// `accepted` divided by `drafted`.
     pub accepted_share: f64,
 }
 
-/// Calls of the target with so many guesses.
+/// Calls of the target with the same number of draft tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
-    /// Guesses.
+    /// Draft tokens per call.
     pub drafted: u32,
-    /// Rounds.
     pub rounds: u64,
-    /// Median length of the call, ns.
+    /// Median duration of the call, ns.
     pub median_ns: u64,
-    /// Divided by the target's time for one token.
+    /// That divided by the target's time for one token.
     pub verify_ratio: Option<f64>,
 }
 
-/// Tokens that came out of each token call that verified a draft, as far as it is known.
+/// Output tokens of each `llama_decode` call that verified a draft, as far as known.
 pub(super) fn emitted(model: &Model, phases: &Phases) -> Vec<Option<u32>> {
     let mut all = vec![None; model.llama_calls.len()];
     if phases.pairs.is_empty() {
@@ -131,7 +132,7 @@ fn figures(rounds: &[Round], ones: Vec<u64>) -> Speculative {
     let mut draft_times: Vec<u64> =
         rounds.iter().filter(|r| r.drafted > 0).map(|r| r.draft_ns / u64::from(r.drafted)).collect();
     let draft_token_ns = percentile(&mut draft_times, 50);
-    // What a round costs: medians, so that a single hiccup counts for nothing.
+    // Cost of a round from medians, so that a single hiccup does not count.
     let round_ns = draft_token_ns.filter(|_| n > 0).map(|draft| {
         let verify: f64 = sizes.iter().map(|s| s.rounds as f64 * s.median_ns as f64).sum();
         (verify + drafted as f64 * draft as f64) / n as f64

@@ -1,28 +1,28 @@
-//! How long a target takes for a token without its draft.
+//! Time of a target for one token without its draft.
 //!
-//! A program that always guesses never runs its target plainly. Two things are certain without a measurement: a call with more tokens
-//! takes no less time than one with a single token, and n tokens at once take no longer than n times one. The work of a plain token
-//! says the same: all weights as in the batch, and an nth of its operations.
+//! A program that always drafts never runs its target alone. Two facts hold without a measurement:
+//! a call with more tokens takes at least as long as a call with one token, and n tokens in one
+//! call take at most n times as long as one. The work of a single token agrees: it reads all
+//! weights like the batch, and has an nth of its operations.
 
 use super::Verified;
 use crate::stats::percentile::percentile;
 
-/// How long the target takes for one token.
+/// Time of the target for one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plain {
-    /// Median length of a call, the estimate, or `high_ns`, ns.
+    /// Median duration of a call, the estimate, or `high_ns`; ns.
     pub ns: u64,
-    /// It takes at least so long, ns; `ns` where it was measured.
+    /// Lower bound, ns; `ns` where it was measured.
     pub low_ns: u64,
-    /// It takes at most so long, ns; `ns` where it was measured.
+    /// Upper bound, ns; `ns` where it was measured.
     pub high_ns: u64,
     /// Calls of the target with one token.
     pub calls: u64,
-    /// What it was told by.
     pub by: ToldBy,
 }
 
-/// What a time is told by, the surest first.
+/// Source of the time, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToldBy {
     /// Calls with one token.
@@ -34,7 +34,8 @@ pub enum ToldBy {
 }
 
 impl Plain {
-    /// Whether rounds that take `round_ns` and give `emitted` tokens each are faster than plain tokens; `None` if the bounds do not tell.
+    /// Whether rounds that take `round_ns` and give `emitted` tokens each are faster than single
+    /// tokens; `None` if the bounds do not decide.
     pub(super) fn wins(&self, emitted: f64, round_ns: f64) -> Option<bool> {
         let faster_than = |plain: u64| emitted * plain as f64 > round_ns;
         match self.by {
@@ -50,7 +51,7 @@ impl Plain {
 /// Rounds of one size that the line needs.
 const LINE_ROUNDS: u64 = 3;
 
-/// By the target's calls with one token, else by those with more; `None` without any.
+/// From the target's calls with one token, else from those with more; `None` without any.
 pub(super) fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
     let calls = ones.len() as u64;
     if let Some(ns) = percentile(&mut ones, 50) {
@@ -63,7 +64,8 @@ pub(super) fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
     Some(line.map_or(bounds, |ns| Plain { ns, by: ToldBy::Line, ..bounds })).filter(|p| p.ns > 0)
 }
 
-/// A call without guesses, by the straight line through the medians of those with guesses, ns.
+/// Time of a call without draft tokens, by the straight line through the medians of those with
+/// draft tokens, ns.
 fn line(sizes: &[Verified]) -> Option<u64> {
     let points: Vec<&Verified> = sizes.iter().filter(|s| s.rounds >= LINE_ROUNDS).collect();
     let sum = |of: &dyn Fn(&Verified) -> f64| points.iter().map(|p| p.rounds as f64 * of(p)).sum::<f64>();

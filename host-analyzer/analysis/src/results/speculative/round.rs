@@ -1,4 +1,4 @@
-//! The rounds of speculative decoding: the draft guesses, the target verifies.
+//! The rounds of speculative decoding: the draft predicts tokens, the target verifies them.
 
 use crate::shared::phase::{Pair, Phase, Phases, Role};
 use profinfer_trace::model::Model;
@@ -8,9 +8,10 @@ use profinfer_trace::model::Model;
 pub(super) struct Round {
     /// Row of the target's call.
     pub(super) call: usize,
-    /// Guesses that it verified.
+    /// Draft tokens that it verified.
     pub(super) drafted: u32,
-    /// Tokens that came out of it: the accepted guesses and the target's own one behind them. `None` when not known.
+    /// Output tokens: the accepted draft tokens, and the target's own token after them. `None` when
+    /// unknown.
     pub(super) emitted: Option<u32>,
     /// Time of the draft's calls before it, ns.
     pub(super) draft_ns: u64,
@@ -20,9 +21,10 @@ pub(super) struct Round {
 
 /// The rounds of a pair, by start.
 ///
-/// What came out of a round is told by the next call of the target: it begins behind the tokens that are certain, so its
-/// position less the one of this call is the number of them. The last round before another prompt, and the last of a session, have
-/// no such call. A call of one token behind guesses is a round too: none of them was good enough to be verified.
+/// The next call of the target shows the outcome of a round. It begins after the accepted tokens,
+/// so the difference of both positions is the number of output tokens. The last round before
+/// another prompt, and the last of a session, have no such call. A call of one token after draft
+/// calls is a round too: no draft token was good enough to be verified.
 pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> {
     let (d, contexts) = (&model.llama_calls, &phases.contexts);
     let mut found: Vec<Round> = Vec::new();
@@ -33,7 +35,7 @@ pub(super) fn rounds(model: &Model, phases: &Phases, pair: &Pair) -> Vec<Round> 
             continue;
         }
         if d.context[i] == pair.draft {
-            // At position 0 it reads the prompt, which is no guessing.
+            // At position 0 it reads the prompt, which is not drafting.
             if contexts[i].n_past != Some(0) {
                 draft_calls += 1;
                 draft_ns = draft_ns.saturating_add(d.duration_ns[i]);

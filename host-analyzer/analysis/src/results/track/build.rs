@@ -1,4 +1,4 @@
-//! Which slices lie on which track.
+//! Assignment of slices to tracks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,9 +8,10 @@ use super::order::{Order, Packed};
 use super::{Track, TrackKind, is_slice};
 use profinfer_trace::model::{GraphCallId, LlamaCallId, Model, SpanId, Spans, ThreadId};
 
-/// The tracks of a session that have slices: by process, then token-level, graph-level, threads.
+/// The tracks of a session that have slices: by process, then token level, graph level, threads.
 ///
-/// Token-level and graph-level tracks are one per calling thread, since only the calls of one thread nest.
+/// Token-level and graph-level tracks are one per calling thread, because only calls of one thread
+/// nest.
 #[must_use]
 pub fn tracks(model: &Model) -> Vec<Track> {
     let llama_calls = by_thread(model, &model.llama_calls.thread, |i| Packed::decode(LlamaCallId(i)));
@@ -35,10 +36,10 @@ pub fn tracks(model: &Model) -> Vec<Track> {
     tracks
 }
 
-/// Slices that nest, with the sum of their lengths, ns.
+/// Slices that nest, with the sum of their durations, ns.
 type Lane = (u64, Vec<Packed>);
 
-/// Lanes of one thread. A closure for each kind, so that none asks of every slice which kind it is.
+/// Lanes of one thread. A separate closure for each kind avoids checking the kind of every slice.
 fn nested(model: &Model, kind: TrackKind, slices: Vec<Packed>) -> Vec<Lane> {
     match kind {
         TrackKind::Token => lanes(slices, |s| s.slice(TrackKind::Token).bounds(model)),
@@ -47,7 +48,8 @@ fn nested(model: &Model, kind: TrackKind, slices: Vec<Packed>) -> Vec<Lane> {
     }
 }
 
-/// Position of every process: first those that the session names, then those that only threads name.
+/// Position of every process: first those that the session names, then those that only threads
+/// name.
 fn processes(model: &Model) -> BTreeMap<u32, usize> {
     let mut positions = BTreeMap::new();
     let named = model.session.processes.iter().map(|p| p.pid);
@@ -70,16 +72,16 @@ fn by_thread(model: &Model, threads: &[ThreadId], slice: impl Fn(u32) -> Packed)
 #[derive(Default)]
 struct OfThread {
     slices: Vec<Packed>,
-    /// Sum of their lengths, ns.
+    /// Sum of their durations, ns.
     total: u64,
     /// End of the last one, ns.
     at: u64,
-    /// One began before the end of another: they have to be nested.
+    /// One began before the end of another, so they must be nested.
     overlap: bool,
 }
 
 impl OfThread {
-    /// Puts the spans of some rows behind those before.
+    /// Appends the spans of some rows.
     fn add(&mut self, spans: &Spans, rows: Range<usize>) {
         let Self { slices, mut total, mut at, mut overlap } = std::mem::take(self);
         let mut slices = slices;
@@ -152,7 +154,7 @@ fn thread_name(model: &Model, thread: ThreadId) -> String {
     }
 }
 
-/// Where several threads of a process make calls, `token` and `graph` say which of them it is.
+/// Where several threads of a process make calls, the names `token` and `graph` include the thread.
 fn name_callers(model: &Model, tracks: &mut [Track]) {
     let mut callers: BTreeMap<(u32, TrackKind), BTreeSet<ThreadId>> = BTreeMap::new();
     for t in tracks.iter() {

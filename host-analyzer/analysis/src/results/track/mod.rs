@@ -1,9 +1,9 @@
 //! Tracks of the timeline, and the slices on them.
 //!
-//! Stage: analysis. From: calls and spans. To: one [`Track`] per row of the timeline. Promises: this is the only
-//! definition of tracks and slices, so that all timeline files and `summary.json` agree; on a track, slices are
-//! in order of start and nest properly (of two slices, one lies inside the other, or they do not overlap),
-//! whatever the model says; no slice is cut or left out.
+//! Stage: analysis. From: calls and spans. To: one [`Track`] per row of the timeline. Promises:
+//! this is the only definition of tracks and slices, so all timeline files and `summary.json`
+//! agree. On a track, slices are sorted by start and nest properly (of two slices, one is inside
+//! the other, or they do not overlap), whatever the model contains. No slice is cut or dropped.
 
 mod build;
 mod nest;
@@ -16,12 +16,11 @@ pub use build::tracks;
 pub use order::Order;
 pub use walk::Edge;
 
-/// What a track shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
-    /// Token calls.
+    /// `llama_decode` calls.
     Token,
-    /// Graph-level calls: whole graphs with the splits that the backends computed inside.
+    /// Graph calls: complete graphs, with the splits of the backends inside.
     Graph,
     /// Operators of one thread, and its waits at the barrier.
     Thread,
@@ -30,36 +29,35 @@ pub enum TrackKind {
 /// One row of the timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// Process; 0 when the stream did not tell.
+    /// Process; 0 when not recorded.
     pub process: u32,
     /// Name, unique in its process: `token`, `graph`, or name and id of the thread.
     pub track: String,
-    /// What it shows.
     pub kind: TrackKind,
     /// Thread that made the calls or ran the operators.
     pub tid: u32,
-    /// Number of slices.
     pub slices: u64,
-    /// Sum of their lengths, ns; a slice inside another counts too.
+    /// Sum of the durations, ns; nested slices count too.
     pub total_ns: u64,
     /// Row of the thread.
     pub thread: ThreadId,
-    /// 0; more for slices that overlap others without nesting, which no thread of a healthy recording has.
+    /// 0, or more for slices that overlap others without nesting. No thread of a healthy recording
+    /// has such slices.
     pub lane: u32,
-    /// The slices, by start; of two with the same start, the outer one first.
+    /// The slices by start; for equal starts, the outer slice first.
     pub order: Order,
 }
 
 /// One slice: a row of a table of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Slice {
-    /// Token call.
+    /// A `llama_decode` call.
     Decode(LlamaCallId),
-    /// Graph-level call.
+    /// A graph call.
     Graph(GraphCallId),
     /// Work of an operator.
     Work(SpanId),
-    /// Wait at the barrier behind an operator.
+    /// Wait at the barrier after an operator.
     Barrier(SpanId),
 }
 
@@ -86,7 +84,7 @@ impl Slice {
     }
 }
 
-/// The wait behind a span is a slice: it was seen, and it is not empty.
+/// The wait after a span is a slice: it was recorded, and it is not empty.
 const fn is_slice(wait_ns: u32) -> bool {
     wait_ns != WAIT_UNKNOWN && wait_ns != 0
 }

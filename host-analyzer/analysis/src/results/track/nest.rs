@@ -1,23 +1,23 @@
-//! Slices that overlap without nesting are moved to lanes of their own.
+//! Separate lanes for slices that overlap without nesting.
 //!
-//! Viewers draw a track as a stack of slices, so that a slice which begins inside another and ends behind it
-//! cannot be drawn. Calls of one thread always nest; damaged or foreign streams may claim otherwise.
+//! Viewers draw a track as a stack of slices. They cannot draw a slice that begins inside another
+//! and ends after it. Calls of one thread always nest, but a damaged stream may contain anything.
 
-/// So many lanes are tried for a slice before it gets a new one. It bounds the time that a stream made to be
-/// slow can cost.
+/// Number of lanes to try for a slice before adding a lane. This bounds the time for a malicious
+/// stream.
 const LANES_TRIED: usize = 32;
 
-/// Open slices of one lane, by their ends, the innermost last.
+/// Open slices of one lane, by their ends, innermost last.
 #[derive(Debug, Default)]
 pub(super) struct Stack {
     ends: Vec<u64>,
     last_start: u64,
-    /// Sum of the lengths of all that were put on it, ns.
+    /// Sum of the durations of all slices that were pushed, ns.
     total: u64,
 }
 
 impl Stack {
-    /// Puts a slice on the stack, if it nests with those before it.
+    /// Pushes a slice, if it nests with those before it.
     #[inline]
     pub(super) fn push(&mut self, start: u64, end: u64) -> bool {
         if start < self.last_start {
@@ -36,9 +36,9 @@ impl Stack {
     }
 }
 
-/// Lanes for `slices`, given with their bounds. One lane in the same order when they nest as they are; else
-/// they are sorted by start, the longer first, and each goes into the first of the latest lanes where it nests. Each lane comes with the
-/// sum of its slices' lengths, ns.
+/// Lanes for `slices`, with given bounds. If they nest as they are, the result is one lane in the
+/// same order. Otherwise they are sorted by start, longer first, and each goes into the first of
+/// the latest lanes in which it nests. Each lane comes with the sum of its slices' durations, ns.
 pub(super) fn lanes<T: Copy>(slices: Vec<T>, bounds: impl Fn(T) -> (u64, u64)) -> Vec<(u64, Vec<T>)> {
     let mut stack = Stack::default();
     if slices.iter().all(|s| {

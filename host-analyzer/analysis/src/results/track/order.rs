@@ -1,4 +1,4 @@
-//! The slices of a track, in four bytes each: a recording has two for each span.
+//! The slices of a track in four bytes each, because a recording has two slices per span.
 
 use std::ops::Range;
 
@@ -12,8 +12,9 @@ pub struct Order {
     slices: Vec<Packed>,
 }
 
-/// A slice without its kind: the row in its table. Of a thread's track the row of a span, times two, and one more for the wait behind
-/// it; a session of 2³¹ spans would need 90 GB for its tables first.
+/// A slice without its kind: the row in its table. On a thread's track it is twice the row of a
+/// span, plus one for the wait after it. The tables of a session with 2³¹ spans would take 90 GB,
+/// so this cannot overflow first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
 
@@ -50,29 +51,25 @@ impl Order {
         Self { kind, slices }
     }
 
-    /// Number of slices.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slices.len()
     }
 
-    /// There is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slices.is_empty()
     }
 
-    /// All slices.
     pub fn iter(&self) -> impl Iterator<Item = Slice> + '_ {
         self.range(0..self.len())
     }
 
-    /// Some of them.
     pub fn range(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = Slice> + '_ {
         self.slices[range].iter().map(|packed| packed.slice(self.kind))
     }
 
-    /// How many of the first ones `holds` is true of, which it is of no later one.
+    /// Number of leading slices for which `holds` is true. It must be false for all later ones.
     pub fn partition_point(&self, holds: impl Fn(Slice) -> bool) -> usize {
         self.slices.partition_point(|packed| holds(packed.slice(self.kind)))
     }

@@ -1,9 +1,12 @@
 //! Flash attention: the cells of the KV cache that are really attended.
 //!
-//! The views that `FLASH_ATTN_EXT` gets of keys and values go over the padded number of cells. The CPU's kernel looks at the mask first
-//! and skips a cell of −∞ before it reads its key or value (`ggml_compute_forward_flash_attn_ext_f16_one_chunk` in `ggml-cpu/ops.cpp`; for
-//! many queries `…_tiled` skips tiles of cells in which all queries have −∞, so that it reads up to a tile more). Attended are therefore
-//! the cells of the tokens up to the query's own. Without flash attention two `MUL_MAT`s read the whole of their padded views.
+//! The key and value views of `FLASH_ATTN_EXT` cover the padded number of cells. The CPU kernel
+//! checks the mask first and skips a cell of −∞ before it reads its key or value
+//! (`ggml_compute_forward_flash_attn_ext_f16_one_chunk` in `ggml-cpu/ops.cpp`). For many queries,
+//! `…_tiled` skips tiles of cells in which all queries have −∞, so it reads up to one tile more.
+//! The attended cells are therefore those of the tokens up to the query's own.
+//!
+//! Without flash attention, two `MUL_MAT`s read their complete padded views.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +14,10 @@ use super::sources::{root, source};
 use super::{Accuracy, Work};
 use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Role, Topology};
 
-/// What one `FLASH_ATTN_EXT` has to do.
+/// Work of one `FLASH_ATTN_EXT`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Attention {
-    /// Everything but keys, values and operations.
+    /// Everything except keys, values and operations.
     others: Work,
     /// Bytes of the key and of the value of one cell, over all heads.
     cell_bytes: u64,
@@ -22,16 +25,15 @@ pub(super) struct Attention {
     cell_operations: u64,
     /// Cells of the views.
     cells: u64,
-    /// Queries.
     queries: u64,
-    /// Each query attends to the cells up to its own token's; if not, to all.
+    /// Each query attends to the cells up to its own token's; if false, to all.
     causal: bool,
-    /// Its layer may have a window, which is not known.
+    /// Its layer may have a sliding window, which is unknown.
     window: bool,
 }
 
 impl Attention {
-    /// Of a node with its keys, values and mask.
+    /// For a node with its keys, values and mask.
     pub(super) fn compute(model: &Model, topology: &Topology, node: &Node) -> Option<Self> {
         let [q, k, v] = [source(node, 0)?, source(node, 1)?, source(node, 2)?];
         let mask = source(node, 3);
@@ -55,7 +57,7 @@ impl Attention {
         Some(Self {
             others,
             cell_bytes: keys.bytes / cells + values.bytes / cells,
-            // Two products, of the query with the key and of the weight with the value.
+            // Two products: query with key, and weight with value.
             cell_operations: 2_u64
                 .saturating_mul(queries.ne[2].saturating_mul(queries.ne[3]))
                 .saturating_mul(keys.ne[0].saturating_add(values.ne[0])),
@@ -66,7 +68,7 @@ impl Attention {
         })
     }
 
-    /// The work of a call whose first token stands at `n_past`.
+    /// The work of a call whose first token has position `n_past`.
     pub(super) fn work(&self, n_past: Option<u32>) -> Work {
         let whole = (self.cells, self.cells.saturating_mul(self.queries), Accuracy::Counted);
         let (read, attended, accuracy) = match n_past {
@@ -89,7 +91,7 @@ impl Attention {
 
     /// Cells that any query attends to, and the sum over the queries.
     fn attended(&self, n_past: u64) -> (u64, u64) {
-        // The i-th query, from 0, attends to n_past + i + 1 cells, but never to more than there are.
+        // The i-th query, from 0, attends to n_past + i + 1 cells, but never to more than exist.
         let growing = self.cells.saturating_sub(n_past).min(self.queries);
         let sum =
             u128::from(growing) * u128::from(n_past) + u128::from(growing) * u128::from(growing + 1) / 2;
@@ -99,8 +101,9 @@ impl Attention {
     }
 }
 
-/// A layer may have a sliding window if the graph has more than one mask, and its cache is not larger than those of other layers: engines give
-/// layers with a window a smaller cache, unless the context is small.
+/// A layer may have a sliding window if the graph has more than one mask, and its cache is not
+/// larger than those of other layers. Engines give layers with a window a smaller cache, unless the
+/// context is small.
 fn windowed(model: &Model, topology: &Topology, keys: NodeIdx, mask: Option<NodeIdx>) -> bool {
     let Some((op, mask)) = model.texts.find("FLASH_ATTN_EXT").zip(mask) else { return false };
     let nodes = topology.nodes.iter().filter(|n| n.op == op);
@@ -115,7 +118,7 @@ fn cache_cells(model: &Model, topology: &Topology, keys: NodeIdx) -> u64 {
     topology.node(root(model, topology, keys)).ne[1]
 }
 
-/// Where the batch of each graph call stands in its context.
+/// Position of each graph call's batch in its context.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Positions(Vec<Option<u32>>);
 
@@ -128,7 +131,7 @@ impl Positions {
                 of_parent[parent.0 as usize].get_or_insert(*n_past);
             }
         }
-        // A split without a rotary embedding stands where the others of its graph stand.
+        // A split without a rotary embedding has the position of the other splits of its graph.
         let of_graph = calls.parent.iter().map(|parent| of_parent[(*parent)?.0 as usize]);
         Self(calls.n_past.iter().zip(of_graph).map(|(own, graph)| own.or(graph)).collect())
     }

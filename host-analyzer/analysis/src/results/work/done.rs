@@ -1,4 +1,4 @@
-//! Work and the time that it took: what was achieved.
+//! Work and the time that it took: achieved rates.
 
 use super::{Accuracy, Reader, Work, Works};
 use crate::results::op::{Op, host_side};
@@ -7,31 +7,30 @@ use crate::shared::phase::Phase;
 use crate::shared::tally::Tallies;
 use profinfer_trace::model::Model;
 
-/// Work of several executions, and what it comes to a second.
+/// Work of several executions, and its rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Done {
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Of them, weights.
+    /// Part of `read_bytes` that is weights.
     pub weight_bytes: u64,
-    /// Of them, KV cache or another state.
+    /// Part of `read_bytes` that is KV cache or another state.
     pub cache_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// A multiply-add counts as two.
     pub operations: u64,
-    /// How far these can be believed.
+    /// Accuracy of these figures.
     pub accuracy: Accuracy,
-    /// Bytes read and written by wall time, bytes a second; `None` where the wall time is not that of the work.
+    /// Bytes read and written per second of wall time; `None` where the wall time is not that of
+    /// the work.
     pub bytes_per_s: Option<f64>,
-    /// Operations by wall time, a second; `None` likewise.
+    /// Operations per second of wall time; `None` likewise.
     pub operations_per_s: Option<f64>,
-    /// Operations by bytes read and written; `None` without bytes.
+    /// Operations per byte read or written; `None` without bytes.
     pub intensity: Option<f64>,
 }
 
 impl Done {
-    /// What `work` in `wall_ns` comes to.
+    /// The rates of `work` in `wall_ns`.
     #[must_use]
     pub fn new(work: &Work, wall_ns: Option<u64>) -> Self {
         let bytes = work.bytes();
@@ -56,7 +55,7 @@ impl Done {
     }
 }
 
-/// What the operators of a session achieved.
+/// Rates that the operators of a session achieved.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Achieved {
     /// By row of [`Op::operators`].
@@ -70,7 +69,6 @@ pub struct Achieved {
 }
 
 impl Achieved {
-    /// The sums of a session.
     #[must_use]
     pub fn compute(
         model: &Model,
@@ -124,7 +122,6 @@ impl Achieved {
         }
     }
 
-    /// The work of a phase.
     #[must_use]
     pub const fn phase(&self, phase: Phase) -> &Work {
         &self.phases[phase.index()]

@@ -1,4 +1,4 @@
-//! Products with experts: only the experts that were chosen in the call are read, each once.
+//! Products with experts: only the experts that were selected in the call are read, each once.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,21 +7,23 @@ use super::{Accuracy, Work};
 use profinfer_trace::model::expert::selections;
 use profinfer_trace::model::{GraphCallId, Model, Node, NodeIdx, Selection, Topology};
 
-/// What one `MUL_MAT_ID` has to do.
+/// Work of one `MUL_MAT_ID`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Experts {
-    /// Everything but the weights.
+    /// Everything except the weights.
     others: Work,
     /// Bytes of one expert's weights.
     expert_bytes: u64,
-    /// At most so many different experts.
+    /// Largest possible number of different experts.
     most: u64,
-    /// Where the table of chosen experts has this selection; `None` where it cannot say what this node reads.
+    /// First reader of this selection, its key in the table of selected experts; `None` where the
+    /// table cannot show what this node reads.
     pub(super) first_reader: Option<NodeIdx>,
 }
 
 impl Experts {
-    /// Of a node that reads a selection. Before llama.cpp b2591 each expert has a tensor of its own, and each rank a node.
+    /// For a node that reads a selection. Before llama.cpp b2591 each expert has a separate tensor,
+    /// and each rank a node.
     pub(super) fn compute(
         model: &Model,
         topology: &Topology,
@@ -54,7 +56,7 @@ impl Experts {
         })
     }
 
-    /// The work with so many different experts; without them with the most that there can be.
+    /// The work with `distinct` different experts; without that number, with the largest possible.
     pub(super) fn work(&self, distinct: Option<u64>) -> Work {
         let (experts, accuracy) =
             distinct.map_or((self.most, Accuracy::Estimated), |n| (n, Accuracy::Counted));
@@ -74,7 +76,7 @@ pub(super) fn by_reader(model: &Model, topology: &Topology) -> HashMap<NodeIdx, 
     selections(&model.texts, topology).into_iter().flat_map(of).collect()
 }
 
-/// How many different experts were chosen, by graph call and first reader; whole selections only.
+/// Number of different selected experts, by graph call and first reader; complete selections only.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chosen(HashMap<(GraphCallId, NodeIdx), u64>);
 

@@ -23,14 +23,14 @@ use super::{Accuracy, Work};
 use crate::shared::empty::is_empty_op;
 use profinfer_trace::model::{Model, Node, NodeIdx, Topology};
 
-/// How the work of a node is found for one graph call.
+/// How to compute the work of a node for one graph call.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Formula {
-    /// It is the same in every call.
+    /// The same in every call.
     Fixed(Work),
-    /// It depends on where the batch stands.
+    /// Depends on the position of the batch.
     Attention(Attention),
-    /// It depends on what the routers chose.
+    /// Depends on the router's selection.
     Experts(Experts),
 }
 
@@ -50,7 +50,7 @@ pub(super) fn formulas(model: &Model, topology: &Topology) -> Vec<Formula> {
 }
 
 fn fixed(model: &Model, topology: &Topology, node: &Node, op: &str) -> Work {
-    // A tensor that was lost on the way has no operator.
+    // A tensor that was lost in transit has no operator.
     if op.is_empty() || is_empty_op(op) {
         return Work::default();
     }
@@ -88,7 +88,8 @@ fn get_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     Some(work)
 }
 
-/// `ggml_compute_forward_set_rows`: the node is a view of the whole target, of which only the given rows are written.
+/// `ggml_compute_forward_set_rows`: the node is a view of the complete target, of which it writes
+/// only the given rows.
 fn set_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     let (rows, ids) = (source(node, 0)?, source(node, 1)?);
     let written_bytes = part(node.bytes, elements(topology.node(rows)), elements(node));
@@ -98,7 +99,8 @@ fn set_rows(model: &Model, topology: &Topology, node: &Node) -> Option<Work> {
     Some(work)
 }
 
-/// Elements in another place, order or type. The target of a `CPY` is its second source, of which nothing is read.
+/// Elements that move to another place, order or type. The target of a `CPY` is its second source,
+/// which is not read.
 fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option<Work> {
     let mut work = Work { written_bytes: node.bytes, ..Work::default() };
     for slot in 0..sources {
@@ -107,17 +109,18 @@ fn moved(model: &Model, topology: &Topology, node: &Node, sources: u8) -> Option
     Some(work)
 }
 
-/// Operations for each element of the result. A function such as `exp` or `tanh` counts as one, a comparison as none.
+/// Operations per element of the result. A function such as `exp` or `tanh` counts as one, a
+/// comparison as none.
 fn per_element(node: &Node, op: &str) -> Option<u64> {
     Some(match op {
         "ADD" | "ADD1" | "SUB" | "MUL" | "DIV" | "SCALE" | "SQR" | "SQRT" | "LOG" | "SIN" | "COS"
         | "CLAMP" | "UNARY" | "DIAG_MASK_INF" | "SUM_ROWS" | "MEAN" => 1,
         "GLU" => 2,
-        // The sum of squares, and the product; of a rotation four products and two sums for a pair.
+        // The sum of squares, and the product. For a rotation, four products and two sums per pair.
         "RMS_NORM" | "L2_NORM" | "ROPE" => 3,
         // The mean before it, and its subtraction.
         "NORM" | "GROUP_NORM" => 5,
-        // Scale, greatest, subtraction, exp, sum, product; and the mask.
+        // Scale, maximum, subtraction, exp, sum, product; and the mask.
         "SOFT_MAX" => 6 + u64::from(source(node, 1).is_some()),
         _ => return None,
     })
@@ -139,12 +142,12 @@ fn elementwise(model: &Model, topology: &Topology, node: &Node, operations: u64)
     work
 }
 
-/// The result has one element for each row, and every element of the row counts.
+/// The result has one element per row, and every element of the row counts.
 fn shrinks(op: &str) -> bool {
     matches!(op, "SUM_ROWS" | "MEAN")
 }
 
-/// An operator without a formula: as if it took each element once.
+/// An operator without a formula: as if it used each element once.
 fn estimated(model: &Model, topology: &Topology, node: &Node) -> Work {
     Work { accuracy: Accuracy::Estimated, ..elementwise(model, topology, node, 1) }
 }

@@ -1,4 +1,5 @@
-//! Fused operators: the work of their nodes, without what the kernel hands on from node to node in registers.
+//! Fused operators: the work of their nodes, without the data that the kernel passes from node to
+//! node in registers.
 
 use std::collections::BTreeSet;
 

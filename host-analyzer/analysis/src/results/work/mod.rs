@@ -1,11 +1,13 @@
 //! Work: bytes read, bytes written and operations of every execution of an operator.
 //!
-//! Stage: analysis. From: topologies, graph calls, selections of experts. To: [`Works`], which answers for one execution, and
-//! [`Done`], the same summed and divided by time. Promises: nothing is measured here, all of it follows from shapes, types, roles and
-//! positions; a number that does not follow from them alone says so by its [`Accuracy`]; a fused operator never has more work than its parts.
+//! Stage: analysis. From: topologies, graph calls, expert selections. To: [`Works`] for single
+//! executions, and [`Done`], the same summed and divided by time. Promises: nothing is measured
+//! here; all of it follows from shapes, types, roles and positions. A number that does not follow
+//! from them alone is marked by its [`Accuracy`]. A fused operator never has more work than its
+//! parts.
 //!
-//! Bytes are the least that the operator has to move: each element of a source once, however many rows, heads or threads use it.
-//! docs/work.md has the formula of each operator with its source.
+//! Bytes are the least that the operator has to move: each element of a source once, however many
+//! rows, heads or threads use it. docs/work.md has the formula of each operator with its source.
 
 mod attention;
 mod done;
@@ -22,15 +24,17 @@ pub use reader::Reader;
 use formula::Formula;
 use profinfer_trace::model::Model;
 
-/// How far a number can be believed; the worse one holds for a sum.
+/// Accuracy of a number. A sum has the worst accuracy of its parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Accuracy {
-    /// It follows from shapes, types, positions and selections.
+    /// Follows from shapes, types, positions and selections.
     #[default]
     Counted,
-    /// It is at most so much: how many cells a sliding window leaves, or where a batch stands in its context, is not known.
+    /// An upper bound: the cells in a sliding window, or the batch's position in its context, are
+    /// unknown.
     AtMost,
-    /// The selections of the experts or the type of a tensor did not arrive, or the operator has no formula of its own.
+    /// The expert selections or the type of a tensor did not arrive, or the operator has no
+    /// formula.
     Estimated,
 }
 
@@ -49,34 +53,33 @@ impl Accuracy {
 /// Work of one execution, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Work {
-    /// Bytes of weights that are read, as they are stored.
+    /// Bytes of weights that are read, in their storage format.
     pub weight_bytes: u64,
     /// Bytes of the KV cache, or of another state, that are read.
     pub cache_bytes: u64,
     /// Bytes of everything else that is read: activations, masks, positions, indexes.
     pub activation_bytes: u64,
-    /// Bytes that are written.
     pub written_bytes: u64,
-    /// Operations; a multiplication and an addition are two.
+    /// A multiply-add counts as two.
     pub operations: u64,
-    /// How far the numbers can be believed.
+    /// Accuracy of these numbers.
     pub accuracy: Accuracy,
 }
 
 impl Work {
-    /// Bytes that are read.
     #[must_use]
     pub const fn read_bytes(&self) -> u64 {
         self.weight_bytes.saturating_add(self.cache_bytes).saturating_add(self.activation_bytes)
     }
 
-    /// Bytes that are moved, read or written.
+    /// Bytes read and written.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.read_bytes().saturating_add(self.written_bytes)
     }
 
-    /// Bytes that come from memory at every token, because no cache holds a model: weights and KV cache.
+    /// Bytes that come from memory for every token, because no cache holds a model: weights and KV
+    /// cache.
     #[must_use]
     pub const fn streamed_bytes(&self) -> u64 {
         self.weight_bytes.saturating_add(self.cache_bytes)
@@ -93,7 +96,6 @@ impl Work {
     }
 }
 
-/// The work of every execution of a session.
 #[derive(Debug, Clone, Default)]
 pub struct Works {
     /// By topology, then node.
@@ -103,7 +105,6 @@ pub struct Works {
 }
 
 impl Works {
-    /// The work of a session.
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         Self {

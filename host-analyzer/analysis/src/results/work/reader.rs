@@ -1,26 +1,27 @@
-//! The work of many executions, one after the other.
+//! The work of many executions in a row.
 
 use super::{Formula, Work, Works, fused};
 use crate::shared::per_node::PerNode;
 use profinfer_trace::model::{GraphCallId, Model, NodeIdx, TopologyId};
 
-/// Tells the work of executions. That of a node whose work is the same in every call, as of most, is computed once.
+/// Computes the work of executions. Most nodes have the same work in every call, which is computed
+/// once.
 #[derive(Debug)]
 pub struct Reader<'a> {
     model: &'a Model,
     works: &'a Works,
-    /// `None` of nodes whose work depends on the call.
+    /// `None` for nodes whose work depends on the call.
     fixed: PerNode<Option<Work>>,
 }
 
 impl<'a> Reader<'a> {
-    /// Of a session.
     #[must_use]
     pub fn new(model: &'a Model, works: &'a Works) -> Self {
         Self { model, works, fixed: PerNode::new(model) }
     }
 
-    /// The work of `node` in one call, and of the nodes behind it up to `last` where one kernel computed them too.
+    /// The work of `node` in one call, including the later nodes up to `last` if one kernel
+    /// computed them together.
     pub fn execution(&mut self, call: GraphCallId, node: NodeIdx, last: NodeIdx) -> Work {
         let Self { model, works, fixed } = self;
         let topology = model.graph_calls.topology[call.0 as usize];
@@ -30,7 +31,8 @@ impl<'a> Reader<'a> {
 }
 
 impl Works {
-    /// The work of one execution: of `node`, and of the nodes behind it up to `last` where one kernel computed them too.
+    /// The work of one execution: of `node`, including the later nodes up to `last` if one kernel
+    /// computed them together.
     #[must_use]
     pub fn execution(&self, model: &Model, call: GraphCallId, node: NodeIdx, last: NodeIdx) -> Work {
         let Some(id) = model.graph_calls.topology[call.0 as usize] else { return Work::default() };

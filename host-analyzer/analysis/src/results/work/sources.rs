@@ -1,12 +1,12 @@
-//! What an operator reads: its sources, what they are views of, and as which kind of bytes they count.
+//! What an operator reads: its sources, the tensors that they are views of, and the kind of bytes.
 
 use super::{Accuracy, Work};
 use crate::shared::empty::is_empty_op;
 use profinfer_trace::model::{Model, Node, NodeIdx, Role, Topology};
 
-/// The tensor whose memory a view shows.
+/// The tensor whose memory a view shares.
 pub(super) fn root(model: &Model, topology: &Topology, mut at: NodeIdx) -> NodeIdx {
-    // As many steps as there are tensors, so that a circle in a foreign stream ends.
+    // At most one step per tensor, so that a cycle in a damaged stream ends.
     for _ in 0..topology.nodes.len() {
         let node = topology.node(at);
         let shown = || {
@@ -26,19 +26,19 @@ pub(super) fn source(node: &Node, slot: u8) -> Option<NodeIdx> {
     node.src.iter().find(|(s, _)| *s == slot).map(|(_, n)| *n)
 }
 
-/// Elements of a tensor.
+/// Number of elements of a tensor.
 pub(super) fn elements(node: &Node) -> u64 {
     node.ne.iter().fold(1_u64, |product, n| product.saturating_mul(*n))
 }
 
-/// `bytes × part / whole`, in which the product may be larger than 64 bits.
+/// `bytes × part / whole`; the product may exceed 64 bits.
 pub(super) fn part(bytes: u64, part: u64, whole: u64) -> u64 {
     let part = u128::from(bytes) * u128::from(part) / u128::from(whole.max(1));
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 impl Work {
-    /// Reads so many bytes of a tensor.
+    /// Reads `bytes` of a tensor.
     pub(super) fn read(&mut self, model: &Model, topology: &Topology, of: NodeIdx, bytes: u64) {
         let node = topology.node(of);
         let kind = match topology.node(root(model, topology, of)).role {
