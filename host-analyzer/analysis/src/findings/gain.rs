@@ -1,17 +1,18 @@
-//! What a remedy brings, as an interval.
+//! Gain of a remedy, as an interval.
 
-/// Time by which something becomes shorter, and the speed that follows.
+/// Time that a remedy saves, and the resulting speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gain {
     /// What becomes shorter.
     pub of: Gains,
-    /// Least time that it becomes shorter by, ns.
+    /// Smallest saving, ns.
     pub low_ns: u64,
-    /// Most, ns.
+    /// Largest saving, ns.
     pub high_ns: u64,
-    /// Decode speed at the least gain, tokens per second; `None` if it is another time that becomes shorter.
+    /// Decode speed at the smallest saving, tokens per second; `None` if not a token becomes
+    /// shorter.
     pub low_tokens_per_s: Option<f64>,
-    /// Decode speed at the largest gain.
+    /// Decode speed at the largest saving.
     pub high_tokens_per_s: Option<f64>,
 }
 
@@ -20,11 +21,11 @@ pub struct Gain {
 pub enum Gains {
     /// A decode token.
     Token,
-    /// The time to the first token of a request.
+    /// The time to first token of a request.
     Request,
 }
 
-/// No remedy makes a token shorter than this part of its time: what is claimed beyond is not believed.
+/// No remedy saves more than this share of a time: larger claims are not credible.
 const LONGEST: f64 = 0.98;
 
 impl Gain {
@@ -41,7 +42,8 @@ impl Gain {
         }
     }
 
-    /// A request whose first token takes `ttft_ns` gets it by `low_ns` to `high_ns` earlier.
+    /// A request with a time to first token of `ttft_ns` gets its first token `low_ns` to `high_ns`
+    /// earlier.
     pub(super) fn of_request(ttft_ns: u64, low_ns: f64, high_ns: f64) -> Self {
         let (low, high) = within(ttft_ns, low_ns, high_ns);
         Self {
@@ -53,7 +55,7 @@ impl Gain {
         }
     }
 
-    /// The token's time becomes `from` to `to` of what it is.
+    /// The token's time becomes `from` to `to` of its present value.
     pub(super) fn to_share(token_ns: u64, from: f64, to: f64) -> Self {
         let t = token_ns as f64;
         Self::new(token_ns, t * (1.0 - from.max(to)), t * (1.0 - from.min(to)))

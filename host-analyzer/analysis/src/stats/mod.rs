@@ -2,10 +2,10 @@
 //!
 //! Uses no other module of this crate and knows nothing about recordings.
 
-pub mod blocking;
+pub(crate) mod blocking;
 pub mod estimate;
 pub(crate) mod fit;
 pub(crate) mod mean;
 pub mod percentile;
-pub mod rank;
+pub(crate) mod rank;
 pub(crate) mod student;
