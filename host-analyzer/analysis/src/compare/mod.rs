@@ -191,8 +191,8 @@ fn disturbed(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
 fn outliers(sides: &[Side; 2], verdict: &Verdict) -> Option<Note> {
     let mean = sides[1].mean_ns()? / sides[0].mean_ns()? - 1.0;
     let shift = verdict.shift?;
-    let told = matches!(verdict.code, Code::Faster | Code::Slower);
-    let against = told && mean.is_sign_negative() != shift.is_sign_negative();
+    let differs = matches!(verdict.code, Code::Faster | Code::Slower);
+    let against = differs && mean.is_sign_negative() != shift.is_sign_negative();
     ((mean - shift).abs() > verdict.practical / 2.0 || against).then_some(Note::Runs { mean, shift })
 }
 

@@ -48,7 +48,7 @@ impl Power {
         let logs = sides.each_ref().map(Side::logarithms);
         let scatter = scatter(&logs)?;
         let [m, n] = logs.each_ref().map(Vec::len);
-        let told = (m.min(n) >= RUNS_FOR_RANKS).then(|| least_told(m, n)).flatten();
+        let told = (m.min(n) >= RUNS_FOR_RANKS).then(|| least_detected(m, n)).flatten();
         Some(Self {
             scatter: scatter.exp_m1(),
             told: told.map(|times| (times * scatter).exp_m1()),
@@ -71,7 +71,7 @@ fn scatter(samples: &[Vec<f64>; 2]) -> Option<f64> {
 /// Shift that is detected with the probability [`POWER`], in standard deviations. A shift moves
 /// both ends of the interval equally. So the smallest detected shift of a sample is the distance of
 /// the lower end below 0.
-fn least_told(m: usize, n: usize) -> Option<f64> {
+fn least_detected(m: usize, n: usize) -> Option<f64> {
     let mut random = Normal(0x9E37_79B9_7F4A_7C15);
     let mut draw = |n: usize| (0..n).map(|_| random.next()).collect::<Vec<f64>>();
     let mut least: Vec<f64> = Vec::with_capacity(DRAWS);
@@ -88,7 +88,7 @@ fn runs_for(shift: f64) -> Option<usize> {
     let runs = (runs <= MOST_RUNS as f64).then(|| (runs.ceil() as usize).max(RUNS_FOR_RANKS))?;
     // Few ranks have few confidence levels: for four and four it is only 97.1 %, so they detect
     // less than normal means would.
-    let enough = |n: &usize| *n > FEW_RUNS || least_told(*n, *n).is_some_and(|least| least <= shift);
+    let enough = |n: &usize| *n > FEW_RUNS || least_detected(*n, *n).is_some_and(|least| least <= shift);
     (runs..).find(enough)
 }
 

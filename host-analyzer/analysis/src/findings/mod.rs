@@ -34,7 +34,7 @@ pub struct Rule {
     /// Reference for the cause.
     pub source: &'static str,
     /// Data that the rule requires. If any is missing, the verdict is [`Verdict::NotEnoughData`].
-    pub needs: &'static [Missing],
+    pub requires: &'static [Requirement],
     pub judge: fn(&Case<'_>) -> Verdict,
 }
 
@@ -46,7 +46,7 @@ pub enum Verdict {
     /// The cause is absent, or its cost does not matter; with the numbers that show it.
     RuledOut(Vec<Evidence>),
     /// Required data was not recorded.
-    NotEnoughData(Vec<Missing>),
+    NotEnoughData(Vec<Requirement>),
     /// Inconclusive: the times vary so much from token to token, or their bounds are so far apart,
     /// that the cause may cost nothing and may also cost enough to matter.
     Noisy(Vec<Evidence>),
@@ -79,7 +79,7 @@ pub enum Confidence {
 
 /// Data that a rule requires.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Missing {
+pub enum Requirement {
     /// At least this many decode calls.
     DecodeCalls(u64),
     /// At least this many completely captured decode calls.
@@ -121,7 +121,7 @@ pub struct Findings {
     /// Inconclusive, because the session is too noisy.
     pub noisy: Vec<(&'static Rule, Vec<Evidence>)>,
     /// Not enough data.
-    pub not_known: Vec<(&'static Rule, Vec<Missing>)>,
+    pub not_known: Vec<(&'static Rule, Vec<Requirement>)>,
 }
 
 impl PartialEq for Rule {
@@ -132,7 +132,7 @@ impl PartialEq for Rule {
 
 impl Rule {
     fn verdict(&self, case: &Case<'_>) -> Verdict {
-        let missing: Vec<_> = self.needs.iter().filter(|need| !case.has(need)).cloned().collect();
+        let missing: Vec<_> = self.requires.iter().filter(|r| !case.has(r)).cloned().collect();
         if missing.is_empty() { (self.judge)(case) } else { Verdict::NotEnoughData(missing) }
     }
 }

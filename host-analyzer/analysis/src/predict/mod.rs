@@ -41,7 +41,7 @@ use profinfer_trace::model::Blueprint;
 
 /// Options of a prediction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ask {
+pub struct Query {
     /// Cells of the context; `None`: as in the recordings.
     pub context: Option<u64>,
     /// Tokens of a prompt; `None`: as in the recordings.
@@ -84,14 +84,14 @@ impl Prediction {
     ///
     /// Why there is no prediction: the file, or recordings that do not belong together or lack
     /// required data.
-    pub fn compute(blueprint: &Blueprint, runs: &[Run], ask: &Ask) -> Result<Self, Refusal> {
-        refusal::recordings(runs, ask)?;
+    pub fn compute(blueprint: &Blueprint, runs: &[Run], query: &Query) -> Result<Self, Refusal> {
+        refusal::recordings(runs, query)?;
         let runs: Vec<&Run> = runs.iter().collect();
         let most = |of: fn(&Run) -> u64| runs.iter().map(|r| of(r)).max().unwrap_or(0);
-        let cells = ask.context.unwrap_or_else(|| most(|r| r.cells));
+        let cells = query.context.unwrap_or_else(|| most(|r| r.cells));
         let census = Census::new(blueprint, cells).map_err(Refusal::NoCensus)?;
         refusal::memory(&census, &runs)?;
-        let prompt = ask.prompt.unwrap_or_else(|| most(|r| r.prefill.as_ref().map_or(0, |p| p.tokens)));
+        let prompt = query.prompt.unwrap_or_else(|| most(|r| r.prefill.as_ref().map_or(0, |p| p.tokens)));
         let target = Target::of_file(blueprint, &census, prompt);
         let left_out = left_out(&runs);
         let speed = |stage| {

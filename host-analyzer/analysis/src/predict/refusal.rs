@@ -1,6 +1,6 @@
 //! Reasons for refusing a prediction.
 
-use super::Ask;
+use super::Query;
 use super::census::{Census, NoCensus};
 use super::run::Run;
 
@@ -66,7 +66,7 @@ impl Refusal {
 }
 
 /// Whether these recordings are of one board under the same conditions.
-pub(super) fn recordings(runs: &[Run], ask: &Ask) -> Result<(), Refusal> {
+pub(super) fn recordings(runs: &[Run], query: &Query) -> Result<(), Refusal> {
     if runs.is_empty() || runs.iter().any(|r| !r.whole || r.decode.nodes.iter().all(|n| n.matrix.is_none())) {
         return Err(Refusal::NoOperators);
     }
@@ -77,7 +77,7 @@ pub(super) fn recordings(runs: &[Run], ask: &Ask) -> Result<(), Refusal> {
     if machines.len() > 1 {
         return Err(Refusal::Machines(machines));
     }
-    if let Some(asked) = &ask.board
+    if let Some(asked) = &query.board
         && let Some(other) = runs.iter().find(|r| r.board != *asked)
     {
         return Err(Refusal::Board { asked: asked.clone(), found: other.board.clone() });

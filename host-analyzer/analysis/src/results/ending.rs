@@ -15,7 +15,7 @@ const TEXT: usize = 1500;
 const OPEN_NS: u64 = 5_000_000_000;
 const OPEN_TIMES: u64 = 10;
 /// Signals by which people and systems end a working program: SIGHUP, SIGINT, SIGPIPE, SIGTERM.
-const ASKED: [i32; 4] = [1, 2, 13, 15];
+const STOP_SIGNALS: [i32; 4] = [1, 2, 13, 15];
 /// A group that uses at least this share of its limit, in percent, counts as at its limit.
 const AT_LIMIT: u64 = 95;
 /// Memory stall counts as the reason for an open call from this share on: time of the call, in
@@ -131,7 +131,7 @@ impl Ending {
     #[must_use]
     pub fn compute(model: &Model) -> Self {
         let mut ending = Self { traced: traced(model), ..Self::default() };
-        ending.code = if asked(model) { code(model, ending.traced) } else { EndingCode::NotAsked };
+        ending.code = if requested(model) { code(model, ending.traced) } else { EndingCode::NotAsked };
         ending.state = state(ending.code, ending.traced);
         ending.fill(model);
         ending
@@ -211,7 +211,7 @@ fn traced(model: &Model) -> bool {
 }
 
 /// Whether a level of the engine was requested. Unknown if the session record did not arrive.
-fn asked(model: &Model) -> bool {
+fn requested(model: &Model) -> bool {
     let session = &model.session;
     session.agent.is_empty() || session.levels.iter().any(|level| *level != Level::Sched)
 }
@@ -223,9 +223,9 @@ fn code(model: &Model, traced: bool) -> EndingCode {
         let longest = model.llama_calls.duration_ns.iter().max().copied().unwrap_or(0);
         let hangs = |row: &EndingRow| open_ns(row) > OPEN_NS.max(longest.saturating_mul(OPEN_TIMES));
         // Someone who stops a working engine does not call that an error.
-        let asked = |row: &EndingRow| row.signal.is_some_and(|signal| ASKED.contains(&signal));
+        let stopped = |row: &EndingRow| row.signal.is_some_and(|signal| STOP_SIGNALS.contains(&signal));
         return match failed {
-            Some(row) if !asked(row) => EndingCode::EngineFailed,
+            Some(row) if !stopped(row) => EndingCode::EngineFailed,
             _ if open(model).is_some_and(hangs) => EndingCode::CallUnreturned,
             _ => EndingCode::Computed,
         };

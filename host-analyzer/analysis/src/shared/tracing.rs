@@ -43,15 +43,15 @@ impl Tracing {
                 bursts: vec![burst(0); d.len()],
             };
         }
-        let told = |thread, start: u64, length: u64| {
+        let traced = |thread, start: u64, length: u64| {
             model.duty.traced(model.threads.get(thread).pid, start, start.saturating_add(length))
         };
         let llama_calls: Vec<_> =
-            (0..d.len()).map(|i| told(d.thread[i], d.start_ns[i], d.duration_ns[i])).collect();
+            (0..d.len()).map(|i| traced(d.thread[i], d.start_ns[i], d.duration_ns[i])).collect();
         let graph_calls = (0..calls.len())
             .map(|i| match calls.decode[i] {
                 Some(decode) => llama_calls[decode.0 as usize],
-                None => told(calls.thread[i], calls.start_ns[i], calls.duration_ns[i]),
+                None => traced(calls.thread[i], calls.start_ns[i], calls.duration_ns[i]),
             })
             .collect();
         let bursts = bursts(model, &llama_calls);

@@ -49,7 +49,7 @@ enum Rows {
     /// Always equal shares.
     Even,
     /// Always on demand.
-    Asked,
+    OnDemand,
 }
 
 /// One combination of assumptions about the unknowns.
@@ -141,7 +141,7 @@ impl Prediction {
         let token = Token { makeup: &makeup, now: &now, recorded: &recorded, cached };
 
         let mut found: Vec<Foreseen> =
-            settings.iter().map(|(cpus, core, then)| token.foreseen(cpus, core.as_ref(), then)).collect();
+            settings.iter().map(|(cpus, core, then)| token.predict(cpus, core.as_ref(), then)).collect();
         for case in cases() {
             let times: Vec<f64> = settings.iter().map(|(_, _, then)| token.ns(then, case)).collect();
             let best = times.iter().copied().fold(f64::INFINITY, f64::min);
@@ -194,7 +194,7 @@ fn sorted(cpus: &[u16]) -> Vec<u16> {
 fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for bound in [Bound::Both, Bound::Arithmetic, Bound::Memory] {
-        for rows in [Rows::AsGgml, Rows::Even, Rows::Asked] {
+        for rows in [Rows::AsGgml, Rows::Even, Rows::OnDemand] {
             for barriers in [0.0, 1.0, 2.0] {
                 for (slow, quiet) in [(false, false), (false, true), (true, false), (true, true)] {
                     all.push(Case { bound, rows, barriers, slow, quiet });
@@ -215,7 +215,7 @@ struct Token<'a> {
 }
 
 impl Token<'_> {
-    fn foreseen(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
+    fn predict(&self, cpus: &[u16], core: Option<&String>, then: &Speeds) -> Foreseen {
         let token_ns = self.ns(then, LIKELY);
         Foreseen {
             threads: then.threads,
@@ -274,12 +274,12 @@ const fn one(speed: Speed, case: Case) -> f64 {
 fn divided(s: &Speeds, speed: Speed, rows: u64, product: bool, case: Case) -> f64 {
     let threads = u64::from(s.threads);
     let pieces = product && rows.div_ceil(PIECE) >= PIECES * threads;
-    let asked = match case.rows {
+    let on_demand = match case.rows {
         Rows::AsGgml => pieces,
         Rows::Even => false,
-        Rows::Asked => true,
+        Rows::OnDemand => true,
     };
-    if asked {
+    if on_demand {
         return speed.together;
     }
     // The thread with most rows has ceil(rows / threads) of them.

@@ -6,10 +6,12 @@ use profinfer_trace::model::*;
 
 use crate::models::small;
 
-/// Name, operator, sources, the tensor it is a view of, and its time; a tensor without a time is never run.
+/// Name, operator, sources, the tensor of which it is a view, and its time. A tensor without a time
+/// never runs.
 type Row = (&'static str, &'static str, &'static [u32], Option<u32>, u64);
 
-/// A decode call of these nodes, then leafs; `fused` is the last node that the kernel of a node computes too.
+/// A decode call of these nodes, then leafs. `fused` is the last node that the kernel of a node
+/// also computes.
 fn analysed(nodes: &[Row], n_nodes: u32, fused: &[(u32, u32)]) -> (CriticalPath, Vec<bool>) {
     let mut m = Model::default();
     let thread = m.threads.find_or_add(100);
@@ -81,7 +83,7 @@ fn what_reads_the_cache_waits_for_what_wrote_it() {
 
 #[test]
 fn what_overwrites_the_cache_waits_for_what_read_it() {
-    // The copy reads an input only, but must not write before attention has read.
+    // The copy reads only an input, but must not write before attention has read.
     let (path, critical) = analysed(&ATTENTION, 10, &[]);
     assert_eq!(path.path_ns, 10 + 60 + 5 + 40 + 100);
     assert!(critical[9] && critical[7] && !critical[8]);

@@ -7,7 +7,7 @@ mod scheduler;
 mod threads;
 
 use self::threads::Use;
-use super::Missing;
+use super::Requirement;
 use super::evidence::{Evidence, Place, Value};
 use crate::Analysis;
 use crate::results::budget::{self, Class, TokenBudget};
@@ -91,27 +91,29 @@ impl<'a> Case<'a> {
     }
 
     /// Whether the session fulfils a requirement of a rule.
-    pub(in crate::findings) fn has(&self, need: &Missing) -> bool {
+    pub(in crate::findings) fn has(&self, requirement: &Requirement) -> bool {
         let model = self.model;
-        match *need {
-            Missing::DecodeCalls(n) => self.headline.tokens >= n,
+        match *requirement {
+            Requirement::DecodeCalls(n) => self.headline.tokens >= n,
             // If every token is traced, too few of them means too few decode calls.
-            Missing::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
-            Missing::Ends => model.capture.ends == Ends::Both,
-            Missing::AllOperators => !model.capture.operators_left_out(),
-            Missing::Cpus => self.cpus_are_known(),
-            Missing::Level(name) => {
+            Requirement::TracedCalls(n) => !self.partial() || self.traced.len() as u64 >= n,
+            Requirement::Ends => model.capture.ends == Ends::Both,
+            Requirement::AllOperators => !model.capture.operators_left_out(),
+            Requirement::Cpus => self.cpus_are_known(),
+            Requirement::Level(name) => {
                 let sched = name == SCHED && model.sched.recorded;
                 sched || model.session.levels.iter().any(|level| level.name() == name)
             }
-            Missing::Ceiling(name) => model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0),
-            Missing::Fact(name) => model.texts.find(name).is_some_and(|name| {
+            Requirement::Ceiling(name) => {
+                model.ceilings.iter().any(|c| c.kind.name() == name && c.median > 0)
+            }
+            Requirement::Fact(name) => model.texts.find(name).is_some_and(|name| {
                 model.facts.rows.iter().any(|f| f.name == name && !matches!(f.value, FactValue::Absent(_)))
             }),
-            Missing::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
+            Requirement::Counter(name) => model.spans.counts.names.iter().any(|counter| counter == name),
             // Rules with these requirements check them themselves.
-            Missing::ContextSteps | Missing::Rounds => true,
-            Missing::Gauge(kind) => {
+            Requirement::ContextSteps | Requirement::Rounds => true,
+            Requirement::Gauge(kind) => {
                 model.gauges.iter().any(|g| g.kind.name() == kind && g.values.iter().any(Option::is_some))
             }
         }

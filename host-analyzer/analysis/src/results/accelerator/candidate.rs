@@ -121,13 +121,13 @@ fn fits(part: &KernelPart, shape: &Shape) -> bool {
         // The sources of a fused row are those of all its nodes.
         KernelDims::Tensors(_, ne) if !part.behind.is_empty() => *ne == shape.ne,
         KernelDims::Tensors(sources, ne) => {
-            let told = sources.iter().flatten();
+            let given = sources.iter().flatten();
             *ne == shape.ne
-                && told.clone().count() <= shape.src.len()
-                && told.zip(&shape.src).all(|(a, b)| a == b)
+                && given.clone().count() <= shape.src.len()
+                && given.zip(&shape.src).all(|(a, b)| a == b)
         }
     };
-    let told = part.types.iter().filter(|t| *t != "NONE");
-    let types = told.zip(&shape.types).all(|(a, b)| a == b);
+    let given = part.types.iter().filter(|t| *t != "NONE");
+    let types = given.zip(&shape.types).all(|(a, b)| a == b);
     is(&part.op, shape) && dims && types && (part.dtype.is_empty() || part.dtype == shape.dtype)
 }

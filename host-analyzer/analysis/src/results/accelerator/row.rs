@@ -188,13 +188,13 @@ fn backend_calls(model: &Model) -> impl Iterator<Item = usize> + '_ {
 
 /// Work of all executions of a shape on a device, and whether every execution had the same.
 #[derive(Debug, Default, Clone, Copy)]
-struct Told {
+struct DeviceWork {
     all: Work,
     one: Option<Work>,
     differ: bool,
 }
 
-impl Told {
+impl DeviceWork {
     fn add(&mut self, work: &Work) {
         self.all.add(work);
         self.differ |= *self.one.get_or_insert(*work) != *work;
@@ -208,9 +208,14 @@ impl Told {
 }
 
 /// The work of every execution on the backends that have profiles.
-fn told(model: &Model, works: &Works, shapes: &Shapes, sums: &Sums) -> BTreeMap<(ShapeId, Text), Told> {
+fn device_work(
+    model: &Model,
+    works: &Works,
+    shapes: &Shapes,
+    sums: &Sums,
+) -> BTreeMap<(ShapeId, Text), DeviceWork> {
     let wanted: BTreeSet<Text> = sums.keys().map(|(_, backend)| *backend).collect();
-    let mut all: BTreeMap<(ShapeId, Text), Told> = BTreeMap::new();
+    let mut all: BTreeMap<(ShapeId, Text), DeviceWork> = BTreeMap::new();
     for i in backend_calls(model) {
         let (backend, topology) = (model.graph_calls.backend[i], model.graph_calls.topology[i]);
         let (true, Some(topology)) = (wanted.contains(&backend), topology) else { continue };
@@ -230,13 +235,13 @@ pub(super) fn rows(
     recorded: &Recorded,
     mut sums: Sums,
 ) -> Vec<Row> {
-    let told = told(model, works, shapes, &sums);
+    let device_work = device_work(model, works, shapes, &sums);
     let mut found: BTreeMap<Vec<ShapeId>, Vec<OnBackend>> = BTreeMap::new();
     let text = |backend: Text| model.texts.get(backend).to_owned();
     for ((shape, backend), on) in &recorded.on {
         let of = vec![*shape];
         let device = sums.remove(&(of.clone(), *backend));
-        let device = device.map(|sum| device_of(&of, *backend, sum, recorded, &told));
+        let device = device.map(|sum| device_of(&of, *backend, sum, recorded, &device_work));
         let name = text(*backend);
         let side = host_side(&name);
         let host = (on.traced > 0).then(|| Host {
@@ -251,7 +256,7 @@ pub(super) fn rows(
     // The rest matches several shapes.
     for ((of, backend), sum) in sums {
         let executions = recorded.executions(&of, backend);
-        let device = Some(device_of(&of, backend, sum, recorded, &told));
+        let device = Some(device_of(&of, backend, sum, recorded, &device_work));
         let row = OnBackend { backend: text(backend), executions, host: None, device };
         found.entry(of).or_default().push(row);
     }
@@ -271,10 +276,10 @@ fn device_of(
     backend: Text,
     sum: Sum,
     recorded: &Recorded,
-    told: &BTreeMap<(ShapeId, Text), Told>,
+    device_work: &BTreeMap<(ShapeId, Text), DeviceWork>,
 ) -> Device {
-    let mut work = Told::default();
-    of.iter().filter_map(|s| told.get(&(*s, backend))).for_each(|t| work.join(t));
+    let mut work = DeviceWork::default();
+    of.iter().filter_map(|s| device_work.get(&(*s, backend))).for_each(|t| work.join(t));
     let executions = recorded.executions(of, backend);
     let whole = if sum.several {
         executions > 0 && sum.kernels.is_multiple_of(executions)

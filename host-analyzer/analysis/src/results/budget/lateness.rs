@@ -83,7 +83,7 @@ impl<const SCHED: bool> Late<SCHED> {
         let shared = m.threads > 1 && !causes.one_thread(m);
         let mut push = Push { causes: [(Class::WaitUneven, 0); MOST], at: 0, left: total };
         if shared {
-            causes.tell(m, (ran, uneven), &mut push);
+            causes.find(m, (ran, uneven), &mut push);
         } else if m.threads > 1 {
             push.push(Class::WaitOneThread, u64::MAX);
         }
@@ -218,7 +218,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Why the last of several arrivers was late.
     #[inline]
-    fn tell(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push) {
+    fn find(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push) {
         let (before, inside) = self.last_off_cpu(m);
         let [asleep, began] = self.began_late(m, ran, before);
         if SCHED {

@@ -155,7 +155,7 @@ impl Budget {
         let scheduler = Scheduler::compute(model);
         let all = Tokens { model, phases, scheduler: &scheduler, habits: &habits, rows: &rows };
         let (sums, tokens) =
-            if scheduler.has_rows() { all.tell::<true>(worked) } else { all.tell::<false>(worked) };
+            if scheduler.has_rows() { all.classify::<true>(worked) } else { all.classify::<false>(worked) };
         let classes = Class::ALL.map(Class::key).to_vec();
         Self { scheduler: model.sched.recorded, classes, phases: sums.phases(model), tokens }
     }
@@ -179,7 +179,7 @@ struct Tokens<'a> {
 
 impl Tokens<'_> {
     /// All tokens, and their sums. `SCHED`: the scheduler level has rows.
-    fn tell<const SCHED: bool>(
+    fn classify<const SCHED: bool>(
         &self,
         worked: &mut impl FnMut(LlamaCallId, &Node, u64),
     ) -> (Sums, Vec<TokenBudget>) {
@@ -231,11 +231,11 @@ impl Sums {
         let caller = model.llama_calls.thread[interval.call.0 as usize];
         let threads = threads(way, rows, caller);
         let mut worked = Worked { model, call: interval.call, sums: &mut sum.work, heard };
-        let told = way.token(&threads, rows, scratch, &mut worked);
+        let parts_of_token = way.token(&threads, rows, scratch, &mut worked);
         sum.calls += 1;
         sum.time_ns = sum.time_ns.saturating_add(time_ns);
-        sum.wall.add_all(&told.wall);
-        for (thread, parts) in threads.into_iter().zip(&told.threads) {
+        sum.wall.add_all(&parts_of_token.wall);
+        for (thread, parts) in threads.into_iter().zip(&parts_of_token.threads) {
             let one_by_one = thread == caller || model.threads.len() <= MAX_THREADS;
             let row = sum.threads.entry(one_by_one.then_some(thread)).or_default();
             row.0 |= thread == caller;
@@ -248,7 +248,7 @@ impl Sums {
             traced: way.traced,
             start_ns: interval.start.saturating_sub(model.session.start_ns),
             time_ns,
-            wall: told.wall,
+            wall: parts_of_token.wall,
         }
     }
 

@@ -128,7 +128,7 @@ impl Process {
 fn environment(table: &Table<'_>, scope: FactScope) -> Vec<Variable> {
     let Some(last) = table.last(scope, "environment.read") else { return Vec::new() };
     let of_it = table.beginning(scope, "env.").filter(|(_, fact)| fact.at_ns == last.at_ns);
-    of_it.map(|(name, fact)| Variable { name: name.to_owned(), value: table.said(fact) }).collect()
+    of_it.map(|(name, fact)| Variable { name: name.to_owned(), value: table.as_text(fact) }).collect()
 }
 
 fn nice(text: Reading<String>) -> Reading<i64> {

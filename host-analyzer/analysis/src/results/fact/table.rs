@@ -90,7 +90,7 @@ impl<'m> Table<'m> {
     }
 
     /// The value of a fact as text.
-    pub(super) fn said(&self, fact: &Fact) -> Reading<String> {
+    pub(super) fn as_text(&self, fact: &Fact) -> Reading<String> {
         match fact.value {
             FactValue::Text(text) => Reading::Value(self.model.texts.get(text).to_owned()),
             FactValue::Absent(why) => Reading::Absent(self.model.texts.get(why).to_owned()),
@@ -99,7 +99,7 @@ impl<'m> Table<'m> {
     }
 
     pub(super) fn text(&self, scope: FactScope, name: &'m str) -> Reading<String> {
-        self.last(scope, name).map_or(Reading::Unrecorded, |fact| self.said(fact))
+        self.last(scope, name).map_or(Reading::Unrecorded, |fact| self.as_text(fact))
     }
 
     pub(super) fn words(&self, scope: FactScope, name: &'m str) -> Reading<Vec<String>> {

@@ -34,20 +34,21 @@ pub(super) fn counters(model: &Model, found: &mut Vec<Remark>) {
 
 /// `traced`: whether anything was traced. If not, one remark covers all levels.
 pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
-    let asked = &model.session.levels;
+    let requested = &model.session.levels;
     // Without a session record, the levels are unknown.
-    if asked.is_empty() {
+    if requested.is_empty() {
         return;
     }
     // A model without experts lacks no experts. Recordings of earlier agents have no scheduler
     // level, and nobody excluded it.
     let routed = experts::model_has_routers(model);
-    let worth_a_word = |l: &Level| match l {
+    let worth_a_remark = |l: &Level| match l {
         Level::Expert => routed,
         Level::Sched => false,
         _ => true,
     };
-    let off: Vec<Level> = Level::ALL.into_iter().filter(|l| !asked.contains(l) && worth_a_word(l)).collect();
+    let off: Vec<Level> =
+        Level::ALL.into_iter().filter(|l| !requested.contains(l) && worth_a_remark(l)).collect();
     if !off.is_empty() {
         found.push(Remark::Off(off));
     }
@@ -63,7 +64,7 @@ pub(super) fn levels(model: &Model, traced: bool, found: &mut Vec<Remark>) {
         // If nothing is attached, another remark reports that, with the reason.
         let of_level = || model.session.probes.iter().filter(|p| p.level == Some(level));
         let attached = of_level().count() == 0 || of_level().any(|p| p.attached);
-        if traced && nothing && attached && asked.contains(&level) {
+        if traced && nothing && attached && requested.contains(&level) {
             found.push(Remark::NothingSeen(level));
         }
     }

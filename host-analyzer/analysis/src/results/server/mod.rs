@@ -89,7 +89,7 @@ impl Server {
             contexts.entry(key).or_default().call(&call, &model.parts, rows);
         }
         let mut server = Self::default();
-        for ((pid, context), slots) in contexts.into_iter().filter(|(_, slots)| slots.tells()) {
+        for ((pid, context), slots) in contexts.into_iter().filter(|(_, slots)| slots.has_sequences()) {
             let context = context_name(context);
             let (requests, batches, calls_not_whole) = slots.close(pid, context.as_ref());
             let mut of_slot: BTreeMap<i32, Vec<&SlotRequest>> = BTreeMap::new();

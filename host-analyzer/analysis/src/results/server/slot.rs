@@ -28,7 +28,7 @@ impl Call {
 
 /// A part with a single sequence, in numbers that cannot overflow.
 #[derive(Clone, Copy)]
-struct Told {
+struct SequencePart {
     pos: i64,
     /// First position after it.
     next: i64,
@@ -36,7 +36,7 @@ struct Told {
     outputs: u64,
 }
 
-impl Told {
+impl SequencePart {
     /// All tokens request an output: those of an answer do, and so does the last token of a prompt.
     const fn all_ask(self) -> bool {
         self.outputs == self.n
@@ -50,7 +50,7 @@ pub(super) struct Slots {
     done: Vec<(i32, Open)>,
     composition: Composition,
     not_whole: u64,
-    tells: bool,
+    has_sequences: bool,
 }
 
 /// One sequence.
@@ -88,16 +88,17 @@ struct Open {
 
 impl Slots {
     /// Whether any batch named a sequence.
-    pub(super) const fn tells(&self) -> bool {
-        self.tells
+    pub(super) const fn has_sequences(&self) -> bool {
+        self.has_sequences
     }
 
     /// Adds the next call of the context, with its rows of `parts`.
     pub(super) fn call(&mut self, call: &Call, parts: &Parts, rows: Range<usize>) {
-        let told: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
+        let tokens: u64 = parts.n[rows.clone()].iter().map(|n| u64::from(*n)).sum();
         let end = rows.end.checked_sub(1).filter(|_| !rows.is_empty());
         let last_token = end.map_or(0, |i| u64::from(parts.first[i]) + u64::from(parts.n[i]));
-        let whole = !rows.is_empty() && told == last_token && [0, told].contains(&u64::from(call.n_tokens));
+        let whole =
+            !rows.is_empty() && tokens == last_token && [0, tokens].contains(&u64::from(call.n_tokens));
         if !whole {
             self.not_whole += 1;
             self.slots.values_mut().for_each(|s| s.gap = true);
@@ -105,7 +106,7 @@ impl Slots {
         let (mut sequences, mut prompt, mut answer) = (Vec::new(), 0, 0);
         for i in rows {
             let (Some(seq), Some(pos)) = (parts.seq[i], parts.pos[i]) else { continue };
-            self.tells = true;
+            self.has_sequences = true;
             // The other sequences of the tokens are not recorded: a prompt that several sequences
             // share belongs to none.
             if parts.n_seq[i] != 1 {
@@ -116,7 +117,7 @@ impl Slots {
             let outputs = parts.outputs[i].map_or_else(|| u64::from(whole && Some(i) == end), u64::from);
             let pos = i64::from(pos);
             let next = pos + if parts.same[i] { 1 } else { i64::from(parts.n[i]) };
-            let is_prompt = self.part(seq, call, Told { pos, next, n, outputs });
+            let is_prompt = self.part(seq, call, SequencePart { pos, next, n, outputs });
             *(if is_prompt { &mut prompt } else { &mut answer }) += n;
             sequences.push(seq);
         }
@@ -129,17 +130,17 @@ impl Slots {
     }
 
     /// Adds a part. Returns whether it is of a prompt.
-    fn part(&mut self, seq: i32, call: &Call, told: Told) -> bool {
+    fn part(&mut self, seq: i32, call: &Call, part: SequencePart) -> bool {
         let state = self.slots.entry(seq).or_default();
         let gap = std::mem::take(&mut state.gap);
         if let Some(open) = &mut state.open
-            && open.goes_on_with(told, gap)
+            && open.goes_on_with(part, gap)
         {
-            return open.add(call, told, gap);
+            return open.add(call, part, gap);
         }
         // After a gap, earlier parts show nothing.
         let held = state.open.as_ref().filter(|_| !gap).map_or(0, |open| open.last.1);
-        let open = Open::new(call, told, held);
+        let open = Open::new(call, part, held);
         let is_prompt = open.begin != Begin::Unseen;
         if let Some(done) = state.open.replace(open) {
             self.done.push((seq, done));
@@ -163,10 +164,10 @@ impl Slots {
 
 impl Open {
     /// `held`: positions that the sequence is known to have.
-    fn new(call: &Call, told: Told, held: i64) -> Self {
-        let begin = match (told.all_ask() && told.pos > 0, told.pos < held) {
+    fn new(call: &Call, part: SequencePart, held: i64) -> Self {
+        let begin = match (part.all_ask() && part.pos > 0, part.pos < held) {
             (false, _) => Begin::Prompt,
-            (true, true) if told.n == 1 => Begin::Back,
+            (true, true) if part.n == 1 => Begin::Back,
             (true, true) => Begin::Prompt,
             (true, false) => Begin::Unseen,
         };
@@ -176,61 +177,61 @@ impl Open {
             start_ns: call.start_ns,
             end_ns: call.end_ns(),
             begin,
-            reused: told.pos,
+            reused: part.pos,
             prompt_tokens: 0,
             prompt_calls: 0,
             prompt_whole: !unseen,
             prompt_ns: 0,
             // Its first position is that of a token from an earlier output.
-            answered: unseen.then_some((told.pos, call.end_ns())),
-            last: (told.pos, told.next),
+            answered: unseen.then_some((part.pos, call.end_ns())),
+            last: (part.pos, part.next),
             before_ns: call.end_ns(),
-            guesses: unseen && told.n > 1,
+            guesses: unseen && part.n > 1,
             answering: unseen,
         };
         if !unseen {
-            open.prompt(call, told);
+            open.prompt(call, part);
         }
         open
     }
 
     /// Whether a part of the sequence belongs to this request.
-    const fn goes_on_with(&self, told: Told, gap: bool) -> bool {
+    const fn goes_on_with(&self, part: SequencePart, gap: bool) -> bool {
         let (first, next) = self.last;
         if self.answered.is_none() {
-            return told.pos == next || gap && told.pos > next;
+            return part.pos == next || gap && part.pos > next;
         }
         // After rejected draft tokens, positions go back, but never to where the draft tokens
         // began.
-        let verified = self.answering && self.guesses && told.pos > first && told.pos < next;
-        told.all_ask() && (told.pos == next || verified || gap && told.pos > next)
+        let verified = self.answering && self.guesses && part.pos > first && part.pos < next;
+        part.all_ask() && (part.pos == next || verified || gap && part.pos > next)
     }
 
     /// Adds a part that continues the request. Returns whether it is of the prompt.
-    fn add(&mut self, call: &Call, told: Told, gap: bool) -> bool {
+    fn add(&mut self, call: &Call, part: SequencePart, gap: bool) -> bool {
         let end_before = self.end_ns;
         self.end_ns = self.end_ns.max(call.end_ns());
         if self.answered.is_none() {
             self.prompt_whole &= !gap;
-            self.prompt(call, told);
+            self.prompt(call, part);
             return true;
         }
         // Two parts of one call are one step.
         if end_before < call.end_ns() {
             self.before_ns = end_before;
         }
-        self.last = (told.pos, told.next);
-        (self.answering, self.guesses) = (true, told.n > 1);
+        self.last = (part.pos, part.next);
+        (self.answering, self.guesses) = (true, part.n > 1);
         false
     }
 
-    fn prompt(&mut self, call: &Call, told: Told) {
-        self.prompt_tokens += told.n;
+    fn prompt(&mut self, call: &Call, part: SequencePart) {
+        self.prompt_tokens += part.n;
         self.prompt_calls += 1;
         self.prompt_ns = self.prompt_ns.saturating_add(call.duration_ns);
-        self.last = (told.pos, told.next);
-        if told.outputs > 0 {
-            self.answered = Some((told.next, call.end_ns()));
+        self.last = (part.pos, part.next);
+        if part.outputs > 0 {
+            self.answered = Some((part.next, call.end_ns()));
         }
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::shared::group::context_name;
 use crate::shared::phase::{Phase, Phases};
 use crate::stats::percentile::percentile;
-pub use plain::{Plain, ToldBy};
+pub use plain::{Plain, PlainSource};
 use profinfer_trace::model::Model;
 use round::{Round, rounds};
 

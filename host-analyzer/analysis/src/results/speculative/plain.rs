@@ -19,12 +19,12 @@ pub struct Plain {
     pub high_ns: u64,
     /// Calls of the target with one token.
     pub calls: u64,
-    pub by: ToldBy,
+    pub by: PlainSource,
 }
 
 /// Source of the time, most certain first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldBy {
+pub enum PlainSource {
     /// Calls with one token.
     Calls,
     /// A straight line through the calls with more tokens.
@@ -39,8 +39,8 @@ impl Plain {
     pub(super) fn wins(&self, emitted: f64, round_ns: f64) -> Option<bool> {
         let faster_than = |plain: u64| emitted * plain as f64 > round_ns;
         match self.by {
-            ToldBy::Calls | ToldBy::Line => Some(faster_than(self.ns)),
-            ToldBy::Bounds => {
+            PlainSource::Calls | PlainSource::Line => Some(faster_than(self.ns)),
+            PlainSource::Bounds => {
                 let (at_best, at_worst) = (faster_than(self.high_ns), faster_than(self.low_ns));
                 (at_best == at_worst).then_some(at_best)
             }
@@ -55,13 +55,13 @@ const LINE_ROUNDS: u64 = 3;
 pub(super) fn plain(mut ones: Vec<u64>, sizes: &[Verified]) -> Option<Plain> {
     let calls = ones.len() as u64;
     if let Some(ns) = percentile(&mut ones, 50) {
-        return Some(Plain { ns, low_ns: ns, high_ns: ns, calls, by: ToldBy::Calls });
+        return Some(Plain { ns, low_ns: ns, high_ns: ns, calls, by: PlainSource::Calls });
     }
     let high_ns = sizes.iter().map(|s| s.median_ns).min()?;
     let low_ns = sizes.iter().map(|s| s.median_ns / (u64::from(s.drafted) + 1)).max()?.min(high_ns);
-    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: ToldBy::Bounds };
+    let bounds = Plain { ns: high_ns, low_ns, high_ns, calls, by: PlainSource::Bounds };
     let line = line(sizes).filter(|ns| (low_ns..=high_ns).contains(ns));
-    Some(line.map_or(bounds, |ns| Plain { ns, by: ToldBy::Line, ..bounds })).filter(|p| p.ns > 0)
+    Some(line.map_or(bounds, |ns| Plain { ns, by: PlainSource::Line, ..bounds })).filter(|p| p.ns > 0)
 }
 
 /// Time of a call without draft tokens, by the straight line through the medians of those with

@@ -130,7 +130,7 @@ impl Phases {
         let logits = logits::rows(model);
         let warm_ups = warm_up::warm_ups(model, &contexts);
         let (pairs, roles) = draft::pairs(model, &contexts, &logits, &warm_ups);
-        let told = |i: usize| {
+        let classify = |i: usize| {
             let n_tokens = model.llama_calls.n_tokens[i];
             match (warm_ups[i], roles[i], logits[i]) {
                 (true, ..) => (Phase::WarmUp, Evidence::Positions),
@@ -139,7 +139,7 @@ impl Phases {
                 _ => (Phase::new(n_tokens), Evidence::Tokens),
             }
         };
-        let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(told).unzip();
+        let (llama_calls, evidence): (Vec<Phase>, _) = (0..model.llama_calls.len()).map(classify).unzip();
         let around = |d: &Option<LlamaCallId>| d.map_or(Phase::Unknown, |d| llama_calls[d.0 as usize]);
         let graph_calls = model.graph_calls.decode.iter().map(around).collect();
         Self {

@@ -1,6 +1,6 @@
 //! Random values that are the same in each run.
 
-/// xorshift64*, and normal values of it by the sum of twelve.
+/// xorshift64*, and normal values from the sum of twelve of its values.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -15,7 +15,8 @@ impl Random {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// A series in which each value keeps `memory` of the one before it; mean 0, variance of the noise 1.
+    /// A series in which each value keeps `memory` of the previous one; mean 0, variance of the
+    /// noise 1.
     pub(super) fn series(&mut self, n: usize, memory: f64) -> Vec<f64> {
         let mut x = self.normal() / (1.0 - memory * memory).sqrt();
         let mut next = || {

@@ -1,8 +1,9 @@
-//! A session told by its token calls: each has graphs with rows of logits, a position and cells, and two operators with a time.
+//! A session defined by its `llama_decode` calls: each has graphs with logits rows, a position and
+//! cells, and two operators with a time.
 
 use profinfer_trace::model::*;
 
-/// A token call. One graph for each of `rows`; without any, a graph that was not read.
+/// A call. One graph for each of `rows`; without any, a graph that was not read.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) context: u64,
@@ -11,13 +12,13 @@ pub(crate) struct Call {
     pub(crate) n_past: u32,
     pub(crate) n_kv: u64,
     pub(crate) length: u64,
-    /// Time of attention and of the feed-forward product in each graph.
+    /// Time of attention and of the feed-forward product in each graph, ns.
     pub(crate) work: [u64; 2],
 }
 
 /// Cells of the cache.
 pub(crate) const CELLS: u64 = 4_096;
-/// Contexts from here on compute graphs of some more nodes.
+/// Contexts from this address on compute slightly larger graphs.
 pub(crate) const LARGE: u64 = 0x9000;
 
 /// A call of 100 ns.
@@ -64,7 +65,7 @@ fn topology(texts: &mut Texts, c: &Call, rows: u64, picks: bool) -> Topology {
     Topology { pid: 7, n_nodes, nodes, complete: true }
 }
 
-/// The session; `picks` tells whether its engine picks the tokens that have logits.
+/// The session; `picks`: its engine selects the tokens that have logits.
 pub(crate) fn model(calls: &[Call], picks: bool) -> Model {
     let mut m = Model::default();
     m.session.levels = vec![Level::Token, Level::Graph, Level::Op];

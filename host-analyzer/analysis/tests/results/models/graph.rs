@@ -52,7 +52,7 @@ impl Graph {
         self.add(name, op, "f32", Role::Node, ne, src)
     }
 
-    /// A node that shows another.
+    /// A node that is a view of another.
     pub(crate) fn view(&mut self, op: &str, ne: [u64; 4], of: u32) -> u32 {
         let dtype = self.model.texts.get(self.nodes[of as usize].dtype).to_owned();
         let at = self.add("view", op, &dtype, Role::Node, ne, &[of]);
@@ -61,20 +61,20 @@ impl Graph {
         at
     }
 
-    /// A tensor's element type is not known.
+    /// Makes a tensor's element type unknown.
     pub(crate) fn forget_bytes(&mut self, at: u32) {
         self.nodes[at as usize].bytes = 0;
     }
 
-    /// A weight lies in a buffer of this kind.
+    /// Puts a weight into a buffer of this kind.
     pub(crate) fn place(&mut self, at: u32, kind: &str) {
         let memory = if kind.is_empty() { Memory::Unknown } else { Memory::Anonymous };
         self.model.buffers.push(Buffer { pid: 1, kind: kind.to_owned(), memory, path: String::new() });
         self.nodes[at as usize].buffer = Some(BufferId(self.model.buffers.len() as u32 - 1));
     }
 
-    /// The model, in which calls of so many tokens at these positions computed the graph; all tensors count as nodes, which the
-    /// engine lists in the order of computation.
+    /// The model: calls of these tokens at these positions computed the graph. All tensors count as
+    /// nodes, which the engine lists in the order of computation.
     pub(crate) fn called(mut self, calls: &[(u32, Option<u32>)]) -> Model {
         let nodes = std::mem::take(&mut self.nodes);
         let n_nodes = nodes.len() as u32;

@@ -1,5 +1,5 @@
-//! A session of three token calls, two threads and one layer; all figures in the tests are computed from
-//! the numbers here by hand.
+//! A session of three `llama_decode` calls, two threads and one layer. All figures in the tests are
+//! computed by hand from the numbers here.
 
 use profinfer_trace::model::*;
 
@@ -7,8 +7,8 @@ pub(crate) const PID: u32 = 7;
 pub(crate) const CONTEXT: u64 = 0x5500;
 pub(crate) const START: u64 = 1_000;
 
-/// Nodes: a product, a view of it, a norm with the product behind it in one kernel, and a second norm of the
-/// same name; leafs: two weights and an input.
+/// Nodes: a product, a view of it, a norm with the following product in one kernel, and a second
+/// norm of the same name. Leafs: two weights and an input.
 pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32]| Node {
         name: texts.intern(name),
@@ -41,7 +41,7 @@ pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
 /// One span: thread, node, last node, start, work, wait.
 pub(crate) type Row = (u32, u32, u32, u64, u64, u32);
 
-/// Adds a token call with a scheduler graph and in it a backend graph with these spans.
+/// Adds a `llama_decode` call with a scheduler graph, and in it a backend graph with these spans.
 pub(crate) fn call(
     m: &mut Model,
     start: u64,

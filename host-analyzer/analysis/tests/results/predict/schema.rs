@@ -97,7 +97,8 @@ fn bracketed() -> Answer {
     Answer::Bracket(Box::new((census, bracket)))
 }
 
-/// A bracket holds what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are reached.
+/// A bracket contains what the ceilings allow: 12 GB/s on two threads, of which 25 to 95 % are
+/// reached.
 #[test]
 fn a_bracket_from_ceilings() {
     let model = board();
