@@ -129,13 +129,12 @@ impl Graphs {
 fn capture(model: &Model) -> Value {
     let levels = model.session.levels.iter().map(|l| format!("level {}", l.name()));
     let ends = match model.capture.ends {
-        Ends::Both => "both ends of operators",
-        Ends::None => "starts of operators",
+        Ends::Both => "start and end probes on operators",
+        Ends::None => "start probes on operators",
     };
-    let duty = format!("{} of 1000 token calls", model.capture.duty_permille);
+    let duty = format!("{} of 1000 llama_decode calls", model.capture.duty_permille);
     let direct = |p: &OperatorProbes| p.refused.is_none();
-    let probes =
-        if model.health.operator_probes.iter().any(direct) { "direct probes" } else { "probes by traps" };
+    let probes = if model.health.operator_probes.iter().any(direct) { "direct probes" } else { "uprobes" };
     let counters =
         model.session.counters.iter().filter(|c| c.attached).map(|c| format!("counter {}", c.name));
     let filters = model.capture.in_force().map(|f| format!("filter on {:?}", f.on));

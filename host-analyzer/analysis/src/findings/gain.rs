@@ -26,7 +26,7 @@ pub enum Gains {
 }
 
 /// No remedy saves more than this share of a time: larger claims are not credible.
-const LONGEST: f64 = 0.98;
+const MAX_GAIN_SHARE: f64 = 0.98;
 
 impl Gain {
     /// A token of `token_ns` becomes shorter by `low_ns` to `high_ns`.
@@ -63,7 +63,7 @@ impl Gain {
 }
 
 fn within(whole_ns: u64, low_ns: f64, high_ns: f64) -> (f64, f64) {
-    let longest = whole_ns as f64 * LONGEST;
+    let longest = whole_ns as f64 * MAX_GAIN_SHARE;
     let low = low_ns.clamp(0.0, longest);
     (low, high_ns.clamp(low, longest))
 }

@@ -8,22 +8,7 @@ use profinfer_analysis::phase::Phase;
 use profinfer_trace::model::*;
 
 use crate::models::graph::{Graph, span};
-
-fn ceiling(kind: CeilingKind, cpus: &[u16], median: u64) -> Ceiling {
-    let (core, how, note) = (String::new(), String::new(), String::new());
-    Ceiling {
-        kind,
-        core,
-        cpus: cpus.to_vec(),
-        how,
-        repeats: 5,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    }
-}
+use crate::models::rows::ceiling;
 
 /// A decode call with one product of 68,000 bytes of weights by two threads, with these times of
 /// work and wait (ns).

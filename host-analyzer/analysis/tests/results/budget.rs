@@ -8,16 +8,8 @@ use profinfer_trace::model::*;
 use proptest::prelude::*;
 
 use crate::models::planted::{DELAY, TOKENS, operator, state, tokens};
-use profinfer_trace::test_support::tables::{Spec, model};
-
-prop_compose! {
-    fn spec()(
-        seed in any::<u64>(), contexts in 1_u32..4, requests in 1_u32..4, tokens in 0_u32..8,
-        layers in 1_u32..4, threads in 1_u32..5, splits in 1_u32..4,
-    ) -> Spec {
-        Spec { seed, contexts, requests, tokens, layers, threads, splits }
-    }
-}
+use crate::models::rows::spec;
+use profinfer_trace::test_support::tables::model;
 
 fn sums_hold(budget: &Budget) -> Result<(), TestCaseError> {
     for token in &budget.tokens {

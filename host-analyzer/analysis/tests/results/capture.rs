@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::models::duty;
 use crate::models::planted::{self, TOKENS};
+use crate::models::rows;
 use crate::views::bytes;
 
 /// The session without end probes: a span extends to the thread's next start, the last one to the
@@ -70,19 +71,7 @@ fn products() -> Model {
     let all = m.spans.len() as u64;
     let s = &mut m.spans;
     let kept: Vec<bool> = s.node.iter().map(|n| n.0 == 0).collect();
-    fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
-        let mut rows = kept.iter();
-        column.retain(|_| *rows.next().unwrap());
-    }
-    only(&mut s.graph_call, &kept);
-    only(&mut s.thread, &kept);
-    only(&mut s.last_node, &kept);
-    only(&mut s.start_ns, &kept);
-    only(&mut s.work_ns, &kept);
-    only(&mut s.wait_ns, &kept);
-    only(&mut s.cpu, &kept);
-    only(&mut s.migrated, &kept);
-    only(&mut s.node, &kept);
+    rows::keep_spans(s, &kept);
     // Another operator was in between, so the wait is unknown.
     s.wait_ns.fill(WAIT_UNKNOWN);
     let (text, place) = ("MUL_MAT".to_owned(), FilterPlace::Kernel);

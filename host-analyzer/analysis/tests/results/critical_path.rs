@@ -4,7 +4,7 @@ use profinfer_analysis::Analysis;
 use profinfer_analysis::critical_path::CriticalPath;
 use profinfer_trace::model::*;
 
-use crate::models::small;
+use crate::models::{rows, small};
 
 /// Name, operator, sources, the tensor of which it is a view, and its time. A tensor without a time
 /// never runs.
@@ -18,18 +18,10 @@ fn analysed(nodes: &[Row], n_nodes: u32, fused: &[(u32, u32)]) -> (CriticalPath,
     let name = m.texts.intern("engine");
     m.threads.describe(thread, small::PID, name);
     let mut node = |(name, op, src, view_of, _): &Row| Node {
-        name: m.texts.intern(name),
-        op: m.texts.intern(op),
-        desc: m.texts.intern(op),
-        dtype: Text::default(),
         role: Role::Other,
-        ne: [1; 4],
-        bytes: 0,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: view_of.map(NodeIdx),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(&mut m.texts, name, op, "")
     };
     let rows: Vec<Node> = nodes.iter().map(&mut node).collect();
     m.topologies.rows.push(Topology { pid: small::PID, n_nodes, nodes: rows, complete: true });

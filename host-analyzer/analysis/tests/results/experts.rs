@@ -12,6 +12,7 @@ use profinfer_views::words;
 use proptest::prelude::*;
 
 use crate::models::routed::{self, CONTEXT, Chosen, Routed, SMALL, call, lose, session};
+use crate::models::rows;
 
 fn routings(m: &Model) -> Vec<Routing> {
     Analysis::compute(m).expert
@@ -365,21 +366,13 @@ proptest! {
 #[test]
 fn the_selection_of_engines_with_a_tensor_for_each_expert() {
     use profinfer_trace::model::expert::selections;
-    use profinfer_trace::model::{Node, NodeIdx, Role, Topology};
+    use profinfer_trace::model::{Node, NodeIdx, Topology};
     let mut m = session();
     let mut tensor = |name: &str, op: &str, dtype: &str, ne: [u64; 4], bytes, src: &[u32]| Node {
-        name: m.texts.intern(name),
-        op: m.texts.intern(op),
-        desc: m.texts.intern(op),
-        dtype: m.texts.intern(dtype),
-        role: Role::Node,
         ne,
         bytes,
-        address: 0,
-        data: 0,
-        buffer: None,
-        view_of: None,
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(&mut m.texts, name, op, dtype)
     };
     // Ids, activations, two readers of the same weights, two of others, three experts of 10 and of
     // 30 bytes.

@@ -7,6 +7,7 @@ use profinfer_views::{self as views, words::tune as words};
 use serde_json::Value;
 
 use crate::models::planted;
+use crate::models::rows;
 use crate::models::small::{self, PID, Row};
 
 const WARM_UP: usize = 3;
@@ -36,18 +37,11 @@ fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
     }
     let texts = &mut m.texts;
     let mut node = |name: &str, op: &str, dtype: &str, role, ne: [u64; 2], bytes, src: &[u32]| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern(dtype),
         role,
         ne: [ne[0], ne[1], 1, 1],
         bytes,
-        address: 0,
-        data: 0,
-        buffer: None,
-        view_of: None,
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: rows::sources(src),
+        ..rows::tensor(texts, name, op, dtype)
     };
     let mut nodes = Vec::new();
     for (i, o) in operators.iter().enumerate() {
@@ -82,19 +76,7 @@ fn session(operators: [Planted; 2], cpus: &[u16]) -> Model {
 }
 
 fn ceiling(kind: CeilingKind, core: &str, cpus: &[u16], median: u64) -> Ceiling {
-    let (core, how, note) = (core.to_owned(), "loop".to_owned(), String::new());
-    Ceiling {
-        kind,
-        core,
-        cpus: cpus.to_vec(),
-        how,
-        repeats: 7,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    }
+    Ceiling { core: core.to_owned(), how: "loop".to_owned(), ..rows::ceiling(kind, cpus, median) }
 }
 
 /// Read, int8, f32 and barrier of a set of CPUs, in 10⁹ per second and ns.

@@ -11,16 +11,8 @@ use proptest::prelude::*;
 
 use crate::views::bytes;
 
-use profinfer_trace::test_support::tables::{Spec, model};
-
-prop_compose! {
-    fn spec()(
-        seed in any::<u64>(), contexts in 1_u32..4, requests in 1_u32..4, tokens in 0_u32..8,
-        layers in 1_u32..4, threads in 1_u32..5, splits in 1_u32..4,
-    ) -> Spec {
-        Spec { seed, contexts, requests, tokens, layers, threads, splits }
-    }
-}
+use crate::models::rows::spec;
+use profinfer_trace::test_support::tables::model;
 
 /// Wall, work and wait of every execution, by graph call and node.
 fn executions(m: &Model) -> BTreeMap<(u32, u32), (u64, u64, u64)> {

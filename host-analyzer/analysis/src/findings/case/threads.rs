@@ -6,7 +6,7 @@ use crate::shared::phase::Phase;
 use profinfer_trace::model::{GraphCallId, LlamaCallId, ThreadId};
 
 /// A CPU with less than this share of the work was used only in passing.
-const PART: f64 = 0.02;
+const MIN_WORK_SHARE: f64 = 0.02;
 
 impl Case<'_> {
     /// Spans of traced decode tokens of the process.
@@ -73,7 +73,7 @@ impl Case<'_> {
     pub(in crate::findings) fn decode_cpus(&self) -> Vec<(u16, u64)> {
         let mut sums = self.used.cpus.clone();
         let all: f64 = sums.iter().map(|(_, ns)| *ns as f64).sum();
-        sums.retain(|(_, ns)| *ns as f64 >= all * PART);
+        sums.retain(|(_, ns)| *ns as f64 >= all * MIN_WORK_SHARE);
         sums.sort_unstable();
         sums
     }

@@ -7,9 +7,9 @@ use crate::shared::steps::Steps;
 use crate::stats::percentile::percentile;
 use profinfer_trace::model::{NodeIdx, Spans};
 
-/// One operator in one graph call.
+/// One operator in one graph call, and the barrier after it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Meeting {
+pub(super) struct Barrier {
     pub(super) node: NodeIdx,
     /// Threads that took part.
     pub(super) threads: u32,
@@ -28,7 +28,7 @@ pub(super) struct Meeting {
     pub(super) others_work: u64,
 }
 
-impl Meeting {
+impl Barrier {
     /// Sort key for the order in which barriers opened.
     #[inline]
     pub(super) const fn opened(&self) -> (u64, u64) {
@@ -39,7 +39,7 @@ impl Meeting {
 /// The operators of one graph call, in the order in which the spans first name their nodes.
 #[derive(Debug, Default)]
 pub(super) struct BarrierArrivals {
-    pub(super) rows: Vec<Meeting>,
+    pub(super) rows: Vec<Barrier>,
     gather: Gather,
     /// Reused from call to call.
     values: Vec<u64>,
@@ -53,11 +53,11 @@ pub(super) fn end(spans: &Spans, i: usize) -> u64 {
 impl BarrierArrivals {
     /// Reads the spans of one graph call, in any order.
     pub(super) fn read(&mut self, spans: &Spans, rows: Range<usize>) {
-        let Self { rows: meetings, gather, values } = self;
+        let Self { rows: barriers, gather, values } = self;
         gather.read(&spans.node, rows);
-        meetings.clear();
+        barriers.clear();
         let of = |members: &[usize]| of_any(spans, members.iter().copied(), values);
-        meetings.extend(gather.rows().map(of));
+        barriers.extend(gather.rows().map(of));
     }
 
     /// Row by span, from the call's first span on.
@@ -73,7 +73,7 @@ impl BarrierArrivals {
     }
 }
 
-/// One thread's part in a meeting: its span, and its first and last moment of work, ns.
+/// One thread's part in a barrier: its span, and its first and last moment of work, ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
     pub(super) span: usize,
@@ -91,12 +91,12 @@ impl Arrival {
 /// With two threads, the other one is the median. Which thread comes last is random, so this code
 /// does not branch on it.
 #[inline]
-fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Meeting {
+fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Barrier {
     let (a_end, b_end) = (a.end(), b.end());
     // If both arrive together, the later thread counts as the last, and the earlier one as the
     // first.
     let (b_last, b_first) = (b_end >= a_end, b.start < a.start);
-    Meeting {
+    Barrier {
         node,
         threads: 2,
         start: a.start.min(b.start),
@@ -111,7 +111,7 @@ fn of_two(node: NodeIdx, a: Arrival, b: Arrival) -> Meeting {
 }
 
 /// For one thread or more. `values` is a buffer for reuse.
-fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &mut Vec<u64>) -> Meeting {
+fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &mut Vec<u64>) -> Barrier {
     let start = |i: usize| spans.start_ns[i];
     let mut all = members.clone();
     let one = all.next().unwrap_or_default();
@@ -133,7 +133,7 @@ fn of_any(spans: &Spans, members: impl Iterator<Item = usize> + Clone, values: &
         }
     }
     let others = || members.clone().filter(|i| *i != last);
-    Meeting {
+    Barrier {
         node: spans.node[last],
         threads,
         start: start(first),
@@ -160,8 +160,8 @@ pub(super) fn arrivals(spans: &Spans, steps: Steps, n: usize) -> impl Iterator<I
     rows.zip(times).map(|(span, (start, work))| Arrival { span, start: *start, work: *work })
 }
 
-/// The meetings of exactly two threads in step.
-pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = Meeting>> {
+/// The barriers of exactly two threads in step.
+pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = Barrier>> {
     (steps.count() == 2).then(|| {
         let pairs = arrivals(spans, steps, 0).zip(arrivals(spans, steps, 1));
         pairs.zip(&spans.node[steps.of_thread(0)]).map(|((a, b), node)| of_two(*node, a, b))
@@ -169,7 +169,7 @@ pub(super) fn pairs(spans: &Spans, steps: Steps) -> Option<impl Iterator<Item = 
 }
 
 /// The same for any number of threads. `values` is a buffer for reuse.
-pub(super) fn meetings(spans: &Spans, steps: Steps, values: &mut Vec<u64>) -> impl Iterator<Item = Meeting> {
+pub(super) fn barriers(spans: &Spans, steps: Steps, values: &mut Vec<u64>) -> impl Iterator<Item = Barrier> {
     (0..steps.nodes()).map(move |k| of_any(spans, steps.of_node(k), values))
 }
 
@@ -199,12 +199,12 @@ mod tests {
 
     #[test]
     fn rows_are_in_the_order_of_barriers_even_if_nodes_are_not() {
-        let mut meetings = BarrierArrivals::default();
-        let row = |release, start| Meeting { release, start, ..of_any(&one(), 0..1, &mut Vec::new()) };
-        meetings.rows = vec![row(5, 1), row(9, 3), row(5, 0), row(7, 7), row(5, 0)];
-        assert_eq!(meetings.in_order().collect::<Vec<_>>(), [2, 4, 0, 3, 1]);
-        meetings.rows = vec![row(5, 1), row(5, 1), row(7, 0)];
-        assert_eq!(meetings.in_order().collect::<Vec<_>>(), [0, 1, 2]);
+        let mut barriers = BarrierArrivals::default();
+        let row = |release, start| Barrier { release, start, ..of_any(&one(), 0..1, &mut Vec::new()) };
+        barriers.rows = vec![row(5, 1), row(9, 3), row(5, 0), row(7, 7), row(5, 0)];
+        assert_eq!(barriers.in_order().collect::<Vec<_>>(), [2, 4, 0, 3, 1]);
+        barriers.rows = vec![row(5, 1), row(5, 1), row(7, 0)];
+        assert_eq!(barriers.in_order().collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     fn one() -> Spans {

@@ -1,6 +1,6 @@
 //! Which thread is habitually last at an operator.
 
-use super::arrival::{self, BarrierArrivals, Meeting};
+use super::arrival::{self, Barrier, BarrierArrivals};
 use super::call::CallRows;
 use crate::shared::steps::Steps;
 use crate::shared::tracing::Tracing;
@@ -36,7 +36,7 @@ impl Habits {
     pub(super) fn compute(model: &Model, tracing: &Tracing, calls: &mut [CallRows]) -> Self {
         let mut seen: Vec<Vec<Habit>> = Vec::new();
         seen.resize_with(model.topologies.rows.len(), Vec::new);
-        let (mut meetings, mut values) = (BarrierArrivals::default(), Vec::new());
+        let (mut barriers, mut values) = (BarrierArrivals::default(), Vec::new());
         for (id, call) in (0..).map(GraphCallId).zip(calls) {
             let i = id.0 as usize;
             if let Some(topology) = model.graph_calls.topology[i]
@@ -46,7 +46,7 @@ impl Habits {
                 let habits = &mut seen[topology.0 as usize];
                 let inside = model.graph_calls.bounds(id);
                 call.steps =
-                    learn(habits, &model.spans, call.rows.clone(), inside, (&mut meetings, &mut values));
+                    learn(habits, &model.spans, call.rows.clone(), inside, (&mut barriers, &mut values));
             }
         }
         let is_habit = |h: &Habit| h.times >= TIMES && f64::from(h.same) >= SHARE * f64::from(h.times);
@@ -70,38 +70,38 @@ impl HabitsOf<'_> {
     }
 }
 
-/// Reads the meetings of one graph call from `start` to `stop`. Returns whether its threads are in
+/// Reads the barriers of one graph call from `start` to `stop`. Returns whether its threads are in
 /// step.
 fn learn(
     habits: &mut Vec<Habit>,
     spans: &Spans,
     rows: Range<usize>,
     inside: (u64, u64),
-    (meetings, values): (&mut BarrierArrivals, &mut Vec<u64>),
+    (barriers, values): (&mut BarrierArrivals, &mut Vec<u64>),
 ) -> Option<Steps> {
     let Some(steps) = Steps::new(spans, rows.clone()) else {
-        meetings.read(spans, rows);
-        meetings.rows.iter().for_each(|m| add(habits, spans, m));
+        barriers.read(spans, rows);
+        barriers.rows.iter().for_each(|m| add(habits, spans, m));
         return None;
     };
     let in_turn = match arrival::pairs(spans, steps) {
         Some(pairs) => learn_in_step(habits, spans, pairs, inside),
-        None => learn_in_step(habits, spans, arrival::meetings(spans, steps, values), inside),
+        None => learn_in_step(habits, spans, arrival::barriers(spans, steps, values), inside),
     };
     let known = spans.wait_ns[rows].iter().fold(true, |so_far, wait| so_far & (*wait != WAIT_UNKNOWN));
     (in_turn && known).then_some(steps)
 }
 
-/// Returns whether each meeting began after the one before, and all of them within the time of the
+/// Returns whether each barrier began after the one before, and all of them within the time of the
 /// call.
 fn learn_in_step(
     habits: &mut Vec<Habit>,
     spans: &Spans,
-    meetings: impl Iterator<Item = Meeting>,
+    barriers: impl Iterator<Item = Barrier>,
     (start, stop): (u64, u64),
 ) -> bool {
     let (mut in_turn, mut before) = (true, start);
-    for m in meetings {
+    for m in barriers {
         in_turn &= before <= m.start;
         before = m.release;
         add(habits, spans, &m);
@@ -110,7 +110,7 @@ fn learn_in_step(
 }
 
 #[inline(always)]
-fn add(row: &mut Vec<Habit>, spans: &Spans, m: &Meeting) {
+fn add(row: &mut Vec<Habit>, spans: &Spans, m: &Barrier) {
     if m.threads < 2 {
         return;
     }

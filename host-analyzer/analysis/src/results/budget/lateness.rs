@@ -1,6 +1,6 @@
 //! Why the last arriver at a barrier was late.
 
-use super::arrival::Meeting;
+use super::arrival::Barrier;
 use super::class::{Class, Parts, Stretch};
 use super::habit::{Habits, HabitsOf};
 use super::off_cpu::{OffCpu, Scheduler};
@@ -58,13 +58,13 @@ impl<const N: usize> Shares<N> {
 const MOST: usize = 7;
 
 /// Causes with their times, ns, as long as lateness is left.
-struct Push {
+struct CauseList {
     causes: [(Class, u64); MOST],
     at: usize,
     left: u64,
 }
 
-impl Push {
+impl CauseList {
     #[inline]
     fn push(&mut self, class: Class, ns: u64) {
         let ns = ns.min(self.left);
@@ -75,19 +75,19 @@ impl Push {
 }
 
 impl<const SCHED: bool> Late<SCHED> {
-    /// Determines why the last arriver at a meeting was late.
+    /// Determines why the last arriver at a barrier was late.
     #[inline(always)]
-    pub(super) fn new(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Meeting) -> Self {
+    pub(super) fn new(causes: &Causes<'_, SCHED>, habits: HabitsOf<'_>, m: &Barrier) -> Self {
         let total = m.release.saturating_sub(m.others_end);
         let (ran, uneven) = causes.classes(habits, m);
         let shared = m.threads > 1 && !causes.one_thread(m);
-        let mut push = Push { causes: [(Class::WaitUneven, 0); MOST], at: 0, left: total };
+        let mut found = CauseList { causes: [(Class::WaitUneven, 0); MOST], at: 0, left: total };
         if shared {
-            causes.find(m, (ran, uneven), &mut push);
+            causes.find(m, (ran, uneven), &mut found);
         } else if m.threads > 1 {
-            push.push(Class::WaitOneThread, u64::MAX);
+            found.push(Class::WaitOneThread, u64::MAX);
         }
-        let shares = Shares { total: total.max(1), causes: push.causes };
+        let shares = Shares { total: total.max(1), causes: found.causes };
         Self { shares, shared, ran, uneven }
     }
 
@@ -178,7 +178,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Only one thread had work.
     #[inline]
-    fn one_thread(&self, m: &Meeting) -> bool {
+    fn one_thread(&self, m: &Barrier) -> bool {
         let nothing = if self.inside == 0 { NOTHING_NS } else { self.inside * 3 / 2 };
         if m.threads < 2 || m.others_work > nothing {
             return false;
@@ -191,7 +191,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Time without a CPU of the last arriver, before it began and while it worked.
     #[inline]
-    pub(super) fn last_off_cpu(&self, m: &Meeting) -> (OffCpu, OffCpu) {
+    pub(super) fn last_off_cpu(&self, m: &Barrier) -> (OffCpu, OffCpu) {
         if !SCHED {
             return Default::default();
         }
@@ -202,7 +202,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Time of interrupts on the last arriver's CPU while it worked, ns.
     #[inline]
-    pub(super) fn last_interrupts(&self, m: &Meeting) -> u64 {
+    pub(super) fn last_interrupts(&self, m: &Barrier) -> u64 {
         if SCHED { self.interrupts_of(m.last, self.model.spans.start_ns[m.last], m.release) } else { 0 }
     }
 
@@ -210,7 +210,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
     /// a quota took: asleep, and late although it ran. In the second case the way from the barrier
     /// before took longer.
     #[inline]
-    pub(super) fn began_late(&self, m: &Meeting, ran: Class, before: OffCpu) -> [(Class, u64); 2] {
+    pub(super) fn began_late(&self, m: &Barrier, ran: Class, before: OffCpu) -> [(Class, u64); 2] {
         let began = self.model.spans.start_ns[m.last].saturating_sub(m.others_start);
         let asleep = before.waking.saturating_add(before.sleeping);
         [(Class::WaitStartedLate, asleep), (ran, began.saturating_sub(before.total()))]
@@ -218,7 +218,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Why the last of several arrivers was late.
     #[inline]
-    fn find(&self, m: &Meeting, (ran, uneven): (Class, Class), late: &mut Push) {
+    fn find(&self, m: &Barrier, (ran, uneven): (Class, Class), late: &mut CauseList) {
         let (before, inside) = self.last_off_cpu(m);
         let [asleep, began] = self.began_late(m, ran, before);
         if SCHED {
@@ -234,7 +234,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// Classes for a late start while running, and for more work.
     #[inline]
-    fn classes(&self, habits: HabitsOf<'_>, m: &Meeting) -> (Class, Class) {
+    fn classes(&self, habits: HabitsOf<'_>, m: &Barrier) -> (Class, Class) {
         if self.slower_core(m) {
             return (Class::WaitSlowerCore, Class::WaitSlowerCore);
         }
@@ -244,7 +244,7 @@ impl<const SCHED: bool> Causes<'_, SCHED> {
 
     /// The last arriver is on a slower core than the thread that waits for it longest.
     #[inline]
-    fn slower_core(&self, m: &Meeting) -> bool {
+    fn slower_core(&self, m: &Barrier) -> bool {
         let spans = &self.model.spans;
         let speed = |i: usize| self.speeds.get(usize::from(spans.cpu[i]?)).copied().filter(|s| *s > 0);
         !self.speeds.is_empty() && speed(m.last).zip(speed(m.early)).is_some_and(|(last, early)| last < early)

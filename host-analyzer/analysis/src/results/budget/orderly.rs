@@ -5,7 +5,7 @@
 //! that of the general code in [`super::token`], at a fraction of its time.
 
 use super::Costs;
-use super::arrival::{Arrival, Meeting};
+use super::arrival::{Arrival, Barrier};
 use super::class::{Class, Parts};
 use super::habit::HabitsOf;
 use super::lateness::{Causes, Late, Shares};
@@ -26,13 +26,13 @@ pub(super) struct Operator {
 pub(super) fn read<const SCHED: bool>(
     causes: &Causes<'_, SCHED>,
     habits: HabitsOf<'_>,
-    meetings: impl Iterator<Item = Meeting>,
+    barriers: impl Iterator<Item = Barrier>,
     mut wall: Wall<'_, SCHED>,
     operators: &mut Vec<Operator>,
     worked: &mut OfGraph<'_, impl FnMut(LlamaCallId, &Node, u64)>,
 ) -> Parts {
     operators.clear();
-    for m in meetings {
+    for m in barriers {
         let late = Late::new(causes, habits, &m);
         worked.node(m.node, wall.up_to(&m, &late));
         operators.push(Operator { release: m.release, shares: late.two() });

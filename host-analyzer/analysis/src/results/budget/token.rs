@@ -25,7 +25,7 @@ pub(super) struct TokenParts {
 /// Buffers that are reused from call to call.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    meetings: BarrierArrivals,
+    barriers: BarrierArrivals,
     values: Vec<u64>,
     operators: Vec<Operator>,
 }
@@ -112,8 +112,8 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
         let parts = match arrival::pairs(spans, steps) {
             Some(pairs) => orderly::read(causes, habits, pairs, wall, operators, worked),
             None => {
-                let meetings = arrival::meetings(spans, steps, &mut scratch.values);
-                orderly::read(causes, habits, meetings, wall, operators, worked)
+                let barriers = arrival::barriers(spans, steps, &mut scratch.values);
+                orderly::read(causes, habits, barriers, wall, operators, worked)
             }
         };
         let time = self.model.graph_calls.bounds(graph);
@@ -145,14 +145,14 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
     ) -> Parts {
         let (spans, causes) = (&self.model.spans, self.causes);
         let habits = self.habits(graph);
-        let meetings = &mut scratch.meetings;
-        meetings.read(spans, call.rows.clone());
-        let late: Vec<_> = meetings.rows.iter().map(|m| Late::new(causes, habits, m)).collect();
-        for row in meetings.in_order() {
-            let m = &meetings.rows[row];
+        let barriers = &mut scratch.barriers;
+        barriers.read(spans, call.rows.clone());
+        let late: Vec<_> = barriers.rows.iter().map(|m| Late::new(causes, habits, m)).collect();
+        for row in barriers.in_order() {
+            let m = &barriers.rows[row];
             worked.node(m.node, wall.up_to(m, &late[row]));
         }
-        let alone = !call.rows.is_empty() && meetings.rows.iter().all(|m| m.threads == 1);
+        let alone = !call.rows.is_empty() && barriers.rows.iter().all(|m| m.threads == 1);
         for (thread, fill) in fills.iter() {
             let own = self.own_rows(call, thread);
             if own.is_empty() {
@@ -160,10 +160,10 @@ impl<const SCHED: bool> ThreadWalk<'_, SCHED> {
                 continue;
             }
             for i in own.clone() {
-                let row = meetings.of_span()[i - call.rows.start] as usize;
+                let row = barriers.of_span()[i - call.rows.start] as usize;
                 let next = if i + 1 < own.end { spans.start_ns[i + 1] } else { end };
                 self.span(fill, thread, i);
-                self.behind(fill, i, next, meetings.rows[row].release, &late[row]);
+                self.behind(fill, i, next, barriers.rows[row].release, &late[row]);
             }
             self.between(fill, thread, end);
         }

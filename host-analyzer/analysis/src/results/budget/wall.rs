@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Costs;
-use super::arrival::{Meeting, end};
+use super::arrival::{Barrier, end};
 use super::class::{Allocation, Class, Parts};
 use super::lateness::{Causes, Late};
 use super::worked::OfGraph;
@@ -25,7 +25,7 @@ impl<'a, const SCHED: bool> Wall<'a, SCHED> {
 
     /// Assigns the time up to the opening of a barrier. Returns the work of its operator, ns.
     #[inline(always)]
-    pub(super) fn up_to(&mut self, m: &Meeting, late: &Late<SCHED>) -> u64 {
+    pub(super) fn up_to(&mut self, m: &Barrier, late: &Late<SCHED>) -> u64 {
         let Self { causes, costs, fill, probes } = self;
         let off = causes.off_cpu_of(m.first, fill.at(), m.start);
         let mut stretch = fill.stretch(m.start);
@@ -60,7 +60,7 @@ fn operator<const SCHED: bool>(
     fill: &mut Allocation,
     causes: &Causes<'_, SCHED>,
     inside_cost: u64,
-    m: &Meeting,
+    m: &Barrier,
     late: &Late<SCHED>,
 ) -> u64 {
     let (before, inside) = causes.last_off_cpu(m);

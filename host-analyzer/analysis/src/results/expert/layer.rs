@@ -1,7 +1,7 @@
 //! One layer of one context in one phase: sums of its router's selections.
 
 use super::Figures;
-use super::pin::{Stock, pins};
+use super::pin::{LayerUses, pins};
 use super::reuse::Chain;
 use super::site::Site;
 
@@ -67,14 +67,18 @@ impl<'a> Layer<'a> {
         }
     }
 
-    pub(super) fn stock(&self) -> Stock {
+    pub(super) fn layer_uses(&self) -> LayerUses {
         let (first, second) = self.batches.split_at(self.batches.len() / 2);
         let halves = [first, second].map(|half| {
             let mut uses = vec![0; self.uses.len()];
             half.iter().copied().flatten().for_each(|e| uses[*e as usize] += 1);
             uses
         });
-        Stock { halves, n_used: self.site.selection.n_used, expert_bytes: self.site.selection.expert_bytes }
+        LayerUses {
+            halves,
+            n_used: self.site.selection.n_used,
+            expert_bytes: self.site.selection.expert_bytes,
+        }
     }
 
     /// Its figures. `reuse`: whether figures of reuse can be computed.
@@ -93,7 +97,7 @@ impl<'a> Layer<'a> {
             bytes_per_batch: self.bytes.and_then(mean),
             balance: balance(&self.uses),
             reuse: reuse.then(|| self.chain.distances.finish()),
-            pins: pins(&[self.stock()]),
+            pins: pins(&[self.layer_uses()]),
         }
     }
 }

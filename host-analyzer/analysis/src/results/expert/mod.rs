@@ -231,7 +231,7 @@ fn whole(layers: &[RoutedLayer], of: &[&Layer<'_>], reuse: bool) -> Figures {
         (!with.is_empty()).then(|| with.iter().map(|f| field(f)).sum::<Option<f64>>()).flatten()
     };
     let balances: Vec<f64> = with.iter().filter_map(|f| f.balance).collect();
-    let stocks: Vec<_> = of.iter().map(|l| l.stock()).collect();
+    let stocks: Vec<_> = of.iter().map(|l| l.layer_uses()).collect();
     let mut distances = reuse::Distances::default();
     of.iter().for_each(|l| distances.add(&l.chain.distances));
     Figures {

@@ -26,14 +26,14 @@ pub struct Pin {
 
 /// The uses of one layer's experts.
 #[derive(Debug, Clone)]
-pub(super) struct Stock {
+pub(super) struct LayerUses {
     /// Uses by expert, in the first and in the second half of the batches.
     pub(super) halves: [Vec<u64>; 2],
     pub(super) n_used: u32,
     pub(super) expert_bytes: Option<u64>,
 }
 
-type Rule = (&'static str, fn(&Stock) -> usize);
+type Rule = (&'static str, fn(&LayerUses) -> usize);
 
 const RULES: [Rule; 3] = [
     ("n_used", |s| s.n_used as usize),
@@ -42,7 +42,7 @@ const RULES: [Rule; 3] = [
 ];
 
 /// Benefit of every rule, over some layers.
-pub(super) fn pins(layers: &[Stock]) -> Vec<Pin> {
+pub(super) fn pins(layers: &[LayerUses]) -> Vec<Pin> {
     RULES.iter().map(|rule| pin(layers, rule)).collect()
 }
 
@@ -67,7 +67,7 @@ impl Served {
     }
 }
 
-fn pin(layers: &[Stock], (rule, size): &Rule) -> Pin {
+fn pin(layers: &[LayerUses], (rule, size): &Rule) -> Pin {
     let (mut experts, mut bytes, mut even) = (0, Some(0_u64), 0.0);
     let (mut all, mut ahead) = (Served::default(), Served::default());
     for layer in layers {

@@ -7,6 +7,7 @@ use super::Answer::{Found, NotKnown, RuledOut, Silent};
 use super::{PROCESS, answer, evidence, number, remedy, rises};
 use crate::models::planted::{DELAY, TOKENS, state, tokens};
 use crate::models::routed::{self, Routed};
+use crate::models::rows;
 use crate::models::small::PID;
 
 /// All weights in one anonymous buffer, the matrix with `bytes` bytes.
@@ -18,20 +19,7 @@ pub(super) fn weights(m: &mut Model, bytes: u64, memory: Memory) {
 }
 
 pub(super) fn ceiling(m: &mut Model, kind: CeilingKind, median: u64) {
-    let (core, how, note) = (String::new(), String::new(), String::new());
-    let cpus = vec![0, 1];
-    m.ceilings.push(Ceiling {
-        kind,
-        core,
-        cpus,
-        how,
-        repeats: 5,
-        median,
-        min: median,
-        max: median,
-        note,
-        points: Vec::new(),
-    });
+    m.ceilings.push(rows::ceiling(kind, &[0, 1], median));
 }
 
 const GIB: u64 = 1 << 30;

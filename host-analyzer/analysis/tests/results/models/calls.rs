@@ -3,6 +3,8 @@
 
 use profinfer_trace::model::*;
 
+use super::rows::{sources, tensor};
+
 /// A call. One graph for each of `rows`; without any, a graph that was not read.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -28,18 +30,11 @@ pub(crate) fn call(context: u64, n_tokens: u32, rows: &[u64], n_past: u32) -> Ca
 
 fn topology(texts: &mut Texts, c: &Call, rows: u64, picks: bool) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32], view_of: Option<u32>| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern("f32"),
         role,
         ne,
-        bytes: 0,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: view_of.map(NodeIdx),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: sources(src),
+        ..tensor(texts, name, op, "f32")
     };
     let mut nodes = vec![
         node("embd", "GET_ROWS", Role::Node, [64, u64::from(c.n_tokens), 1, 1], &[], None),

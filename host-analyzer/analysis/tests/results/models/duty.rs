@@ -5,6 +5,7 @@ use std::ops::Range;
 use profinfer_trace::model::*;
 
 use super::planted;
+use super::rows;
 use super::small::PID;
 
 /// Keeps the operators of these calls in a session, and removes those of all others, as if the
@@ -41,20 +42,7 @@ fn keep_spans(m: &mut Model, keep: impl Fn(usize) -> bool) {
     let kept: Vec<bool> = (m.spans.graph_call.iter())
         .map(|call| decode[call.0 as usize].is_none_or(|d| keep(d.0 as usize)))
         .collect();
-    fn only<T>(column: &mut Vec<T>, kept: &[bool]) {
-        let mut rows = kept.iter();
-        column.retain(|_| *rows.next().unwrap());
-    }
-    let s = &mut m.spans;
-    only(&mut s.graph_call, &kept);
-    only(&mut s.thread, &kept);
-    only(&mut s.node, &kept);
-    only(&mut s.last_node, &kept);
-    only(&mut s.start_ns, &kept);
-    only(&mut s.work_ns, &kept);
-    only(&mut s.wait_ns, &kept);
-    only(&mut s.cpu, &kept);
-    only(&mut s.migrated, &kept);
+    rows::keep_spans(&mut m.spans, &kept);
     let n = m.spans.len() as u64;
     m.health.spans_received = n;
     m.health.ledger = Some(Ledger { span_starts: n, span_ends: n, spans_sent: n, ..Ledger::default() });

@@ -2,6 +2,8 @@
 
 use profinfer_trace::model::*;
 
+use super::rows::{sources, tensor};
+
 /// Bytes and elements of a block.
 fn block(dtype: &str) -> (u64, u64) {
     match dtype {
@@ -25,20 +27,8 @@ impl Graph {
     fn add(&mut self, name: &str, op: &str, dtype: &str, role: Role, ne: [u64; 4], src: &[u32]) -> u32 {
         let (bytes, elements) = block(dtype);
         let texts = &mut self.model.texts;
-        self.nodes.push(Node {
-            name: texts.intern(name),
-            op: texts.intern(op),
-            desc: texts.intern(op),
-            dtype: texts.intern(dtype),
-            role,
-            ne,
-            bytes: ne.iter().product::<u64>() / elements * bytes,
-            address: 0,
-            data: 0,
-            buffer: None,
-            view_of: None,
-            src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
-        });
+        let bytes = ne.iter().product::<u64>() / elements * bytes;
+        self.nodes.push(Node { role, ne, bytes, src: sources(src), ..tensor(texts, name, op, dtype) });
         self.nodes.len() as u32 - 1
     }
 

@@ -6,4 +6,5 @@ pub(crate) mod duty;
 pub(crate) mod graph;
 pub(crate) mod planted;
 pub(crate) mod routed;
+pub(crate) mod rows;
 pub(crate) mod small;

@@ -3,6 +3,8 @@
 
 use profinfer_trace::model::*;
 
+use super::rows;
+
 pub(crate) const PID: u32 = 7;
 pub(crate) const CONTEXT: u64 = 0x5500;
 
@@ -51,18 +53,11 @@ fn topology(texts: &mut Texts, spec: &Routed, n_tokens: u64) -> Topology {
     let (n_expert, n_used) = (u64::from(spec.n_expert), u64::from(spec.n_used));
     for layer in 0..spec.layers {
         let mut tensor = |name: String, op: &str, dtype: &str, role, ne, bytes, src| Node {
-            name: texts.intern(&name),
-            op: texts.intern(op),
-            desc: texts.intern(op),
-            dtype: texts.intern(dtype),
             role,
             ne,
             bytes,
-            address: 0,
-            data: 0,
-            buffer: None,
-            view_of: None,
             src,
+            ..rows::tensor(texts, &name, op, dtype)
         };
         let ids = NodeIdx(nodes.len() as u32);
         nodes.push(tensor(

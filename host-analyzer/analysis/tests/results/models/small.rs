@@ -3,6 +3,8 @@
 
 use profinfer_trace::model::*;
 
+use super::rows::{sources, tensor};
+
 pub(crate) const PID: u32 = 7;
 pub(crate) const CONTEXT: u64 = 0x5500;
 pub(crate) const START: u64 = 1_000;
@@ -11,18 +13,12 @@ pub(crate) const START: u64 = 1_000;
 /// norm of the same name. Leafs: two weights and an input.
 pub(crate) fn topology(texts: &mut Texts, n_tokens: u64, pid: u32) -> Topology {
     let mut node = |name: &str, op: &str, role, ne: [u64; 4], src: &[u32]| Node {
-        name: texts.intern(name),
-        op: texts.intern(op),
-        desc: texts.intern(op),
-        dtype: texts.intern(if role == Role::Weight { "q8_0" } else { "f32" }),
         role,
         ne,
         bytes: ne.iter().product::<u64>() * 4,
-        address: 0,
-        data: 0,
-        buffer: None,
         view_of: (op == "RESHAPE").then_some(NodeIdx(0)),
-        src: (0..).zip(src.iter().copied().map(NodeIdx)).collect(),
+        src: sources(src),
+        ..tensor(texts, name, op, if role == Role::Weight { "q8_0" } else { "f32" })
     };
     let n = n_tokens;
     let nodes = vec![

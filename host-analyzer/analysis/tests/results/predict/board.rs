@@ -5,6 +5,7 @@ use profinfer_analysis::predict::Run;
 use profinfer_trace::model::*;
 
 use super::file::File;
+use crate::models::rows;
 use crate::models::small::{self, PID, Row};
 
 pub(crate) const PRODUCT: u64 = 500;
@@ -90,18 +91,11 @@ impl Made {
         let n_nodes = u32::try_from(nodes.len()).unwrap();
         let tensor =
             |texts: &mut Texts, name: &str, op: &str, dtype: &str, role, ne: [u64; 4], bytes, src| Node {
-                name: texts.intern(name),
-                op: texts.intern(op),
-                desc: texts.intern(op),
-                dtype: texts.intern(dtype),
                 role,
                 ne,
                 bytes,
-                address: 0,
-                data: 0,
-                buffer: None,
-                view_of: None,
                 src,
+                ..rows::tensor(texts, name, op, dtype)
             };
         let mut all = Vec::new();
         let mut next = n_nodes;
