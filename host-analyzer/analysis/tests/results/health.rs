@@ -1,4 +1,4 @@
-//! What is said of a recording's health, for each way to lose something.
+//! Remarks about a recording's health, for each kind of loss.
 
 use profinfer_analysis::Analysis;
 use profinfer_analysis::health::{Health, Remark};
@@ -35,7 +35,7 @@ fn a_whole_recording_needs_one_line() {
 
 #[test]
 fn every_end_the_kernel_saw_is_somewhere() {
-    // 40 ends: 18 are here, 5 + 4 + 3 dropped, 2 had no start, so 8 were lost on the way.
+    // 40 ends: 18 are received, 5 + 4 + 3 dropped, 2 had no start, so 8 were lost in transit.
     let h = health(ledger(|l| {
         l.span_ends = 40;
         l.spans_sent = 26;
@@ -246,7 +246,7 @@ fn a_counter_of_absent_cores_is_named_unless_others_tell_of_it() {
             counter("CPU_CYCLES", &[], false),
             counter("CPU_CYCLES", &[0, 1], true),
             counter("STALL_BACKEND_MEM", &[], false),
-            // On CPUs that are there it is missing, whatever others count.
+            // It is missing on existing CPUs, whatever others count.
             counter("BR_PRED", &[], false),
             counter("BR_PRED", &[0], false),
             counter("BR_PRED", &[1], true),
