@@ -153,7 +153,7 @@ fn folders_that_hold_no_tables_are_refused_before_anything_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     for (folder, answer) in
-        [("/dev/shm", "lies in memory itself"), ("/not/there", "No such file or directory")]
+        [("/dev/shm", "is in memory"), ("/not/there", "No such file or directory")]
     {
         let done = analyze(None, Path::new("/no/recording"), &out, &["--scratch", folder]);
         assert!(!done.status.success());
