@@ -9,7 +9,7 @@ use profinfer_cli::{CaptureArgs, ProbesArgs};
 use crate::sys::user::User;
 use crate::target::process::Target;
 
-/// Shows where the time of a large language model goes, from an unmodified, running llama.cpp.
+/// Profile LLM inference in an unmodified, running llama.cpp
 #[derive(Debug, Parser)]
 #[command(name = "profinfer-agent", version, arg_required_else_help = true)]
 pub struct Cli {

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! cli ─▶ commands ─▶ session ─▶ schedule ─▶ probes ─▶ direct ─▶ profinfer_engine (what to probe)
-//!                       │          bpf (the kernel's side) ─▶ lower ─▶ link
-//!                       └── request (plan)   target (processes)   observe (board)   sys (the only unsafe code)
+//!                       │          bpf (kernel side) ─▶ lower ─▶ link
+//!                       └── request (plan)   target (processes)   observe (board)
+//!                           sys (the only unsafe code)
 //! ```
 //! A folder uses only the folders before it in `tests/borders.rs`.
 

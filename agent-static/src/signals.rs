@@ -82,7 +82,8 @@ impl<'s> Sleeper<'s> {
     /// If the kernel provides no descriptor.
     pub fn new(signals: &'s Signals, ring: BorrowedFd<'_>) -> Result<Self> {
         let events = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(failed)?;
-        // Edge-triggered: the agent wakes up when the kernel notifies it, not because data is in the ring.
+        // Edge-triggered: the agent wakes up when the kernel notifies it, not because the ring has
+        // data.
         events.add(ring, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, 0)).map_err(failed)?;
         Ok(Self { signals, events })
     }

@@ -81,6 +81,10 @@ fn help() {
                 all(part, &path);
             }
         }
+        for argument in command.get_arguments() {
+            let short = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(short.lines().count() == 1 && short.len() <= 90, "{path}: one line for `-h`: {short}");
+        }
         let (short, long) = (command.render_help(), command.render_long_help());
         insta::assert_snapshot!(path, format!("{short}\n=====\n\n{long}"));
     }

@@ -1,8 +1,10 @@
 //! The privileges that the agent drops, so that an attacker who takes it over gains little.
 //!
 //! ```text
-//! start (without a command to run) ─▶ begin: drops what no session needs, new privileges, dangerous system calls
-//! engine started, probes in place  ─▶ attached: drops what only the setup needs, if this is the only session
+//! start, without a command to run ─▶ begin: drops what no session needs, new privileges,
+//!                                    dangerous system calls
+//! engine started, probes in place ─▶ attached: drops what only the setup needs, if this is
+//!                                    the only session
 //! ```
 //! A kernel or a container may refuse each part. Then the session continues without it and records
 //! that. All parts apply to the calling thread and the threads that it creates later.

@@ -2,8 +2,8 @@
 //! the terminal.
 //!
 //! ```text
-//! while processes have computed nothing ─▶ look: where they live, what they map, whom they started ┐
-//! at the end ─▶ exit, calls that did not return, names that nobody had ────────────────────────────┴▶ Ending records
+//! while processes compute nothing ─▶ look: PID namespace, mapped files, children ─┐
+//! at the end ─▶ exit status, calls that did not return, names without a process ──┴▶ Ending records
 //! ```
 
 use std::time::{Duration, Instant};

@@ -4,8 +4,8 @@
 //! only make the agent capture, within the limits of its command line.
 //!
 //! ```text
-//! acceptor ─▶ client (peeked at only)    ─┬─ resume of this session ─▶ link
-//!                                    └─ anything else: the next session's host
+//! acceptor ─▶ client (only peeked at) ─┬─ resume of this session ─▶ link
+//!                                      └─ anything else: the host of the next session
 //! ```
 
 use std::io::{ErrorKind, Read};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! targets ──▶ attach ──▶ ring buffer ──▶ lower ──▶ emit ──▶ link
-//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames of the host
+//!    ▲ watch (ptrace) until the operators are attached      ▲ control frames from the host
 //! ```
 //! One thread runs one loop. It sleeps up to 200 ms when little happens. The kernel wakes it when
 //! the ring buffer is a quarter full.

@@ -1,7 +1,8 @@
 //! The loop of a session: from the last attached probe to the last event.
 //!
 //! ```text
-//! sleep ─▶ drain (ring buffer ─▶ lower) ─▶ watch (new processes, stops) ─▶ steer ─▶ flush ─▶ over? ─▶ once a second: heartbeat
+//! sleep ─▶ drain (ring buffer ─▶ lower) ─▶ watch (new processes, stops) ─▶ steer ─▶ flush ─▶ over?
+//!       ─▶ once per second: heartbeat
 //! end: detach ─▶ last drain ─▶ totals ─▶ End
 //! ```
 

@@ -30,7 +30,8 @@ fn program() -> Option<OwnedFd> {
         expected_attach_type: bpf::BPF_TRACE_UPROBE_MULTI,
         ..Default::default()
     };
-    // SAFETY: The instructions, the name, the license and the options outlive the call, which only reads them; the count is theirs.
+    // SAFETY: The instructions, the name, the license and the options outlive the call, which only
+    // reads them; the count is that of the instructions.
     let fd = unsafe {
         bpf::bpf_prog_load(
             bpf::BPF_PROG_TYPE_KPROBE,

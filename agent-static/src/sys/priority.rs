@@ -6,7 +6,8 @@ use nix::libc;
 
 #[must_use]
 pub fn nice() -> i32 {
-    // SAFETY: getpriority takes no pointers. -1 is a value too, and the call cannot fail for the caller itself.
+    // SAFETY: getpriority takes no pointers. -1 is a valid result, and the call cannot fail for the
+    // caller itself.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
 }
 

@@ -19,7 +19,8 @@ pub const DEEP_PROGRAM: &str = "private_stack";
 #[must_use]
 pub fn deep_program() -> Option<OwnedFd> {
     const HALF: i16 = -400;
-    // `*(u64 *)(r10 - 400) = 0; call +2; r0 = 0; exit`, and the called function does the same without the call.
+    // `*(u64 *)(r10 - 400) = 0; call +2; r0 = 0; exit`. The called function does the same without
+    // the call.
     let store = bpf::bpf_insn {
         code: 0x7a,
         off: HALF,

@@ -2,8 +2,9 @@
 //! unless another unit is named.
 //!
 //! ```text
-//! near the engine's library   code page (r-x): header, stubs, thunks │ control page (rw-, zeros in a forked child)
-//! anywhere                    shared memory: slots │ common words │ a ring for each slot
+//! near the library of the engine   code page (r-x): header, stubs, thunks
+//!                                  control page (rw-, zeros in a forked child)
+//! anywhere                         shared memory: slots │ common words │ a ring per slot
 //! ```
 
 /// Size of the code page and of the control page. Pages of arm64 kernels have 4 to 64 KiB.
