@@ -14,7 +14,7 @@ pub struct CaptureArgs {
     /// `none` halves the overhead. The time of an operator then includes the wait after it.
     #[arg(long, value_name = "WHICH", value_parser = ["both", "none"])]
     ends: Option<String>,
-    /// Capture the operators of this share of the `llama_decode` calls, in bursts, for example 10%
+    /// Capture the operators of a share of the `llama_decode` calls, in bursts, for example 10%
     ///
     /// The other calls run without operator probes.
     #[arg(long, value_name = "SHARE", value_parser = options::duty)]

@@ -1,8 +1,10 @@
 //! The command `keygen`, and reading the key that the command line names.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use profinfer_secure::{Key, file};
+use profinfer_secure::Key;
+use profinfer_secure::file::{self, FileError};
 
 use crate::cli::Keygen;
 use crate::error::{Diagnostic, Result, log};
@@ -22,7 +24,15 @@ pub(super) fn keygen(options: &Keygen) -> Result<i32> {
         let answer = format!("`{board}` is not a valid board name");
         Diagnostic::new(&tried, answer, "give --board a name of 1 to 64 letters, digits and `-`, `_`, `.`")
     })?;
-    file::create(path, &key).map_err(|e| Diagnostic::new(&tried, &e, e.help(path)))?;
+    file::create(path, &key).map_err(|e| {
+        let help = match &e {
+            FileError::System(e) if e.kind() == ErrorKind::NotFound => {
+                "choose a folder that exists".to_owned()
+            }
+            _ => e.help(path),
+        };
+        Diagnostic::new(&tried, &e, help)
+    })?;
     log(&format!("{}: key for {board}; copy it to the host over a trusted connection", path.display()));
     Ok(0)
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use libbpf_rs::{RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::EndReason;
@@ -18,7 +18,7 @@ use super::running::Running;
 use super::scheduling::Scheduling;
 use super::{Summary, records};
 use crate::bpf::ring::size::size_for;
-use crate::bpf::{Bpf, Programs, Storage, own_pid_namespace};
+use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
@@ -57,29 +57,17 @@ pub(super) fn capture(
     // Before the programs are loaded: the tee process must not inherit their descriptors. If it
     // fails, the last lines of the engine stay unknown.
     let stderr = target.starts_program().then(|| tee::begin().ok()).flatten();
-    let operators = plan.levels & level::OP != 0;
-    let counted = if operators { plan.counters.as_slice() } else { &[] };
-    let mut counters = Counters::open(counted, Path::new("/sys"));
-    let mut sched = sched::Level::find(plan.levels);
-    let mut effective = Effective::new(&plan.capture, plan.levels, !counted.is_empty());
-    // What depends on `llama_decode` calls needs their probes.
-    let probed = plan.levels | if effective.switches() { level::TOKEN } else { 0 };
-    let ring_bytes = plan.ring_bytes.unwrap_or_else(|| size_for(probed));
+    let mut setup = Setup::new(plan);
     let mut storages = Default::default();
-    let bpf = load(&mut storages, ring_bytes, &counters, &mut sched, &effective.programs())?;
-    let _following = follow(&bpf, &mut counters);
-    let _ends = bpf.attach_thread_exit().map_err(|e| log(&e.to_string())).ok();
+    let bpf = setup.load(&mut storages)?;
+    let _links = setup.attach_links(&bpf);
     let gauges = Gauges::open(&plan.gauges, Path::new("/"));
-    let calibrated = operators && effective.in_pairs();
-    describe(&bpf, &counters, &gauges, calibrated, &mut drain.borrow_mut().lower);
+    setup.describe(&bpf, &gauges, &mut drain.borrow_mut().lower);
     let facts = Facts::begin(Path::new("/"), &mut drain.borrow_mut().lower.emit);
     let ring = map_ring(&bpf, drain)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
-    let mode = ProbeMode::from_parts(plan, counters.slots > 0, &effective);
-    effective.direct = matches!(mode, ProbeMode::Direct(_));
-    let steer = Steer::new(effective, &mut drain.borrow_mut().lower);
-    let mut tracer = Tracer::new(&bpf, probed, mode);
-    begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
+    let (mut tracer, steer) = setup.tracer(plan, &bpf, &mut drain.borrow_mut().lower);
+    begin_sched(&mut setup.sched, &bpf, &mut drain.borrow_mut().lower);
     let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
     let mut endings = Endings::new();
     let unprobed = begin_target(&mut tracer, target, stderr, &mut endings, &mut drain.borrow_mut().lower)?;
@@ -88,11 +76,7 @@ pub(super) fn capture(
     // After everything is attached that needs the privileges.
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
-    tracer.begin_catch();
-    // The agent observes an engine that starts from now on from its beginning.
-    if let Some(name) = tracer.waits_for() {
-        log(&format!("waiting for an engine named {name}"));
-    }
+    catch_new_engines(&mut tracer);
     let mut running = Running {
         sampler: Sampler::default(),
         #[cfg(feature = "direct")]
@@ -106,7 +90,7 @@ pub(super) fn capture(
         ring,
         facts,
         gauges,
-        sched: &mut sched,
+        sched: &mut setup.sched,
         bpf: &bpf,
         drain,
         heartbeat: Instant::now(),
@@ -138,45 +122,85 @@ fn introduce(
     Ok(())
 }
 
-/// Loads the programs. If the kernel refuses the scheduler level, loads them again without it.
-/// `storages`: one per attempt.
-fn load<'s>(
-    storages: &'s mut (Storage, Storage),
+/// The levels, counters and operator options of a session, while the programs are set up for them.
+struct Setup {
+    /// The operator level is captured.
+    operators: bool,
+    /// Their descriptors must stay open as long as the session.
+    counters: Counters,
+    sched: sched::Level,
+    effective: Effective,
+    /// The captured levels, and those that the capture options need.
+    probed: u32,
     ring_bytes: u32,
-    counters: &Counters,
-    sched: &mut sched::Level,
-    programs: &Programs<'_>,
-) -> Result<Bpf<'s>> {
-    match Bpf::load(&mut storages.0, ring_bytes, counters.in_use(), sched.layout(), programs) {
-        Err(e) if sched.formats.is_some() => {
-            let bpf = Bpf::load(&mut storages.1, ring_bytes, counters.in_use(), None, programs)?;
-            sched.refuse(&e.answer);
-            Ok(bpf)
-        }
-        loaded => loaded,
-    }
 }
 
-/// Attaches the counters. If that fails, they are refused with the reason.
-fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
-    if counters.slots == 0 {
-        return None;
+impl Setup {
+    fn new(plan: &Plan) -> Self {
+        let operators = plan.levels & level::OP != 0;
+        let counted = if operators { plan.counters.as_slice() } else { &[] };
+        let effective = Effective::new(&plan.capture, plan.levels, !counted.is_empty());
+        // What depends on `llama_decode` calls needs their probes.
+        let probed = plan.levels | if effective.switches() { level::TOKEN } else { 0 };
+        Self {
+            operators,
+            counters: Counters::open(counted, Path::new("/sys")),
+            sched: sched::Level::find(plan.levels),
+            effective,
+            probed,
+            ring_bytes: plan.ring_bytes.unwrap_or_else(|| size_for(probed)),
+        }
     }
-    match bpf.attach_counters(&counters.open, &counters.cores) {
-        Ok(link) => Some(link),
-        Err(why) => {
-            counters.give_up(&why);
+
+    /// Loads the programs. If the kernel refuses the scheduler level, loads them again without it.
+    /// `storages`: one per attempt.
+    fn load<'s>(&mut self, storages: &'s mut (Storage, Storage)) -> Result<Bpf<'s>> {
+        let (counters, programs) = (self.counters.in_use(), self.effective.programs());
+        match Bpf::load(&mut storages.0, self.ring_bytes, counters, self.sched.layout(), &programs) {
+            Err(e) if self.sched.formats.is_some() => {
+                let counters = self.counters.in_use();
+                let bpf = Bpf::load(&mut storages.1, self.ring_bytes, counters, None, &programs)?;
+                self.sched.refuse(&e.answer);
+                Ok(bpf)
+            }
+            loaded => loaded,
+        }
+    }
+
+    /// Attaches the programs that follow all threads: the counters and the end of threads. Counters
+    /// that cannot be attached are refused with the reason. The links must live as long as the session.
+    fn attach_links(&mut self, bpf: &Bpf<'_>) -> [Option<Link>; 2] {
+        let counting = if self.counters.slots == 0 {
             None
+        } else {
+            bpf.attach_counters(&self.counters.open, &self.counters.cores)
+                .map_err(|why| self.counters.give_up(&why))
+                .ok()
+        };
+        [counting, bpf.attach_thread_exit().map_err(|e| log(&e.to_string())).ok()]
+    }
+
+    /// Sends the counters and sensors and, if operators are probed in pairs, the cost of a pair.
+    fn describe(&self, bpf: &Bpf<'_>, gauges: &Gauges, lower: &mut Lower) {
+        records::emit_counters(&self.counters, lower);
+        gauges.emit(&mut lower.emit);
+        let calibrated = self.operators && self.effective.in_pairs();
+        if calibrated && let Some(cost) = calibrate::probe_cost(bpf) {
+            lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
         }
     }
-}
 
-/// Sends the counters and sensors and, if `calibrated`, the cost of a pair of probes.
-fn describe(bpf: &Bpf<'_>, counters: &Counters, gauges: &Gauges, calibrated: bool, lower: &mut Lower) {
-    records::emit_counters(counters, lower);
-    gauges.emit(&mut lower.emit);
-    if calibrated && let Some(cost) = calibrate::probe_cost(bpf) {
-        lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
+    /// The parts that attach to processes and decide how much is captured.
+    fn tracer<'c, 's>(
+        &mut self,
+        plan: &Plan,
+        bpf: &'c Bpf<'s>,
+        lower: &mut Lower,
+    ) -> (Tracer<'c, 's>, Steer) {
+        let mode = ProbeMode::from_parts(plan, self.counters.slots > 0, &self.effective);
+        self.effective.direct = matches!(mode, ProbeMode::Direct(_));
+        let steer = Steer::new(std::mem::take(&mut self.effective), lower);
+        (Tracer::new(bpf, self.probed, mode), steer)
     }
 }
 
@@ -217,4 +241,12 @@ fn begin_target(
     endings.look(tracer, lower);
     // The recording has the reason if the agent knows more than that there is no engine.
     endings.diagnostic().ok_or(e).map(Some)
+}
+
+/// Observes an engine that starts from now on from its beginning.
+fn catch_new_engines(tracer: &mut Tracer<'_, '_>) {
+    tracer.begin_catch();
+    if let Some(name) = tracer.waits_for() {
+        log(&format!("waiting for an engine named {name}"));
+    }
 }
