@@ -35,6 +35,8 @@ pub enum Command {
     #[cfg(feature = "direct")]
     Repair(Repair),
     /// Show what works on this machine, what does not, and why
+    ///
+    /// Covers the kernel, the permissions, the counters and the engine.
     Doctor(Doctor),
     /// Show what the agent would probe in an engine, level by level
     ///
