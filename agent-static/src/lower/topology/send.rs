@@ -1,4 +1,4 @@
-//! Topologies onto the wire, each content once.
+//! Sends topologies, each content once.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,12 +12,13 @@ use crate::link::output::Weight;
 use crate::lower::Lower;
 use crate::observe::placement::{self, Unplaced};
 
-/// Topologies already sent, by their content.
+/// Most sent topologies that are remembered by content.
 const MAX_SENT: usize = 4096;
 
 impl Lower {
-    /// Sends a topology unless an equal one was sent; addresses do not make it another one. `buffers` are the addresses of the
-    /// engine's structs for the tensors' buffers, `period` the number of nodes after which the graph repeats.
+    /// Sends a topology unless one with equal content was sent; addresses are not part of the
+    /// content. `buffers` are the addresses of the engine's structs for the tensors' buffers,
+    /// `period` the number of nodes after which the graph repeats.
     pub(super) fn send_topology(
         &mut self,
         pid: u32,
@@ -42,7 +43,7 @@ impl Lower {
         let id = self.topologies.last_id;
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let topology = Topology { id, pid, n_nodes: count(n_nodes), n_leafs: count(tensors.len() - n_nodes) };
-        let mut whole = self.emit.emit(&Record::Topology(topology), Weight::Essential);
+        let mut complete = self.emit.emit(&Record::Topology(topology), Weight::Essential);
         let mut bytes = [0u8; MAX_PAYLOAD - 32];
         let mut first = 0;
         while first < tensors.len() {
@@ -52,10 +53,10 @@ impl Lower {
             }
             let (topology, bytes) = (id, &bytes[..len]);
             let part = TensorBatch { topology, first: count(first), count: n, period, bytes };
-            whole &= self.emit.emit(&Record::TensorBatch(part), Weight::Essential);
+            complete &= self.emit.emit(&Record::TensorBatch(part), Weight::Essential);
             first += usize::from(n);
         }
-        if whole {
+        if complete {
             self.topologies.sent.insert(content, Sent { pid, wire_id: id });
             let weights = weights(tensors, buffers);
             self.unplaced.extend((!weights.is_empty()).then_some(Unplaced { topology: id, pid, weights }));
