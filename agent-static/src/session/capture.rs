@@ -1,13 +1,13 @@
-//! The beginning of a session: from the plan to probes in place. [`super::running`] has the loop.
+//! The setup of a session: from the plan to probes in place. [`super::running`] has the loop.
 //!
-//! The order of the steps matters. What a step needs is said where it stands.
+//! The order of the steps matters. A comment at each step states what it depends on.
 
 use std::cell::RefCell;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use libbpf_rs::{RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
 use profinfer_wire::record::Record;
 use profinfer_wire::record::control::level;
 use profinfer_wire::record::loss::EndReason;
@@ -18,7 +18,7 @@ use super::running::Running;
 use super::scheduling::Scheduling;
 use super::{Summary, records};
 use crate::bpf::ring::size::size_for;
-use crate::bpf::{Bpf, Programs, Storage, own_pid_namespace};
+use crate::bpf::{Bpf, Storage, own_pid_namespace};
 use crate::clock;
 use crate::confine;
 use crate::error::{Diagnostic, Result, log};
@@ -44,7 +44,8 @@ use crate::signals::{Signals, Sleeper};
 use crate::sys::tee::{self, Tail};
 use crate::target::process::Target;
 
-/// Traces until somebody or something ends it. Whatever comes, `drain` keeps the stream's encoder.
+/// Traces until the engine, the host or a signal ends the session. `drain` keeps the encoder of the
+/// stream, also after an error.
 pub(super) fn capture(
     plan: &Plan,
     target: &Target,
@@ -53,44 +54,29 @@ pub(super) fn capture(
     host: &mut Host<'_>,
 ) -> Result<Summary> {
     introduce(plan, target, &mut drain.borrow_mut().lower.emit, signals, host)?;
-    // Before the programs are loaded: what they and the session hold is nobody else's. Without it the engine's last lines stay unknown.
+    // Before the programs are loaded: the tee process must not inherit their descriptors. If it
+    // fails, the last lines of the engine stay unknown.
     let stderr = target.starts_program().then(|| tee::begin().ok()).flatten();
-    let operators = plan.levels & level::OP != 0;
-    let counted = if operators { plan.counters.as_slice() } else { &[] };
-    let mut counters = Counters::open(counted, Path::new("/sys"));
-    let mut sched = sched::Level::find(plan.levels);
-    let mut effective = Effective::new(&plan.capture, plan.levels, !counted.is_empty());
-    // What goes by token calls needs their probes.
-    let probed = plan.levels | if effective.switches() { level::TOKEN } else { 0 };
-    let ring_bytes = plan.ring_bytes.unwrap_or_else(|| size_for(probed));
+    let mut setup = Setup::new(plan);
     let mut storages = Default::default();
-    let bpf = load(&mut storages, ring_bytes, &counters, &mut sched, &effective.programs())?;
-    let _following = follow(&bpf, &mut counters);
-    let _ends = bpf.attach_thread_exit().map_err(|e| log(&e.to_string())).ok();
+    let bpf = setup.load(&mut storages)?;
+    let _links = setup.attach_links(&bpf);
     let gauges = Gauges::open(&plan.gauges, Path::new("/"));
-    let calibrated = operators && effective.in_pairs();
-    describe(&bpf, &counters, &gauges, calibrated, &mut drain.borrow_mut().lower);
+    setup.describe(&bpf, &gauges, &mut drain.borrow_mut().lower);
     let facts = Facts::begin(Path::new("/"), &mut drain.borrow_mut().lower.emit);
     let ring = map_ring(&bpf, drain)?;
     let sleeper = Sleeper::new(signals, bpf.events().as_fd())?;
-    let mode = ProbeMode::from_parts(plan, counters.slots > 0, &effective);
-    effective.direct = matches!(mode, ProbeMode::Direct(_));
-    let steer = Steer::new(effective, &mut drain.borrow_mut().lower);
-    let mut tracer = Tracer::new(&bpf, probed, mode);
-    begin_sched(&mut sched, &bpf, &mut drain.borrow_mut().lower);
+    let (mut tracer, steer) = setup.tracer(plan, &bpf, &mut drain.borrow_mut().lower);
+    begin_sched(&mut setup.sched, &bpf, &mut drain.borrow_mut().lower);
     let admin = !plan.only || confine::needs_admin(|| calibrate::can_attach(&bpf));
     let mut endings = Endings::new();
     let unprobed = begin_target(&mut tracer, target, stderr, &mut endings, &mut drain.borrow_mut().lower)?;
-    // When the engine was started: a child would inherit it.
+    // After the engine was started: a child would inherit the scheduling.
     let scheduling = Scheduling::begin();
-    // When all is attached that needs them.
+    // After everything is attached that needs the privileges.
     let confined = if plan.only { confine::attached(admin) } else { confine::begin() };
     facts.agent(&confined, &mut drain.borrow_mut().lower.emit);
-    tracer.begin_catch();
-    // One that starts from now on is seen from its beginning.
-    if let Some(name) = tracer.waits_for() {
-        log(&format!("waiting for an engine of the name {name}"));
-    }
+    catch_new_engines(&mut tracer);
     let mut running = Running {
         sampler: Sampler::default(),
         #[cfg(feature = "direct")]
@@ -104,7 +90,7 @@ pub(super) fn capture(
         ring,
         facts,
         gauges,
-        sched: &mut sched,
+        sched: &mut setup.sched,
         bpf: &bpf,
         drain,
         heartbeat: Instant::now(),
@@ -114,7 +100,7 @@ pub(super) fn capture(
     Ok(running.end(reason, unprobed))
 }
 
-/// Says what the session is about, and measures the ceilings first where the plan asks for them.
+/// Sends the session records, and measures the ceilings first if the plan requests them.
 fn introduce(
     plan: &Plan,
     target: &Target,
@@ -130,54 +116,95 @@ fn introduce(
     #[cfg(not(feature = "bench"))]
     if plan.bench.is_some() {
         log(
-            "ceilings were asked for, but this agent was built without the feature `bench`: the session begins without them",
+            "the plan requests ceilings, but this agent was built without the feature `bench`: the session starts without them",
         );
     }
     Ok(())
 }
 
-/// Loads the programs, without the scheduler level where the kernel takes all but those. `storages`: of the first trial, and of a second.
-fn load<'s>(
-    storages: &'s mut (Storage, Storage),
+/// The levels, counters and operator options of a session, while the programs are set up for them.
+struct Setup {
+    /// The operator level is captured.
+    operators: bool,
+    /// Their descriptors must stay open as long as the session.
+    counters: Counters,
+    sched: sched::Level,
+    effective: Effective,
+    /// The captured levels, and those that the capture options need.
+    probed: u32,
     ring_bytes: u32,
-    counters: &Counters,
-    sched: &mut sched::Level,
-    programs: &Programs<'_>,
-) -> Result<Bpf<'s>> {
-    match Bpf::load(&mut storages.0, ring_bytes, counters.in_use(), sched.layout(), programs) {
-        Err(e) if sched.formats.is_some() => {
-            let bpf = Bpf::load(&mut storages.1, ring_bytes, counters.in_use(), None, programs)?;
-            sched.refuse(&e.answer);
-            Ok(bpf)
-        }
-        loaded => loaded,
-    }
 }
 
-/// Lets the counters count; what cannot be is refused with the reason.
-fn follow(bpf: &Bpf<'_>, counters: &mut Counters) -> Option<libbpf_rs::Link> {
-    if counters.slots == 0 {
-        return None;
+impl Setup {
+    fn new(plan: &Plan) -> Self {
+        let operators = plan.levels & level::OP != 0;
+        let counted = if operators { plan.counters.as_slice() } else { &[] };
+        let effective = Effective::new(&plan.capture, plan.levels, !counted.is_empty());
+        // What depends on `llama_decode` calls needs their probes.
+        let probed = plan.levels | if effective.switches() { level::TOKEN } else { 0 };
+        Self {
+            operators,
+            counters: Counters::open(counted, Path::new("/sys")),
+            sched: sched::Level::find(plan.levels),
+            effective,
+            probed,
+            ring_bytes: plan.ring_bytes.unwrap_or_else(|| size_for(probed)),
+        }
     }
-    match bpf.attach_counters(&counters.open, &counters.cores) {
-        Ok(link) => Some(link),
-        Err(why) => {
-            counters.give_up(&why);
+
+    /// Loads the programs. If the kernel refuses the scheduler level, loads them again without it.
+    /// `storages`: one per attempt.
+    fn load<'s>(&mut self, storages: &'s mut (Storage, Storage)) -> Result<Bpf<'s>> {
+        let (counters, programs) = (self.counters.in_use(), self.effective.programs());
+        match Bpf::load(&mut storages.0, self.ring_bytes, counters, self.sched.layout(), &programs) {
+            Err(e) if self.sched.formats.is_some() => {
+                let counters = self.counters.in_use();
+                let bpf = Bpf::load(&mut storages.1, self.ring_bytes, counters, None, &programs)?;
+                self.sched.refuse(&e.answer);
+                Ok(bpf)
+            }
+            loaded => loaded,
+        }
+    }
+
+    /// Attaches the programs that follow all threads: the counters and the end of threads. Counters
+    /// that cannot be attached are refused with the reason. The links must live as long as the session.
+    fn attach_links(&mut self, bpf: &Bpf<'_>) -> [Option<Link>; 2] {
+        let counting = if self.counters.slots == 0 {
             None
+        } else {
+            bpf.attach_counters(&self.counters.open, &self.counters.cores)
+                .map_err(|why| self.counters.give_up(&why))
+                .ok()
+        };
+        [counting, bpf.attach_thread_exit().map_err(|e| log(&e.to_string())).ok()]
+    }
+
+    /// Sends the counters and sensors and, if operators are probed in pairs, the cost of a pair.
+    fn describe(&self, bpf: &Bpf<'_>, gauges: &Gauges, lower: &mut Lower) {
+        records::emit_counters(&self.counters, lower);
+        gauges.emit(&mut lower.emit);
+        let calibrated = self.operators && self.effective.in_pairs();
+        if calibrated && let Some(cost) = calibrate::probe_cost(bpf) {
+            lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
         }
     }
-}
 
-/// Sends what counters and sensors there are, and what a pair of probes costs if `calibrated`.
-fn describe(bpf: &Bpf<'_>, counters: &Counters, gauges: &Gauges, calibrated: bool, lower: &mut Lower) {
-    records::emit_counters(counters, lower);
-    gauges.emit(&mut lower.emit);
-    if calibrated && let Some(cost) = calibrate::probe_cost(bpf) {
-        lower.emit.emit(&Record::ProbeCost(cost), Weight::Essential);
+    /// The parts that attach to processes and decide how much is captured.
+    fn tracer<'c, 's>(
+        &mut self,
+        plan: &Plan,
+        bpf: &'c Bpf<'s>,
+        lower: &mut Lower,
+    ) -> (Tracer<'c, 's>, Steer) {
+        let mode = ProbeMode::from_parts(plan, self.counters.slots > 0, &self.effective);
+        self.effective.direct = matches!(mode, ProbeMode::Direct(_));
+        let steer = Steer::new(std::mem::take(&mut self.effective), lower);
+        (Tracer::new(bpf, self.probed, mode), steer)
     }
 }
 
-/// Maps the ring buffer, whose records go to `drain`.
+/// Maps the ring buffer. Its records go to `drain`.
 fn map_ring<'c>(bpf: &'c Bpf<'_>, drain: &'c RefCell<Drain>) -> Result<RingBuffer<'c>> {
     let failed = |e: libbpf_rs::Error| {
         Diagnostic::new("mapping the ring buffer", e, "free memory: the agent needs 5 MB on the board")
@@ -191,7 +218,7 @@ fn map_ring<'c>(bpf: &'c Bpf<'_>, drain: &'c RefCell<Drain>) -> Result<RingBuffe
     ring.build().map_err(failed)
 }
 
-/// Attaches the scheduler level, where it is asked for, and says what became of it.
+/// Attaches the scheduler level, if requested, and sends the result.
 fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
     sched.attach(bpf);
     sched.emit(&mut lower.emit);
@@ -201,7 +228,8 @@ fn begin_sched(sched: &mut sched::Level, bpf: &Bpf<'_>, lower: &mut Lower) {
     }
 }
 
-/// Puts probes into what runs, or starts it. Returns why nothing can be traced where the recording has the reason.
+/// Attaches to running processes, or starts the program. Returns the error if nothing can be traced
+/// and the recording has the reason.
 fn begin_target(
     tracer: &mut Tracer<'_, '_>,
     target: &Target,
@@ -211,6 +239,14 @@ fn begin_target(
 ) -> Result<Option<Diagnostic>> {
     let Err(e) = tracer.begin(target, stderr, lower) else { return Ok(None) };
     endings.look(tracer, lower);
-    // The recording has the reason if more is known than that there is no engine.
+    // The recording has the reason if the agent knows more than that there is no engine.
     endings.diagnostic().ok_or(e).map(Some)
+}
+
+/// Observes an engine that starts from now on from its beginning.
+fn catch_new_engines(tracer: &mut Tracer<'_, '_>) {
+    tracer.begin_catch();
+    if let Some(name) = tracer.waits_for() {
+        log(&format!("waiting for an engine named {name}"));
+    }
 }
