@@ -29,7 +29,7 @@ function card(
 }
 
 function cards(r: Routing): HTMLElement[] {
-  const f = r.whole;
+  const f = r.all_layers;
   const reuse = f?.reuse;
   const decode = r.phase === "decode";
   const used = f?.n_expert == null || f.never_used == null ? null : f.n_expert - f.never_used;
@@ -92,7 +92,7 @@ function namesOf(rows: Routing[]): string[] {
 }
 
 function leftOut(r: Routing): string {
-  const [part, all] = [r.whole?.left_out ?? 0, r.whole?.all_used ?? 0];
+  const [part, all] = [r.all_layers?.left_out ?? 0, r.all_layers?.all_used ?? 0];
   const words = [
     part > 0 ? `${plural(part, "selection")} of a layer came in part only` : "",
     all > 0
@@ -128,7 +128,7 @@ export function expertSection(summary: Summary): HTMLElement | null {
     hint.textContent = leftOut(shown);
     hint.hidden = !hint.textContent;
     layers.show(list(shown.layers));
-    pins.show(list(shown.whole?.pins));
+    pins.show(list(shown.all_layers?.pins));
     drawMap();
   }
   show(start);

@@ -82,7 +82,7 @@ function unjoined(profile: ProfileJoin): HTMLElement | null {
   }
   const why: Record<string, string> = {
     no_backend: "no graph of the backend",
-    not_told: "not told what it computed",
+    not_recorded: "the profile does not name its operator",
     no_node: "no such node",
   };
   const grid = table({

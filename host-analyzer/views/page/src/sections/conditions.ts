@@ -30,9 +30,9 @@ function seen(value: Maybe<Seen>, text: (n: Num) => string): string | null {
 }
 
 function rise(value: Maybe<Rise>, text: (n: Num) => string): string | null {
-  return value?.whole == null
+  return value?.total == null
     ? null
-    : `${text(value.whole)}${!value.whole || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
+    : `${text(value.total)}${!value.total || value.decode == null ? "" : value.decode === 0 ? ", none in decode" : `, ${text(value.decode)} of it in decode`}`;
 }
 
 const hertz = (n: Num): string => quantity(n, "hertz");
@@ -192,8 +192,8 @@ function cpuTable(rows: CpuFacts[]): Child {
       title: "Stolen",
       numeric: true,
       tip: "Time that the hypervisor gave to others",
-      value: (c) => c.steal_ns?.whole,
-      cell: (c) => time(c.steal_ns?.whole),
+      value: (c) => c.steal_ns?.total,
+      cell: (c) => time(c.steal_ns?.total),
     },
     {
       key: "steal_decode_ns",
@@ -227,8 +227,8 @@ function threadTable(rows: ThreadFacts[]): Child {
       key: "run_ns",
       title: "On a CPU",
       numeric: true,
-      value: (t) => t.run_ns?.whole,
-      cell: (t) => time(t.run_ns?.whole),
+      value: (t) => t.run_ns?.total,
+      cell: (t) => time(t.run_ns?.total),
     },
     {
       key: "run_decode_ns",
@@ -241,8 +241,8 @@ function threadTable(rows: ThreadFacts[]): Child {
       key: "run_delay_ns",
       title: "Waiting for a CPU",
       numeric: true,
-      value: (t) => t.run_delay_ns?.whole,
-      cell: (t) => time(t.run_delay_ns?.whole),
+      value: (t) => t.run_delay_ns?.total,
+      cell: (t) => time(t.run_delay_ns?.total),
     },
     {
       key: "run_delay_decode_ns",

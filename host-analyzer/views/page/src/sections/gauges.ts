@@ -12,7 +12,7 @@ import { table } from "../ui/table.ts";
 
 export function gaugeSection(summary: Summary): HTMLElement | null {
   const rows = list(summary.gauges);
-  if (!rows.some((g) => g.whole)) {
+  if (!rows.some((g) => g.session)) {
     return null;
   }
   const figure = (key: string, title: string, tip: string, of: (g: Gauge) => Num) => ({
@@ -35,9 +35,9 @@ export function gaugeSection(summary: Summary): HTMLElement | null {
         value: (g) => g.name,
         cell: (g) => h("span", { title: g.source ?? "" }, g.name ?? ""),
       },
-      figure("min", "Min", "Least value of the session", (g) => g.whole?.min),
-      figure("mean", "Mean", "Mean of the session, weighted by time", (g) => g.whole?.mean),
-      figure("max", "Max", "Greatest value of the session", (g) => g.whole?.max),
+      figure("min", "Min", "Least value of the session", (g) => g.session?.min),
+      figure("mean", "Mean", "Mean of the session, weighted by time", (g) => g.session?.mean),
+      figure("max", "Max", "Greatest value of the session", (g) => g.session?.max),
       figure("decode", "In decode", "Mean while decode calls ran", (g) => g.decode?.mean),
       ...(traffic
         ? [
@@ -56,8 +56,8 @@ export function gaugeSection(summary: Summary): HTMLElement | null {
         title: "Known for",
         numeric: true,
         tip: "Time for which a value is known",
-        value: (g) => g.whole?.covered_ns,
-        cell: (g) => time(g.whole?.covered_ns),
+        value: (g) => g.session?.covered_ns,
+        cell: (g) => time(g.session?.covered_ns),
       },
       {
         key: "samples",

@@ -21,7 +21,7 @@ const STATES = (
 const MOST_THREADS = 16;
 const LONGEST_COMMAND = 56;
 
-type Phase = "decode" | "prefill" | "whole";
+type Phase = "decode" | "prefill" | "total";
 
 function sum(times: Maybe<StateTimes>): number {
   return STATES.reduce((all, [key]) => all + (times?.[key] ?? 0), 0);
@@ -78,7 +78,7 @@ function phasePanel(title: string, phase: Phase, threads: SchedThread[]): Child 
 }
 
 function legend(threads: SchedThread[]): HTMLElement {
-  const seen = STATES.filter(([key]) => threads.some((t) => (t.whole?.[key] ?? 0) > 0));
+  const seen = STATES.filter(([key]) => threads.some((t) => (t.total?.[key] ?? 0) > 0));
   return h(
     "p",
     { class: "keys states" },
@@ -227,7 +227,7 @@ export function interferenceSection(sched: Maybe<Sched>): HTMLElement | null {
     phasePanel("In decode", "decode", threads),
     phasePanel("In prefill", "prefill", threads),
   ].filter(Boolean);
-  const bars = phases.length > 0 ? phases : [phasePanel("Whole session", "whole", threads)];
+  const bars = phases.length > 0 ? phases : [phasePanel("Session", "total", threads)];
   const rest = sched.left_out?.tasks ?? 0;
   const others = tasks.filter((t) => !t.engine && !t.idle).length + rest;
   const lead =
