@@ -1,5 +1,4 @@
-// The part of dagre that is used, under types of our own: its own declarations name a package that
-// they do not bring.
+// Types for the part of dagre that is used: its declarations need a package that it does not ship.
 
 import * as dagre from "@dagrejs/dagre";
 

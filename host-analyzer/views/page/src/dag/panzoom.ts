@@ -1,5 +1,4 @@
-// Panning and zooming of a drawing: drag, wheel (with Ctrl, or while the view has the focus),
-// pinch, keys.
+// Pan and zoom with drag, wheel (with Ctrl, or while the view has the focus), pinch and keys.
 
 export interface View {
   x: number;
@@ -10,13 +9,14 @@ export interface View {
 export interface PanZoom {
   view: () => View;
   set: (view: View) => void;
-  /** Shows the whole rectangle, centred. */
+  /** Shows the complete rectangle, centred. */
   fit: (width: number, height: number) => void;
   /** Brings a point to the centre at a scale of at least `k`. */
   centre: (x: number, y: number, k: number) => void;
   zoom: (factor: number) => void;
 }
 
+/** Limits of the scale. */
 const MIN = 0.02;
 const MAX = 4;
 

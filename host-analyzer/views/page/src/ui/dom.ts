@@ -1,4 +1,4 @@
-// Elements without markup strings: text from the device can only ever become a text node.
+// Creates elements without markup strings: text from the device always becomes a text node.
 
 type Value = string | number | boolean | null | undefined;
 export type Child = Node | string | null | undefined | false;
