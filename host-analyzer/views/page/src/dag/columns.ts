@@ -9,7 +9,7 @@ export interface Box {
   exit: number | null;
 }
 
-export interface Spot {
+interface Spot {
   column: number;
   x: number;
   y: number;
@@ -26,7 +26,7 @@ export interface Columns {
 /** Vertical distance between segments, px: about one row gap of dagre. */
 export const GAP = 26;
 /** Width between columns, px: space for six lines (`TRUNK` in layout.ts). */
-export const GUTTER = 56;
+const GUTTER = 56;
 /** Upper limit of the search for the best number of columns. */
 const MAX_COLUMNS = 24;
 /** Allowance over the mean column height, because segments cannot be split. */

@@ -2,7 +2,7 @@
 
 import * as dagre from "@dagrejs/dagre";
 
-export interface DagreGraph {
+interface DagreGraph {
   setGraph(label: Record<string, unknown>): void;
   setNode(key: string, label: Record<string, unknown>): void;
   setEdge(from: string, to: string, label: Record<string, unknown>): void;

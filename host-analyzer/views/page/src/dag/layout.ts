@@ -22,12 +22,12 @@ export interface Line {
   square: boolean;
 }
 
-export interface Reference extends Rect {
+interface Reference extends Rect {
   source: number;
   edge: DagEdge;
 }
 
-export interface Block extends Rect {
+interface Block extends Rect {
   label: string;
 }
 

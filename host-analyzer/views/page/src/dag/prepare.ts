@@ -9,7 +9,7 @@ import { list } from "../data/read.ts";
 import { isLeaf } from "../data/dag.ts";
 import type { DagEdge, DagGraph, DagNode } from "../data/schema.ts";
 
-export type EdgeKind = "flow" | "dock" | "ref";
+type EdgeKind = "flow" | "dock" | "ref";
 
 export interface Prepared {
   graph: DagGraph;

@@ -23,16 +23,16 @@ export interface Track {
 }
 
 /** Name, operator, description, type, last fused tensor (indices into `texts`), dimensions. */
-export type TimelineNode = [number, number, number, number, number | null, number[]];
+type TimelineNode = [number, number, number, number, number | null, number[]];
 
 /** Thread id, process id, name, first 80 bytes of the command, part of a traced process. */
 export type TimelineTask = [number, number, string, string, boolean];
 
 /** State name, and the task that had the CPU (index into `tasks`). */
-export type TimelineState = [string, number | null];
+type TimelineState = [string, number | null];
 
 /** Completeness of the tracks of states. */
-export interface TimelineScheduler {
+interface TimelineScheduler {
   recorded: boolean;
   left_out: number;
   left_out_longest_ns: number;

@@ -3,7 +3,7 @@
 import { list } from "../data/read.ts";
 import type { RoutedLayer, Routing } from "../data/schema.ts";
 
-export interface Cell {
+interface Cell {
   /** Number of the expert in its layer. */
   expert: number;
   uses: number;

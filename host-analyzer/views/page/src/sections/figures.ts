@@ -31,7 +31,7 @@ function rate(perSecond: Num): string {
 }
 
 /** The request used for the key figures: the first one that generated tokens. */
-export function mainRequest(requests: Request[]): Request | undefined {
+function mainRequest(requests: Request[]): Request | undefined {
   return requests.find((r) => r.ttft_ns != null && (r.generated ?? 0) > 0) ?? requests[0];
 }
 

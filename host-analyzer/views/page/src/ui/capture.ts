@@ -7,12 +7,12 @@ import { h, type Child } from "./dom.ts";
 import { count, phaseName, plural } from "./format.ts";
 
 /** Coverage of a phase if only some of its calls were traced. */
-export function partOf(summary: Summary, phase: Maybe<string>): Coverage | null {
+function partOf(summary: Summary, phase: Maybe<string>): Coverage | null {
   const found = list(summary.capture?.coverage).find((c) => c.phase === phase);
   return found && (found.traced ?? 0) < (found.calls ?? 0) ? found : null;
 }
 
-export function fromPart(c: Coverage): string {
+function fromPart(c: Coverage): string {
   return `from ${count(c.traced)} of ${count(c.calls)} ${c.phase === "decode" ? "tokens" : `${phaseName(c.phase ?? "")} calls`} in ${plural(c.bursts ?? 0, "burst")}`;
 }
 

@@ -2,7 +2,7 @@
 
 type Value = string | number | boolean | null | undefined;
 export type Child = Node | string | null | undefined | false;
-export interface Props {
+interface Props {
   class?: string;
   data?: Record<string, Value>;
   on?: Record<string, (event: never) => void>;

@@ -3,7 +3,7 @@
 import { h } from "./dom.ts";
 
 /** Selection in the operator table: phase and filter text. */
-export interface Wanted {
+interface Wanted {
   phase: string;
   filter: string;
 }

@@ -5,7 +5,7 @@ import { h } from "./dom.ts";
 import { liveLinks } from "./links.ts";
 
 /** Name of the data, and the command that writes the page; for messages. */
-export interface About {
+interface About {
   data: string;
   command: string;
 }

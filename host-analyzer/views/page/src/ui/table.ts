@@ -17,7 +17,7 @@ export interface Column<T> {
   class?: string;
 }
 
-export interface Options<T> {
+interface Options<T> {
   name: string;
   rows: T[];
   columns: Column<T>[];
