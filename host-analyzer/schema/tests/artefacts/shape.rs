@@ -33,6 +33,7 @@ pub(crate) fn paragraphs(schema: &Value) -> String {
             _ if out.is_empty() => "",
             (false, false) => " ",
             (false, true) => "",
+            (true, true) if !line.is_empty() => "",
             (true, _) => "\n",
         };
         out += line;

@@ -384,9 +384,9 @@ fn a_page_that_cannot_be_read_tells_why() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     let old = shown["old"].as_str().unwrap();
-    assert!(old.starts_with("This browser cannot read the data in this page"), "{old}");
+    assert!(old.starts_with("This browser cannot read the data on this page"), "{old}");
     assert!(old.contains("Firefox 113"), "{old}");
-    let damaged = "This page holds no summary, or a damaged one: write it again with analyze.";
+    let damaged = "The summary on this page is missing or damaged. Write the page again with analyze.";
     assert_eq!(shown["damaged"], damaged);
     assert_eq!(shown["section_in_view"], true);
 }

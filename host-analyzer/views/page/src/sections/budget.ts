@@ -111,14 +111,12 @@ function phasePanel(classes: Classes, phase: PhaseBudget): HTMLElement {
       ),
     );
   const calls = phase.calls ?? 0;
-  const a = phase.phase === "decode" ? "a token" : "a call";
+  const per = phase.phase === "decode" ? "per token" : "per call";
   return panel(
-    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${a}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", the first one too" : ""}`,
+    `${(phase.phase ?? "").replace("_", " ")}: ${time(whole / Math.max(1, calls))} ${per}, ${(phase.all_calls ?? calls) > calls ? `from ${calls} of ${phase.all_calls} calls` : plural(calls, "call")}${phase.phase === "decode" && calls > 1 ? ", including the first" : ""}`,
     bar(classes, list(phase.wall), Math.max(1, whole), `budget.${phase.phase}.wall`),
     legend(classes, phase),
-    threads.length > 0
-      ? h("h5", {}, evidenceLink(["threads"], "The same time on each thread"))
-      : null,
+    threads.length > 0 ? h("h5", {}, evidenceLink(["threads"], "Time per thread")) : null,
     ...threads,
   );
 }
@@ -194,18 +192,18 @@ export function budgetSection(budget: Maybe<Budget>): HTMLElement | null {
     : [
         " ",
         evidenceLink(["session"], "The scheduler level was not recorded"),
-        ": what others took is in these classes unseen.",
+        ": these classes include time taken by other tasks.",
       ];
   const lead = h(
     "span",
     {},
-    evidenceLink(["tokens", "proftime"], "Every nanosecond of a token"),
-    ", in one class.",
+    evidenceLink(["tokens", "proftime"], "The time of every token"),
+    ", divided into classes.",
     ...unseen,
   );
   return section(
     "budget",
-    "Where the time goes",
+    "Time budget",
     lead,
     h("div", { class: "halves" }, ...phases.map((p) => phasePanel(classes, p))),
     overTime(classes, budget),

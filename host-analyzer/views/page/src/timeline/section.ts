@@ -1,4 +1,4 @@
-// ProfTime: the cut of the timeline that the page carries, zoomable.
+// Timeline of the excerpt that the page contains, with zoom.
 
 import type { Timeline } from "../data/timeline.ts";
 import type { OperatorColours } from "../ui/colour.ts";

@@ -1,4 +1,4 @@
-// A graph cut into segments, and what each edge of it is drawn as.
+// Cutting a graph into segments, and the kinds of its edges.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -83,7 +83,7 @@ test("folded layers are cut like a chain of nodes", () => {
 });
 
 test("without layers folded modules are cut after at most 24 boxes", () => {
-  // Pairs of a module each; no node has a layer.
+  // Runs of two nodes per module, without layers.
   const nodes = Array.from({ length: 120 }, (_, i) =>
     node(i, { module: (["norm", "attention", "ffn"] as const)[Math.floor(i / 2) % 3]! }),
   );
@@ -143,7 +143,7 @@ test("a run of nodes is of the layer that most of them name", () => {
     ),
   );
   equal(layerOf(p, [0, 1, 2]), "layer 3");
-  // What the analyzer found counts, not the name.
+  // The analyzer's result has priority over the name.
   equal(layerOf(p, [4]), "layer 5");
   equal(layerOf(p, [0, 2]), null);
   equal(layerOf(p, [3]), null);

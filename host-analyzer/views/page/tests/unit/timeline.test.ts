@@ -1,4 +1,4 @@
-// From tracks to rows, and what of them is seen in a window.
+// Conversion of tracks to rows, and the visible part of a row.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -115,7 +115,7 @@ test("probes have a thin row, with a colour per kind", () => {
       [-5, 10, "graph", "burst"],
       [5, 2, "barrier", "on"],
       [7, 0, "call", "10 %"],
-      // A code of a newer analyzer.
+      // An unknown code, from a newer analyzer.
       [9, 1, "call", ""],
     ],
   );

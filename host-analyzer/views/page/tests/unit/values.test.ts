@@ -1,4 +1,4 @@
-// Numbers for people, the numbers of charts, and the data that is read out of the page.
+// Formatting, chart data, and reading the data of the page.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import test from "node:test";
@@ -87,7 +87,7 @@ test("a token's time is from the end of the call before it in its own context", 
     call({ phase: "prefill", start_ns: 0, duration_ns: 50 }),
     call({ start_ns: 60 }),
     call({ start_ns: 65, context: "b" }),
-    // Failed: neither a token nor the end of one.
+    // Failed: neither a token nor the end of a token.
     call({ start_ns: 75, status: 1 }),
     call({ start_ns: 100, graph_ns: 8, op_wall_ns: 7 }),
   ];
@@ -148,7 +148,7 @@ async function gzip(text: string): Promise<string> {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** What the page reads from an element with this text. */
+/** Result of reading an element with this text. */
 function read(text: string | null): Promise<unknown> {
   const element = text === null ? null : { textContent: text };
   Object.assign(globalThis, { document: { getElementById: () => element } });
@@ -180,7 +180,7 @@ test("data that is absent or damaged is none", async () => {
   }
 });
 
-/** A part of a document; the functions under test read nothing else of it. */
+/** A partial summary; the functions under test read nothing else. */
 function summary(rest: object): Summary {
   return rest as Summary;
 }
