@@ -53,8 +53,8 @@ pub enum EndingCode {
     /// The program that the agent started exited with an error status or was killed by a signal.
     /// SIGHUP, SIGINT, SIGPIPE and SIGTERM do not count as failures if calls were traced.
     EngineFailed,
-    /// The engine ended before its first call returned, without a known error (status 0, or unknown
-    /// because the agent did not start it).
+    /// The engine ended before its first token, without a known error (status 0, or unknown because
+    /// the agent did not start it).
     EngineEnded,
     /// No process with the given name appeared.
     NoProcess,
@@ -91,7 +91,8 @@ pub enum EndingState {
     /// Normal: green.
     #[default]
     Good,
-    /// No error, but no complete data: grey, or yellow if calls were traced.
+    /// Nothing to show, or an abnormal end after traced calls: grey, or yellow if calls were
+    /// traced.
     Nothing,
     /// Error: red.
     Bad,

@@ -23,7 +23,7 @@ def compare_gauges(points, summary):
         if row["session"]:
             # Of bytes, a value for each time between two samples.
             number = row["samples"] - (row["unit"] == "bytes_per_s")
-            bounds = (float(row["session"]["min"]), float(row["whole"]["max"]))
+            bounds = (float(row["session"]["min"]), float(row["session"]["max"]))
             expected[row["name"], units[row["unit"]]] = (number, *bounds)
     for key, all_points in points.items():
         times = [at for at, _ in all_points]

@@ -169,7 +169,7 @@ export function operatorSection(summary: Summary, colours: OperatorColours): HTM
   const filter = h("input", {
     type: "search",
     id: "operator-filter",
-    placeholder: "Filter by tensor, operator, source, or layer:3",
+    placeholder: "Filter: tensor, operator, layer:3",
     "aria-label": "Filter operators",
     on: {
       input: (e: Event) => {
