@@ -108,6 +108,7 @@ export function panZoom(host: HTMLElement, apply: (view: View) => void): PanZoom
     if (e.target !== host || e.ctrlKey || e.metaKey || e.altKey) {
       return;
     }
+    // Distance of one key press, px.
     const step = 80;
     const moves: Record<string, () => void> = {
       ArrowLeft: () => set({ ...view, x: view.x + step }),

@@ -9,6 +9,7 @@ import { bytes, count, dims, percent, plural, time } from "../ui/format.ts";
 import { absent, choice, panel, section } from "../ui/parts.ts";
 import { opName } from "./op_types.ts";
 
+/** Size and margins of the drawing, in SVG units. */
 const WIDTH = 960;
 const HEIGHT = 440;
 const MARGIN = { left: 66, right: 20, top: 16, bottom: 44 };

@@ -150,6 +150,7 @@ export class TimelineCanvas {
     const scale = this.span / (w.to - w.from);
     c.font = `${row.thin ? 10 : 11}px ui-monospace, monospace`;
     c.textAlign = "left";
+    // Width of a letter in this monospace font, CSS px.
     const letter = row.thin ? 6.1 : 6.7;
     const plain = cssVar("--wait");
     const fills = new Map<string, ReturnType<TimelineCanvas["fill"]>>();
