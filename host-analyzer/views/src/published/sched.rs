@@ -8,8 +8,8 @@ fields! {
         recorded, interrupts_recorded, threads, interference, left_out, interrupts,
     }
     sched::ThreadTimes => SchedThread {
-        tid, pid, name, runs, preemptions, migrations, whole, prefill, decode,
-    }
+        tid, pid, name, runs, preemptions, migrations, prefill, decode,
+    } + { whole => total }
     sched::StateTimes => StateTimes {
         running_ns, preempted_ns, woken_ns, sleeping_ns, blocked_ns, stopped_ns, unknown_ns,
     }
