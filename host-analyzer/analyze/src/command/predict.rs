@@ -9,7 +9,7 @@ use crate::cli::Predict;
 use crate::command::compare::{file, runs};
 use crate::{Diagnostic, Result, command::record, write};
 use profinfer_analysis::ceiling::Ceilings;
-use profinfer_analysis::predict::{Query, Bracket, Census, Prediction, Refusal, Run};
+use profinfer_analysis::predict::{Bracket, Census, Prediction, Query, Refusal, Run};
 use profinfer_trace::gguf;
 use profinfer_trace::model::Blueprint;
 use profinfer_views as views;
